@@ -9,7 +9,7 @@ const wish = (id: string, task: string): TaskWish => {
   return { spec, action: actionOf(spec, [spec]), models: [], learn: 'settled', stream: 'held' };
 };
 
-/** A strategy that has nothing of the committee: one task after the other, and the readings of a list. */
+/** A strategy unlike the committee: one task after the other, with readings from a list. */
 const toy = (readings: readonly Reading[], limits: Partial<ReturnType<Strategy['limits']>> = {}): Strategy => ({
   id: 'reasoning',
   commands: ['answer', 'override_step', 'steer'],

@@ -38,7 +38,7 @@ describe('equal tasks of a plan', () => {
     fc.assert(
       fc.property(args, args, fc.constantFrom('math', 'mcp', 'research', 'graph'), (one, other, capability) => {
         fc.pre(canonicalJson(one) !== canonicalJson(other));
-        // A query beside the arguments changes nothing.
+        // A query in addition to the arguments has no effect.
         const [a, b] = [calculation('a', one, { capability, query: 'q' }), calculation('b', other, { capability, query: 'q' })];
         expect(dedupe([a, b])).toHaveLength(2);
         const tried = [{ ...actionOf(a, [a]), outcome: 'facts' as const }];

@@ -6,7 +6,7 @@ import { commandsOf, strategies, strategyOf } from './registry.js';
 const runId = 'run_00000001';
 const limits = { wall_time_s: 60 };
 
-/** The state of a run of the strategy that waits for its first plan. */
+/** State of a run of the strategy that awaits its first plan. */
 function begun(strategy: string): RunState {
   const judge = { models: ['m@fake'] };
   const template = { id: 't', version: 'v', strategy, judge, prices: {}, contexts: {}, limits } as unknown as Template;

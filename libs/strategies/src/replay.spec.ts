@@ -22,7 +22,7 @@ const chainHash = (before: string, { input, now, facts }: HashedStep): string =>
 const under = (strategy: Strategy): ReplayOptions => ({ strategyOf: () => strategy, stateHash, chainHash });
 const committee = agentic as Strategy;
 
-/** A scenario that writes down its steps as the audit topic holds them. */
+/** A scenario that records its steps as in the audit topic. */
 class Recording extends Scenario {
   readonly steps: RecordedStep[] = [];
 

@@ -1,15 +1,15 @@
 import type { PlanRequested, Template } from '@conclave/contracts';
 import { normaliseQuestion } from '@conclave/questions';
 
-/** What decides which answer or plan a question gets. */
+/** Everything that determines the answer or plan of a question. */
 export type CacheQuery = Pick<PlanRequested['data'], 'goal' | 'conversation' | 'system' | 'answer'> & {
   readonly tenant: string;
   readonly template: Pick<Template, 'id' | 'version' | 'max_agentic_rounds' | 'capabilities' | 'tools' | 'collections' | 'experts'>;
-  /** Level that the request asks for, or null. */
+  /** Complexity level set by the request, or null. */
   readonly complexity: PlanRequested['data']['complexity'];
 };
 
-/** Values whose order of keys does not matter, as one text. */
+/** Sorts keys, so that their order does not matter. */
 const ordered = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(ordered)
@@ -23,14 +23,14 @@ const ordered = (value: unknown): unknown =>
       : value;
 const textOf = (parts: readonly unknown[]): string => JSON.stringify(ordered(parts));
 
-/** The turns before the question and the client's instructions: another history is another question. */
+/** Earlier turns and the client's instructions: a different history makes a different question. */
 const historyOf = ({ conversation, system }: CacheQuery): unknown => [conversation.map(({ role, content }) => [role, content]), system];
 
-/** Whether nothing stands before the question: only then can another wording of it be the same question. */
+/** Whether nothing precedes the question: only then can another wording be the same question. */
 export const isWithoutHistory = ({ conversation, system }: Pick<CacheQuery, 'conversation' | 'system'>): boolean =>
   conversation.length === 0 && (system === null || system.trim() === '');
 
-/** Template and parameters: what a question is answered by and in which form. The version of a template covers its models. */
+/** Template and parameters, which determine who answers and in which form. A template's version covers its models. */
 const madeBy = ({ template, answer, complexity }: CacheQuery): unknown => [
   template.id,
   template.version,
@@ -40,16 +40,16 @@ const madeBy = ({ template, answer, complexity }: CacheQuery): unknown => [
 ];
 
 /**
- * Text that the key of the exact answer cache is the hash of (moe.md, Caches): tenant, template with its version, question, history, and
- * the parameters that change the text of an answer. Equal texts are the same question, asked of the same in the same place.
+ * Text whose hash is the key of the exact answer cache (moe.md, Caches): tenant, template with its version, question, history, and the
+ * parameters that change the text of an answer.
  */
 export const exactAnswerText = (asked: CacheQuery): string =>
   textOf(['answer', asked.tenant, madeBy(asked), normaliseQuestion(asked.goal), historyOf(asked)]);
 
-/** Text that the scope of a semantic entry is the hash of: everything of the exact key but the question, which has no history. */
+/** Text whose hash is the scope of a semantic entry: everything in the exact key except the question; there is no history. */
 export const answerScopeText = (asked: CacheQuery): string => textOf(['scope', asked.tenant, madeBy(asked)]);
 
-/** Text that the key of the plan cache is the hash of: the parameters of the answer do not change a plan, what may be planned does. */
+/** Text whose hash is the key of the plan cache: depends on what may be planned, not on the parameters of the answer. */
 export function planText(asked: CacheQuery): string {
   const { template } = asked;
   const catalogue = [

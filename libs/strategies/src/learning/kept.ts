@@ -1,27 +1,27 @@
 import { CachedAnswer } from '@conclave/contracts';
 import type * as z from 'zod';
 
-/** An answer as the answer caches keep it. */
+/** An answer as stored in the answer caches. */
 export const KeptAnswer = CachedAnswer.omit({ origin: true, distance: true });
 export type KeptAnswer = z.infer<typeof KeptAnswer>;
 
-/** Tag of everything that was kept of a run: what has to go when its answer was bad. */
+/** Tag of everything cached of a run, which is removed when its answer was bad. */
 export const runTag = (runId: string): string => `run:${runId}`;
-/** Tag of every kept answer of a tenant: with other documents at hand the next answer may be another one. */
+/** Tag of every cached answer of a tenant: changed documents may change the answers. */
 export const documentsTag = 'documents';
-/** Key of the answer of a run for questions of other wordings. */
+/** Key of a run's answer in the semantic cache. */
 export const semanticKey = (runId: string): string => `semantic/${runId}`;
 
-/** How long they are kept, in milliseconds (moe.md, Caches). */
+/** Lifetimes of cache entries in milliseconds (moe.md, Caches). */
 export const keptMs = { exact: 30 * 60_000, semantic: 7 * 24 * 60 * 60_000, plan: 30 * 60_000 } as const;
-/** Questions that lie nearer than this cosine distance may be the same (moe.md, Caches). */
+/** Cosine distance below which two questions may be the same (moe.md, Caches). */
 export const nearestDistance = 0.15;
 
 /**
- * Key of a value that changes when people's judgement changes the graph of a tenant. Kept contexts carry it in their keys, so that
- * none from before is given after. It outlives every context.
+ * Key of a value that changes when ratings or decisions of people change a tenant's graph. Keys of cached contexts contain it, so that
+ * no older context is reused. It outlives every context.
  */
 export const graphJudgementKey = 'graph-context/judgement';
-/** How long contexts of the graph are kept, and the value above, in milliseconds. */
+/** Lifetime of cached graph contexts and of the value above, in milliseconds. */
 export const graphContextMs = 60 * 60_000;
 export const graphJudgementMs = 2 * graphContextMs;

@@ -4,7 +4,7 @@ import { languageOf } from '@conclave/questions';
 
 type Completed = RunCompleted['data'];
 
-/** Weights that a run or a rating adds to what is known of a model in a category. */
+/** Weights that a run or a rating adds to a model's score in a category. */
 export interface ScoreUpdate {
   readonly category: string;
   readonly model: string;
@@ -16,22 +16,22 @@ export interface Contributor {
   readonly model: string;
 }
 
-/** Longest text of one fact that is kept, in characters. */
+/** Longest stored text of one fact, in characters. */
 const longestFact = 4_000;
-/** Kinds of evidence that came from outside: what was remembered is not remembered again, and documents stay in their collections. */
+/** Kinds of external evidence: recalled facts are not learned again, and documents stay in their collections. */
 const outside: ReadonlySet<string> = new Set(['web', 'corpus', 'tool']);
 
 const isLearned = ({ outcome, cached }: Completed): boolean => cached === null && outcome !== 'cancelled' && outcome !== 'failed';
-/** A reviewer that could not be understood, or did not come to it, leaves an answer that nobody shall get again. */
+/** False if the review was unreadable or missing: such an answer is not served again. */
 const isReviewed = ({ review }: Completed): boolean => review !== 'unparsable' && review !== 'not_reviewed';
 
-/** A gap check that failed or could not be read leaves an answer of which nobody knows whether something is missing. */
+/** Whether the gap check failed or was unreadable, so that the answer may be incomplete. */
 export const isUnassessed = ({ rule, assessed }: Pick<Completed, 'rule' | 'assessed'>): boolean => rule === 'D3' && assessed === false;
 
-/** Whether anything is learned of this run. What a cache answered was learned when it was answered for the first time. */
+/** Whether anything is learned from this run. A cached answer was already learned when it was first given. */
 export const teaches = (run: Completed): boolean => isLearned(run);
 
-/** Whether the answer may be given to the next who asks: whole, complete, written as intended, and assessed and reviewed where it had to be. */
+/** Whether the answer may be served again: whole, complete, written as intended, and assessed and reviewed where required. */
 export const mayServeAgain = (run: Completed): boolean =>
   isLearned(run) &&
   run.outcome === 'completed' &&
@@ -43,14 +43,14 @@ export const mayServeAgain = (run: Completed): boolean =>
   run.answer.trim() !== '';
 
 /**
- * Milliseconds that an answer may be served again for another wording: `longest`, or less where the question is about what holds now.
+ * Milliseconds for which an answer may be served to other wordings: `longest`, or less if the question is about current facts.
  */
 export const servedAgainMs = (question: string, longest: number): number =>
   freshnessOf(question).kind === 'current' ? Math.min(longest, freshness.current.ttlMs) : longest;
 
 /**
- * What the experts' own confidence says: an answer counts as good to that share. A model that answered with something that could not
- * be used counts as bad; where its server failed no model stands in the outcome, and nothing is counted.
+ * Score updates from the experts' own confidence: an answer counts as good to that share. An unusable reply counts as bad; if the
+ * server failed, the outcome names no model and nothing is counted.
  */
 export const confidenceUpdates = (experts: readonly ExpertOutcome[]): readonly ScoreUpdate[] =>
   experts.flatMap(({ category, model, status, confidence }): ScoreUpdate[] => {
@@ -59,26 +59,26 @@ export const confidenceUpdates = (experts: readonly ExpertOutcome[]): readonly S
     return status === 'ok' && confidence !== null ? [{ category, model, positive: confidence, negative: 1 - confidence }] : [];
   });
 
-/** Models that an answer was made of, each category's once. */
+/** Models that contributed to an answer, once per category. */
 export const contributorsOf = (experts: readonly ExpertOutcome[]): readonly Contributor[] => {
   const answered = experts.filter(({ model, status }) => model !== null && status === 'ok');
   return [...new Map(answered.map(({ category, model }) => [JSON.stringify([category, model]), { category, model: model! }])).values()];
 };
 
-/** A rating from 1 to 5 as weights: 4 and 5 are good, 1 and 2 bad, 3 says nothing. */
+/** A rating from 1 to 5 as weights: 4 and 5 are good, 1 and 2 bad, 3 is neutral. */
 export const ratingUpdates = (rating: number, contributors: readonly Contributor[]): readonly ScoreUpdate[] =>
   rating === 3
     ? []
     : contributors.map(({ category, model }) => ({ category, model, positive: rating > 3 ? 1 : 0, negative: rating > 3 ? 0 : 1 }));
 
-/** A fact as the collection of facts keeps it. */
+/** A fact as stored in the collection of facts. */
 export interface KeptFact {
   readonly id: string;
   readonly text: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** What a run found outside, and its answer where that may be served again, with what `metadata_filters` select by. */
+/** External findings of a run, and its answer if it may be served again, with the metadata that `metadata_filters` select by. */
 export function factsOf(runId: string, run: Completed): readonly KeptFact[] {
   if (!isLearned(run) || run.learning.graph === 'off') return [];
   const found = run.evidence
@@ -107,7 +107,7 @@ export function factsOf(runId: string, run: Completed): readonly KeptFact[] {
   }));
 }
 
-/** Category of the expert that was surest of its answer; the first of equals. */
+/** Category of the expert most confident of its answer; the first of equals. */
 function domainOf(experts: readonly ExpertOutcome[]): string {
   const answered = experts.filter(({ status }) => status === 'ok');
   const surest = Math.max(...answered.map(({ confidence }) => confidence ?? 0));

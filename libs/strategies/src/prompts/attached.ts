@@ -2,10 +2,10 @@ import type { AttachedReference, Attachment } from '@conclave/contracts';
 import { bestPassages, pageExcerpt } from '../research/passages.js';
 import { asData, bounded, oneLine } from './quoting.js';
 
-/** Characters of all attached files together in a prompt that is not cut, about 6,000 tokens of English. */
+/** Characters of all attached files in an uncut prompt, about 6,000 tokens of English. */
 export const filesLength = 24_000;
 
-/** What a prompt refers to. Files share the room; one that needs less leaves nothing to the others, so that equal requests stay equal. */
+/** A prompt's references to attachments. Files share the room equally, so that equal requests stay equal. */
 export function referencesTo(attachments: readonly Attachment[], room: number, query: string): readonly AttachedReference[] {
   const files = attachments.filter(({ kind }) => kind === 'file').length;
   return attachments.flatMap((one): AttachedReference[] => {
@@ -18,16 +18,16 @@ export function referencesTo(attachments: readonly Attachment[], room: number, q
   });
 }
 
-/** A short name that people and models read: `image (image/png)`, `file "report.pdf" (application/pdf)`. */
+/** Short names for people and models: `image (image/png)`, `file "report.pdf" (application/pdf)`. */
 export const namesOf = (attachments: readonly Attachment[]): string =>
   attachments.map(({ kind, name, mime }) => `${kind}${name ? ` "${nameText(name)}"` : ''} (${oneLine(bounded(mime, 80))})`).join(', ');
 
 const nameText = (name: string): string => oneLine(bounded(name, 80)).replaceAll('"', "'");
 
-/** Left out of a text between two pieces of it. */
+/** Marks an omission between two pieces of a text. */
 const gap = '[…]';
 
-/** The text of a file as quoted data: all of it, or its beginning and the passages that fit the question best. */
+/** The text of a file as quoted data: all of it, or its beginning and the passages most relevant to the question. */
 export function quotedFile({ name, room, query }: Extract<AttachedReference, { kind: 'file' }>, text: string): string {
   const whole = text.length <= room;
   const head = Math.max(Math.floor(room / 2), room - 2 * pageExcerpt);

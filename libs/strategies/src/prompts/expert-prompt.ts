@@ -15,7 +15,7 @@ export const expertPrompt = (input: Input<'expert'>, promptTokens = unbounded, o
   fitted(input.conversation, promptTokens, (cut) => renderExpert(input, cut, overrides));
 
 function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): readonly PromptMessage[] {
-  // Whoever writes the answer itself follows the client's system message; an adviser only knows of it.
+  // An expert that writes the final answer follows the client's system message; others only see it.
   const final = input.final === true;
   const { attachments = [] } = input;
   return [

@@ -1,19 +1,19 @@
 import { estimatePrompt, estimateTokens, type TextMessage } from '@conclave/contracts';
 import type { PromptMessage } from './quoting.js';
 
-/** What a prompt may show of the parts that can be long. */
+/** How much of its long parts a prompt may show. */
 export interface Cut {
   readonly conversation: readonly TextMessage[];
-  /** Share of the usual length that each fact and each answer may have, 0 to 1. */
+  /** Share of the usual length allowed for each fact and each answer, 0 to 1. */
   readonly scale: number;
 }
 
-/** Role and separators that a turn costs on top of its text. */
+/** Tokens for role and separators that a turn costs on top of its text. */
 const perTurn = 6;
 
 /**
- * A prompt of at most `promptTokens` (estimated): the oldest turns of the conversation go first, then facts and answers are shortened.
- * What is left is given even where it is still too long; the server says so then.
+ * A prompt of at most `promptTokens` (estimated): drops the oldest turns of the conversation first, then shortens facts and answers.
+ * Returns the rest even if it is still too long; the model server then refuses it.
  */
 export function fitted(
   conversation: readonly TextMessage[],

@@ -9,7 +9,7 @@ import { fitted, type Cut } from './fitting.js';
 import { asData, bounded, dataRule, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
 import { plannerBounds, promptText } from './shipped.js';
 
-/** What a planner's prompt is made of. */
+/** Input of a planner's prompt. */
 export type PlannerRequest = z.input<(typeof PlanRequestedSpec)['schema']>;
 
 function catalogueOf(template: PlannerRequest['template']): string {
@@ -23,7 +23,7 @@ function catalogueOf(template: PlannerRequest['template']): string {
     .join('\n');
 }
 
-/** Images are for an expert that can see, files for every expert; the planner knows what is there and how files begin. */
+/** Tells the planner which attachments there are and how files begin. Images go to the vision expert, files to every expert. */
 function attachedTo({ attachments = [], template }: PlannerRequest): string | null {
   if (attachments.length === 0) return null;
   const excerpts = attachments.flatMap(({ name, text }) =>
@@ -38,11 +38,11 @@ function attachedTo({ attachments = [], template }: PlannerRequest): string | nu
   );
 }
 
-/** What makes a question that leans on earlier turns searchable. */
+/** Rule that makes a follow-up question searchable. */
 const followUpRule =
   'The question continues a conversation. Add "search_question" beside "tasks": the question in full words, clear without the conversation.';
 
-/** Messages of the first plan, or of a re-plan when `gap` is given, of at most so many tokens as far as that is possible. */
+/** Messages for the first plan, or for a re-plan when `gap` is given, within the token limit if possible. */
 export const plannerPrompt = (
   request: PlannerRequest,
   gap: GapDetected['data'] | null,
@@ -75,7 +75,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
   ];
 }
 
-/** The context block of a re-plan (moe.md, Planner), with the detector's next focus and what was tried. */
+/** The context block of a re-plan (moe.md, Planner), with the detector's next focus and earlier attempts. */
 function iterationBlock(gap: GapDetected['data'], scale: number): string {
   const findings = numberedFacts(currentFacts(gap.memory).slice().reverse().slice(0, 20), Math.round(500 * scale));
   const tried = gap.memory.tried.map((action) => `- ${bounded(oneLine(action.argument), 200)}`);
@@ -98,7 +98,7 @@ function iterationBlock(gap: GapDetected['data'], scale: number): string {
   ].join('\n');
 }
 
-/** What earlier tasks brought and left open, so that a task which does one of them anew can name it. */
+/** Results and gaps of earlier tasks, so that a task that redoes one can name it. */
 function resultLines(results: NonNullable<GapDetected['data']['results']>): readonly string[] {
   if (results.length === 0) return [];
   const lines = results.map(({ id, capability, task, confidence, gaps }) => {

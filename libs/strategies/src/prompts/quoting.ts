@@ -1,15 +1,15 @@
 import type { AttachedReference, Fact, TextMessage } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 
-/** A message as every model port takes it. */
+/** A message as model ports accept it. */
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
-  /** Images and files that are put in right before the call. */
+  /** Images and files, inserted right before the call. */
   readonly attached?: readonly AttachedReference[];
 }
 
-/** Text from outside, fenced as data: the fence lines cannot be closed from inside, however many brackets stand there. */
+/** Fences foreign text as data; the text cannot close the fence, however many brackets it contains. */
 export const asData = (text: string): string =>
   [marks.data.open, text.replace(/(?<!<)<{3,}DATA/g, '<<DATA').replace(/DATA>{3,}/g, 'DATA>>'), marks.data.close].join('\n');
 
@@ -29,7 +29,7 @@ export const numberedFacts = (facts: readonly Fact[], textLimit = 900): string =
     )
     .join('\n');
 
-/** Earlier turns, latest kept when they are too long. */
+/** Earlier turns; keeps the latest ones if they are too long. */
 export function transcript(turns: readonly TextMessage[], length = 6_000): string {
   const lines = turns.map((turn) => `${turn.role}: ${oneLine(turn.content)}`);
   while (lines.length > 1 && lines.join('\n').length > length) lines.shift();

@@ -4,28 +4,28 @@ import type { Cut } from './fitting.js';
 import { asData, bounded, numberedFacts, type PromptMessage } from './quoting.js';
 
 export type Input<K extends TaskInputDraft['kind']> = Extract<TaskInputDraft, { kind: K }>;
-/** Prompt name -> text that an operator put in the place of the shipped one. */
+/** Prompt name -> the operator's text that replaces the shipped one. */
 export type Overrides = Readonly<Record<string, string>>;
 
-/** No bound where nobody says how long a prompt may be. */
+/** Token limit of a prompt without one. */
 export const unbounded = Number.POSITIVE_INFINITY;
-/** Characters of one fact and of one answer in a prompt that is not cut. */
+/** Characters of one fact and of one answer in an uncut prompt. */
 export const factLength = 900;
 export const answerLength = 4_000;
 
-/** What a judge is told to do, and what it works on. */
+/** A judge's messages: instructions and input. */
 export const asked = (system: string, user: string): readonly PromptMessage[] => [
   { role: 'system', content: system },
   { role: 'user', content: user },
 ];
 
-/** Last part of a task's id, by which a prompt and its reply name it. */
+/** Last part of a task's id, used in prompts and replies. */
 export const localOf = (taskId: string): string => taskId.split('/').at(-1) ?? taskId;
 
 export const factsText = (facts: readonly Fact[], cut: Cut): string =>
   facts.length > 0 ? `${marks.facts}\n${asData(numberedFacts(facts, Math.round(factLength * cut.scale)))}` : `${marks.facts} none`;
 
-/** Head of an answer among those that are merged. */
+/** Heading of an answer to merge. */
 export const answerLabel = ({ category, confidence }: { readonly category: string; readonly confidence: number }): string =>
   `${category} (confidence ${confidence}):`;
 

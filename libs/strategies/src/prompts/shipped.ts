@@ -2,14 +2,14 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { maxEvidenceTasks } from '@conclave/loop';
 import { expertPrompts } from './expert-categories.js';
 
-/** A prompt that comes with the product. An operator may put another text in its place while the system runs. */
+/** A prompt shipped with the product. An operator may replace its text while the system runs. */
 export interface ShippedPrompt {
   readonly name: string;
   /** Raised with each change of the text. */
   readonly version: number;
-  /** Names that stand in braces in the text and are filled in; a text with any other one is refused. */
+  /** Names in braces that are filled in; a text with any other name is refused. */
   readonly placeholders: readonly string[];
-  /** Placeholders without which the prompt cannot do its work. */
+  /** Placeholders that the prompt must contain. */
   readonly needed: readonly string[];
   readonly text: string;
 }
@@ -145,7 +145,7 @@ Rules:
 - Do not write the answer itself: it is written from the results.`,
 };
 
-/** Every prompt that comes with the product, the system prompts of the categories among them as `expert.<category>`. */
+/** Every shipped prompt, including the system prompts of the categories as `expert.<category>`. */
 export const shippedPrompts: readonly ShippedPrompt[] = [
   planner,
   expert,
@@ -168,14 +168,14 @@ export const shippedPrompts: readonly ShippedPrompt[] = [
 
 const byName = new Map(shippedPrompts.map((prompt) => [prompt.name, prompt]));
 
-/** Longest text an operator may put in the place of a prompt, in characters. */
+/** Longest replacement text for a prompt, in characters. */
 export const longestPrompt = 20_000;
 
 const placeholdersIn = (text: string): readonly string[] => [
   ...new Set([...text.matchAll(/\{([a-z][a-z_]*)\}/g)].map((match) => match[1]!)),
 ];
 
-/** Everything that is wrong with a text for a prompt, as sentences that say what to do; empty for one that may be used. */
+/** All faults of a prompt text, as sentences that say what to do; empty for a valid one. */
 export function promptFaults(name: string, text: string): readonly string[] {
   const shipped = byName.get(name);
   if (!shipped) return [`There is no prompt "${name}". Use one of: ${[...byName.keys()].join(', ')}.`];
@@ -194,7 +194,7 @@ export function promptFaults(name: string, text: string): readonly string[] {
   ];
 }
 
-/** The text of a prompt: the operator's where there is one, with its placeholders filled in. What is filled in is not read again. */
+/** The text of a prompt, the operator's if there is one, with its placeholders filled in. Inserted values are not expanded again. */
 export function promptText(
   name: string,
   overrides: Readonly<Record<string, string>> = {},
@@ -204,7 +204,7 @@ export function promptText(
   return text.replace(/\{([a-z][a-z_]*)\}/g, (whole, key: string) => values[key] ?? whole);
 }
 
-/** The planner's bounds, as its prompt says them. */
+/** The planner's limits for its prompt. */
 export const plannerBounds = (experts: number): Readonly<Record<string, string>> => ({
   max_experts: String(experts),
   max_evidence: String(maxEvidenceTasks),

@@ -5,7 +5,7 @@ export interface Citation {
   readonly source: Source;
 }
 
-/** Sources of the facts that the text cites as `[n]`, by number; numbers without a fact are left out. */
+/** Sources of the facts that the text cites as `[n]`, by number; numbers without a fact are omitted. */
 export function citedSources(text: string, facts: readonly Fact[]): readonly Citation[] {
   const numbers = new Set(
     [...text.matchAll(/\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g)].flatMap((match) => match[1]!.split(',').map((part) => Number(part.trim()))),
@@ -13,7 +13,7 @@ export function citedSources(text: string, facts: readonly Fact[]): readonly Cit
   return [...numbers].sort((a, b) => a - b).flatMap((n) => (facts[n - 1] ? [{ n, source: facts[n - 1]!.source }] : []));
 }
 
-/** The list under an answer, empty when nothing is cited. Numbers of one source share a line. */
+/** The source list under an answer, empty without citations. Numbers of one source share a line. */
 export function sourceList(citations: readonly Citation[]): string {
   const lines = new Map<string, { numbers: number[]; source: Source }>();
   for (const { n, source } of citations) {

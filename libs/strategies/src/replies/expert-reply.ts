@@ -1,6 +1,6 @@
 import { markedLine } from './marked-lines.js';
 
-/** No marker means unsure, below the line at which a second tier is asked (moe.md, Experts). */
+/** Confidence without a marker: unsure, below the threshold of the second tier (moe.md, Experts). */
 export const unmarkedConfidence = 0.6;
 const wordConfidence: Readonly<Record<string, number>> = { high: 0.9, hoch: 0.9, medium: 0.6, mittel: 0.6, low: 0.3, niedrig: 0.3 };
 
@@ -16,7 +16,7 @@ export interface ExpertReply {
 
 const markers = ['FINDING', 'CONFIDENCE', 'GAPS', 'GAP', 'REFER'] as const;
 
-/** Reads an expert's answer with its markers; Markdown, casing, percent and decimal commas are tolerated. */
+/** Reads an expert's answer with its markers; tolerates Markdown, any case, percent and decimal commas. */
 export function readExpert(reply: string): ExpertReply {
   const found = new Map<string, string>();
   const kept: string[] = [];
@@ -36,11 +36,11 @@ export function readExpert(reply: string): ExpertReply {
   };
 }
 
-/** A range or a choice, such as `0-1` or `high | medium | low`: the format that was asked for, repeated instead of filled in. */
+/** Whether the value echoes the requested format, such as `0-1` or `high | medium | low`, instead of filling it in. */
 const unfilled = (value: string, words: readonly string[]): boolean =>
   new Set(words.filter((word) => Object.hasOwn(wordConfidence, word))).size > 1 || /\d\s*(?:-|–|to|bis|and|und)\s*\d/i.test(value);
 
-/** 0 to 1 from `0.8`, `0,8`, `80 %`, `8/10`, `high`; `unmarkedConfidence` when there is none, and for an echo of the format. */
+/** 0 to 1 from `0.8`, `0,8`, `80 %`, `8/10`, `high`; `unmarkedConfidence` without a value or for an echo of the format. */
 export function readConfidence(value: string | undefined): number {
   if (value === undefined) return unmarkedConfidence;
   const words = (value.match(/[a-zäöü]+/gi) ?? []).map((word) => word.toLowerCase());

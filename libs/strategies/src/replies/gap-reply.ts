@@ -2,7 +2,7 @@ import type { Verdict } from '@conclave/contracts';
 import { jsonIn } from './json-reply.js';
 import { labelledMembers, labelledValues, type Label, type LabelledValue } from './labelled-fields.js';
 
-/** Names of the three fields as the prompt gives them, and as models write them in their own words. */
+/** Names of the three fields as in the prompt, and variants that models use. */
 const labels: readonly Label[] = [
   ...['completion status', 'completionstatus'].map((words) => ({ field: 'status', words, anywhere: true })),
   ...['status', 'verdict', 'completion', 'completeness', 'complete', 'is complete'].map((words) => ({ field: 'status', words })),
@@ -26,12 +26,12 @@ const labels: readonly Label[] = [
   })),
 ];
 
-/** Longest gap and focus that are kept, characters. */
+/** Longest stored gap and focus, in characters. */
 const longest = 1_000;
 
 type Said = 'complete' | 'needs_more_info';
 
-/** Verdicts as words, the turned ones first: what one of them has taken is not read again. */
+/** Wordings of verdicts, negated ones first: matched text is not read again. */
 const verdictWords: readonly (readonly [RegExp, Said])[] = [
   [/\b(?:NO|NOT|NO LONGER|DOES NOT|DOESN T) (?:NEEDS? |REQUIRES? )?(?:ANY )?MORE (?:INFO|INFORMATION)\b/g, 'complete'],
   [
@@ -47,15 +47,15 @@ const verdictWords: readonly (readonly [RegExp, Said])[] = [
   [/^(?:FALSE|NO|NEIN)\b/g, 'needs_more_info'],
 ];
 
-/** Of boxes the ticked one counts. */
+/** With checkboxes, only the ticked one counts. */
 function counting(status: string): string {
   const ticked = /(?:^|\[)[xX✓✔]\]\s*([^[]+)|[☑☒✅✔]\s*([^☐☑☒✅✔❌]+)/u.exec(status);
   return ticked?.[1] ?? ticked?.[2] ?? status;
 }
 
 /**
- * The verdict of a status; null where there is none or more than one. A verdict at its beginning counts, whatever is explained behind it,
- * unless the other one is offered beside it: then the format was repeated and not filled in.
+ * The verdict of a status; null for none or several. A verdict at its beginning counts whatever explanation follows, unless the other
+ * verdict is listed next to it: then the model only echoed the format.
  */
 function verdictOf(status: string): Said | null {
   let rest = counting(status)
@@ -78,23 +78,23 @@ function verdictOf(status: string): Said | null {
   return first.at === 0 && !isOffered ? first.said : null;
 }
 
-/** What says that nothing is missing, alone or with an explanation; `None of the sources …` and `No date …` are gaps. */
+/** Matches "nothing is missing", alone or with an explanation; `None of the sources …` and `No date …` are gaps. */
 const none = new RegExp(
   '^(?:(?:none|nothing|nil|null|n/?a|not applicable|complete|empty|false|kein(?:e|er)?|nichts|-|–|—|∅|0)(?:$|\\s*[.,;:!(–—-].*$)' +
     '|no (?:\\p{L}+ ){0,3}?(?:gaps?|missing (?:\\p{L}+ ?){1,2}|(?:\\p{L}+ )?(?:is|are) (?:still )?(?:missing|needed|required))\\b.*' +
     '|nothing (?:else |more |further )?(?:is |remains )?(?:missing|needed|required|open)\\b.*)?$',
   'iu',
 );
-/** A placeholder of the asked format, repeated instead of filled in. */
+/** Whether the value echoes a placeholder of the requested format. */
 const isUnfilled = (value: string): boolean => /what specific fact|one concrete question/i.test(value) || /^<[^<>]*>?$/.test(value);
 const isNone = (value: string): boolean => none.test(value.replace(/[\s"'`.]+$/, '').trim());
 
 const unreadable: Verdict = { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
 
 /**
- * The gap detector's reply, in whatever form a model gives its three fields: lines, a list, one line, JSON, YAML, a table, tags. COMPLETE, or
- * a gap that is empty or "none", ends the loop. A reply without a verdict is the documented fallback COMPLETE with `parsed: false`, so that
- * it is counted and reported. So is one that contradicts itself: the repeated format, COMPLETE beside a gap, NEEDS_MORE_INFO about nothing.
+ * Reads the gap detector's reply in any form: lines, a list, one line, JSON, YAML, a table, tags. COMPLETE, or a gap that is empty or
+ * "none", ends the loop. A reply without a verdict becomes the documented fallback COMPLETE with `parsed: false`, so that it is counted
+ * and reported. So does a contradictory one: the echoed format, COMPLETE with a gap, NEEDS_MORE_INFO without one.
  */
 export function readGap(reply: string): Verdict {
   const json = labelledMembers(jsonIn(reply.slice(-12_000)), labels);
@@ -120,7 +120,7 @@ interface Reading {
   readonly fields: readonly LabelledValue[];
 }
 
-/** The last status with a verdict, with the fields around it: those behind it, or, where there are none, those in front of it. */
+/** The last status with a verdict and its fields: those after it or, if there are none, those before it. */
 function lastVerdict(fields: readonly LabelledValue[]): Reading | null {
   const statuses = fields.flatMap(({ field, value }, at) => {
     const verdict = field === 'status' ? verdictOf(value) : null;
@@ -134,13 +134,13 @@ function lastVerdict(fields: readonly LabelledValue[]): Reading | null {
 
 const verdictAndMore = /^[^\p{L}\p{N}]*(COMPLETED?|INCOMPLETE|NEEDS?[ _-]?MORE[ _-]?INFO(?:RMATION)?)\b[^\p{L}\p{N}]*(.*)$/isu;
 
-/** What stands behind the verdict in the same breath: `NEEDS_MORE_INFO: the year`. */
+/** The gap that follows the verdict directly: `NEEDS_MORE_INFO: the year`. */
 function gapBehind(status: string): string | null {
   const more = /^\W*(?:INCOMPLETE|NEEDS?[ _-]?MORE[ _-]?INFO(?:RMATION)?)\W*?(?::|\s[–—-])\s*(\S.*)$/isu.exec(status)?.[1];
   return more && !isNone(more) ? more : null;
 }
 
-/** A verdict without a name, in capitals at the beginning of a line: `NEEDS_MORE_INFO: the year`. */
+/** A verdict without a field name, in capitals at the start of a line: `NEEDS_MORE_INFO: the year`. */
 function bareVerdict(reply: string, fields: readonly LabelledValue[]): Reading | null {
   if (fields.some(({ field, value }) => field === 'status' && value !== '')) return null;
   const lines = reply
@@ -159,7 +159,7 @@ function bareVerdict(reply: string, fields: readonly LabelledValue[]): Reading |
   return null;
 }
 
-/** Where the status is left out, a gap that is named says that more is needed, unless the words around it say the contrary. */
+/** Without a status, a named gap means that more is needed, unless the surrounding text says the contrary. */
 function openGap(reply: string, fields: readonly LabelledValue[]): Reading | null {
   if (fields.some(({ field, value }) => field === 'status' && value !== '')) return null;
   const gap = fields.findLast(({ field }) => field === 'gap')?.value ?? '';

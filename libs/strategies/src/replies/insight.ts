@@ -5,15 +5,15 @@ import { jsonIn } from './json-reply.js';
 const open = promptMarks.insight.open;
 const close = promptMarks.insight.close;
 
-/** Longest end of `text` that may be the beginning of `tag`. */
+/** Length of the longest suffix of `text` that may begin `tag`. */
 function heldBack(text: string, tag: string): number {
   for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) if (tag.startsWith(text.slice(-length))) return length;
   return 0;
 }
 
 /**
- * Takes the insight block out of a stream of text, wherever the chunks are cut. `push` gives what may be shown;
- * `end` gives the rest and the block's content (null where there was none). A block that never closes is not shown.
+ * Removes the insight block from streamed text, wherever the chunks are cut. `push` returns what may be shown; `end` returns the rest
+ * and the block's content (null without a block). An unclosed block is not shown.
  */
 export class InsightFilter {
   private held = '';
@@ -42,7 +42,7 @@ export class InsightFilter {
     }
   }
 
-  /** Safe to call twice: what was shown is not shown again. A beginning of the tag that a token limit cut off is not shown either; a lone `<` is text. */
+  /** Safe to call twice: text is returned once. A tag cut off by a token limit is not shown; a lone `<` is text. */
   end(): { readonly shown: string; readonly block: string | null } {
     const { held } = this;
     this.held = '';
@@ -53,7 +53,7 @@ export class InsightFilter {
 
 export type InsightReading = { readonly insight: Insight | null; readonly rejected: string | null };
 
-/** Validates the content of the block; a faulty one is named and dropped, the answer stays. */
+/** Validates the content of the block; an invalid one is reported and dropped, the answer stays. */
 export function readInsight(block: string | null): InsightReading {
   if (block === null) return { insight: null, rejected: null };
   const value = jsonIn(block);

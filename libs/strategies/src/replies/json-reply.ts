@@ -1,6 +1,6 @@
 /**
- * First JSON value in a model's reply: code fences, text around it, trailing commas and comments are tolerated.
- * Undefined when there is none. Keys that reach for a prototype stay ordinary data of the parsed value.
+ * First JSON value in a model's reply, or undefined; tolerates code fences, surrounding text, trailing commas and comments.
+ * Keys such as `__proto__` stay ordinary data of the parsed value.
  */
 export function jsonIn(reply: string): unknown {
   for (const candidate of candidates(reply)) {
@@ -9,7 +9,7 @@ export function jsonIn(reply: string): unknown {
         const value: unknown = JSON.parse(text);
         if (typeof value === 'object' && value !== null) return value;
       } catch {
-        // Not JSON in this form: the next, more tolerant form is tried, and undefined says that none was.
+        // Not JSON in this form: the next, more tolerant form is tried.
         continue;
       }
     }
@@ -17,7 +17,7 @@ export function jsonIn(reply: string): unknown {
   return undefined;
 }
 
-/** Brackets at which a value may begin; a reply of nothing but brackets is not read to its end from each of them. */
+/** Most brackets tried as the start of a value, so that a reply full of brackets stays cheap. */
 const mostStarts = 50;
 
 function* candidates(reply: string): Generator<string> {
@@ -49,6 +49,6 @@ function balanced(text: string, from: number): string | undefined {
   return undefined;
 }
 
-/** The same text without comments and trailing commas outside of strings. */
+/** The text without comments and trailing commas, strings excepted. */
 const relaxed = (text: string): string =>
   text.replace(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g, (part) => (part.startsWith('"') ? part : ''));

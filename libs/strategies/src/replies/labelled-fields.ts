@@ -1,9 +1,9 @@
 import { jsonIn } from './json-reply.js';
 
-/** A name under which a reply gives a field. `anywhere`: no other text holds it by chance, so it counts in the middle of a line too. */
+/** A name of a field in a reply. `anywhere`: the name is unmistakable, so it also counts inside a line. */
 export interface Label {
   readonly field: string;
-  /** Its words, in lower case; between them may stand a blank, a dash, an underscore or nothing. */
+  /** Its words in lower case; a blank, a dash, an underscore or nothing may separate them. */
   readonly words: string;
   readonly anywhere?: boolean;
 }
@@ -13,10 +13,10 @@ export interface LabelledValue {
   readonly value: string;
 }
 
-/** Longest reply that is read, in characters: of a longer one the end, where the verdict stands. */
+/** Longest reply that is read, in characters; of a longer one only the end, which holds the verdict. */
 const longestReply = 12_000;
 
-/** Signs of other scripts and keyboards as the plain ones, one for one. */
+/** Maps signs of other scripts and keyboards to ASCII, one for one. */
 const plainSigns: Readonly<Record<string, string>> = {
   '：': ':',
   '﹕': ':',
@@ -57,7 +57,7 @@ const plainSigns: Readonly<Record<string, string>> = {
   '＜': '<',
 };
 
-/** Reply without what a model thought before it or struck out, special tokens, and tags that only lay out. */
+/** The reply without thinking, struck-out text, special tokens and layout tags. */
 function bare(reply: string): string {
   return reply
     .slice(-longestReply)
@@ -77,15 +77,15 @@ function bare(reply: string): string {
 
 const letters = (text: string): string => text.toLowerCase().replace(/[^\p{L}]/gu, '');
 
-/** Behind a name: what closes its quotation or emphasis, a remark in brackets, and the sign before its value. */
+/** After a name: closing quotes or emphasis, a remark in brackets, and the separator. */
 const separator = /(?:[ \t]*\([^()\n]{0,60}\))?[ \t"'`*_\])]*(?:::?|:?=>?|-+>|→|\||>|[-–—](?=\s)|(?:is|ist)\b:?)[:=]?/iuy;
-/** Behind a name in capitals that begins its line anything but a word separates. */
+/** After a name in capitals at the start of a line, anything but a word separates. */
 const anySign = /[^\p{L}\p{N}\n]+/uy;
 const ownLine = /[ \t"'`*_\])#:]*(?=\n|$)/y;
-/** In front of a name at the beginning of its line: marks of lists, headings, quotations and tables, numbers, emoji. */
+/** Before a name at the start of a line: marks of lists, headings, quotations and tables, numbers, emoji. */
 const lineLead = /^[^\p{L}\p{N}]*(?:(?:\d{1,2}|[a-z]{1,4})[.):][^\p{L}\p{N}]*)?$/iu;
 
-/** Values by their names as an ordinary text gives them, in the order in which they stand. */
+/** Labelled values of a plain text, in their order. */
 export function labelledValues(reply: string, labels: readonly Label[]): readonly LabelledValue[] {
   const text = bare(reply);
   const table = tableValues(text, labels);
@@ -94,7 +94,7 @@ export function labelledValues(reply: string, labels: readonly Label[]): readonl
   return found.map(({ field, end }, index) => {
     const next = found[index + 1];
     const value = text.slice(end, next?.start ?? text.length);
-    // The number and the marks of the next line of a list belong to that line.
+    // The number and marks of the next list item belong to that item.
     return { field, value: cleaned(next ? value.replace(/(?:^|\s)\(?\d{1,2}[.)][ \t*_"'`]*$/u, '') : value) };
   });
 }
@@ -123,7 +123,7 @@ function* namesIn(text: string, labels: readonly Label[]): Generator<{ field: st
     ownLine.lastIndex = end;
     if (!sign && !(leads && ownLine.test(text))) continue;
     const isAttribute = /^\s*=\s*["']/.test(text.slice(end, end + 5));
-    // In a cell of a table an ordinary word is a value and no name.
+    // In a table cell an ordinary word is a value, not a name.
     const isQuoted = /["'`{,;<(]\s*$/u.test(before) || (/\|\s*$/.test(before) && (label.anywhere || /[:=]/.test(sign?.[0] ?? '')));
     const article = /\bthe\s+$/iu.exec(before)?.[0] ?? '';
     const isMeant = label.anywhere && (article !== '' || /[.!?]\s*$/u.test(before) || match[0] === match[0].toUpperCase());
@@ -133,11 +133,11 @@ function* namesIn(text: string, labels: readonly Label[]): Generator<{ field: st
   }
 }
 
-/** Decoration of a value: quotation, emphasis, brackets, marks of lists and blocks, commas between members, the end of a tag. */
+/** Decoration around a value: quotes, emphasis, brackets, marks of lists and blocks, commas, the end of a tag. */
 const decoration = /^[\s"'`*_>|,;:={}[\]•·~-]+|(?:["']\s*\/?>|[\s"'`*_|,;={}[\](<•·~#-])+$/gu;
 
 function cleaned(raw: string): string {
-  // What follows a blank line or the end of a code block is no part of the value.
+  // A blank line or the end of a code block ends the value.
   const value = raw.replace(/^[\s"'`*_>|-]+/u, '').split(/\n\s*\n|\n?```/u)[0]!;
   const lines = value.split('\n').map((line) => line.replace(decoration, '').replace(/^\d{1,2}[.)]\s+/, ''));
   const isList = /\n\s*(?:[-*•]|\d{1,2}[.)])\s/.test(value);
@@ -145,11 +145,11 @@ function cleaned(raw: string): string {
     .filter((line) => /[\p{L}\p{N}]/u.test(line))
     .join(isList ? '; ' : ' ')
     .replace(decoration, '');
-  // The end of a bracket that was opened in front of the name.
+  // Removes the end of a bracket opened before the name.
   return joined.includes('(') ? joined : joined.replace(/[\s)]+$/, '');
 }
 
-/** A table whose first row holds names, with bars, commas, semicolons or tabs between its cells. */
+/** Reads a table whose first row holds names; cells are separated by bars, commas, semicolons or tabs. */
 function tableValues(text: string, labels: readonly Label[]): readonly LabelledValue[] {
   const byLetters = new Map(labels.map((label) => [letters(label.words), label.field]));
   const rows = text
@@ -171,7 +171,7 @@ const cells = (row: string, sign: string): readonly string[] => {
   return quoted.map((cell) => cell.trim()).filter((cell, index, all) => cell !== '' || (index > 0 && index < all.length - 1));
 };
 
-/** The same of a JSON value, however deep its members lie. */
+/** Labelled values of a JSON value, at any depth. */
 export function labelledMembers(value: unknown, labels: readonly Label[], depth = 0): readonly LabelledValue[] {
   if (typeof value !== 'object' || value === null || depth > 4) return [];
   const byLetters = new Map(labels.map((label) => [letters(label.words), label.field]));

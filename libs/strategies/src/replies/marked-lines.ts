@@ -1,9 +1,9 @@
 /** Characters that models put around a marker or its value. */
 const isDecoration = (char: string): boolean => /[\s*_]/.test(char);
-/** Also what a list or a heading begins with. */
+/** Decoration, or the start of a list item or heading. */
 export const isLead = (char: string): boolean => /[\s>*_#-]/.test(char);
 
-/** Without decoration at both ends. By hand: a pattern with an open end would look at a long run of stars again and again. */
+/** Trims decoration at both ends. Not a regular expression, which would backtrack on long runs of stars. */
 export function undecorated(text: string, atStart: (char: string) => boolean = isDecoration): string {
   let from = 0;
   let to = text.length;
@@ -12,7 +12,7 @@ export function undecorated(text: string, atStart: (char: string) => boolean = i
   return text.slice(from, to);
 }
 
-/** `NAME: value` of a line, whatever Markdown stands around it; undefined where the line begins with none of the names. */
+/** `NAME: value` of a line, ignoring Markdown around it; undefined if the line begins with none of the names. */
 export function markedLine(line: string, names: readonly string[]): { readonly name: string; readonly value: string } | undefined {
   const text = undecorated(line, isLead);
   const upper = text.slice(0, 40).toUpperCase().replaceAll(' ', '_');

@@ -1,10 +1,10 @@
 import type { Template } from '@conclave/contracts';
 
-/** A JSON object of a reply, of which nothing is known yet. */
+/** An unvalidated JSON object of a reply. */
 export type Loose = Record<string, unknown>;
 export const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A tool under the name it is offered by: models leave the server out, or write dashes for underscores. */
+/** The offered tool that a name means: models omit the server or write dashes for underscores. */
 export function toolOf(said: string | null, template: Template): string | null {
   if (said === null) return null;
   const offered = (template.tools ?? []).map(({ name }) => name);

@@ -13,7 +13,7 @@ const text = (...values: readonly unknown[]): string | null => {
   return found === undefined ? null : String(found).trim();
 };
 
-/** A planner's reply as tasks, or what is wrong with it in sentences that go back to the model. `question` feeds a bare `research_needed: true`. */
+/** Reads a planner's reply as tasks, or its faults as sentences for the model. `question`: query for a bare `research_needed: true`. */
 export function readPlan(reply: string, template: Template, question: string, complexity: Complexity = 'moderate'): PlanReply {
   const value = jsonIn(reply);
   if (value === undefined) return { ok: false, faults: ['The reply contains no JSON. Reply with a JSON object {"tasks":[...]} only.'] };
@@ -62,7 +62,7 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
     isObject(entry['math_args']) ? entry['math_args']['operation'] : undefined,
   );
   const meant = capabilityNamed(plain);
-  // A category of the template that is called the same is an expert, but for research, which has many names.
+  // A template's category of the same name is an expert, except for research, which has many names.
   const isMeant =
     meant && (meant.name === 'research' || template.capabilities.includes(meant.name) || !Object.hasOwn(template.experts, plain));
   const capability = isMeant ? meant.name : plain.startsWith('expert.') ? plain : named.includes('.') ? named : `expert.${plain}`;
@@ -86,7 +86,7 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
   };
 }
 
-/** Earlier tasks that this one does anew, `<epoch>/<id>` or a bare id, whatever stands around them. */
+/** Earlier tasks that this one redoes, `<epoch>/<id>` or a bare id, ignoring surrounding characters. */
 function redoneBy(entry: Loose): { redoes?: string[] } {
   const given = entry['redoes'] ?? entry['supersedes'] ?? entry['replaces'] ?? entry['corrects'];
   const names = (Array.isArray(given) ? given : [given]).flatMap((name) => {
@@ -96,7 +96,7 @@ function redoneBy(entry: Loose): { redoes?: string[] } {
   return names.length > 0 ? { redoes: names } : {};
 }
 
-/** Arguments as an object; a string that holds JSON is read. */
+/** Arguments as an object; parses a string that holds JSON. */
 function argsOf(entry: Loose): Record<string, unknown> {
   const given = entry['mcp_args'] ?? entry['math_args'] ?? entry['args'] ?? entry['arguments'];
   if (isObject(given)) return given;

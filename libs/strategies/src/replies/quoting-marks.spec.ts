@@ -42,7 +42,7 @@ describe('the marks of quoted data', () => {
         for (let n = 1; n < points.length; n += 1) shown += filter.push(whole.slice(points[n - 1], points[n]));
         shown += filter.end();
         expect(shown + filter.end()).toBe(withoutMarks(whole, '', [label]));
-        // What stands around a mark may look like another one once it is gone: that is text, and stays.
+        // Removing a mark may join the text around it to another mark, which stays as text.
         const left = whole.split(new RegExp(`${open}|${close}`)).join('');
         if (!/<<<DATA|DATA>>>/.test(left)) expect(shown).not.toMatch(/<<<DATA|DATA>>>/);
       }),

@@ -2,21 +2,21 @@ import { promptMarks } from '@conclave/contracts';
 
 const { open, close } = promptMarks.data;
 
-/** Whether a text holds the marks by itself: then they are what its author means. */
+/** Whether a text holds the marks itself, in which case its author means them. */
 const holdsMarks = (text: string): boolean => text.includes(open) || text.includes(close);
 
 /**
- * Takes the marks of quoted data out of what a model writes, wherever the chunks are cut: a small model repeats its prompt. `labels` are the
- * heads of quoted answers, taken out where they begin a line. In a block of code only a mark alone on its line goes: a heredoc may be called
- * DATA. Where the user's `own` words hold the marks, all of them stay.
+ * Removes the marks of quoted data from a model's text, wherever the chunks are cut: small models repeat their prompt. `labels` are
+ * headings of quoted answers, removed at the start of a line. In a code block only a mark alone on its line is removed: a heredoc may
+ * be called DATA. If the user's `own` words hold the marks, all of them stay.
  */
 export class QuoteFilter {
   private readonly marks: readonly string[];
   private held = '';
-  /** What stands of the current line. */
+  /** The current line so far. */
   private line = '';
   private isCode = false;
-  /** A mark that began its line takes the end of that line with it. */
+  /** A mark at the start of a line also removes the end of that line. */
   private dropsLineEnd = false;
 
   constructor(own = '', labels: readonly string[] = []) {
@@ -45,7 +45,7 @@ export class QuoteFilter {
         return shown;
       }
       const after = this.held.slice(found.at + found.mark.length);
-      // Whether it stands alone on its line is seen only in what follows.
+      // Only the following text shows whether it is alone on its line.
       if (!isEnd && /^[ \t]*$/.test(after)) {
         shown += this.show(this.held.slice(0, found.at));
         this.held = this.held.slice(found.at);
@@ -77,7 +77,7 @@ export class QuoteFilter {
   }
 }
 
-/** Longest end of a text that may be the beginning of a mark. */
+/** Length of the longest suffix that may begin a mark. */
 function heldBack(text: string, marks: readonly string[]): number {
   const longest = Math.max(0, ...marks.map((mark) => mark.length - 1));
   for (let length = Math.min(longest, text.length); length > 0; length -= 1)

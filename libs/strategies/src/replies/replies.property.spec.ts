@@ -9,7 +9,7 @@ import { readPlan } from './plan-reply.js';
 
 const template = { experts: { general: {} }, capabilities: ['research'] } as unknown as Template;
 
-/** Text as a model that almost keeps to the format writes it: the marks of the formats among anything else. */
+/** Text of a model that almost keeps the format: format marks mixed with anything else. */
 const pieces = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(

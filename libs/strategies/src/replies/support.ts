@@ -7,13 +7,13 @@ export interface Unsupported {
   readonly missing: string[];
 }
 
-/** Sentences are split at ends of sentences and lines; a point inside a number or an abbreviation of one letter is none. */
+/** Splits at ends of sentences and lines, but not at a point inside a number or after a single letter. */
 const sentenceEnd = /(?<=[.!?]["')\]]*(?:\s*\[\d[\d,\s]*\])*)(?<!\b\p{L}\.)\s+(?=[\p{Lu}\p{N}"'([•*-])|\n+/u;
 const citation = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g;
 const number = /(?<![\p{L}\p{N}])[+\-−]?\d[\d.,'\u00a0\u202f]*\d|(?<![\p{L}\p{N}])\d/gu;
 const name = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}'’-]+/gu;
 
-/** Words that begin with a capital letter without being a name; German nouns are let off by where they stand, see `isName`. */
+/** Capitalised words that are not names; for German nouns see `isName`. */
 const common: ReadonlySet<string> = new Set(
   (
     'the a an this that these those it its in on at by for from to of and or but if when while where who what which why how as with without ' +
@@ -23,7 +23,7 @@ const common: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Digits of a number without separators: 2,340 and 2.340 and 2340 are one; 17.50 is 17.5. */
+/** Normalises a number: 2,340 and 2.340 and 2340 are equal; 17.50 is 17.5. */
 function plain(text: string): string {
   const bare = text.replace(/^[+\-−]/, '').replace(/['\u00a0\u202f]/g, '');
   const grouped = /^\d{1,3}([.,]\d{3})+$/.test(bare) ? bare.replace(/[.,]/g, '') : bare;
@@ -36,7 +36,7 @@ function plain(text: string): string {
 const numbersOf = (text: string): readonly string[] => text.match(number) ?? [];
 const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** A capital word inside a sentence; the first word of it only where it stands elsewhere in the sentence too. */
+/** Capitalised words inside a sentence; the first word only if it occurs again in the sentence. */
 function namesOf(sentence: string): readonly string[] {
   const start = /\p{L}/u.exec(sentence)?.index ?? 0;
   return [...sentence.matchAll(name)]
@@ -45,7 +45,7 @@ function namesOf(sentence: string): readonly string[] {
 }
 
 const german = /(?:^|\s)(?:der|die|das|und|ist|nicht|ein|eine|wurde|mit|von|zu|den|dem)(?:\s|[.,])/iu;
-/** In a German sentence every noun has a capital letter: only several capital words in a row, or one with a digit or hyphen, are a name. */
+/** German capitalises every noun: only several capitalised words in a row, or one with a digit or hyphen, are a name. */
 function isName(word: string, sentence: string): boolean {
   if (!german.test(sentence) || /[\d-]/.test(word)) return true;
   const row = sentence.split(/[^\p{L}\p{M}\p{N}'’-]+/u).filter(Boolean);
@@ -55,10 +55,10 @@ function isName(word: string, sentence: string): boolean {
 }
 
 const code = /```[\s\S]*?(?:```|$)|~~~[\s\S]*?(?:~~~|$)|`[^`\n]*`/g;
-/** Numbers in brackets behind a word, one each, as citations stand; no index, no link and no footnote of its own. */
+/** Citations: single numbers in brackets after a word; not an index, a link or the text's own footnote. */
 const lone = /(?<=^|[\s.,;:!?)"'’”*_])(?:\[[1-9]\d{0,2}\])+(?![([:\p{L}\p{N}])/gmu;
 
-/** Numbers that a text cites although no fact has them, where the question does not say them itself. */
+/** Cited numbers without a fact, unless the question itself contains them. */
 function inventedCitations(text: string, facts: readonly Fact[], question: string): readonly Unsupported[] {
   const invented = new Map<number, Unsupported>();
   for (const match of text.replace(code, (part) => ' '.repeat(part.length)).matchAll(lone))
@@ -72,8 +72,8 @@ function inventedCitations(text: string, facts: readonly Fact[], question: strin
 }
 
 /**
- * Cited sentences whose numbers or names do not occur in the facts they cite (moe.md, Merger), and citations that no fact was given for,
- * with nothing in `missing`. What the question itself says needs no source.
+ * Cited sentences whose numbers or names do not occur in the facts they cite (moe.md, Merger), and citations without a fact, with an
+ * empty `missing`. What the question itself says needs no source.
  * Facts are numbered from 1 in the order given; a number without a fact is not a citation.
  */
 export function unsupported(text: string, facts: readonly Fact[], question = ''): readonly Unsupported[] {
@@ -96,7 +96,7 @@ export function unsupported(text: string, facts: readonly Fact[], question = '')
   return [...beyond, ...inventedCitations(text, facts, question)];
 }
 
-/** What stands beneath an answer about its unsupported sentences; empty when there are none. */
+/** The note under an answer about its unsupported sentences; empty without any. */
 export const unsupportedNote = (found: readonly Unsupported[]): string =>
   found.length === 0
     ? ''

@@ -2,12 +2,12 @@ import { namesIn, tellingWords } from '@conclave/questions';
 import { languageOf } from '@conclave/questions';
 import { termsOf } from './passages.js';
 
-/** Share of the telling words of a question that a passage about it holds. */
+/** Share of a question's significant words that a passage about it must hold. */
 const shareHeld = 0.5;
 
 /**
- * Whether a passage is about what a question names: it holds half of its telling words or more and, where the question names somebody or
- * something, more than half of the words of the names. Word forms, case and accents aside.
+ * Whether a passage is about what a question names: it holds at least half of its significant words and, if the question has names,
+ * more than half of their words. Ignores word forms, case and accents.
  */
 export function isAbout(question: string, passage: string): boolean {
   const wanted = new Set(termsOf(tellingWords(question).join(' ')));
@@ -15,13 +15,13 @@ export function isAbout(question: string, passage: string): boolean {
   const held = new Set(termsOf(passage));
   const found = [...wanted].filter((term) => held.has(term)).length;
   if (found / wanted.size < shareHeld) return false;
-  // German writes every noun with a capital: there capitals name nothing.
+  // German capitalises every noun, so capitals do not show names.
   if (languageOf(question.toLowerCase().match(/[\p{L}']+/gu) ?? []) === 'de') return true;
   const names = termsOf(namesIn(question).join(' '));
   return names.length === 0 || names.filter((term) => held.has(term)).length > names.length / 2;
 }
 
-/** Whether a passage may bear on a question: it is about it, or holds a word of a name as the question writes it. Errs towards true. */
+/** Whether a passage may concern a question: it is about it, or holds a word of a name in the question. Errs towards true. */
 export function mayBearOn(question: string, passage: string): boolean {
   if (isAbout(question, passage)) return true;
   const written = new Set(passage.match(/[\p{L}\p{N}]+/gu));

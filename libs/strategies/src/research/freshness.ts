@@ -1,7 +1,7 @@
-/** How fast the results of a search grow old. */
+/** How fast search results become outdated. */
 export interface Freshness {
   readonly kind: 'current' | 'lasting';
-  /** How long its results may be served again, milliseconds. */
+  /** Milliseconds for which results may be reused. */
   readonly ttlMs: number;
 }
 
@@ -11,7 +11,7 @@ export const freshness = {
   lasting: { kind: 'lasting', ttlMs: 24 * 60 * minute },
 } as const satisfies Record<Freshness['kind'], Freshness>;
 
-/** Words of questions about what holds now, English and German. */
+/** Words of questions about current facts, English and German. */
 const english =
   'today|tonight|now|nowadays|currently|current|latest|newest|recent|recently|live|breaking|news|headlines?|weather|forecast|' +
   'this (?:week|month|morning|evening|weekend|season)|yesterday|tomorrow|up[- ]to[- ]date|price|prices|exchange rates?|stock quotes?|share prices?|' +
@@ -24,13 +24,13 @@ const german =
 const aboutNow = new RegExp(`(?<![\\p{L}\\p{N}])(?:${english}|${german})(?![\\p{L}\\p{N}])`, 'iu');
 
 /**
- * Whether a query asks for what holds now (results last 30 minutes) or for what stays (24 hours). Pure; taking something lasting for
- * current costs a search, the other way round an old answer, so doubtful words count as current.
+ * Whether a query asks for current facts (results last 30 minutes) or lasting ones (24 hours). Pure. Mistaking lasting for current
+ * costs a search, the reverse an outdated answer, so doubtful words count as current.
  */
 export const freshnessOf = (query: string): Freshness =>
   aboutNow.test(query.normalize('NFC').replace(/\s+/g, ' ').slice(0, 2_000)) ? freshness.current : freshness.lasting;
 
-/** A query as two people would both write it: case, spaces, look-alike characters and closing marks aside. Operators such as quotes stay. */
+/** A query without differences in case, spaces, look-alike characters and closing marks. Keeps operators such as quotes. */
 export const normalisedQuery = (query: string): string =>
   query
     .normalize('NFKC')

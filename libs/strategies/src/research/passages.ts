@@ -1,10 +1,10 @@
-/** Characters that are taken of one page. */
+/** Characters taken from one page. */
 export const pageExcerpt = 1_500;
-/** Longest passage; prompts show no more of one fact. */
+/** Longest passage in characters; prompts show no more of one fact. */
 export const longestPassage = 800;
 
 const shortestPassage = 40;
-/** Paragraphs that are weighed of one page. */
+/** Most paragraphs of one page that are scored. */
 const mostParagraphs = 4_000;
 
 const stopWords: ReadonlySet<string> = new Set(
@@ -17,7 +17,7 @@ const stopWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Words as they are compared: lower case, accents aside, umlauts spelled out, a plural or case ending off. */
+/** Words normalised for comparison: lower case, no accents, umlauts spelled out, plural and case endings removed. */
 export function termsOf(text: string): string[] {
   const words =
     text
@@ -37,9 +37,8 @@ interface Passage {
 }
 
 /**
- * The passages of a text that answer a query best, in the order of the text, at most `characters` in all. A passage counts the query's
- * words that it holds, rare ones in this text more than common ones; one that repeats what is already taken counts less. Without any
- * match the text's beginning is given.
+ * The passages of a text most relevant to a query, in text order, at most `characters` in total. A passage scores by the query's words
+ * it holds, rare ones higher; words already covered by a chosen passage score less. Without a match, returns the text's beginning.
  */
 export function bestPassages(query: string, text: string, characters: number = pageExcerpt): readonly string[] {
   const passages = passagesOf(text);
@@ -66,11 +65,11 @@ export function bestPassages(query: string, text: string, characters: number = p
   return taken.sort((a, b) => a.place - b.place).map((passage) => passage.text);
 }
 
-/** A word that another passage already has counts a fifth. Of equal ones the earlier wins, since the first best is kept. */
+/** A word already covered by a chosen passage counts a fifth. Among equals the earlier passage wins. */
 const scoreOf = ({ terms }: Passage, wanted: ReadonlySet<string>, covered: ReadonlySet<string>, weight: (term: string) => number): number =>
   [...wanted].reduce((sum, term) => sum + (terms.has(term) ? weight(term) * (covered.has(term) ? 0.2 : 1) : 0), 0);
 
-/** Paragraphs; a heading stands before the paragraph it heads, a long paragraph is divided between sentences. */
+/** Paragraphs; a heading is joined to its paragraph, a long paragraph is split between sentences. */
 function passagesOf(text: string): readonly Passage[] {
   const passages: Passage[] = [];
   const seen = new Set<string>();

@@ -2,27 +2,27 @@ import type { Event, RunLimits } from '@conclave/contracts';
 import { NotBegun } from '@conclave/loop';
 import { runId, type Scenario } from './scenario.js';
 
-/** The next number of a drawn list, below a limit. */
+/** The next number of a random list, below a limit. */
 export type Draw = (below: number) => number;
 
-/** What differs between the strategies that are played against the engine. */
+/** What differs between strategies under test. */
 export interface Drawn {
   begin(draw: Draw): { readonly run: Scenario; readonly limits: Partial<RunLimits> };
-  /** What the planner says of an epoch, as events to be given some time; empty where it never answers. */
+  /** The planner's events for an epoch, to be delivered at some time; empty if it never answers. */
   plans(run: Scenario, epoch: number, draw: Draw): (() => unknown)[];
-  /** What comes back for an event that went out. */
+  /** Replies to an event of the engine. */
   replies(run: Scenario, event: Event, draw: Draw): (() => unknown)[];
 }
 
-/** Limits that bind in one run of three. */
+/** Limits that take effect in one run of three. */
 export const drawnLimits = (draw: Draw): Partial<RunLimits> =>
   draw(3) > 0
     ? {}
     : { model_calls: 1 + draw(16), concurrent_tasks: 1 + draw(3), ...(draw(2) === 0 ? { prompt_tokens: 200 + draw(2_000) } : {}) };
 
 /**
- * Plays planner, workers, clock and an impatient user against the engine in any order: events may be late, repeated, or never come,
- * in which case the timer does. Draws come from the given list, so that a failing case can be repeated.
+ * Plays planner, workers, clock and an impatient user against the engine in any order: events may be late, repeated or missing, in
+ * which case the timer fires. Draws come from the given list, so that a failing case can be repeated.
  */
 export function play(draws: readonly number[], { begin, plans, replies }: Drawn): Scenario {
   let at = 0;
@@ -35,7 +35,7 @@ export function play(draws: readonly number[], { begin, plans, replies }: Drawn)
   const react = (): void => {
     for (; seen < run.outputs.length; seen += 1) pending.push(...replies(run, run.outputs[seen]!, draw));
   };
-  // The planner hears of a run at the same time as the engine.
+  // Planner and engine receive a run at the same time.
   pending.push(...plans(run, 0, draw));
   for (let steps = 0; steps < 400 && run.completed() === undefined; steps += 1) {
     run.now += draw(300);
@@ -48,14 +48,14 @@ export function play(draws: readonly number[], { begin, plans, replies }: Drawn)
     }
     react();
   }
-  // Whatever never came: the clock alone must end the run.
+  // Whatever is missing, the clock alone must end the run.
   if (run.state === null) run.requested(limits);
   for (let ticks = 0; ticks < 200 && run.completed() === undefined; ticks += 1) fireNext(run, ticks % 2 === 0);
   for (const late of pending) give(late, []);
   return run;
 }
 
-/** What came too early is given again later. */
+/** Delivers an event; one that came too early is redelivered later. */
 function give(event: () => unknown, pending: (() => unknown)[]): void {
   try {
     event();
@@ -65,7 +65,7 @@ function give(event: () => unknown, pending: (() => unknown)[]): void {
   }
 }
 
-/** Lets the timer of the run come due: a millisecond earlier the clock changes nothing, then it does. */
+/** Fires the run's next timer: a millisecond before it is due nothing changes, then it does. */
 function fireNext(run: Scenario, started: boolean): void {
   const due = run.state?.due.at;
   if (typeof due !== 'number') return;
@@ -73,7 +73,7 @@ function fireNext(run: Scenario, started: boolean): void {
   if (run.fired({ started })!.facts.length === 0) throw new Error(`the clock changes nothing at ${due}`);
 }
 
-/** What a run that was played to its end leaves undone or does twice; a second terminal event throws where it is looked for. */
+/** Faults of an ended run: what it left undone or did twice. Throws on a second terminal event. */
 export function endFaults(run: Scenario): readonly string[] {
   const end = run.completed();
   if (end === undefined || run.state === null) return ['it has not ended'];

@@ -85,7 +85,7 @@ export class Scenario {
     this.strategies = strategy ? () => strategy : strategyOf;
   }
 
-  /** Takes a step as a store does: states and facts are JSON between two of them, and folding the facts gives the state. */
+  /** Applies a step as a store does: state and facts pass through JSON, and folding the facts must yield the state. */
   feed(event: EngineInput): Decision | null {
     const before = JSON.stringify(this.state);
     const decision = step(this.state, event, this.now, this.strategies);
@@ -221,13 +221,13 @@ export class Scenario {
     return this.result(name, { output: { kind: 'synthesis', text, insight: null, insightRejected: null, cutShort: false } });
   }
 
-  /** The timer of the run fires when it is due, with what the pump finds out about the tasks that are overdue then. */
+  /** Fires the run's timer when due, with what the pump reports about overdue tasks. */
   fired(about: { started?: boolean; liveWorkers?: number } = {}, arm = this.state?.due.arm ?? 0): Decision | null {
     this.now = Math.max(this.now, this.state?.due.at ?? 0);
     return this.feed(this.timer(this.now, about, arm));
   }
 
-  /** Facts of the timer at another time; nothing is kept of it. */
+  /** Facts the timer would produce at another time; the state does not change. */
   probed(at: number, about: { started?: boolean; liveWorkers?: number }): readonly RunFact[] {
     return step(this.state, this.timer(at, about, this.state!.due.arm), at, this.strategies)?.facts ?? [];
   }

@@ -10,7 +10,7 @@ import { promptText } from '../prompts/shipped.js';
 import { mostCalls, WaveAsked, WaveContent, type KnownCall } from './wave-plan.js';
 import { readWave } from './wave-reply.js';
 
-/** Characters of one result in a prompt that is not cut, and of all results together. */
+/** Characters of one result in an uncut prompt, and of all results together. */
 const resultLength = 2_000;
 const resultsLength = 16_000;
 
@@ -23,10 +23,10 @@ const Reply = z.object({
   reasoning: z.string(),
 });
 
-/** The calls of the next wave, from what earlier ones brought. */
+/** Plans the calls of the next wave from earlier results. */
 export const waveAsk: Ask<PlanAsked, PlanSaid> = {
   name: 'waves',
-  // The engine made both; what comes of the reply is checked.
+  // Not checked: both come from the engine. The reply is checked.
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: WaveContent }),
   reAsks: 2,
@@ -62,7 +62,7 @@ const toolLine = ({ name, signature, description, repeatable }: ToolOffer): stri
 const saidLine = ({ action, reasoning }: WaveAsked['said'][number], index: number): string =>
   `${index + 1}. ${bounded(oneLine(action), 300)}${reasoning === '' ? '' : ` (${bounded(oneLine(reasoning), 500)})`}`;
 
-/** Every result once, in the order of the calls. Where they are long together each is shortened alike. */
+/** Every result once, in the order of the calls; shortened equally if they are too long together. */
 function resultLines(calls: readonly KnownCall[], scale: number): string {
   const length = Math.round(scale * Math.min(resultLength, Math.max(200, resultsLength / calls.length)));
   return calls

@@ -8,13 +8,13 @@ export const WavesOptions = z.strictObject({
 });
 export type WavesOptions = z.infer<typeof WavesOptions>;
 
-/** Options as the run carries them, with the defaults for what it does not say. */
+/** Options of the run's template, with defaults. */
 export const optionsOf = ({ options }: Pick<Template, 'options'>): WavesOptions => WavesOptions.parse(options ?? {});
 
 /** Most calls of one wave. */
 export const mostCalls = 16;
 
-/** What a plan of a wave says beside its calls. */
+/** Content of a wave's plan besides its calls. */
 export const WaveContent = z.object({
   status: z.enum(['continue', 'done']).describe('whether the planner wants to see the results, and plan again'),
   action: z.string().describe('what is being done, for people'),
@@ -23,7 +23,7 @@ export const WaveContent = z.object({
 });
 export type WaveContent = z.infer<typeof WaveContent>;
 
-/** A call of an earlier wave, as the planner reads it. */
+/** A call of an earlier wave, as shown to the planner. */
 const KnownCall = z.object({
   id: z.string(),
   wave: z.int().positive(),
@@ -34,7 +34,7 @@ const KnownCall = z.object({
 });
 export type KnownCall = z.infer<typeof KnownCall>;
 
-/** What the planner of a wave works on beside the request. */
+/** Input of a wave's planner besides the request. */
 export const WaveAsked = z.object({
   wave: z.int().positive(),
   of: z.int().positive(),
@@ -45,8 +45,8 @@ export const WaveAsked = z.object({
 export type WaveAsked = z.infer<typeof WaveAsked>;
 
 /**
- * Everything that is wrong with the calls of a wave, as sentences that a model can act on. A tool that is not offered is no fault of the
- * plan: its call fails, and the others run.
+ * All faults of a wave's calls, as sentences that a model can act on. An unknown tool is not a fault of the plan: its call fails, and
+ * the others run.
  */
 export function waveFaults(tasks: readonly PlannedTask[], used: ReadonlySet<string>): readonly string[] {
   const faults: string[] = [];

@@ -8,13 +8,13 @@ import { waveFaults, type WaveAsked } from './wave-plan.js';
 const listed: Readonly<Record<string, 'continue' | 'done'>> = {
   continue: 'continue',
   done: 'done',
-  // Words that models use in their place.
+  // Variants that models use.
   complete: 'done',
   completed: 'done',
   finished: 'done',
 };
 
-/** The planner's reply as the calls of a wave, or what is wrong with it in sentences that go back to the model. */
+/** Reads the planner's reply as the calls of a wave, or its faults as sentences for the model. */
 export function readWave(reply: string, template: Template, { calls }: Pick<WaveAsked, 'calls'>): Reading<PlanSaid> {
   const value = jsonIn(reply);
   if (value === undefined) return { faults: ['The reply contains no JSON. Reply with one JSON object only.'] };
@@ -49,7 +49,7 @@ export function readWave(reply: string, template: Template, { calls }: Pick<Wave
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
-/** Null where it names no tool or no id, or its arguments are no object. */
+/** Returns null without a tool or an id, or if the arguments are not an object. */
 function callOf(entry: Loose, template: Template, index: number): PlannedTask | null {
   const named = entry['tool'] ?? entry['name'];
   const id = entry['id'] ?? `w${index + 1}`;

@@ -16,8 +16,8 @@ const call = (id: string, tool: string, item: number, needs: string[]): PlannedT
 });
 
 /**
- * A wave as a model may plan it: done or not, with or without calls, with ids and needs that are right, of the same wave, of no wave or
- * used before, with tools that are offered or not, and now and then without a word about whether it is done.
+ * A wave as a model may plan it: done or not, with or without calls; ids and needs that are valid, of the same wave, of no wave or
+ * already used; offered or unknown tools; sometimes without saying whether it is done.
  */
 function plans(run: Scenario, epoch: number, draw: Draw): (() => unknown)[] {
   if (draw(9) === 0) return draw(2) === 0 ? [] : [() => run.planFailed(epoch)];
@@ -65,7 +65,7 @@ const calls = (run: Scenario): readonly TaskDispatched[] =>
     (event): event is TaskDispatched => event.type === 'TaskDispatched' && (event as TaskDispatched).data.input.kind === 'mcp',
   );
 
-/** What the rules of waves forbid (loop.md) and a run did. */
+/** Violations of the rules of waves (loop.md) by a run. */
 function waveFaultsOf(run: Scenario): readonly string[] {
   const inputs = calls(run).map(({ id, data }) => ({ id, input: data.input as { tool: string; args: object; refused?: string } }));
   const orders = inputs.filter(({ input }) => input.tool === 'stock.order').map(({ input }) => canonicalJson(input.args));
@@ -95,7 +95,7 @@ describe('waves under any order of events', () => {
       }),
       { numRuns: 400 },
     );
-    // A drawing in which nothing happens keeps every rule too. `npm run fuzz` may have time for a few only, which say nothing of the share.
+    // Runs in which nothing happens would keep every rule, so enough must answer. `npm run fuzz` may have time for too few to judge.
     const expected =
       seen.runs < 400 ? { answered: 0, calls: 0, waves: 0, refused: 0 } : { answered: 101, calls: 201, waves: 61, refused: 21 };
     for (const name of ['answered', 'calls', 'waves', 'refused'] as const)

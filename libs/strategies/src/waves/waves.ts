@@ -5,12 +5,12 @@ import { synthesisQuestion } from '../asks/questions.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
 
-/** Waves in a row in which every call failed after which a run is stuck (loop.md). */
+/** Consecutive waves of only failed calls after which a run is stuck (loop.md). */
 const stuckWaves = 3;
 
-/** What waves keep of a run. */
+/** Own state of the strategy. */
 interface Own {
-  /** What the plans said, the first one first. */
+  /** Contents of the plans, in order. */
   readonly said: readonly WaveContent[];
   readonly slots: Readonly<Record<string, unknown>>;
   readonly draft: Draft | null;
@@ -22,7 +22,7 @@ type WavesView = View<Own>;
 const calls = ({ run }: WavesView): readonly (readonly [string, TaskState])[] =>
   Object.entries(run.tasks).filter(([, task]) => !isJudge(task));
 
-/** What a call brought: its own result, or that of the equal call whose result it repeats. */
+/** The result of a call: its own, or that of the equal call it repeats. */
 function knownCall(view: WavesView, [, task]: readonly [string, TaskState]): KnownCall {
   const { spec, result } = task;
   const argument = actionOf(spec, []).argument;
@@ -35,7 +35,7 @@ function knownCall(view: WavesView, [, task]: readonly [string, TaskState]): Kno
   return { id: spec.id, wave: task.epoch + 1, tool: spec.tool ?? '', args: spec.args ?? {}, status, text: text || 'an empty result' };
 }
 
-/** What the planner works on. */
+/** Input of the planner. */
 const askedOf = (view: WavesView): WaveAsked => ({
   wave: view.run.planned + 1,
   of: optionsOf(view.template).max_waves,
@@ -46,7 +46,7 @@ const askedOf = (view: WavesView): WaveAsked => ({
 
 const isOffered = ({ template }: WavesView, { tool }: PlannedTask): boolean => (template.tools ?? []).some(({ name }) => name === tool);
 
-/** A call as the engine takes it. What it needs has ended: it was called in an earlier wave. */
+/** A call for the engine. Its needs have ended, because they were called in an earlier wave. */
 function wishOf(view: WavesView, task: PlannedTask): TaskWish {
   const spec = { ...task, needs: [] };
   const mayRepeat = (view.template.tools ?? []).find(({ name }) => name === task.tool)?.repeatable ?? false;
@@ -67,7 +67,7 @@ function taskInput(view: WavesView, _ref: string, { spec }: TaskState): TaskInpu
   return { ...call, refused: `The tool "${spec.tool ?? ''}" is not offered. Use one of: ${names.join(', ') || 'none is offered'}.` };
 }
 
-/** Writes the answer from what the calls brought. */
+/** Writes the answer from the results of the calls. */
 const synthesis: AskedJudge<Own> = {
   question: synthesisQuestion,
   task: 'Write the answer',
@@ -103,8 +103,8 @@ const unwrittenWhy = (verdict: Verdict): string =>
   verdict.why === null || verdict.why === 'budget' ? '' : (verdict.failure?.message ?? 'no reply');
 
 /**
- * Tool waves: the planner names only the calls that can be made from what is known, sees their results, and plans the next wave; a
- * composer writes the answer (loop.md, waves).
+ * Tool waves: the planner names only calls that are possible with what is known, sees their results and plans the next wave; a composer
+ * writes the answer (loop.md, waves).
  */
 export const waves: AskingStrategy<Own> = {
   id: 'waves',
@@ -144,7 +144,7 @@ export const waves: AskingStrategy<Own> = {
     if (run.plan === null) return [{ do: 'plan' }];
     const isDone = own.said.at(-1)!.status === 'done' || run.plan.tasks.length === 0;
     if (isDone) return [{ do: 'decide', reading: { by: 'planner', sufficient: true } }];
-    // Only where no wave is left does something stay open.
+    // Something stays open only if no wave is left.
     const open = lastRound ? { open: 'the planner wanted more calls' } : {};
     return [{ do: 'decide', reading: { by: 'planner', sufficient: false, model: 'continue', ...open } }];
   },

@@ -44,7 +44,7 @@ interface Ended {
 }
 
 let asked = 0;
-/** One run of three experts that take a moment each, from its start to its end. */
+/** One complete run of three slow experts. */
 async function oneRun(): Promise<Ended> {
   const answer = `This is answer ${(asked += 1)}.`;
   const script = new CommitteeScript(engine.models, `Who works now? (question ${asked}, please)`)
@@ -56,7 +56,7 @@ async function oneRun(): Promise<Ended> {
   return { id, script, answer };
 }
 
-/** Keeps several runs going until it is told to stop; gives all of them. */
+/** Keeps several runs going until `stop`, which returns all of them. */
 function load(): { readonly stop: () => Promise<readonly Ended[]> } {
   const ended: Ended[] = [];
   let going = true;
@@ -65,7 +65,7 @@ function load(): { readonly stop: () => Promise<readonly Ended[]> } {
       while (going) ended.push(await oneRun());
     }),
   );
-  // Whoever stops it hears of a failure.
+  // `stop` reports the failure.
   running.catch(() => undefined);
   return {
     stop: async () => {
@@ -76,14 +76,14 @@ function load(): { readonly stop: () => Promise<readonly Ended[]> } {
   };
 }
 
-/** A worker that has joined has got tasks of its own. */
+/** Waits until a worker has joined and received tasks. */
 const works = (name: string): Promise<unknown> =>
   until(`tasks for ${name}`, async () => sumOf(await metricsOf(name), 'conclave_tasks_total', { capability: 'expert.general' }) > 0, {
     timeoutMs: bound,
     everyMs: 100,
   });
 
-/** Sends SIGTERM and gives the seconds until the process had ended by itself. */
+/** Sends SIGTERM and returns the seconds until the process has ended by itself. */
 async function leaves(name: string): Promise<number> {
   const from = performance.now();
   expect(await engine.removeWorker(name, 30_000)).toMatchObject({ code: 0, signal: null });

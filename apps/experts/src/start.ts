@@ -1,7 +1,6 @@
 import { runProcess } from '@conclave/host';
 import { ExpertsModule } from '@conclave/service-experts';
 
-/** Runs the process until a signal ends it. */
 export async function start(): Promise<void> {
   await runProcess({
     service: 'experts',

@@ -20,7 +20,7 @@ interface Start {
   readonly own?: boolean;
   readonly lan?: boolean;
 }
-/** What a start with this configuration decides about its doors. */
+/** The access rules of a start with this configuration. */
 function start({ yaml = '', variables = {}, own = false, lan = false }: Start): Doors {
   writeFileSync(join(folder, 'conclave.yaml'), yaml);
   const loaded = loadConfiguration({ ...variables }, folder);
@@ -119,7 +119,7 @@ describe('the containers', () => {
         line.split(' ').map((pair) => pair.split('=') as [string, string]),
       ),
     );
-  /** Folders of a container, in a folder of ours. */
+  /** Moves a container's folders into a temporary folder. */
   const placed = (variables: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replace(/^\/data(?=\/|$)/, folder)]));
 

@@ -5,28 +5,27 @@ import { openKeyFile, type KeyFile } from './key-file.js';
 
 export interface DoorsOptions {
   readonly loaded: Pick<Loaded, 'configuration' | 'environment' | 'secrets'>;
-  /** Address that will be listened on. */
+  /** Address to listen on. */
   readonly host: string;
-  /** Where the admin's key lies unless CONCLAVE_ADMIN_KEY_FILE says so; null: nowhere. */
+  /** File of the admin key, unless CONCLAVE_ADMIN_KEY_FILE is set; null: none. */
   readonly adminKeyFile: string | null;
-  /** Where the key lies that programs of other machines ask with; null: there is none. */
+  /** File of the key for programs on other machines; null: none. */
   readonly lanKeyFile?: string | null;
 }
 
-/** Who may ask a gateway, and what. Files that are missing have been made. */
+/** Access rules of a gateway. Missing key files have been created. */
 export interface Doors {
   readonly keys: GatewayOptions['keys'];
   readonly access: NonNullable<GatewayOptions['access']>;
-  /** Keys of which every request needs one; 0: none is asked for. */
+  /** Number of keys of which every request needs one; 0: no key is required. */
   readonly asked: number;
   readonly admin: KeyFile | null;
   readonly lan: KeyFile | null;
 }
 
 /**
- * Opens the keys, and the gateway to other machines only where somebody has seen to it that not everybody can ask. The admin's key in
- * the data folder is not enough for that, since nobody has been told of it; one that CONCLAVE_ADMIN_KEY_FILE names is.
- * Throws CONFIGURATION_INVALID.
+ * Reads the keys and decides on access from other machines, which requires a deliberately configured key. The admin key in the data
+ * folder is not enough, since it is created unasked; one named by CONCLAVE_ADMIN_KEY_FILE is. Throws CONFIGURATION_INVALID.
  */
 export function openDoors({ loaded, host, adminKeyFile, lanKeyFile = null }: DoorsOptions): Doors {
   const { configuration, environment, secrets } = loaded;

@@ -5,7 +5,7 @@ import { forgetfulStreams } from './forgetful-streams.js';
 
 const stream = { read: async () => ({ entries: [], first: 1, last: 7, ended: false }) } as unknown as RunStream;
 
-/** Last-Event-ID as the gateway sees it behind the switch. */
+/** Last-Event-ID as the gateway sees it with the switch on. */
 const seen = (url: string, lastEventId?: string): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
     const request = { url, headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId } } as unknown as IncomingMessage;

@@ -4,8 +4,8 @@ import type { RunStream } from '@conclave/ports';
 const followsRun = /^\/v1\/runs\/([^/?]+)\/events(?:\?|$)/;
 
 /**
- * For tests, under WITHOUT_PROTECTION=stream-resume: whoever comes back with Last-Event-ID is put at the present end of the stream
- * instead of where it left.
+ * For tests, with WITHOUT_PROTECTION=stream-resume: a client that resumes with Last-Event-ID starts at the current end of the stream
+ * instead of where it left off.
  */
 export const forgetfulStreams =
   (stream: RunStream) =>

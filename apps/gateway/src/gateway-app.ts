@@ -13,11 +13,11 @@ export interface GatewayAppOptions {
   readonly ports: OpenedPorts;
   readonly observers: Observers;
   readonly doors: Pick<Doors, 'keys' | 'access'>;
-  /** Consumptions of this process, for readiness. */
+  /** Consumers of this process, for readiness. */
   readonly consumers?: () => readonly ConsumerHealth[];
 }
 
-/** Templates and models by the names clients use, with the shipped prompts, or with what the settings have in their place. */
+/** Templates and models by the names clients use, with the shipped prompts or their replacements from the settings. */
 export const openTemplates = ({
   loaded: { configuration },
   ports,

@@ -6,16 +6,16 @@ import { Failure } from '@conclave/contracts';
 export interface KeyFile {
   readonly file: string;
   readonly value: string;
-  /** Whether this start has made it. */
+  /** Whether this start has created it. */
   readonly made: boolean;
 }
 
-/** Characters below which a key can be guessed. */
+/** Least characters of a key; a shorter one could be guessed. */
 const shortestKey = 16;
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
 
-/** The key in a file; null where there is no file. Throws CONFIGURATION_INVALID. */
+/** Reads the key in a file; null without a file. Throws CONFIGURATION_INVALID. */
 export function readKeyFile(file: string): string | null {
   let value: string;
   try {
@@ -33,7 +33,7 @@ export function readKeyFile(file: string): string | null {
   );
 }
 
-/** The key in a file. Where there is no file it is made, for this user alone. Throws CONFIGURATION_INVALID. */
+/** Reads the key in a file, or creates the file, readable only by this user. Throws CONFIGURATION_INVALID. */
 export function openKeyFile(file: string): KeyFile {
   const present = readKeyFile(file);
   if (present !== null) return { file, value: present, made: false };
@@ -42,7 +42,7 @@ export function openKeyFile(file: string): KeyFile {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${value}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    // Another process of the same folder was faster; its key is the one.
+    // Another process on the same folder was faster; its key is used.
     if (codeOf(error) === 'EEXIST') return { file, value: readKeyFile(file) ?? value, made: false };
     throw new Failure(
       'CONFIGURATION_INVALID',

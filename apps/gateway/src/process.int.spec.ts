@@ -40,7 +40,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** A service over the real stores, with topics and keys of this run alone. `store` tells one state store from another. */
+/** A service over the real stores, with its own topics and keys. `store` distinguishes state stores. */
 async function start(
   service: 'gateway' | 'planner',
   store: string,
@@ -98,7 +98,7 @@ describe('a service as a process of its own', () => {
   }, 120_000);
 
   it('stays up, red and without work, when the state store is empty and the log is not', async () => {
-    // A planner: a gateway reads no records in any case.
+    // A planner, because a gateway consumes no records.
     const { supervised, health } = await start('planner', 'second', () => /Nothing is consumed/);
     const { status, text } = await health();
     expect(status).toBe(503);

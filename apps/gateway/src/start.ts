@@ -5,7 +5,6 @@ import { openGatewayApp, openTemplates } from './gateway-app.js';
 
 const defaultPort = 8080;
 
-/** Runs the process until a signal ends it. */
 export async function start(): Promise<void> {
   let doors: Doors;
   await runProcess({
@@ -14,7 +13,7 @@ export async function start(): Promise<void> {
     cwd: process.cwd(),
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     categories: Object.keys(expertPrompts),
-    // Before anything is opened: a gateway that may not listen shall not wait for its stores first.
+    // Checked before anything is opened: a gateway that may not listen must not wait for its stores first.
     check: (loaded) => {
       doors = openDoors({ loaded, host: loaded.environment.HOST, adminKeyFile: null });
     },

@@ -1,7 +1,6 @@
 import { runProcess } from '@conclave/host';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
 
-/** Runs the process until a signal ends it. */
 export async function start(): Promise<void> {
   await runProcess({
     service: 'graph-ingest',

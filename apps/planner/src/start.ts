@@ -1,7 +1,6 @@
 import { runProcess } from '@conclave/host';
 import { PlannerModule } from '@conclave/service-planner';
 
-/** Runs the process until a signal ends it. */
 export async function start(): Promise<void> {
   await runProcess({
     service: 'planner',

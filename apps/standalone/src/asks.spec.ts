@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A model server that gives these replies one after the other, and a way to ask it through the journal. */
+/** A model server with these replies in order, and a way to call it through the journal. */
 async function asker(...replies: readonly (ScriptedReply | ((request: ScriptedRequest) => ScriptedReply))[]) {
   const server = await ScriptedModelServer.start({ script: replies.map((reply) => ({ match: () => true, reply })) });
   const models = openProviders({

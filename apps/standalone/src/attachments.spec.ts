@@ -9,7 +9,7 @@ import { expertPrompts } from '@conclave/strategies';
 import { replayCommand } from './commands/replay.js';
 import { up } from './commands/up.js';
 
-// A busy machine takes its time to start all services.
+// Starting all services is slow on a busy machine.
 jest.setTimeout(60_000);
 
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };

@@ -17,7 +17,7 @@ let running: Running;
 let home: string;
 
 beforeAll(async () => {
-  // 501 is a failure that is not tried again inside one call.
+  // 501 is not retried inside one call.
   sick = await ScriptedModelServer.start({
     script: [
       { match: () => true, reply: { status: 501, body: { error: { message: 'out of order' } } }, times: 5 },
@@ -66,7 +66,7 @@ async function get(path: string, init: RequestInit = {}): Promise<string> {
   return response.text();
 }
 
-/** A run's lines of progress, once it has ended with an answer. */
+/** A run's progress lines, after it has ended with an answer. */
 async function ask(): Promise<string> {
   const body = JSON.stringify({ model: 'quick', input: 'What is the answer, and why is it the answer?' });
   const { id } = JSON.parse(await get('/v1/runs', { method: 'POST', body })) as { id: string };

@@ -8,7 +8,7 @@ import { expertPrompts } from '@conclave/strategies';
 import { until } from '@conclave/test-support';
 import { up } from './commands/up.js';
 
-// A busy machine takes its time to start all services.
+// Starting all services is slow on a busy machine.
 jest.setTimeout(60_000);
 
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
@@ -17,9 +17,9 @@ const sink = { write: () => undefined };
 let running: Awaited<ReturnType<typeof up>>;
 
 beforeAll(async () => {
-  // A template that changes while tools are found is another question.
+  // Tools found later would change the template and so the cache key.
   const mcp = { precision: { enabled: false } };
-  // One expert answers whatever is asked: the demo model finds no document about these questions.
+  // One expert answers every question: the demo model has no document about these.
   const quick = { strategy: 'single-pass', complexity: 'trivial', caches: { answer: true, semantic: true } };
   writeFileSync(join(home, 'conclave.yaml'), JSON.stringify({ mcp, templates: { quick } }));
   const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '0' }, home, { categories: Object.keys(expertPrompts) });
@@ -68,7 +68,7 @@ describe('a question that was answered before', () => {
     expect(metrics).toMatch(/conclave_cache_hits_total\{cache="semantic"\} [1-9]/);
   });
 
-  // Each pair is one to the built-in embedder, or nearly so: only what the gateway reads in the words keeps them apart.
+  // The built-in embedder finds each pair nearly equal: only the gateway's comparison of the words distinguishes them.
   it.each([
     ['Which birds can fly?', "Which birds can't fly?"],
     ['Is python written in c?', 'Is c written in python?'],

@@ -15,7 +15,7 @@ import { adminKeyFile } from './own-doors.js';
 const services = ['merger', 'planner', 'experts', 'graph-ingest', 'gateway'] as const;
 type ServiceName = (typeof services)[number];
 
-/** Built programs lie beside each other, in a folder below the root of the workspace. */
+/** Built programs are siblings in a folder below the workspace root. */
 const beside = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const readyWithinMs = 120_000;
 const stopWithinMs = 20_000;
@@ -44,7 +44,7 @@ const isFree = (port: number): Promise<boolean> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 
-/** Addresses of the stores: the environment's own, else those of `npm run stack -- up`. Null when neither says where Kafka is. */
+/** Addresses of the stores from the environment, else those of `npm run stack -- up`. Null when neither names Kafka. */
 function storeAddresses(): Record<string, string> | null {
   if (process.env.KAFKA_BROKERS ?? process.env.CONCLAVE_CONFIG) return {};
   const file = beside('../deploy/.stack/env.json');
@@ -63,7 +63,7 @@ function start(service: ServiceName, adminPort: number, extra: Record<string, st
   const child = spawn(process.execPath, [beside(`./${service}.js`)], {
     env: { LOG_LEVEL: 'warn', ...extra, ...process.env, ADMIN_PORT: String(adminPort), PORT: extra.PORT },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A Ctrl+C at the terminal comes to us alone; we pass it on in order.
+    // Ctrl+C reaches only this process, which passes it on in order.
     detached: true,
   });
   for (const stream of [child.stdout, child.stderr]) {
@@ -119,7 +119,7 @@ async function main(): Promise<void> {
   const port = await gatewayPort();
   const { HOST: host = '127.0.0.1', CONCLAVE_HOME: folder = Environment.shape.CONCLAVE_HOME.parse(undefined) } = process.env;
   const home = resolve(folder);
-  // Beyond this machine somebody has to have said which keys there are; the gateway refuses to start otherwise.
+  // With access from other machines, keys must be configured; otherwise the gateway refuses to start.
   const admin: Record<string, string> = isLoopback(host) ? { CONCLAVE_ADMIN_KEY_FILE: adminKeyFile(home) } : {};
   const children: Child[] = [];
   let stopping: Promise<void> | null = null;

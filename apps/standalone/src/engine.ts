@@ -20,9 +20,9 @@ import { PlannerModule } from '@conclave/service-planner';
 export interface EngineOptions {
   readonly loaded: Loaded;
   readonly observers: Observers;
-  /** Who may ask. */
+  /** Keys and access rules. */
   readonly doors: Pick<Doors, 'keys' | 'access'>;
-  /** Where local model servers are looked for; tests give closed ports. */
+  /** Ports on which local model servers are searched; tests pass closed ports. */
   readonly localServers?: OpenPortsOptions['localServers'];
 }
 
@@ -31,15 +31,15 @@ export interface EmbeddedSystem {
   readonly gateway: INestApplication;
   readonly ports: OpenedPorts;
   readonly catalogue: TemplateCatalogue;
-  /** Settles when the tools of the configured servers are in the templates, or their servers were asked in vain. Never rejects. */
+  /** Resolves when the templates include the tools of the configured servers, or the servers failed to answer. Never rejects. */
   readonly toolsListed: Promise<void>;
-  /** Ends streams, finishes or hands back tasks, closes the stores. The same promise for every caller. */
+  /** Ends streams, finishes or hands back tasks, closes the stores. Returns the same promise to every caller. */
   close(): Promise<void>;
 }
 
 const graceMs = 5_000;
 
-/** Rejects with Failure DATA_FOLDER_IN_USE, STORE_REPLACED and what the stores say; nothing stays open then. */
+/** Throws DATA_FOLDER_IN_USE, STORE_REPLACED; errors of the stores pass through. Nothing stays open then. */
 export async function openSystem({ loaded, observers, doors, localServers }: EngineOptions): Promise<EmbeddedSystem> {
   const { logger, readiness } = observers;
   const shutdown = openShutdown(logger);
@@ -91,7 +91,7 @@ export async function openSystem({ loaded, observers, doors, localServers }: Eng
     const catalogue = await openTemplates(options);
     const gateway = await openGatewayApp(options, catalogue);
     shutdown.add('gateway', () => gateway.close());
-    // Last: the programs of tool servers start beside what people wait for, not before it.
+    // Last, so that starting tool servers does not delay start-up.
     const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
     shutdown.add('tool offers', () => published.close());
     const toolsListed = published.asked.then(() => catalogue.refresh());

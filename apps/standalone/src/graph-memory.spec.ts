@@ -21,7 +21,7 @@ const triples = [
 ];
 const summary = 'Ana Bel built every bridge of Corin before 1900 from local steel.';
 
-/** The first answer, committed. */
+/** The first run, committed. */
 const firstRun = (graph: RunCompleted['data']['learning']['graph']): RunCompleted =>
   makeEvent(
     RunCompleted,

@@ -97,7 +97,7 @@ describe('the whole product in one process', () => {
     const first = await versionOf(before);
     expect((await call('PUT', '/admin/prompts/composer', { text: 'Write {nothing}.' })).status).toBe(400);
     expect((await call('PUT', '/admin/prompts/composer', { text: 'Write the answer from the facts.' })).status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 2_000)); // the time in which settings are followed
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // changed settings apply within this time
     const changed = await versionOf(await ask('What is a hose?'));
     expect(changed).not.toBe(first);
     expect(await versionOf(before)).toBe(first);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'conclave-large-'));
   const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '0', LOG_LEVEL: 'silent' }, home);
   running = await up({ loaded, out: quiet, terminal: quiet, localServers });
-  // Patterns are compiled when they are used first.
+  // Patterns are compiled on first use.
   await ask(question('What is the harbour of the old town called?'));
 }, 60_000);
 afterAll(async () => {
@@ -37,7 +37,7 @@ const ask = (body: string): Promise<{ status: number; code: string | null }> =>
     });
     sent.on('error', reject).end(body);
   });
-/** Milliseconds that another client waits for the list of models, one after the other, while the work goes on. */
+/** Waits in milliseconds of another client that requests the list of models repeatedly while `work` runs. */
 async function waitsDuring(work: () => Promise<unknown>): Promise<readonly number[]> {
   const waits: number[] = [];
   let going = true;
@@ -81,7 +81,7 @@ describe('a request of many bytes', () => {
     async (_what, body, status, code) => {
       const usual = await waitsDuring(() => delay(200));
       const waits = await waitsDuring(async () => expect(await ask(body)).toEqual({ status, code }));
-      // Generous, for machines that do other work too; what this is against took seconds to minutes.
+      // Generous, for busy machines; the bug this guards against took seconds to minutes.
       expect(middle(waits)).toBeLessThan(250 + 5 * middle(usual));
       expect(Math.max(...waits)).toBeLessThan(1_500 + 5 * Math.max(...usual));
     },

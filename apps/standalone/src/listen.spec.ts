@@ -19,7 +19,7 @@ async function app(): Promise<INestApplication> {
   return made;
 }
 
-/** Holds a port; one that somebody else holds already is as taken as it can be. */
+/** Occupies a port; one that is already in use is fine too. */
 async function take(port: number): Promise<number> {
   const server: Server = createServer();
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { Failure } from '@conclave/contracts';
 import { isLoopback } from '@conclave/service-gateway';
 
 export const usualPort = 8080;
-/** Ports looked at after the usual one. */
+/** Ports tried after the usual one. */
 const nextPorts = 100;
 
 export interface Listening {
@@ -18,8 +18,8 @@ export interface Listening {
 }
 
 /**
- * Listens on `port`; where nobody chose one, on 8080 or the next free one. Throws Failure CONFIGURATION_INVALID when a
- * chosen port is taken or not allowed, or the address is not one of this machine.
+ * Listens on `port`; without one, on 8080 or the next free port. Throws CONFIGURATION_INVALID when a chosen port is taken or not
+ * allowed, or the address does not belong to this machine.
  */
 export async function listen(app: INestApplication, host: string, port: number | undefined): Promise<Listening> {
   const chosen = port ?? (await firstFree(host));
@@ -29,7 +29,7 @@ export async function listen(app: INestApplication, host: string, port: number |
     throw explain(error, host, chosen);
   }
   const real = Number(new URL(await app.getUrl()).port);
-  // An address that stands for all of this machine's is no address to call.
+  // Clients cannot call a wildcard address.
   const callable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   return {
     url: `http://${callable}:${real}`,

@@ -11,7 +11,7 @@ import { PlannerModule } from '@conclave/service-planner';
 import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
 import { driveRun, readRuns, replayedText, sameAsRecorded, type ReplayedRun } from '@conclave/replay';
 
-// Each test starts all services; a busy machine takes its time for that.
+// Each test starts all services, which is slow on a busy machine.
 jest.setTimeout(40_000);
 
 const template: Template = {
@@ -58,7 +58,7 @@ interface Scenario {
   readonly during?: (at: { server: ScriptedModelServer; cancel(): Promise<void> }) => Promise<void>;
 }
 
-/** Runs a question on the embedded engine against a scripted server, and replays what its log holds then. */
+/** Runs a question on the embedded engine against a scripted server, and replays its log. */
 async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: ReplayedRun; events: readonly Event[] }> {
   const server = await ScriptedModelServer.start({ script: [...scenario.script] });
   closers.push(() => server.close());
@@ -110,7 +110,7 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
     },
     { timeoutMs: 20_000, everyMs: 20 },
   );
-  // What was still on its way when the run ended is on the log once nobody has anything left to do.
+  // Events in flight at the end of the run reach the log before every consumer is idle.
   await until(
     'idle services',
     async () => {
@@ -133,7 +133,7 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
 
 const callsOf = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === 'CallRecorded' ? [(event as CallRecorded).data] : []));
-/** The verdict, so that a test that fails shows it, and that every call of the log was driven. */
+/** Checks the verdict, so that a failing test shows it, and that every recorded call was replayed. */
 function expectSame({ run, events }: { run: ReplayedRun; events: readonly Event[] }): void {
   expect(replayedText(run)).toMatch(/^run_recorded0: same decisions, same state: /);
   expect(run.driven.calls).toBe(callsOf(events).length);
@@ -183,7 +183,7 @@ describe('a recorded run is the same under unchanged code', () => {
 
   it('when a model failed and the next one was asked', async () => {
     const failing: ScriptedStep = {
-      // Without scores the order of a tier is drawn: whichever is asked first fails.
+      // Without scores the order of a tier is random: the model called first fails.
       match: (request) => ['first', 'second'].includes(request.model),
       reply: { status: 400, body: { error: { message: 'no' } } },
       times: 1,

@@ -66,7 +66,7 @@ describe('the models of a category, over runs that are rated and the store of th
 
   const scores = (models: readonly string[]) => sqlite.state.scores.read({ tenant, category, models });
   let runs = 0;
-  /** A run that the model answered and that a person rated. */
+  /** A run answered by the model and then rated. */
   async function ratedRun(model: string, { confidence, rating }: { confidence: number; rating: number }): Promise<void> {
     const runId = `run_${String((runs += 1)).padStart(8, '0')}`;
     await learning.onCompleted(runBy(model, runId, confidence), context);
@@ -87,7 +87,7 @@ describe('the models of a category, over runs that are rated and the store of th
     expect(worse).toBeGreaterThan(0);
     expect(worse).toBeLessThan(40);
     const known = await scores(models);
-    // Each run counts for its model with the confidence of its expert and once more with its rating.
+    // Each run counts twice for its model: by its expert's confidence and by its rating.
     expect(known.map(({ positive, negative }) => Math.round(positive + negative))).toEqual([2 * worse, 2 * (200 - worse)]);
   });
 

@@ -27,12 +27,12 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // All of them are gone, which is what was wanted.
+    // All of them have ended, as wanted.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
-/** `npm start` in a process group of its own, once the gateway answers; its data folder holds the address and the id of the program. */
+/** Starts `npm start` in its own process group and waits for the gateway; its data folder holds the program's address and id. */
 async function npmStart(name: string) {
   const home = mkdtempSync(join(homes, `${name}-`));
   const [port] = await freePorts(1);
@@ -109,7 +109,7 @@ describe('npm start', () => {
     const { child, output, url, pid } = await npmStart('closed');
     child.stdout!.destroy();
     child.stdout!.on('error', () => {});
-    // The next line that the program prints is the one about its end.
+    // The program's next line reports its end.
     signalGroup(child.pid!, 'SIGTERM');
     await until('the program to end', () => !isAlive(pid), { timeoutMs: 10_000 });
     expect(await answers(url)).toBe(false);

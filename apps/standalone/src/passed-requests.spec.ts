@@ -16,7 +16,7 @@ let upstream: Server;
 let models: Models;
 let world: DirectGateway;
 let client: OpenAI;
-/** What the model server got, and how it answers the next request. */
+/** Bodies received by the model server, and its reply to the next request. */
 const got: Body[] = [];
 let answer: (request: IncomingMessage, response: ServerResponse, body: Body) => void;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { curlSnippet, sdkSnippet, startText, type StartFacts } from './start-text.js';
 
-/** Upper bound of every wait for a process, in milliseconds. */
+/** Longest wait for a process, in milliseconds. */
 const boundMs = 20_000;
 
 const model = (ref: string, more: Partial<ModelInfo> = {}): ModelInfo => ({

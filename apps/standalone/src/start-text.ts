@@ -14,20 +14,20 @@ export interface StartFacts {
   readonly providers: readonly ProviderStatus[];
   readonly choice: ModelChoice;
   readonly templates: readonly string[];
-  /** What research looks in; null when there is nothing. */
+  /** What research searches; null for nothing. */
   readonly search: string | null;
   readonly doors: Pick<Doors, 'asked' | 'admin' | 'lan'>;
-  /** OPENAI_API_KEY is set and nothing says what for. */
+  /** True if OPENAI_API_KEY is set but no provider `openai` is configured. */
   readonly loneKey: boolean;
   readonly warnings: readonly string[];
   /** A question that shows the loop. */
   readonly question: string;
 }
 
-/** Models named in the text; the list of all is at /v1/models. */
+/** Most models named in the text; /v1/models lists all. */
 const namedModels = 5;
 
-/** What a person reads after the start: what is used, where it is, and two ways to try it that work when pasted. */
+/** The text after the start: what is used, addresses, and two commands that work when pasted. */
 export function startText(facts: StartFacts): string {
   const {
     listening,
@@ -83,7 +83,7 @@ function accessSentence({ listening, doors: { asked } }: StartFacts): string {
 
 const rows = (pairs: readonly (readonly [string, string])[]): string[] => pairs.map(([name, text]) => `  ${name.padEnd(10)} ${text}`);
 
-/** Who plays which part, one line each. */
+/** The model of each role, one line each. */
 function roleRows({ roles }: ModelChoice): readonly (readonly [string, string])[] {
   if (!roles) return [];
   const same = (some: readonly string[]): boolean => some.join() === roles.experts.join();
@@ -116,24 +116,24 @@ function modelSentence({ choice, models, providers }: StartFacts): string {
   return `${used}${paid}${more ? `; also ${more}` : ''}${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
 }
 
-/** What a server's note says beyond how many models it has, such as a context that is cut silently. */
+/** A server's notes besides its number of models, such as a context that is cut silently. */
 const advice = ({ providers }: StartFacts): readonly string[] =>
   providers
     .filter(({ reachable, name }) => reachable && name !== demoProvider)
     .map(({ name, note }) => ({ name, rest: note.replace(/^\d+ chat models\.\s*/, '') }))
     .flatMap(({ name, rest }) => (rest ? [`${name}: ${rest}`] : []));
 
-/** For a POSIX shell: single quotes keep everything but a single quote. */
+/** Quotes for a POSIX shell: single quotes protect everything except a single quote. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** `keyed`: the key stands in CONCLAVE_API_KEY, never in the text. */
+/** `keyed`: the command reads the key from CONCLAVE_API_KEY; the text never contains it. */
 export function curlSnippet(url: string, model: string, question: string, keyed = false): string {
   const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: question }] });
   const key = keyed ? '-H "authorization: Bearer $CONCLAVE_API_KEY" ' : '';
   return `  curl -N ${url}/v1/chat/completions ${key}-H 'content-type: application/json' -d ${quoted(body)}`;
 }
 
-/** Runs in this folder as it stands: the `openai` package is among the dependencies. */
+/** Runs in this folder without installation: the `openai` package is a dependency. */
 export function sdkSnippet(url: string, model: string, question: string, keyed = false): string {
   const code = [
     "import OpenAI from 'openai';",
@@ -157,7 +157,7 @@ function connectText({ choice }: StartFacts): readonly string[] {
   ];
 }
 
-/** Addresses of this machine that others can call, IPv4 first. */
+/** Addresses of this machine that other machines can reach, IPv4 first. */
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -165,7 +165,7 @@ const ownAddresses = (): readonly string[] =>
     .sort((a, b) => a.family.localeCompare(b.family))
     .map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address));
 
-/** What a person pastes so that programs of this and other machines ask here. The key itself is shown in the start that has made it. */
+/** Settings to paste into programs on this and other machines. The key itself is shown only in the start that created it. */
 function lanText(port: number, { file, value, made }: KeyFile, addresses = ownAddresses()): readonly string[] {
   const base = (host: string): string => `http://${host}:${port}/v1`;
   const key = made ? value : `"$(cat '${file}')"`;

@@ -46,7 +46,7 @@ Settings: conclave.yaml and environment, see docs/generated/configuration.md. CO
 
 const load = (): Loaded => loadConfiguration(process.env, process.cwd(), { categories: Object.keys(expertPrompts) });
 
-/** With the strategies and capabilities of extensions, for whatever decides runs or drives them again. */
+/** The configuration, with the extensions' strategies and capabilities registered, for commands that decide or replay runs. */
 async function extended(): Promise<Loaded> {
   const loaded = load();
   const { extensions } = loaded.configuration;
@@ -62,7 +62,7 @@ async function runningGateway() {
 
 const commands = ['up', 'start', 'serve', 'ask', 'runs', 'run', 'replay', 'recover', 'dead', 'topics', 'version', 'help'] as const;
 
-/** The lines of the help that are about one command; the whole page where it has none of its own. */
+/** The help lines of one command, or the whole page if it has none. */
 function helpOf(command: string): string {
   const lines = help.split('\n');
   const heads = lines.flatMap((line, at) => (/^ {2}npm /.test(line) ? [at] : []));
@@ -78,7 +78,7 @@ const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) =
   topics: (args) => topicsCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
 };
 
-/** Gives the exit code; undefined where the process goes on. */
+/** Returns the exit code; undefined if the process goes on. */
 async function main(): Promise<number | undefined> {
   const [first = '', ...args] = process.argv.slice(2);
   if (Object.hasOwn(commandsWithArguments, first)) return commandsWithArguments[first]!(args);
@@ -154,11 +154,11 @@ async function main(): Promise<number | undefined> {
   }
 }
 
-/** What a command prints is for whoever reads it: `runs | head` ends it without a word. */
+/** Ends silently when the reader of the output closes it, as in `runs | head`. */
 const endWithReader = (): unknown =>
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1));
 
-/** Runs the command that the arguments name and ends the process with its exit code; a server goes on until a signal. */
+/** Runs the command given by the arguments and exits with its code; a server runs until a signal. */
 export async function start(): Promise<void> {
   try {
     const code = await main();

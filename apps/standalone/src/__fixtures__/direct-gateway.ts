@@ -53,7 +53,7 @@ export class DirectGateway {
     });
   }
 
-  /** What stands in the audit. */
+  /** Calls recorded in the audit. */
   recorded(): readonly CallRecorded['data'][] {
     return this.broker.records('audit').map(({ raw }) => JSON.parse(raw!.toString()) as CallRecorded['data']);
   }

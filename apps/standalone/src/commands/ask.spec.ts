@@ -156,7 +156,7 @@ describe('up', () => {
     const admin = async (value: string) =>
       (await fetch(`${running.listening.url}/v1/admin/prompts`, { headers: { 'x-api-key': value } })).status;
     expect([await admin(key), await admin(readFileSync(join(home, 'admin.key'), 'utf8').trim())]).toEqual([403, 200]);
-    // The command line of this folder is let in.
+    // The command line of this folder has access.
     expect((await (await findGateway(load()))!.list()).data).toEqual([]);
   }, 30_000);
 

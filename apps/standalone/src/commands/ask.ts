@@ -15,17 +15,17 @@ export interface AskOptions {
   readonly loaded: Loaded;
   readonly question: string;
   readonly model: string;
-  /** False: no cache answers, and nothing is kept in one. Default true. */
+  /** False: no cache is read or written. Default true. */
   readonly cache?: boolean;
-  /** The outcome as one JSON object in the place of the answer. Default false. */
+  /** Prints the outcome as one JSON object instead of the answer. Default false. */
   readonly json?: boolean;
   readonly answer: AskOutput;
-  /** On a terminal with colours and the time that has passed. */
+  /** Progress output; a terminal gets colours and the elapsed time. */
   readonly progress: AskOutput;
-  /** NO_COLOR, FORCE_COLOR and TERM; those of the process unless given. */
+  /** NO_COLOR, FORCE_COLOR and TERM; default: those of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly localServers?: OpenPortsOptions['localServers'];
-  /** Aborts when the person gives up: the run is cancelled then. */
+  /** Aborts when the user gives up; the run is then cancelled. */
   readonly signal: AbortSignal;
 }
 
@@ -34,13 +34,13 @@ export interface AskOutput {
   readonly isTTY?: boolean;
 }
 
-/** Milliseconds between two pictures of the line that shows the time. */
+/** Milliseconds between two updates of the line that shows the elapsed time. */
 const tickMs = 100;
 
-/** Exit codes: answered, failed, given up by the person. */
+/** Exit codes; `cancelled`: the user gave up. */
 export const exitCodes = { answered: 0, failed: 1, usage: 2, cancelled: 130 } as const;
 
-/** Asks one question: a gateway that runs, or an embedded one in this process for the time of the question. Gives the exit code. */
+/** Asks one question of a running gateway, or of an embedded one in this process for this question. Returns the exit code. */
 export async function ask(options: AskOptions): Promise<number> {
   const { progress, answer } = options;
   const began = performance.now();
@@ -50,7 +50,7 @@ export async function ask(options: AskOptions): Promise<number> {
   if (!line) return askWith(options, { paint, elapsedMs });
   const ticking = setInterval(() => line.tick(), tickMs);
   try {
-    // An answer that goes to a file does not disturb the line.
+    // An answer written to a file does not disturb the line.
     const shown = answer.isTTY ? line.beneath(answer) : answer;
     return await askWith({ ...options, answer: shown, progress: line.beneath(progress) }, { paint, elapsedMs });
   } finally {
@@ -80,7 +80,7 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
       await pTimeout(engine.toolsListed, { milliseconds: toolsMs, fallback: () => undefined });
     }
     const { url: own } = await listen(engine.gateway, '127.0.0.1', 0);
-    // Who may read the configuration may ask by any of its keys.
+    // A user who may read the configuration may use any of its keys.
     return await follow(
       new GatewayClient(own, loaded.environment.CONCLAVE_API_KEY ?? Object.values(loaded.secrets.clientKeys)[0]),
       options,
@@ -91,10 +91,10 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
   }
 }
 
-/** How long tool servers may take to say what they offer before a question goes on without them. */
+/** Milliseconds to wait for the tool servers' lists before a question goes on without them. */
 const toolsMs = 15_000;
 
-/** Whether the template plans calls of tools and there are none yet; some templates are there only once there are tools. */
+/** Whether the template calls tools and there are none yet; some templates exist only once there are tools. */
 function callsTools({ catalogue }: EmbeddedSystem, model: string): boolean {
   const named = catalogue.resolve(model);
   if (named?.kind !== 'template') return named === null;
@@ -125,7 +125,7 @@ async function follow(
   return result && result.answer !== null ? exitCodes.answered : exitCodes.failed;
 }
 
-/** The question from the arguments, or from standard input where it is piped in. */
+/** The question from the arguments, or from piped standard input. */
 export async function questionFrom(words: readonly string[], input: NodeJS.ReadStream): Promise<string> {
   const said = words.join(' ').trim();
   if (said && said !== '-') return said;

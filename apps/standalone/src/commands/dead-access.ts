@@ -6,9 +6,9 @@ import { DeadLetters, type Decision, type LetterFilter } from '@conclave/ports';
 import type { GatewayClient } from './gateway-client.js';
 import { findGateway } from './running-gateway.js';
 
-/** Dead letters, wherever they are reached. */
+/** Access to dead letters, through a gateway or on the log. */
 export interface DeadAccess {
-  /** For people. */
+  /** Description of the source, for people. */
   readonly where: string;
   list(filter: LetterFilter, page: { readonly limit: number; readonly before?: string }): Promise<DeadLetterList>;
   show(id: string): Promise<DeadLetterView>;
@@ -17,7 +17,7 @@ export interface DeadAccess {
   close(): Promise<void>;
 }
 
-/** Name of the person at the terminal, as far as the machine knows it. */
+/** Name of the user at the terminal, if known. */
 function person(): string {
   try {
     return (
@@ -26,17 +26,17 @@ function person(): string {
         .slice(0, 64) || 'unknown'
     );
   } catch {
-    // A container may run under a number that has no name.
+    // A container may run under a user id without a name.
     return 'unknown';
   }
 }
 
-/** Who decides, as it is recorded. */
+/** The deciding user, as recorded. */
 export const decider = (): string => `local:${person()}`;
 
 /**
- * Through the gateway where one runs, since it owns the data folder; otherwise on the log itself. Throws Failure
- * DATA_FOLDER_IN_USE, LOG_UNAVAILABLE, and DEAD_LETTER_NOT_FOUND where there is no log yet.
+ * Uses a running gateway, which owns the data folder; otherwise the log itself. Throws DATA_FOLDER_IN_USE, LOG_UNAVAILABLE, and
+ * DEAD_LETTER_NOT_FOUND if there is no log yet.
  */
 export async function openDeadAccess(loaded: Loaded, terminal: { write(text: string): unknown }): Promise<DeadAccess> {
   const client = await findGateway(loaded);

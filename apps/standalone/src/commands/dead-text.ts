@@ -1,7 +1,7 @@
 import type { DeadLetterItem, DeadLetterList, DeadLetterSettled, DeadLetterSettlement, DeadLetterView } from '@conclave/contracts';
 import { short } from '@conclave/platform';
 
-/** Characters of a value that the terminal shows; `--raw` gives all of it. */
+/** Characters of a value shown on the terminal; `--raw` prints all of it. */
 const shownText = 4_000;
 const shownBytes = 256;
 
@@ -10,7 +10,7 @@ const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n ==
 const decided = ({ action, actor, at, note }: DeadLetterSettlement): string =>
   `${action} by ${short(actor, 80)} at ${time(at)} UTC${note ? `: ${short(note, 200)}` : ''}`;
 
-/** A table of letters, and what to do with them. */
+/** A table of dead letters, with hints on what to do. */
 export function listText({ data, total, nextBefore }: DeadLetterList, where: string, all: boolean): string {
   if (total === 0) return `No ${all ? '' : 'open '}dead letters in ${where}.\n`;
   const head = ['ID', 'DIED (UTC)', 'REASON', 'GROUP', 'TOPIC', 'EVENT', 'RUN'];
@@ -46,7 +46,7 @@ const about = ({ error, settled }: DeadLetterItem): string[] => [
   ...(settled ? [decided(settled)] : []),
 ];
 
-/** One letter: where it comes from, why it is dead, what that caused, its headers and its value. */
+/** One dead letter: its origin, why it is dead, the effects, its headers and its value. */
 export function letterText(letter: DeadLetterView): string {
   const { attempts, headers, raw, settlements } = letter;
   const rows: (readonly [string, string])[] = [
@@ -93,7 +93,7 @@ export function letterText(letter: DeadLetterView): string {
   }
 }
 
-/** Whatever would steer a terminal is written out; line ends stay. */
+/** Escapes terminal control characters; keeps line ends. */
 const visible = (text: string): string =>
   text.replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, (sign) => `\\u${sign.codePointAt(0)!.toString(16).padStart(4, '0')}`);
 
@@ -105,7 +105,7 @@ const hexLines = (bytes: Buffer): string[] =>
     return `  ${(row * 16).toString(16).padStart(6, '0')}  ${hex.padEnd(47)}  ${text}`;
   });
 
-/** What was done about a letter, and what it can and cannot change. */
+/** What was done with a dead letter, and what that can and cannot change. */
 export function settledText({ letter, effects }: DeadLetterSettled): string {
   const done =
     letter.settled?.action === 'redriven'

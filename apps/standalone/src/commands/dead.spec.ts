@@ -30,7 +30,7 @@ async function dead(...args: readonly string[]) {
 }
 const listed = async (...args: readonly string[]) => DeadLetterList.parse(JSON.parse((await dead('list', '--json', ...args)).text));
 
-/** Works on the log of the stopped server. */
+/** Opens the log of the stopped server for `work`. */
 async function withLog<T>(work: (log: ReturnType<typeof openSqlite>['log']) => Promise<T>): Promise<T> {
   const sqlite = openSqlite({ home, processId: 'test', durability: 'process' });
   try {
@@ -40,7 +40,7 @@ async function withLog<T>(work: (log: ReturnType<typeof openSqlite>['log']) => P
   }
 }
 
-/** Runs the server until its log holds so many letters, and does something with it meanwhile. */
+/** Runs the server until its log holds this many dead letters, and `work` meanwhile. */
 async function whileRunning(letters: number, work: () => Promise<void>): Promise<void> {
   const running = await up({ loaded: load(), out: sink, terminal: sink, localServers });
   try {
@@ -57,7 +57,7 @@ async function whileRunning(letters: number, work: () => Promise<void>): Promise
 
 beforeAll(() =>
   withLog(async (log) => {
-    // Read by the merger alone.
+    // Read only by the merger.
     await log.publishRaw!({
       topic: 'plan.created',
       key: 'run_poison',
@@ -82,7 +82,7 @@ describe('dead letters at the command line', () => {
       expect(shown.text).toContain('group merger');
       expect(shown.text).toContain('undecodable: ');
       expect(shown.text).toContain('nothing was answered or aborted in its place');
-      // What would steer the terminal is written out.
+      // Terminal control characters are escaped.
       expect(shown.text).toContain('{"epoch": 0, "tasks": [\\u001b[31m');
       expect(shown.raw.includes(0x1b)).toBe(false);
       expect((await dead('show', letter!.id, '--raw')).raw.equals(broken)).toBe(true);
@@ -115,7 +115,7 @@ describe('dead letters at the command line', () => {
     expect((await listed()).total).toBe(1);
     await whileRunning(5, async () => {
       const after = (await listed('--all')).data.filter(({ redriveOf }) => redriveOf === planner.id);
-      // The merger reads the same topic and has passed over it.
+      // The merger reads the same topic and has skipped it.
       expect(after).toMatchObject([{ group: 'planner', topic: 'plan.requested', settled: null }]);
     });
     expect((await dead('list', '--all')).text).toMatch(/discarded by local:.*: noise/);

@@ -27,13 +27,13 @@ export const deadHelp = `conclave dead: records that could not be handled
 
 export interface DeadCommand {
   readonly loaded: () => Loaded;
-  /** What stands after `conclave dead`. */
+  /** Arguments after `conclave dead`. */
   readonly args: readonly string[];
   readonly out: { write(text: string | Uint8Array): unknown };
   readonly terminal: { write(text: string): unknown };
 }
 
-/** Gives the exit code. Throws what parseArgs says about unknown options, and failures of the log. */
+/** Returns the exit code. Errors of parseArgs about unknown options and failures of the log pass through. */
 export async function deadCommand({ loaded, args, out, terminal }: DeadCommand): Promise<number> {
   const { positionals, values } = parseArgs({
     args: [...args],
@@ -100,7 +100,7 @@ export async function deadCommand({ loaded, args, out, terminal }: DeadCommand):
   }
 }
 
-/** Letters one after the other; one that is refused does not keep the others from their turn. */
+/** Settles the letters one by one; a refusal does not stop the others. */
 async function settleAll(
   access: DeadAccess,
   verb: 'redrive' | 'discard',

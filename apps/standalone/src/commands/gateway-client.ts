@@ -3,12 +3,12 @@ import { isTerminal, RunAccepted, RunList, RunView, type EngineEntry, type Snaps
 
 export type RunCompletedEntry = Extract<EngineEntry, { kind: 'run.completed' }>;
 
-/** What the gateway answered instead of what was asked for, in its own words. */
+/** An error answer of the gateway, with its message. */
 export class GatewayRefusal extends Error {}
 
-/** The gateway as the command line sees it: its HTTP API and nothing else. */
+/** Client of the gateway's HTTP API for the command line. */
 export class GatewayClient {
-  /** `key` is sent with every request where there is one. */
+  /** `key`, if any, is sent with every request. */
   constructor(
     readonly url: string,
     private readonly key: string | undefined = undefined,
@@ -18,14 +18,14 @@ export class GatewayClient {
     return this.key === undefined ? {} : { 'x-api-key': this.key };
   }
 
-  /** Whether a Conclave gateway answers there. */
+  /** Whether a Conclave gateway answers at this address. */
   async answers(): Promise<boolean> {
     try {
       const response = await fetch(`${this.url}/health/live`, { signal: AbortSignal.timeout(5_000) });
       await response.body?.cancel();
       return response.ok && response.headers.has('x-conclave');
     } catch {
-      // Nothing listens there, or it does not speak HTTP.
+      // Nothing listens, or it does not speak HTTP.
       return false;
     }
   }
@@ -46,7 +46,7 @@ export class GatewayClient {
     return RunView.parse(await this.json('GET', `/v1/runs/${encodeURIComponent(runId)}`));
   }
 
-  /** Entries of a run up to its end. A connection that breaks is taken up again where it was, a bounded number of times. */
+  /** Entries of a run up to its end. Resumes a broken connection a bounded number of times. */
   async *events(runId: string): AsyncGenerator<StreamEntry | Snapshot> {
     let last = 0;
     let lost: unknown;
@@ -93,7 +93,7 @@ export class GatewayClient {
     }
   }
 
-  /** What a route answers. Throws GatewayRefusal. */
+  /** The JSON answer of a route. Throws GatewayRefusal. */
   async json(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const response = await fetch(`${this.url}${path}`, {
       method,
@@ -110,7 +110,7 @@ async function failureOf(response: Response): Promise<GatewayRefusal> {
   try {
     return failureFrom(JSON.parse(text), response.status);
   } catch {
-    // Whatever stands between us and the gateway did not answer in its form; the status says enough.
+    // A proxy answered in another form; the status is enough.
     return failureFrom(null, response.status);
   }
 }

@@ -29,7 +29,7 @@ const sink = { write: () => undefined };
 const mark = { storeId: 'lost', generation: 5 };
 const signal = new AbortController().signal;
 
-/** Every event of one whole run, in the order it was made. */
+/** Every event of one complete run, in order of creation. */
 let events: readonly Event[];
 let runId: string;
 let steps: readonly StepRecorded[];
@@ -65,7 +65,7 @@ const rebuilt = async (on: readonly Event[]): Promise<Recovered> => {
   await broker.connect().publish(on);
   return rebuild();
 };
-/** The log as it stood when step n was its last, with everything the steps before it had given. */
+/** The log up to step n, with all outputs of the steps before it. */
 const until = (n: number): readonly Event[] => {
   const outputs = new Set(steps.slice(0, n).flatMap(({ data }) => data.outputs.map(({ id }) => id)));
   const inputs = new Set(steps.slice(0, n).map(({ data }) => data.input.id));

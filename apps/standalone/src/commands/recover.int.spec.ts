@@ -48,7 +48,7 @@ const all = (ready: boolean) =>
     timeoutMs: 25_000,
   });
 
-/** Redis dies and comes back at the same address, on what `prepare` leaves in its folder. */
+/** Kills Redis and restarts it at the same address with the data that `prepare` leaves in its folder. */
 async function replaced(prepare: () => void): Promise<void> {
   await redis.kill('SIGKILL');
   rmSync(data(), { recursive: true, force: true });
@@ -121,7 +121,7 @@ describe('a state store that was lost', () => {
     const calls = engine.models.calls.length;
     for (const gate of [planning, working, composing]) gate.open();
     expect((await startRun(engine.url(), { model: 'conclave-fast', input: 'Does anybody hear?' })).status).toBe(503);
-    await delay(1_500); // nothing happens, which only time can show
+    await delay(1_500); // only time can show that nothing happens
     expect(engine.models.calls).toHaveLength(calls);
 
     const { code, text: said } = await recover();
@@ -161,7 +161,7 @@ describe('a state store that was lost', () => {
     await called(second, 'composer');
 
     await replaced(() => cpSync(join(copies, 'data'), data(), { recursive: true }));
-    // One that starts while the store is red waits for the recovery, too.
+    // A process that starts while the store is red waits for the recovery too.
     await engine.process('planner').kill('SIGKILL');
     await all(false);
     after.open();
@@ -180,17 +180,17 @@ describe('a state store that was lost', () => {
   }, 60_000);
 });
 
-/** What a process that starts does to the marks of log and store. */
+/** Changes the marks of log and store as a starting process does. */
 async function anotherStart(): Promise<void> {
   const opened = (await openLog({ loaded: load(), logger: silentLogger, processId: 'test' }))!;
   await claimStores(opened.log, opened.state);
   await opened.close();
 }
 
-/** Every process has renewed its lease from now on: it has seen the generation that another start made. */
+/** Waits until every process has renewed its lease, and so has seen the generation of another start. */
 async function renewed(): Promise<void> {
   const client = new Redis(redis.url);
-  // Leases lie in the first bucket.
+  // Leases are in the first bucket.
   const leases = `${engine.prefix}{0}:leases`;
   const from = Date.now();
   const renewedAt = async (): Promise<readonly number[]> => {

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-/** Works on the stopped data folder. */
+/** Opens the stopped data folder for `act`. */
 async function folder<T>(act: (sqlite: Sqlite) => Promise<T>): Promise<T> {
   const sqlite = openSqlite({ home, processId: 'test', durability: 'process', prunes: false });
   try {
@@ -27,7 +27,7 @@ async function folder<T>(act: (sqlite: Sqlite) => Promise<T>): Promise<T> {
     await sqlite.close();
   }
 }
-/** A data folder whose log knows a run and whose tables of the state are empty. */
+/** A data folder whose log holds a run and whose state tables are empty. */
 const emptied = () =>
   folder(async ({ log }) => {
     await log.publish([lostRequest(runId, Date.now())]);

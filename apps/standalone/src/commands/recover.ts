@@ -8,24 +8,24 @@ import { exitCodes } from './ask.js';
 
 export interface RecoverCommand {
   readonly loaded: Loaded;
-  /** Also where the store fits the log, belongs to another log, or processes live on it. */
+  /** Rebuilds even if the store fits the log, belongs to another log, or is in use by live processes. */
   readonly force: boolean;
   readonly out: { write(text: string): unknown };
-  /** Progress, and warnings of the stores. */
+  /** Receives progress and warnings of the stores. */
   readonly terminal: { write(text: string): unknown };
-  /** Aborted when the user wants no more of it: the store stays red. */
+  /** Aborts when the user stops the command; the store stays red. */
   readonly signal: AbortSignal;
-  /** Milliseconds the leases of dead processes are waited for; their whole length unless given. */
+  /** Milliseconds to wait for the leases of dead processes; default: their whole length. */
   readonly leaseMs?: number;
 }
 
-/** Between two looks at the leases, and between two lines of progress. */
+/** Milliseconds between two reads of the leases, and between two progress lines. */
 const pollMs = 500;
 const progressMs = 2_000;
 
 /**
- * Rebuilds the state store from the log where it is empty or older. Gives the exit code: `failed` where it refuses. Throws Failure
- * DATA_FOLDER_IN_USE and what the stores say; whatever ends it before its end leaves the store red, and it can be run again.
+ * Rebuilds the state store from the log if it is empty or older. Returns the exit code; `failed` if it refuses. Throws
+ * DATA_FOLDER_IN_USE; errors of the stores pass through. If interrupted, the store stays red and the command can be run again.
  */
 export async function recoverCommand(options: RecoverCommand): Promise<number> {
   const { loaded, out, terminal, signal } = options;
@@ -49,7 +49,7 @@ export async function recoverCommand(options: RecoverCommand): Promise<number> {
   }
 }
 
-/** The exit code where nothing is to be done or may be done, with the reason written; null where the store is to be rebuilt. */
+/** Returns null if the store must be rebuilt; otherwise writes why not and returns the exit code. */
 async function unneeded({ state, where }: OpenedLog, mark: StoreMark | null, options: RecoverCommand): Promise<number | null> {
   const { out, terminal, force } = options;
   if (!mark) {
@@ -75,7 +75,7 @@ async function unneeded({ state, where }: OpenedLog, mark: StoreMark | null, opt
   return exitCodes.failed;
 }
 
-/** An older copy holds leases of its time: they run out, those of living processes do not. */
+/** An older copy holds stale leases, which expire, unlike those of live processes. */
 async function stillLive(
   recovery: OpenedLog['state']['recovery'],
   { leaseMs = leaseTtlMs, signal }: RecoverCommand,

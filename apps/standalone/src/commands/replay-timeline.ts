@@ -4,16 +4,16 @@ import type { EventLog, StoredRecord } from '@conclave/ports';
 import { localTask } from './run-printer.js';
 
 interface Moment {
-  /** Milliseconds since 1970 when the log took it. */
+  /** When the log accepted it, in milliseconds since 1970. */
   readonly at: number;
-  /** Milliseconds since 1970 when it was made, which decides where the log took several at once. */
+  /** When it was created, in milliseconds since 1970; orders records that the log accepted at once. */
   readonly made: number;
   readonly columns: readonly [type: string, way: string, summary: string];
 }
 
 /**
- * Every record of a run over these topics, one line each, in the order the log took them: time since the first one, type,
- * sender and receivers, and what it says. Records that cannot be decoded are among them, as such.
+ * Every record of a run in these topics, one line each, in log order: time since the first one, type, sender and receivers, and a
+ * summary. Includes undecodable records, marked as such.
  */
 export async function timelineOf(log: Pick<EventLog, 'read'>, topics: readonly string[], runId: string): Promise<readonly string[]> {
   const moments: Moment[] = [];

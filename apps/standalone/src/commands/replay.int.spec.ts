@@ -24,7 +24,7 @@ const sink = { write: () => undefined };
 const load = (variables: Record<string, string> = {}) =>
   loadConfiguration({ CONCLAVE_HOME: home, PORT: '9', ...variables }, home, { categories: Object.keys(expertPrompts) });
 
-/** What a run of the embedded engine leaves on its log. */
+/** All events that a run of the embedded engine leaves on its log. */
 async function recording(): Promise<Event[]> {
   const signal = new AbortController().signal;
   await ask({ loaded: load(), question: sampleQuestion(), model: 'conclave', answer: sink, progress: sink, localServers, signal });
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await ensureTopics({ ...connection, partitions: 2, topics });
   const state = await openRedisState({ url: redis, processId: 'test', keyPrefix: prefix });
   const log = await openKafkaLog({ ...connection, blobs: state.blobs, ledger: state.store.deliveries });
-  // Twice, as a log that gives at least once may hold it.
+  // Twice, as an at-least-once log may hold them.
   await log.publish(events);
   await log.publish(events);
   await log.close();
@@ -76,7 +76,7 @@ describe('replay from Kafka', () => {
     const steps = events.filter(({ type }) => type === 'StepRecorded').length;
     const made = events.filter(({ type }) => type === 'CallRecorded') as CallRecorded[];
     const calls = made.length;
-    // The planner looks the question up and then asks its model, for one outcome.
+    // The planner makes two calls, a lookup and a model call, for one outcome.
     const outcomes = made.filter(({ data }) => data.purpose !== 'plan.lookup').length;
     const all = await replayed(null, true);
     expect(all).toEqual({

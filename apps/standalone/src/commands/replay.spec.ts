@@ -14,7 +14,7 @@ import { up } from './up.js';
 
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
 const home = mkdtempSync(join(tmpdir(), 'conclave-replay-'));
-/** A server that has no reply to anything: whoever calls a model is seen there. */
+/** A server without replies: it reveals any model call. */
 let models: ScriptedModelServer;
 let agentic: string;
 let fast: string;
@@ -30,7 +30,7 @@ async function replayed(runId: string | null, recorded: boolean, loaded = load({
   return { code, text };
 }
 
-/** Works on the log of the stopped server. */
+/** Opens the log of the stopped server for `work`. */
 async function withLog<T>(work: (log: ReturnType<typeof openSqlite>['log']) => Promise<T>): Promise<T> {
   const sqlite = openSqlite({ home, processId: 'test', durability: 'process' });
   try {
@@ -80,7 +80,7 @@ describe('replay --recorded of a stopped data folder', () => {
     const once = await replayed(agentic, true);
     const made = (await recordsOf('audit')).filter(({ type, runId }) => type === 'CallRecorded' && runId === agentic);
     const calls = made.length;
-    // The planner looks the question up and then asks its model, for one outcome.
+    // The planner makes two calls, a lookup and a model call, for one outcome.
     const outcomes = made.filter((event) => (event as CallRecorded).data.purpose !== 'plan.lookup').length;
     expect(once).toEqual({
       code: exitCodes.answered,
@@ -148,7 +148,7 @@ describe('replay of recordings that do not hold', () => {
   });
 
   it('shows the first step that differs, what was recorded and what comes out now, and fails', async () => {
-    // The hash of a step is over the id of its input too, so the recorded one belongs to another run.
+    // A step's hash includes the id of its input, so the recorded one belongs to another run.
     const [first] = await stepsOf(fast);
     const { code, text } = await replayed(changed, true);
     expect(code).toBe(exitCodes.failed);

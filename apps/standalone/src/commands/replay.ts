@@ -19,18 +19,18 @@ export interface ReplayCommand {
   readonly loaded: Loaded;
   /** Null for every recorded run. */
   readonly runId: string | null;
-  /** Drive all that was recorded through today's code; otherwise the events of the run are shown. */
+  /** Runs everything recorded through today's code; otherwise the events of the run are shown. */
   readonly recorded: boolean;
-  /** What came true in the run, instead of its events. Default false. */
+  /** Shows the facts of the run instead of its events. Default false. */
   readonly facts?: boolean;
   readonly out: { write(text: string): unknown };
-  /** Warnings of the stores. */
+  /** Receives warnings of the stores. */
   readonly terminal: { write(text: string): unknown };
 }
 
 /**
- * Reads the log and shows a run, or what today's code makes of it. Gives the exit code: `failed` when any decision differs, when
- * a recording is not whole, and when there is none. Throws Failure RUN_NOT_FOUND, DATA_FOLDER_IN_USE and what the stores say.
+ * Reads the log and shows a run, or replays it with today's code. Returns the exit code: `failed` when a decision differs, or a
+ * recording is incomplete or missing. Throws RUN_NOT_FOUND, DATA_FOLDER_IN_USE; errors of the stores pass through.
  */
 export async function replayCommand({ loaded, runId, recorded, facts = false, out, terminal }: ReplayCommand): Promise<number> {
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
@@ -68,13 +68,13 @@ async function compare(opened: OpenedLog, runId: string | null, out: ReplayComma
 interface ReplayedRuns {
   /** In the order they began. */
   readonly runs: readonly ReplayedRun[];
-  /** Audit records that cannot be decoded and name no run. */
+  /** Number of undecodable audit records that name no run. */
   readonly strangers: number;
-  /** Of all runs together: equal for equal recordings and equal decisions. */
+  /** Hash over all runs: equal for equal recordings and decisions. */
   readonly hash: string;
 }
 
-/** Replays one run of the log, or all that were recorded for null. Calls no model, tool or search, and writes nothing. */
+/** Replays one run of the log, or all recorded ones for null. Calls no model, tool or search, and writes nothing. */
 async function replayRecorded(
   opened: Pick<OpenedLog, 'log' | 'topics'>,
   runId: string | null,

@@ -3,7 +3,7 @@ import { restoredFacts } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { EventLog } from '@conclave/ports';
 
-/** Every fact of a run, a sentence each, in the order in which it came true: time since the first step, number of the step, sentence. */
+/** Every fact of a run in order, one line each: time since the first step, number of the step, sentence. */
 export async function factsOf(log: Pick<EventLog, 'read'>, runId: string): Promise<readonly string[]> {
   const steps = new Map<number, StepRecorded['data']>();
   for await (const { event } of log.read('audit', runId))

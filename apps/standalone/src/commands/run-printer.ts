@@ -8,20 +8,20 @@ interface Out {
 }
 
 export interface PrinterLook {
-  /** How progress is coloured; not at all unless given. */
+  /** Colours progress; default: no colours. */
   readonly paint?: Paint;
-  /** Milliseconds since the question was asked, for the closing line; left out unless given. */
+  /** Milliseconds since the question was asked, for the closing line; omitted by default. */
   readonly elapsedMs?: () => number;
 }
 
 /**
- * Shows a run as it happens: progress to one output, the answer to the other, so that `ask ... > file` keeps the answer alone.
- * Text is shown token by token where the run streams it, at the end otherwise.
+ * Shows a run live: progress on one output, the answer on the other, so that `ask ... > file` stores only the answer.
+ * Text is shown token by token if the run streams it, otherwise at the end.
  */
 export class RunPrinter {
   private composer: string | null = null;
   private shown = '';
-  /** Progress that came in the middle of the answer: a terminal shows both outputs in one place. */
+  /** Progress that arrived during the answer, held back because a terminal shows both outputs together. */
   private held = '';
   private completed: RunCompletedEntry | null = null;
 
@@ -58,7 +58,7 @@ export class RunPrinter {
     else this.progress.write(`${line}\n`);
   }
 
-  /** The terminal entry, once it came. */
+  /** The terminal entry, or null before it arrives. */
   get result(): RunCompletedEntry | null {
     return this.completed;
   }
@@ -79,7 +79,7 @@ export class RunPrinter {
     this.completed = entry;
     const { answer, failure, reason, outcome, sources, usage, rounds } = entry;
     if (answer !== null) {
-      // A held answer comes whole; a streamed one may end with what was added after its last token.
+      // A held answer arrives whole; to a streamed one, text may have been added after its last token.
       if (!this.shown) this.text(answer);
       else if (answer.startsWith(this.shown)) this.text(answer.slice(this.shown.length));
       else {
@@ -89,7 +89,7 @@ export class RunPrinter {
       this.answer.write('\n');
     }
     const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model ${usage.calls === 1 ? 'call' : 'calls'}, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}${this.look.elapsedMs ? `, ${elapsedText(this.look.elapsedMs())}` : ''}`;
-    // The answer names its sources by itself where it cites them.
+    // An answer with citations already lists its sources.
     const unnamed = sources.some(({ title }) => !answer?.includes(title));
     const named = !unnamed
       ? []

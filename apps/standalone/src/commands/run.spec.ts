@@ -11,7 +11,7 @@ import { runCommand } from './run.js';
 import { findGateway } from './running-gateway.js';
 import { up } from './up.js';
 
-// A busy machine takes its time to start all services.
+// Starting all services is slow on a busy machine.
 jest.setTimeout(60_000);
 
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };

@@ -11,20 +11,20 @@ import { printRun } from './runs.js';
 export interface RunCommand {
   readonly loaded: Loaded;
   readonly runId: string;
-  /** Also what happened when, even where a gateway answers. */
+  /** Also prints the timeline, even if a gateway answers. */
   readonly timeline: boolean;
-  /** Every fact of the run instead, from its log. A gateway that keeps its log in its own data folder has to be stopped for it. */
+  /** Prints every fact of the run instead, from its log. A gateway that owns the log's data folder must be stopped first. */
   readonly facts?: boolean;
-  /** The run as its gateway gives it, for programs. Default false. */
+  /** Prints the gateway's JSON. Default false. */
   readonly json?: boolean;
   readonly out: { write(text: string): unknown };
-  /** Where the run was looked for, and warnings of the stores. */
+  /** Receives where the run was searched, and warnings of the stores. */
   readonly terminal: { write(text: string): unknown };
 }
 
 /**
- * Shows one run. A gateway that runs tells its plan, tasks, decisions, answer and cost; without one the log tells every event of it.
- * Gives the exit code. Throws GatewayRefusal, and Failure RUN_NOT_FOUND and what the stores say.
+ * Shows one run: plan, tasks, decisions, answer and cost from a running gateway, otherwise every event from the log. Returns the exit
+ * code. Throws GatewayRefusal, RUN_NOT_FOUND; errors of the stores pass through.
  */
 export async function runCommand(command: RunCommand): Promise<number> {
   const { loaded, runId, timeline, out, terminal } = command;
@@ -41,7 +41,7 @@ export async function runCommand(command: RunCommand): Promise<number> {
   await printRun(client, runId, out);
   if (!timeline) return exitCodes.answered;
   out.write('\nTimeline\n');
-  // A gateway may keep its log in its own data folder, which is read by nobody else while it runs.
+  // While a gateway runs, no other process can read a log in its data folder.
   if (loaded.configuration.stores.kafka && loaded.environment.CONCLAVE_URL === undefined)
     try {
       return await fromLog(command);
@@ -55,7 +55,7 @@ export async function runCommand(command: RunCommand): Promise<number> {
 const fromLog = ({ loaded, runId, facts = false, out, terminal }: RunCommand): Promise<number> =>
   replayCommand({ loaded, runId, recorded: false, facts, out, terminal });
 
-/** Entries of the run stream with the time since its first one. Follows a run that has not ended to its end. */
+/** Prints the entries of the run stream with the time since the first one. Follows an open run to its end. */
 async function printEntries(client: GatewayClient, runId: string, out: RunCommand['out']): Promise<void> {
   let start: number | null = null;
   let writing = null as { readonly task: string; characters: number } | null;

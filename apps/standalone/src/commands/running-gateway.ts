@@ -8,7 +8,7 @@ import { GatewayClient, GatewayRefusal } from './gateway-client.js';
 
 const noteOf = (home: string): string => join(home, 'gateway.json');
 
-/** Leaves a note in the data folder where its gateway listens, so that commands find it at whatever port. Gives what takes the note away. */
+/** Writes the gateway's address to its data folder, so that commands find it on any port. Returns a function that removes it. */
 export function noteGateway(home: string, url: string): () => void {
   writeFileSync(noteOf(home), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   return () => rmSync(noteOf(home), { force: true });
@@ -21,16 +21,15 @@ function notedUrl(home: string): string | null {
     process.kill(pid, 0);
     return url;
   } catch {
-    // No note, one that was cut off, or one of a process that is gone: nothing runs on this folder as far as it can tell.
+    // Without a valid note of a live process, no gateway is known to run on this folder.
     return null;
   }
 }
 
 /**
- * The gateway to talk to: CONCLAVE_URL, else the one of the data folder, else the one at the usual port; null when none
- * answers. A CONCLAVE_URL that does not answer is an error: somebody meant that one. Without CONCLAVE_API_KEY the admin's key is
- * sent, but only to the gateway of its own data folder, or where CONCLAVE_ADMIN_KEY_FILE names it: whatever else listens at a usual
- * port must not learn it.
+ * The gateway at CONCLAVE_URL, else that of the data folder, else the one at the usual port; null when none answers. Throws if a
+ * CONCLAVE_URL is set but does not answer. Without CONCLAVE_API_KEY the admin key is sent, but only to the gateway of its own data
+ * folder, or if CONCLAVE_ADMIN_KEY_FILE names it: another program at the usual port must not learn it.
  */
 export async function findGateway({ environment, home }: Pick<Loaded, 'environment' | 'home'>): Promise<GatewayClient | null> {
   const { CONCLAVE_URL: meant, CONCLAVE_API_KEY: given, CONCLAVE_ADMIN_KEY_FILE: named, PORT: port = usualPort } = environment;

@@ -13,7 +13,7 @@ const caller = { tenant: 'default', actor: 'me' };
 const data = { goal: 'What?', conversation: [], system: null, template, limits, caller, answer: {}, origin: 'runs', requestedAt: 1 };
 const request = { type: 'PlanRequested', id: runId, runId, time: 1, data } as unknown as PlanRequested;
 
-/** The lines about usage of a run that has used that. */
+/** Lines about the usage of a run. */
 function linesOf(usage: Partial<RunView['usage']>): readonly string[] {
   const run = RunView.parse(describeRun(step(null, request, 1, strategyOf)!.next, strategyOf));
   const text = runText({ ...run, usage: { ...run.usage, total: used, ...usage } });

@@ -8,9 +8,9 @@ interface Out {
 }
 
 interface ListOptions {
-  /** As the gateway answers, for programs. */
+  /** Prints the gateway's JSON. */
   readonly json?: boolean;
-  /** Most runs, 1 to 100; as many as the gateway gives unless set. */
+  /** Most runs, 1 to 100; default: the gateway's page size. */
   readonly limit?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export async function printRuns(client: GatewayClient, out: Out, { json = false,
   }
 }
 
-/** One run: what was asked, planned, found and decided, and what it cost. */
+/** Prints one run: question, plan, findings, decisions and cost. */
 export async function printRun(client: GatewayClient, id: string, out: Out): Promise<void> {
   out.write(runText(await client.run(id)));
 }
@@ -54,13 +54,13 @@ export function runText(run: RunView): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What a plan says beside its tasks, where it is text. */
+/** Textual content of a plan besides its tasks. */
 const planLines = (plan: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(plan).flatMap(([name, value]) =>
     typeof value === 'string' && value !== '' ? [`  ${name.padEnd(18)} ${short(value, 200)}`] : [],
   );
 
-/** What was called, and what it answered. */
+/** A tool call and its result. */
 const callLines = (call: TaskView['call']): readonly string[] =>
   call
     ? [
@@ -75,7 +75,7 @@ const usageText = ({ calls, prompt, completion, cost, estimated }: Usage): strin
 const inFlight = (calls: number): string =>
   calls === 0 ? '' : `; ${calls} ${calls === 1 ? 'call was' : 'calls were'} in flight when it ended`;
 
-/** Whether the ledger knows of calls, or of tokens, that the run itself does not count. */
+/** Whether the ledger holds calls or tokens that the run itself does not count. */
 const recordedMore = (usage: RunView['usage']): usage is RunView['usage'] & { readonly recorded: Usage } =>
   usage.recorded !== null &&
   (usage.recorded.calls > usage.total.calls ||

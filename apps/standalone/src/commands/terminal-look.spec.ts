@@ -23,7 +23,7 @@ describe('colours', () => {
   it('tell lines apart by what they begin with, and change no text', () => {
     const text = '🎯 conclave: strategy agentic\nr1 · search\n   a detail\n❌ r1 failed\n🏁 Done: all found.\n🏁 Failed: nothing.\n';
     const coloured = painted(text, paintFor(true, {}));
-    // eslint-disable-next-line no-control-regex -- the codes of colours
+    // eslint-disable-next-line no-control-regex -- colour codes
     expect(coloured.replace(/\u001b\[\d+m/g, '')).toBe(text);
     const [head, task, , failed, done, lost] = coloured.split('\n');
     expect([head, task, failed, lost, done!.startsWith(red)]).toEqual([

@@ -2,22 +2,22 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Paints text, or gives it back as it is. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 export const plain: Paint = (_style, text) => text;
 const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
 /**
- * Colours where somebody looks on. FORCE_COLOR other than 0 or false colours also what goes to a file, and a NO_COLOR that is not empty
- * switches colours off; where both are set FORCE_COLOR wins, as in Node.
+ * Colours for a terminal. FORCE_COLOR other than 0 or false also colours output to a file; a non-empty NO_COLOR switches colours off.
+ * If both are set FORCE_COLOR wins, as in Node.
  */
 export function paintFor(isTerminal: boolean, { NO_COLOR, FORCE_COLOR, TERM }: Readonly<Record<string, string | undefined>>): Paint {
   if (FORCE_COLOR !== undefined) return FORCE_COLOR === '0' || FORCE_COLOR === 'false' ? plain : coloured;
   return isTerminal && !NO_COLOR && TERM !== 'dumb' ? coloured : plain;
 }
 
-/** Styles of progress lines by the sign they begin with. */
+/** Styles of progress lines by their first sign. */
 const styles: readonly (readonly [RegExp, Style])[] = [
   [/^\s*(?:❌|⛔)|^🏁 (?:Failed|Stuck)/u, 'red'],
   [/^\s*(?:⚠️|🔄)|^🏁 (?:Stopped|No more|Cancelled)/u, 'yellow'],
@@ -26,7 +26,7 @@ const styles: readonly (readonly [RegExp, Style])[] = [
   [/^(?: {3}|\()/u, 'dim'],
 ];
 
-/** A text of progress, coloured line by line. Line ends stay outside of the colours. */
+/** Progress text coloured line by line; line ends stay outside the colour codes. */
 export const painted = (text: string, paint: Paint): string =>
   text
     .split('\n')
@@ -36,7 +36,7 @@ export const painted = (text: string, paint: Paint): string =>
     })
     .join('\n');
 
-/** Milliseconds as people read them: 0.4 s, 12 s, 2 min 05 s. */
+/** Milliseconds in readable form: 0.4 s, 12 s, 2 min 05 s. */
 export function elapsedText(ms: number): string {
   if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
@@ -45,10 +45,10 @@ export function elapsedText(ms: number): string {
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/** The line that shows that something goes on, `ms` after the beginning. */
+/** The waiting line, `ms` after the start. */
 const waitingText = (ms: number): string => `${frames[Math.floor(ms / 100) % frames.length]} ${Math.floor(ms / 1_000)} s`;
 
-/** To the first column, and nothing right of it. */
+/** Moves to the first column and clears the line. */
 export const cleared = '\r\u001b[2K';
 
 interface Out {
@@ -56,8 +56,8 @@ interface Out {
 }
 
 /**
- * A line at the end of a terminal that shows how long it takes, as long as nothing else is written: whatever goes through `beneath` takes it
- * away first. It stays away behind text that does not end its line.
+ * The last line of a terminal, which shows the elapsed time. Output through `beneath` removes it first; it stays hidden after text
+ * that does not end its line.
  */
 export class WaitingLine {
   private shown = false;
@@ -69,7 +69,7 @@ export class WaitingLine {
     private readonly paint: Paint,
   ) {}
 
-  /** An output on the same terminal, which the line makes room for. */
+  /** An output on the same terminal; writing to it hides the line first. */
   beneath(out: Out): Out {
     return {
       write: (text) => {
@@ -81,7 +81,7 @@ export class WaitingLine {
     };
   }
 
-  /** Draws the line anew. */
+  /** Redraws the line. */
   tick(): void {
     if (!this.free) return;
     this.terminal.write(`${this.shown ? cleared : ''}${this.paint('dim', waitingText(this.elapsedMs()))}`);

@@ -14,7 +14,7 @@ const topicResource = 2 as ConfigResourceTypes.TOPIC;
 const broker = process.env.KAFKA_BROKERS ?? '127.0.0.1:19092';
 const prefix = `topics-${randomBytes(4).toString('hex')}-`;
 const home = mkdtempSync(join(tmpdir(), 'conclave-topics-'));
-/** Redis stands beside Kafka in every configuration; these commands do not connect to it. */
+/** Every configuration with Kafka needs Redis; these commands do not connect to it. */
 const cluster = (brokers: string) => ({ KAFKA_BROKERS: brokers, KAFKA_TOPIC_PREFIX: prefix, REDIS_URL: 'redis://127.0.0.1:9' });
 let admin: Admin;
 
@@ -63,7 +63,7 @@ describe('topics at the command line, on a real cluster', () => {
     expect(await topics(['check'])).toMatchObject({ code: exitCodes.answered, text: expect.stringContaining('are as planned') });
     expect((await topics(['create'])).text).toContain('0 of');
 
-    // Somebody sets one thing, which takes everything else back to the defaults of the broker.
+    // Setting one entry resets all others to the broker's defaults.
     await admin.alterConfigs({
       validateOnly: false,
       resources: [
@@ -71,7 +71,7 @@ describe('topics at the command line, on a real cluster', () => {
         { type: topicResource, name: `${prefix}store.identity`, configEntries: [{ name: 'cleanup.policy', value: 'delete' }] },
       ],
     });
-    // The change reaches the answers of the broker a moment later.
+    // The broker reports the change a moment later.
     const end = Date.now() + 10_000;
     let after = await topics(['check']);
     while (!(after.text.includes('retention.ms=60000') && after.text.includes('cleanup.policy=delete')) && Date.now() < end) {

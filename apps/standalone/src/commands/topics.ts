@@ -18,13 +18,13 @@ export const topicsHelp = `conclave topics: what the event log needs on a Kafka 
 
 export interface TopicsCommand {
   readonly loaded: () => Loaded;
-  /** What stands after `conclave topics`. */
+  /** Arguments after `conclave topics`. */
   readonly args: readonly string[];
   readonly out: { write(text: string): unknown };
   readonly terminal: { write(text: string): unknown };
 }
 
-/** Gives the exit code. Throws what parseArgs says about unknown options, and LOG_UNAVAILABLE. */
+/** Returns the exit code. Throws LOG_UNAVAILABLE; errors of parseArgs about unknown options pass through. */
 export async function topicsCommand({ loaded: load, args, out, terminal }: TopicsCommand): Promise<number> {
   const { positionals, values } = parseArgs({
     args: [...args],

@@ -11,24 +11,24 @@ export interface UpOptions {
   readonly out: { write(text: string): unknown };
   readonly terminal: { write(text: string): unknown };
   readonly localServers?: OpenPortsOptions['localServers'];
-  /** Ends the process on SIGINT and SIGTERM, from the first moment on. */
+  /** Ends the process on SIGINT and SIGTERM from the very start. */
   readonly endOnSignals?: boolean;
-  /** Other machines may ask too, with a key that is made for them. */
+  /** Gives other machines access, with a key created for them. */
   readonly lan?: boolean;
 }
 
 const clusterNote = 'stores.kafka and stores.redis are for `npm run start:distributed`; this process keeps everything in its data folder.';
-/** With `--lan`, unless HOST names one of them. */
+/** Address for `--lan`, unless HOST is set. */
 const everyAddress = '0.0.0.0';
 const shutdownLimitMs = 15_000;
 
 export interface Running {
   readonly listening: Listening;
-  /** The same promise for every caller. */
+  /** Returns the same promise to every caller. */
   close(): Promise<void>;
 }
 
-/** Starts everything in this process and says so. Resolves once it listens. */
+/** Starts everything in this process and prints the start text. Resolves once it listens. */
 export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false }: UpOptions): Promise<Running> {
   const { HOST: chosen } = loaded.variables;
   const host = lan ? chosen || everyAddress : loaded.environment.HOST;
@@ -81,9 +81,9 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
   }
 }
 
-/** A question any model can answer, where the sample documents are not searched. */
+/** A question any model can answer, used when the sample documents are not searched. */
 const generalQuestion = 'What is the difference between TCP and UDP, and when does it matter?';
 
-/** The question the start-up text suggests: the demo model is shown on its sample documents. */
+/** The question suggested at start-up: for the demo model, one about its sample documents. */
 const questionFor = (choice: ModelChoice, sampleQuestion: string | null): string =>
   choice.because === 'demo' && sampleQuestion ? sampleQuestion : generalQuestion;

@@ -1,9 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** A call of the command line that cannot be meant; its message says what to write instead. */
+/** An invalid command line; the message says what to write instead. */
 export class UsageMistake extends Error {}
 
-/** Letters put in, left out or exchanged, and neighbours in the other order, from one word to another. */
+/** Edit distance: insertions, deletions, substitutions and swaps of neighbouring letters. */
 function distance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -17,7 +17,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** The known word that was probably meant; null where none is near. */
+/** The known word that was probably meant; null if none is close. */
 export function meant(word: string, known: readonly string[]): string | null {
   const [nearest] = known
     .map((one) => ({ one, steps: one.startsWith(word) && word.length > 2 ? 1 : distance(word, one) }))
@@ -25,7 +25,7 @@ export function meant(word: string, known: readonly string[]): string | null {
   return nearest && nearest.steps <= Math.max(1, Math.floor(word.length / 3)) && word.length > 1 ? nearest.one : null;
 }
 
-/** `parseArgs` whose mistakes are sentences. Throws UsageMistake. */
+/** `parseArgs` with readable errors. Throws UsageMistake. */
 export function readArguments<const T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
@@ -44,7 +44,7 @@ export function readArguments<const T extends NonNullable<ParseArgsConfig['optio
   }
 }
 
-/** A whole number of an option, within bounds. Throws UsageMistake. */
+/** The integer value of an option, within bounds. Throws UsageMistake. */
 export function numberOf(name: string, text: string | undefined, least: number, most: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);

@@ -25,7 +25,17 @@ describe('a wave of a run in the terminal', () => {
     const run = RunView.parse(describeRun(step(null, request, 1, strategyOf)!.next, strategyOf));
     const call = { tool: 'pms.rooms', args: { nights: 2 }, result: 'three\nrooms' };
     const task = {
-      ...{ id: `${runId}/0/a`, capability: 'mcp', task: 'Call', needs: [], status: 'ok', confidence: null, model: null, facts: 1, gaps: [] },
+      ...{
+        id: `${runId}/0/a`,
+        capability: 'mcp',
+        task: 'Call',
+        needs: [],
+        status: 'ok',
+        confidence: null,
+        model: null,
+        facts: 1,
+        gaps: [],
+      },
       ...{ usage: used, durationMs: 1, failure: null, call },
     };
     const plan = { status: 'done', action: 'Asking for rooms', slots: {}, reasoning: '' };

@@ -86,7 +86,8 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     learned: service === 'graph-ingest' || learnedBehind(point),
     ...(point === 'tool-called' ? { model: toolTemplate } : {}),
   });
-  if (point === 'setting-written') await changePrompt(world);
+  // It is answered by the next gateway, when the runs may have ended: what is in flight is asked when the process dies.
+  const changed = Promise.allSettled(point === 'setting-written' ? [changePrompt(world)] : []);
   const exit = await process.nextExit(deaths + 1, 30_000);
   const at = world.fault(`SIGKILL of ${service} at ${point}`, cellName({ service, point }));
   const inFlight = load.asked.filter(
@@ -95,6 +96,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   // Every timer of a run is a second chance of the one before it: all have to come due in a process that dies then.
   if (point === 'timer-due') await dieAgain(process, deaths + 1, `${service}:${point}`, world.controlled);
   await process.ready();
+  for (const change of await changed) if (change.status === 'rejected') throw change.reason;
   const asked = await asking;
   world.behave({});
   const crash = engine.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);

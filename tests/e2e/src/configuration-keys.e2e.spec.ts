@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import ts from 'typescript';
 import { Configuration, Environment, shapeOf, type Shape } from '@conclave/contracts';
-import { engineKind, workspaceRoot } from '@conclave/test-support/system';
+import { workspaceRoot } from '@conclave/test-support/system';
+import { describeOnce } from './harness/describe-once.js';
 
 jest.setTimeout(240_000);
 
@@ -179,24 +180,23 @@ describe('a key of conclave.yaml', () => {
   });
 });
 
-if (engineKind() === 'embedded')
-  describe('a key of conclave.yaml in the source', () => {
-    beforeAll(readProgram);
+describeOnce('a key of conclave.yaml in the source', () => {
+  beforeAll(readProgram);
 
-    it('is found with all others by the compiler as by the schema', () => {
-      const written = new Set(allPaths.map((path) => path.split('.').at(-1)!).filter((name) => name !== '<name>'));
-      expect(new Set(keys.map(({ name }) => name))).toEqual(written);
-    });
-
-    it('is read by something beyond its check, but for those announced as later', () => {
-      const unread = keys.filter((key) => key.readers.size === 0 && !isHandedOn(key) && !isReadByName(key)).map(described);
-      expect([...new Set(unread)].sort()).toEqual([...later, ...ofTools].sort());
-    });
-
-    it('of a template is read again behind the place that resolves templates', () => {
-      const [file, declaration] = resolved.to;
-      const ofTemplates = keys.filter((key) => key.of === resolved.from && !later.includes(described(key)));
-      const dead = ofTemplates.filter(({ name }) => !handedReads.has(`${file} ${declaration} ${name}`)).map(described);
-      expect(dead).toEqual([]);
-    });
+  it('is found with all others by the compiler as by the schema', () => {
+    const written = new Set(allPaths.map((path) => path.split('.').at(-1)!).filter((name) => name !== '<name>'));
+    expect(new Set(keys.map(({ name }) => name))).toEqual(written);
   });
+
+  it('is read by something beyond its check, but for those announced as later', () => {
+    const unread = keys.filter((key) => key.readers.size === 0 && !isHandedOn(key) && !isReadByName(key)).map(described);
+    expect([...new Set(unread)].sort()).toEqual([...later, ...ofTools].sort());
+  });
+
+  it('of a template is read again behind the place that resolves templates', () => {
+    const [file, declaration] = resolved.to;
+    const ofTemplates = keys.filter((key) => key.of === resolved.from && !later.includes(described(key)));
+    const dead = ofTemplates.filter(({ name }) => !handedReads.has(`${file} ${declaration} ${name}`)).map(described);
+    expect(dead).toEqual([]);
+  });
+});

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfiguration } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
-import { Engine, engineKind, workspaceRoot } from '@conclave/test-support/system';
+import { Engine, workspaceRoot } from '@conclave/test-support/system';
+import { describeOnce } from './harness/describe-once.js';
 import { follow, missingLines, pageFolder, readPage, writeFiles, type Block, type Followed, type Page } from './harness/page.js';
 
 const guides = readdirSync(join(workspaceRoot, 'docs/guides')).filter((name) => name.endsWith('.md'));
@@ -20,7 +21,6 @@ const pages = [
 const linked = [...pages.map(({ path }) => path), 'docs/status.md', 'docs/guarantees.md', 'examples/hotel/README.md'];
 // A page is about what `npm start` starts. The README has a test of its own.
 const toRun = pages.filter(({ path, blocks }) => path !== 'README.md' && blocks.some(({ directive }) => directive === 'run'));
-const followed = engineKind() === 'embedded' ? toRun : [];
 const configurations = pages.flatMap((page) =>
   page.blocks
     .filter(({ language }) => language === 'yaml')
@@ -75,8 +75,8 @@ describe('every link of a page', () => {
   });
 });
 
-for (const page of followed)
-  describe(page.path, () => {
+for (const page of toRun)
+  describeOnce(page.path, () => {
     let engine: Engine;
     let results: readonly Followed[];
 

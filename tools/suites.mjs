@@ -39,7 +39,7 @@ const faults = (engine, jobs, needs) => {
 export const suites = () => [
   { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 900, alone: true },
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
-  { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 600, computes: true },
+  { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
   ofJest('simulation', 'Simulation', 'simulation', { limit: 1500, computes: true }),
   ...projects()
     .map(ofFolder)

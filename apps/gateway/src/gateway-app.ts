@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { crashingPorts, openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
+import { ProviderAccess } from '@conclave/calls';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
@@ -12,6 +13,7 @@ export interface GatewayAppOptions {
   readonly loaded: Loaded;
   readonly ports: OpenedPorts;
   readonly observers: Observers;
+  readonly processId: string;
   readonly doors: Pick<Doors, 'keys' | 'access'>;
   /** Consumers of this process, for readiness. */
   readonly consumers?: () => readonly ConsumerHealth[];
@@ -22,7 +24,7 @@ export const openTemplates = ({
   loaded: { configuration },
   ports,
   observers: { logger },
-}: Omit<GatewayAppOptions, 'doors'>): Promise<TemplateCatalogue> =>
+}: Omit<GatewayAppOptions, 'doors' | 'processId'>): Promise<TemplateCatalogue> =>
   openCatalogue({
     configuration,
     models: ports.models,
@@ -37,7 +39,7 @@ export const openTemplates = ({
 
 /** The gateway over opened ports, not listening yet. */
 export async function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
-  const { loaded, observers, doors, consumers } = options;
+  const { loaded, observers, processId, doors, consumers } = options;
   const { metrics, history, crashPoints } = observers;
   const ports = crashingPorts(options.ports, crashPoints, 'gateway');
   const {
@@ -56,6 +58,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     state: ports.state,
     stream: ports.stream,
     models: ports.models,
+    providers: new ProviderAccess({ state: ports.state, models: ports.models, metrics, logger: observers.logger, processId }),
     blobs: ports.blobs,
     documents: ports.documents ?? null,
     remoteFiles: await openRemoteFiles({ allowHosts: loaded.configuration.search.allow_hosts }),

@@ -17,8 +17,8 @@ export async function start(): Promise<void> {
     check: (loaded) => {
       doors = openDoors({ loaded, host: loaded.environment.HOST, adminKeyFile: null });
     },
-    beside: async ({ loaded, observers, ports }) => {
-      const options = { loaded, observers, ports, doors };
+    beside: async ({ loaded, observers, ports, identity }) => {
+      const options = { loaded, observers, ports, doors, processId: identity.id };
       const catalogue = await openTemplates(options);
       for (const warning of catalogue.found().warnings) observers.logger.warn(warning);
       const app = await openGatewayApp(options, catalogue);

@@ -87,7 +87,7 @@ export async function openSystem({ loaded, observers, doors, localServers }: Eng
       served.push(one);
       shutdown.add(service, () => one.close());
     }
-    const options = { loaded, ports, observers, doors };
+    const options = { loaded, ports, observers, doors, processId: identity.id };
     const catalogue = await openTemplates(options);
     const gateway = await openGatewayApp(options, catalogue);
     shutdown.add('gateway', () => gateway.close());

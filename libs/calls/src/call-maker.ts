@@ -7,7 +7,6 @@ import {
   leaseRenewMs,
   leaseTtlMs,
   type Begun,
-  type CallHealth,
   type CallMessage,
   type CallOutcome,
   type JournalCall,
@@ -22,8 +21,7 @@ import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall,
 import { CancelWatch } from './cancel-watch.js';
 import { retryDuringOutage } from './outages.js';
 import { withTimeout } from './with-timeout.js';
-import { healthOf, ProviderBreakers, type ProviderGate } from './provider-breaker.js';
-import { ProviderSlots } from './provider-slot.js';
+import { ProviderAccess } from './provider-access.js';
 import { priced, spentBy, usageOf } from './usage.js';
 
 export interface CallMakerParts {
@@ -73,14 +71,12 @@ const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call 
  */
 export class CallMaker implements Calls {
   readonly cancels: CancelWatch;
-  private readonly breakers: ProviderBreakers;
-  private readonly slots: ProviderSlots;
+  private readonly providers: ProviderAccess;
   private readonly closing = new AbortController();
 
   constructor(private readonly parts: CallMakerParts) {
     this.cancels = new CancelWatch(parts.state);
-    this.breakers = new ProviderBreakers(parts);
-    this.slots = new ProviderSlots(parts);
+    this.providers = new ProviderAccess(parts);
     // Every call that waits for a store listens, and removes its listener when it continues.
     setMaxListeners(Infinity, this.closing.signal);
   }
@@ -88,45 +84,25 @@ export class CallMaker implements Calls {
   /** Stops waiting for stores: the process ends, and its lease with it. */
   async close(): Promise<void> {
     this.closing.abort();
-    await this.slots.close();
+    await this.providers.close();
     await this.cancels.close();
   }
 
   async model(call: JournalledModelCall): Promise<CallEnd> {
     const { model } = call.request;
     const holder = `${this.parts.processId}:${callStep(call.owner, call.index)}`;
-    const gate = this.breakers.gate(model, holder);
+    const provider = this.providers.call(model, holder);
     const onBegun = async (attempt: number): Promise<void> => {
       // Before the call is announced for this model.
-      await gate.look();
+      await provider.look();
       await call.onBegun?.(attempt);
     };
-    return this.journalled({ ...call, onBegun }, model, call.request, async (running) => {
-      const { signal } = running;
-      const giveBack = await this.slots.take(model, { signal, deadline: call.deadline, look: () => gate.look() });
-      try {
-        const now = await this.parts.state.now();
-        if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+    return this.journalled({ ...call, onBegun }, model, call.request, (running) =>
+      provider.make({ signal: running.signal, deadline: call.deadline }, async (timeoutMs) => {
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
-        return await this.through(gate, call.deadline - now, () => this.bounded(call, messages, running, call.deadline - now));
-      } finally {
-        giveBack();
-      }
-    });
-  }
-
-  /** Throws PROVIDER_UNWELL without calling if the provider's breaker is open; otherwise the outcome counts for the breaker. */
-  private async through(gate: ProviderGate, timeoutMs: number, perform: () => Promise<ModelReply>): Promise<ModelReply> {
-    const settle = await gate.enter();
-    let health: CallHealth = 'well';
-    try {
-      return await perform();
-    } catch (error) {
-      health = healthOf(error, timeoutMs);
-      throw error;
-    } finally {
-      await settle(health);
-    }
+        return this.bounded(call, messages, running, timeoutMs);
+      }),
+    );
   }
 
   private async bounded(

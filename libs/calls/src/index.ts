@@ -5,6 +5,7 @@ export { keptCallOf, recordOf, requestHash, storedCallOf, type KeptCall, type St
 export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, WorkState } from './calls.js';
 export { LiveText } from './live-text.js';
 export { type AskedFor, performAsk, type Try } from './perform-ask.js';
+export { ProviderAccess, type ProviderAccessParts } from './provider-access.js';
 export { abortRun, type Capability, deadTask, note, type Performed, type TaskContext, workOn } from './task-worker.js';
 export { answerByTool, earlyEnd, recordsOf, type ToolAnswer } from './tool-task.js';
 export { CALL_MAKER, type CallerOptions, CallsModule } from './calls.module.js';

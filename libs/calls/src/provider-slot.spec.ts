@@ -54,6 +54,19 @@ describe('the slots of a provider', () => {
     (await ofOne)();
   });
 
+  it('are counted for each service of one process, as in an embedded one', async () => {
+    const [planner, experts] = [process('one', 1), process('one', 1)];
+    const first = await take(planner);
+    let second: (() => void) | null = null;
+    const waiting = take(experts).then((giveBack) => (second = giveBack));
+    while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(second).toBeNull();
+    first();
+    await waiting;
+    second!();
+  });
+
   it('are given back when nothing uses them for a while, and when the process closes', async () => {
     const slots = process('one', 1);
     (await take(slots))();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import { leaseRenewMs, leaseTtlMs, type Models, type StateStore } from '@conclave/ports';
@@ -34,8 +35,8 @@ export interface Waiting {
 }
 
 /**
- * The call slots of providers, shared by all processes, as one process takes them. A free slot serves its next call without asking the
- * store, unless another process waits for one. Leases are renewed while slots are held.
+ * The call slots of providers, shared by all processes, as one service of a process takes them. A free slot serves its next call without asking the
+ * store, unless another process or service waits for one. Leases are renewed while slots are held.
  */
 export class ProviderSlots {
   private readonly unused = new Map<string, Held[]>();
@@ -46,8 +47,12 @@ export class ProviderSlots {
   private readonly hearing = new Map<string, Promise<() => Promise<void>>>();
   private readonly releases = new Set<Promise<void>>();
   private taken = 0;
+  /** Tells the services of one process apart: with the same name they would share a lease and exceed the limit. */
+  private readonly owner: string;
 
-  constructor(private readonly parts: SlotParts) {}
+  constructor(private readonly parts: SlotParts) {
+    this.owner = `${parts.processId}/${randomUUID()}`;
+  }
 
   /**
    * Takes a slot of the model's provider; the returned function releases it. Throws CALL_CANCELLED if the signal aborts first, CALL_TIMEOUT
@@ -72,9 +77,9 @@ export class ProviderSlots {
   }
 
   private async lease(provider: string, limit: number, { signal, deadline, look }: Waiting): Promise<Held> {
-    const { state, processId } = this.parts;
+    const { state } = this.parts;
     this.taken += 1;
-    const holder = `${processId}/slot/${this.taken}`;
+    const holder = `${this.owner}/slot/${this.taken}`;
     const slot = { name: provider, limit, holder, ttlMs: leaseTtlMs };
     await this.heard();
     let wake: () => void = () => undefined;
@@ -84,7 +89,7 @@ export class ProviderSlots {
     signal.addEventListener('abort', onChange);
     try {
       while (!(await state.leases.acquireSlot(slot))) {
-        await state.hints.publish(wantedChannel, JSON.stringify({ provider, by: processId }));
+        await state.hints.publish(wantedChannel, JSON.stringify({ provider, by: this.owner }));
         if (!signal.aborted)
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, pollMs);
@@ -164,7 +169,7 @@ export class ProviderSlots {
   }
 
   private onWanted({ provider, by }: { readonly provider: string; readonly by: string }): void {
-    if (by === this.parts.processId) return;
+    if (by === this.owner) return;
     this.wanted.set(provider, performance.now());
     this.releaseUnused(provider);
   }

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { CallRecorded } from '@conclave/contracts';
-import { openLogger } from '@conclave/platform';
+import { ProviderAccess } from '@conclave/calls';
+import { openLogger, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryBroker, MemoryStores, type MemoryLog, type Models } from '@conclave/ports';
 import { createGatewayApp, type GatewayMetrics, type GatewayOptions } from '@conclave/service-gateway';
 
@@ -30,6 +31,7 @@ export class DirectGateway {
       state,
       stream,
       models,
+      providers: new ProviderAccess({ state, models, metrics: openMetrics(), logger: silentLogger, processId: 'gateway' }),
       keys: null,
       logger: openLogger({ level: 'error', sinks: [] }),
       metrics: new Proxy({} as GatewayMetrics, { get: () => () => undefined }),

@@ -122,5 +122,6 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
 
   async onApplicationShutdown(): Promise<void> {
     await this.hub.close();
+    await this.options.providers.close();
   }
 }

@@ -1,4 +1,5 @@
 import type { CallRecorded, Caller, KeyRole, RunView, Template } from '@conclave/contracts';
+import type { ProviderAccess } from '@conclave/calls';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
 import type {
   Blobs,
@@ -160,6 +161,8 @@ export interface GatewayOptions {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
+  /** What a call to a model outside a run passes first. */
+  readonly providers: ProviderAccess;
   /** Stores for collections and the semantic cache; without them uploads are refused and only the exact cache answers. */
   readonly blobs?: Blobs;
   /** Reads files attached to a question; absent or null if this process reads none. */

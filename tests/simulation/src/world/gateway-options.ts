@@ -1,5 +1,6 @@
 import { describeRun } from '@conclave/loop';
-import { silentLogger, type CrashPoints, type History } from '@conclave/platform';
+import { ProviderAccess } from '@conclave/calls';
+import { openMetrics, silentLogger, type CrashPoints, type History } from '@conclave/platform';
 import type { Blobs, Embedder, EventLog, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
 import type { GatewayMetrics, GatewayOptions } from '@conclave/service-gateway';
 import { strategyOf } from '@conclave/strategies';
@@ -20,6 +21,7 @@ export const gatewayOptions = (parts: {
   readonly newRunId: () => string;
 }): GatewayOptions => ({
   ...parts,
+  providers: new ProviderAccess({ ...parts, metrics: openMetrics(), logger: silentLogger, processId: 'gateway' }),
   catalogue: { templates: () => [], resolve: () => null, waitsFor: async () => null, describeModels: () => [] },
   keys: null,
   logger: silentLogger,

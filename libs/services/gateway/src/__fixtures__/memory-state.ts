@@ -94,8 +94,11 @@ export class MemoryStores {
       endProcess: unused('leases'),
       alive: unused('leases'),
       liveWorkers: unused('leases'),
-      acquireSlot: unused('leases'),
-      releaseSlot: unused('leases'),
+      acquireSlot: (slot) => this.kept.leases.acquireSlot(slot),
+      releaseSlot: async (slot) => {
+        await this.kept.leases.releaseSlot(slot);
+        this.hint('slot', slot.name);
+      },
     },
     hints: {
       publish: (channel, payload) => Promise.resolve(this.hint(channel, payload)),

@@ -9,7 +9,8 @@ import {
   type StreamBody,
   type Template,
 } from '@conclave/contracts';
-import { type CrashPoints, type LogFields, openLogger } from '@conclave/platform';
+import { ProviderAccess } from '@conclave/calls';
+import { type CrashPoints, type LogFields, openLogger, openMetrics, silentLogger } from '@conclave/platform';
 import {
   MemoryBlobs,
   MemoryBroker,
@@ -115,8 +116,9 @@ export class ScriptedModels implements Models {
   list() {
     return Promise.resolve([]);
   }
+  readonly known: Awaited<ReturnType<Models['providers']>>[number][] = [];
   providers() {
-    return Promise.resolve([]);
+    return Promise.resolve(this.known);
   }
   close() {
     return Promise.resolve();
@@ -192,6 +194,7 @@ export class World {
     });
     const publish = this.log.publish.bind(this.log);
     this.log.publish = (events) => (this.publishFails ? Promise.reject(new Error('the log does not answer')) : publish(events));
+    const providing = { state: this.stores.state, models: this.models, metrics: openMetrics(), logger: silentLogger, processId: 'gateway' };
     return {
       catalogue: {
         templates: () => [used],
@@ -213,6 +216,7 @@ export class World {
       state: this.stores.state,
       stream: this.stores.stream,
       models: this.models,
+      providers: new ProviderAccess(providing),
       blobs: new MemoryBlobs(),
       ...parts,
       limits: { directHeadMs: 50, healthCacheMs: 0, shutdownGraceMs: 2_000, ...limits },

@@ -184,4 +184,42 @@ describe('a model of a provider', () => {
     await client.all();
     expect(client.failure?.code).toBe('SHUTTING_DOWN');
   });
+
+  describe('of a provider with limits', () => {
+    const provider = (over: object) => ({ name: 'fake', reachable: true, local: true, paid: false, note: '', maxConcurrency: 8, ...over });
+    const breaker = { failures: 2, window: 20, share: 0.5, openMs: 60_000 };
+
+    it('is not asked again after its provider failed too often', async () => {
+      world.models.known.push(provider({ breaker }));
+      for (let n = 0; n < 2; n += 1) {
+        world.models.next(() => Promise.reject(new Failure('PROVIDER_UNREACHABLE')));
+        await (await direct({ stream: false })).text();
+      }
+      const refused = await direct({ stream: false });
+      expect(refused.status).toBe(503);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
+      expect(await refused.json()).toMatchObject({ error: { code: 'PROVIDER_UNWELL' } });
+      expect(world.models.calls).toHaveLength(2);
+    });
+
+    it('waits for a slot, and is not asked when its client leaves first', async () => {
+      world.models.known.push(provider({ maxConcurrency: 1 }));
+      let go = (): void => undefined;
+      world.models.next(() => new Promise((resolve) => (go = () => resolve(reply()))));
+      world.models.next(() => Promise.resolve(reply()));
+      const first = direct({ stream: false });
+      await until('the first call', () => world.models.calls.length === 1);
+      const client = await RawClient.open(world.url);
+      client.post('/v1/chat/completions', { model: 'm@fake', stream: false, messages: [{ role: 'user', content: 'Why?' }] });
+      const third = direct({ stream: false });
+      client.leave();
+      await until('the record of the second', () => recorded().length === 1);
+      expect(recorded()[0]!.data).toMatchObject({ status: 'cancelled' });
+      expect(world.models.calls).toHaveLength(1);
+      go();
+      expect((await first).status).toBe(200);
+      expect((await third).status).toBe(200);
+      expect(world.models.calls).toHaveLength(2);
+    });
+  });
 });

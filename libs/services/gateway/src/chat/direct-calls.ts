@@ -35,7 +35,7 @@ export class DirectCalls {
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(MODELS) private readonly models: Models,
     @Inject(EVENT_LOG) private readonly log: EventLog,
-    @Inject(STATE) private readonly state: Pick<StateStore, 'usage'>,
+    @Inject(STATE) private readonly state: Pick<StateStore, 'usage' | 'now'>,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(RemoteImages) private readonly images: RemoteImages,
   ) {}
@@ -78,10 +78,15 @@ export class DirectCalls {
     if (utility) response.setHeader('x-conclave-utility', ref);
     const startedAt = Date.now();
     try {
-      const reply = await this.models.pass(
-        { model: ref, body, timeoutMs: this.limits.directTimeoutMs },
-        { signal: abort.signal, ...(stream ? { onChunk: (chunk) => stream.take(chunk) } : {}) },
-      );
+      const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
+      const reply = await this.options.providers
+        .call(ref, callId)
+        .make({ signal: abort.signal, deadline }, (timeoutMs) =>
+          this.models.pass(
+            { model: ref, body, timeoutMs },
+            { signal: abort.signal, ...(stream ? { onChunk: (chunk) => stream.take(chunk) } : {}) },
+          ),
+        );
       this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
       const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
       if (stream) {

@@ -1,0 +1,67 @@
+import { Failure } from '@conclave/contracts';
+import type { CallHealth } from '@conclave/ports';
+import { type BreakerParts, healthOf, ProviderBreakers } from './provider-breaker.js';
+import { ProviderSlots, type SlotParts } from './provider-slot.js';
+
+export type ProviderAccessParts = BreakerParts & SlotParts;
+
+/** Limits of one call to a provider. */
+export interface CallBounds {
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970 by the store's clock, at which the call ends. */
+  readonly deadline: number;
+}
+
+/** One call on its way to its provider. */
+export interface ProviderCall {
+  /** Throws PROVIDER_UNWELL if the call would be refused now. */
+  look(): Promise<void>;
+  /**
+   * Waits for a slot, passes the breaker, performs the call with the milliseconds that are left, and counts its outcome. Throws
+   * PROVIDER_UNWELL without calling if the breaker is open, CALL_TIMEOUT or CALL_CANCELLED if the wait for a slot ends so.
+   */
+  make<T>(bounds: CallBounds, perform: (timeoutMs: number) => Promise<T>): Promise<T>;
+}
+
+/** What every model call of a process passes first: the slots and the circuit breaker of its provider. */
+export class ProviderAccess {
+  private readonly breakers: ProviderBreakers;
+  private readonly slots: ProviderSlots;
+
+  constructor(private readonly parts: ProviderAccessParts) {
+    this.breakers = new ProviderBreakers(parts);
+    this.slots = new ProviderSlots(parts);
+  }
+
+  /** `by` is the id of the call; `model` is `model@provider`. */
+  call(model: string, by: string): ProviderCall {
+    const gate = this.breakers.gate(model, by);
+    return {
+      look: () => gate.look(),
+      make: async ({ signal, deadline }, perform) => {
+        const giveBack = await this.slots.take(model, { signal, deadline, look: () => gate.look() });
+        try {
+          const leftMs = deadline - (await this.parts.state.now());
+          if (leftMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+          const settle = await gate.enter();
+          let health: CallHealth = 'well';
+          try {
+            return await perform(leftMs);
+          } catch (error) {
+            health = healthOf(error, leftMs);
+            throw error;
+          } finally {
+            await settle(health);
+          }
+        } finally {
+          giveBack();
+        }
+      },
+    };
+  }
+
+  /** Releases all slots. */
+  close(): Promise<void> {
+    return this.slots.close();
+  }
+}

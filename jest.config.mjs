@@ -13,8 +13,8 @@ if (typeof vm.SourceTextModule !== 'function') {
 }
 
 const named = Object.keys(levels).find((name) => process.argv.slice(2).some((argument) => levels[name].named.test(argument)));
-const [level, engine] = process.env.TEST_LEVEL?.split('-') ?? [named];
-if (engine) process.env.ENGINE = engine;
+const [level, mode] = process.env.TEST_LEVEL?.split('-') ?? [named];
+if (mode) process.env.TEST_MODE = mode;
 
 /** Set by tests/support/jest/run.mjs: where to note what is running. */
 const progress = process.env.CONCLAVE_TEST_PROGRESS;
@@ -22,7 +22,7 @@ const progress = process.env.CONCLAVE_TEST_PROGRESS;
 /**
  * The Jest configuration of the whole workspace: `npx jest <pattern>`, or `npx jest <pattern> --roots <folder>` for one project.
  *
- * TEST_LEVEL says which level of spec files runs, e2e-distributed with its engine. Without it that is the one that the command line names
+ * TEST_LEVEL says which level of spec files runs, e2e-distributed with its mode. Without it that is the one that the command line names
  * (`npx jest redis-state.int`, `npx jest tests/simulation`), and otherwise the fast one.
  */
 export default {

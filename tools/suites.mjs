@@ -25,9 +25,9 @@ const ofFolder = ({ folder, needs }) => {
 };
 
 /** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
-const faults = (engine, jobs, needs) => {
-  const args = ['dist/faults.js', '--ci', '--engine', engine, '--jobs', String(jobs)];
-  return { name: `faults-${engine}`, title: `Faults, ${engine}`, args, limit: 900, needs, alone: true };
+const faults = (mode, jobs, needs) => {
+  const args = ['dist/faults.js', '--ci', '--mode', mode, '--jobs', String(jobs)];
+  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 900, needs, alone: true };
 };
 
 /**

@@ -58,7 +58,7 @@ interface Scenario {
   readonly during?: (at: { server: ScriptedModelServer; cancel(): Promise<void> }) => Promise<void>;
 }
 
-/** Runs a question on the embedded engine against a scripted server, and replays its log. */
+/** Runs a question in embedded mode against a scripted server, and replays its log. */
 async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: ReplayedRun; events: readonly Event[] }> {
   const server = await ScriptedModelServer.start({ script: [...scenario.script] });
   closers.push(() => server.close());

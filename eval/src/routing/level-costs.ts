@@ -1,6 +1,6 @@
 import type { RunView } from '@conclave/contracts';
 import { ScriptedModelServer } from '@conclave/test-support';
-import { ask, Engine, providerKey, readRun } from '@conclave/test-support/system';
+import { ask, System, providerKey, readRun } from '@conclave/test-support/system';
 import { replyOf, type Mood } from './committee-replies.js';
 import { labelledPrompts, type LabelledPrompt } from './prompts/labelled-prompt.js';
 import { levels, type Level } from './prompts/written.js';
@@ -48,8 +48,8 @@ export async function measureLevels(prompts: readonly LabelledPrompt[], moods: r
   });
   try {
     // Without templates of its own, so that the shipped ones are measured.
-    const engine = await Engine.start({
-      kind: 'embedded',
+    const system = await System.start({
+      mode: 'embedded',
       demo: true,
       configuration: {
         providers: { measured: { base_url: models.url, api_key_env: 'FAKE_PROVIDER_KEY', paid: false } },
@@ -58,10 +58,10 @@ export async function measureLevels(prompts: readonly LabelledPrompt[], moods: r
     });
     try {
       const costs: RunCosts[] = [];
-      for (mood of moods) for (const prompt of prompts) costs.push(await costsOf(engine.url(), models, prompt, mood));
+      for (mood of moods) for (const prompt of prompts) costs.push(await costsOf(system.url(), models, prompt, mood));
       return costs;
     } finally {
-      await engine.stop();
+      await system.stop();
     }
   } finally {
     await models.close();

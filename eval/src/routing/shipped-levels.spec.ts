@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ask, Engine, plainTemplate, readRun, roleOf } from '@conclave/test-support/system';
+import { ask, System, plainTemplate, readRun, roleOf } from '@conclave/test-support/system';
 import { decide } from './confusion.js';
 import { labelledPrompts, type LabelledPrompt } from './prompts/labelled-prompt.js';
 
@@ -32,14 +32,14 @@ const sure = 'It depends.\nFINDING: It depends.\nCONFIDENCE: 0.9\nGAPS: none\nRE
 
 /** The level that each prompt gets of the built program, asked over HTTP. */
 async function shippedLevels(prompts: readonly Asked[]): Promise<readonly (string | null)[]> {
-  const engine = await Engine.start({
-    kind: 'embedded',
+  const system = await System.start({
+    mode: 'embedded',
     configuration: {
       templates: { levelled: { ...plainTemplate, strategy: 'single-pass', complexity: 'auto', capabilities: [] } },
       gateway: { max_open_runs: lanes },
     },
   });
-  engine.models.add({
+  system.models.add({
     name: 'any call',
     match: () => true,
     reply: (request) => ({ text: roleOf(request) === 'planner' ? plan : sure }),
@@ -51,15 +51,15 @@ async function shippedLevels(prompts: readonly Asked[]): Promise<readonly (strin
     const lane = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [position, prompt] = next;
-        const { status, headers, body } = await ask(engine.url(), { model: 'levelled', messages: turnsOf(prompt) });
+        const { status, headers, body } = await ask(system.url(), { model: 'levelled', messages: turnsOf(prompt) });
         if (status !== 200) throw new Error(`"${prompt.text}" was not answered: ${status} ${JSON.stringify(body.error)}`);
-        levels[position] = (await readRun(engine.url(), headers.get('x-run-id')!)).complexity;
+        levels[position] = (await readRun(system.url(), headers.get('x-run-id')!)).complexity;
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
     return levels;
   } finally {
-    await engine.stop();
+    await system.stop();
   }
 }
 

@@ -103,8 +103,8 @@ const rows = {
   DOCUMENT_UNREADABLE:         [422, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'No text could be read from this document.'],
   MATH_INPUT_INVALID:          [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The mathematics cannot be read. Write it as in `3*x^2 + sqrt(2)`, with an operation such as solve, integrate or simplify.'],
   MATH_LIMIT:                  [422, 'invalid_request_error',  'policy_budget',           no,  no,  no,  'The calculation is larger than its time, memory or size allows. Ask for less, or raise `math.seconds` or `math.memory_mb`.'],
-  MATH_UNSUPPORTED:            [422, 'invalid_request_error',  'own_capability',          no,  no,  no,  'The engine for mathematics gives no exact result for this.'],
-  MATH_UNAVAILABLE:            [503, 'server_error',           'own_unavailable',         yes, no,  no,  'No engine for mathematics runs.'],
+  MATH_UNSUPPORTED:            [422, 'invalid_request_error',  'own_capability',          no,  no,  no,  'Symbolic mathematics has no exact result for this.'],
+  MATH_UNAVAILABLE:            [503, 'server_error',           'own_unavailable',         yes, no,  no,  'Neither SymPy nor the Compute Engine runs.'],
   GRAPH_UNAVAILABLE:           [503, 'server_error',           'own_unavailable',         yes, no,  no,  'The knowledge graph does not answer.'],
   VECTORS_UNAVAILABLE:         [503, 'server_error',           'own_unavailable',         yes, no,  no,  'The vector store does not answer.'],
   VECTORS_INCOMPATIBLE:        [500, 'server_error',           'caller_configuration',    no,  no,  no,  'Vectors do not fit their collection. A collection takes the vectors of one embedder only: give another embedder a collection of its own.'],
@@ -129,7 +129,7 @@ const rows = {
   SETTING_VERSION_NOT_FOUND:   [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'This version is not kept. GET the setting to list the versions that are.'],
   INSIGHT_NOT_FOUND:           [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No insight of the knowledge graph has this id. GET /v1/knowledge/insights?run=<id> gives what a run taught.'],
   CONTRADICTION_NOT_FOUND:     [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No contradiction of the knowledge graph has this id. GET /v1/admin/knowledge/quarantine lists them.'],
-  // The state store, and the data folder of the embedded engine.
+  // The state store, and the data folder of embedded mode.
   STORE_UNAVAILABLE:           [503, 'server_error',           'own_unavailable',         yes, yes, no,  'The state store does not answer.'],
   STORE_REPLACED:              [503, 'server_error',           'own_store',               no,  yes, no,  'The state store is empty or older than the event log. Run `conclave recover` before anything is consumed.'],
   STORE_FULL:                  [503, 'server_error',           'own_store',               yes, yes, no,  'The store has no room left. Free disk space; nothing that was acknowledged is lost.'],

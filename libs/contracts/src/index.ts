@@ -16,6 +16,7 @@ export {
   type KeyRole,
   knownKeys,
   type LogLevel,
+  type Mode,
   nearest,
   Neo4jSettings,
   paidCostCap,

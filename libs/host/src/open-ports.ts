@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
-import { Failure } from '@conclave/contracts';
+import { Failure, type Mode } from '@conclave/contracts';
 import {
   checkRetention,
   deliveryHooks,
@@ -25,7 +25,7 @@ import { unprotectedPool } from './protections/unprotected-pool.js';
 import { unprotectedStores } from './protections/unprotected-ports.js';
 
 export interface OpenedPorts extends Ports {
-  readonly engine: 'embedded' | 'distributed';
+  readonly mode: Mode;
   /** Nothing is configured or found: the built-in demo model answers. */
   readonly demoOnly: boolean;
   /** Whether `research` can search anything, in any process. */
@@ -91,7 +91,7 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
   }
 }
 
-type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'engine' | 'warnings'> & { readonly sqlite: Sqlite | null };
+type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'mode' | 'warnings'> & { readonly sqlite: Sqlite | null };
 
 type Opening = OpenPortsOptions & { readonly off: Protections };
 
@@ -109,17 +109,17 @@ const withTracedRuns = (stores: Stores): Stores => ({
 function recordedStores(stores: Stores, { observers: { history }, service }: OpenPortsOptions): Stores {
   if (!history.enabled) return stores;
   const recording = { history, service };
-  const runs = recordedRuns(stores.state.runs, recording, { appends: stores.engine === 'embedded', durable: () => stores.state.durable() });
+  const runs = recordedRuns(stores.state.runs, recording, { appends: stores.mode === 'embedded', durable: () => stores.state.durable() });
   return { ...stores, log: recordedLog(stores.log, recording), state: overriding(stores.state, { runs }) };
 }
 
 /** Changes of the delivery by history and disabled protections; none in production. */
 function poolChangeOf(
   { observers: { history }, off }: Opening,
-  engine: Stores['engine'],
+  mode: Stores['mode'],
   durable: () => Promise<void>,
 ): { readonly poolChange?: PoolChange } {
-  const changes = [...(history.enabled ? [recordedPool(history, durable)] : []), unprotectedPool(off, engine)].filter(
+  const changes = [...(history.enabled ? [recordedPool(history, durable)] : []), unprotectedPool(off, mode)].filter(
     (change) => change !== null,
   );
   return changes.length === 0 ? {} : { poolChange: (options) => changes.reduce((changed, change) => change(changed), options) };
@@ -152,7 +152,7 @@ async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
     }),
   );
   const { log, state, stream, blobs } = sqlite;
-  return { engine: 'embedded', log, state, stream, blobs, sqlite, warnings: [] };
+  return { mode: 'embedded', log, state, stream, blobs, sqlite, warnings: [] };
 }
 
 async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
@@ -177,7 +177,7 @@ async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
     }),
   );
   return {
-    engine: 'distributed',
+    mode: 'distributed',
     log,
     state: opened.store,
     stream: opened.stream,

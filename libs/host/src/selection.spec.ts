@@ -144,7 +144,7 @@ describe('the choice of stores and search', () => {
 
   it('is the embedded store without any setting, with the sample documents of the demo', async () => {
     const opened = await ports(load());
-    expect(opened).toMatchObject({ engine: 'embedded', demoOnly: true, canSearch: true, search: { kind: 'corpus' } });
+    expect(opened).toMatchObject({ mode: 'embedded', demoOnly: true, canSearch: true, search: { kind: 'corpus' } });
     expect(opened.sampleQuestion).toMatch(/\?$/);
     expect(opened.graph).not.toBeNull();
     expect(await opened.log.health()).toBeNull();

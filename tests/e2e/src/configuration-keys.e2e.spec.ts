@@ -72,7 +72,7 @@ let keys: readonly Key[];
 /** Reads of declarations that values are handed on to: `file declaration name`. */
 const handedReads = new Set<string>();
 
-/** Reads the whole program, which takes a while and is the same for both engines. */
+/** Reads the whole program, which takes a while and is the same in both modes. */
 function readProgram(): void {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(workspaceRoot, 'tsconfig.json'),

@@ -6,7 +6,7 @@ import type { Outcome } from './judge-control.js';
 const lost: Finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'It was accepted and has no terminal event.' };
 const ran = (error: string | null, ...findings: readonly Finding[]): Outcome => ({
   scenario: 'killer-record',
-  engine: 'embedded',
+  mode: 'embedded',
   without: 'process-deaths',
   short: true,
   red: true,

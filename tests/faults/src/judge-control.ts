@@ -1,12 +1,12 @@
-import type { EngineKind } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import type { Control } from './scenarios/scenario.js';
 import type { Figures, Finding } from './evidence/evidence.js';
 import type { Row } from './world/world.js';
 
-/** What became of one scenario on one engine. */
+/** What became of one scenario in one mode. */
 export interface Outcome {
   readonly scenario: string;
-  readonly engine: EngineKind;
+  readonly mode: Mode;
   readonly without: string | null;
   /** Less load and shorter storms, as in CI. */
   readonly short: boolean;

@@ -18,7 +18,7 @@ export const levels = {
   simulation: { files: /\/tests\/simulation\/.*\.spec\.ts$/, named: /tests\/simulation/ },
 };
 
-/** End-to-end tests of what one process prints and starts: the distributed engine has no part in them. */
+/** End-to-end tests of what one process prints and starts: distributed mode has no part in them. */
 export const ofOneProcess = /\/readme\.e2e\.spec\.ts$/;
 
 /** Paths relative to the root of the spec files in these folders that are of a level. */

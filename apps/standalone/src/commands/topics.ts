@@ -53,7 +53,7 @@ export async function topicsCommand({ loaded: load, args, out, terminal }: Topic
   const say = (json: unknown, text: string): unknown => out.write(values.json ? `${JSON.stringify(json, null, 2)}\n` : text);
   if (!topics) {
     const sentence = `Nothing is needed: without stores.kafka the event log is a table in the data folder ${loaded.home}.`;
-    say({ engine: 'embedded', topics: [] }, `${sentence}\n`);
+    say({ mode: 'embedded', topics: [] }, `${sentence}\n`);
     return exitCodes.answered;
   }
   const { planned, where } = topics;

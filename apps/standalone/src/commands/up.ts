@@ -1,6 +1,6 @@
 import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded, type ModelChoice } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
-import { openSystem } from '../engine.js';
+import { openSystem } from '../system.js';
 import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';
 import { startText } from '../start-text.js';
@@ -42,8 +42,8 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
   const shutdown = openShutdown(observers.logger);
   if (ends) endOnSignals(shutdown, observers.logger, { limitMs: shutdownLimitMs, onSignal: () => out.write('\nStopping ...\n') });
   try {
-    const engine = await openSystem({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
-    shutdown.add('engine', () => engine.close());
+    const system = await openSystem({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
+    shutdown.add('system', () => system.close());
     const { PORT, OPENAI_API_KEY, ADMIN_HOST, ADMIN_PORT } = loaded.environment;
     if (ADMIN_PORT !== undefined) {
       const admin = await openAdminServer({
@@ -54,9 +54,9 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
       });
       shutdown.add('admin server', () => admin.close());
     }
-    const listening = await listen(engine.gateway, host, PORT);
+    const listening = await listen(system.gateway, host, PORT);
     shutdown.add('note', noteGateway(loaded.home, listening.url));
-    const { choice, models, providers, warnings, templates } = engine.catalogue.found();
+    const { choice, models, providers, warnings, templates } = system.catalogue.found();
     observers.logger.info('Ready.', { address: listening.url });
     out.write(
       startText({
@@ -67,11 +67,11 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
         providers,
         choice,
         templates: templates.map(({ id }) => id),
-        search: engine.ports.search?.description ?? null,
+        search: system.ports.search?.description ?? null,
         doors,
         loneKey: OPENAI_API_KEY !== undefined && !('openai' in loaded.configuration.providers),
-        warnings: [...warnings, ...engine.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
-        question: questionFor(choice, engine.ports.sampleQuestion),
+        warnings: [...warnings, ...system.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
+        question: questionFor(choice, system.ports.sampleQuestion),
       }),
     );
     return { listening, close: () => shutdown.run() };

@@ -72,7 +72,7 @@ export interface Sqlite extends SqliteConnection {
 const pruneEveryMs = 60 * 60 * 1000;
 
 /**
- * Opens the embedded engine: event log, state, run streams, bodies and knowledge graph in one SQLite file.
+ * Opens the stores of embedded mode: event log, state, run streams, bodies and knowledge graph in one SQLite file.
  * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, DATA_FOLDER_OLDER, STORE_FULL, STORE_UNAVAILABLE.
  */
 export function openSqlite(options: SqliteOptions): Sqlite {

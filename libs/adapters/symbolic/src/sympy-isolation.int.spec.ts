@@ -165,7 +165,7 @@ for attempt in attempts:
 
 describe('a Python that is named', () => {
   it('is used, or said to be missing: nothing else calculates instead', async () => {
-    expect(await symbolicWith({ python }).engine()).toMatch(/^sympy /);
+    expect(await symbolicWith({ python }).backend()).toMatch(/^sympy /);
     const nowhere = symbolicWith({ python: '/nowhere/python3' });
     await expect(evaluate(nowhere, '1')).rejects.toMatchObject({
       code: 'MATH_UNAVAILABLE',

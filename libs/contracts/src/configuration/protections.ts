@@ -1,10 +1,12 @@
+import type { Mode } from './mode.js';
+
 /** A safeguard against loss, and what happens without it. */
 export interface ProtectionSpec {
   readonly name: string;
   /** What is lost without it, one sentence. */
   readonly lost: string;
-  /** Engines that have it and can switch it off. */
-  readonly engines: readonly ('embedded' | 'distributed')[];
+  /** Modes that have it and can switch it off. */
+  readonly modes: readonly Mode[];
 }
 
 const both = ['embedded', 'distributed'] as const;
@@ -17,44 +19,44 @@ export const protections = [
   {
     name: 'offset-tracker',
     lost: 'A record counts as done as soon as it is handed over: whoever dies with it in its hands loses it.',
-    engines: both,
+    modes: both,
   },
   {
     name: 'applied-ids',
     lost: 'A step runs again when its event comes again, and the outputs it gave the first time are gone.',
-    engines: both,
+    modes: both,
   },
   {
     name: 'compare-and-set',
     lost: 'Of two steps on one run at the same time the later one overwrites the earlier one.',
-    engines: ['distributed'],
+    modes: ['distributed'],
   },
-  { name: 'journal', lost: 'Finished model calls are made and paid again whenever their record comes again.', engines: both },
+  { name: 'journal', lost: 'Finished model calls are made and paid again whenever their record comes again.', modes: both },
   {
     name: 'attempts',
     lost: 'What an owner thought dead writes late counts, and nobody learns that the text before was superseded.',
-    engines: both,
+    modes: both,
   },
   {
     name: 'timer-events',
     lost: 'A due timer is gone before the log has it: a death or an outage in between leaves its run waiting for ever.',
-    engines: both,
+    modes: both,
   },
   {
     name: 'dead-letters',
     lost: 'A record that cannot be handled disappears without a letter and without the events that stand for it.',
-    engines: both,
+    modes: both,
   },
-  { name: 'stream-resume', lost: 'A reader who comes back misses everything that was written while it was away.', engines: both },
+  { name: 'stream-resume', lost: 'A reader who comes back misses everything that was written while it was away.', modes: both },
   {
     name: 'outage-pause',
     lost: 'An outage of our own stores counts as failed attempts and makes dead letters of good records.',
-    engines: both,
+    modes: both,
   },
-  { name: 'deadline-check', lost: 'Work whose time is over or whose run has ended is done and paid all the same.', engines: both },
-  { name: 'store-identity', lost: 'An empty or older state store is worked on as if it were the right one.', engines: ['distributed'] },
-  { name: 'process-deaths', lost: 'A record that kills its process kills every process that takes it up, for ever.', engines: both },
-  { name: 'sweep', lost: 'A run whose gateway died between acceptance and publishing is never begun.', engines: both },
+  { name: 'deadline-check', lost: 'Work whose time is over or whose run has ended is done and paid all the same.', modes: both },
+  { name: 'store-identity', lost: 'An empty or older state store is worked on as if it were the right one.', modes: ['distributed'] },
+  { name: 'process-deaths', lost: 'A record that kills its process kills every process that takes it up, for ever.', modes: both },
+  { name: 'sweep', lost: 'A run whose gateway died between acceptance and publishing is never begun.', modes: both },
 ] as const satisfies readonly ProtectionSpec[];
 
 export type ProtectionName = (typeof protections)[number]['name'];

@@ -164,7 +164,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('evidence'),
     facts: z.array(Fact),
-    notes: z.array(z.string()).optional().describe('what whoever reads the result must know, such as which engine calculated'),
+    notes: z.array(z.string()).optional().describe('what a reader of the result must know, such as what calculated it'),
   }),
   z.object({ kind: z.literal('values'), values: z.record(z.string(), z.unknown()).describe('what a judge of an extension says') }),
   z.object({ kind: z.literal('thinking'), text: z.string() }),

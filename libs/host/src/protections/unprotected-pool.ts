@@ -1,12 +1,12 @@
-import { Failure, isOutage, type Event, type TaskDispatched } from '@conclave/contracts';
+import { Failure, isOutage, type Event, type Mode, type TaskDispatched } from '@conclave/contracts';
 import type { Protections } from '@conclave/platform';
 import type { Delivery, DeliveryKey, DeliveryLedger, DeliveryPoolOptions, PoolChange } from '@conclave/ports';
 
 /** Switches off protections of delivery pools; null if all of them are on. */
-export function unprotectedPool(off: Protections, engine: 'embedded' | 'distributed'): PoolChange | null {
+export function unprotectedPool(off: Protections, mode: Mode): PoolChange | null {
   const changes: PoolChange[] = [];
   // On Kafka the ledger does not hold positions: the consumption itself commits them too early.
-  if (off.has('offset-tracker') && engine === 'embedded') changes.push(doneAtHandOver);
+  if (off.has('offset-tracker') && mode === 'embedded') changes.push(doneAtHandOver);
   if (off.has('dead-letters')) changes.push(droppingLetters);
   if (off.has('outage-pause')) changes.push(blamingRecords);
   if (off.has('process-deaths')) changes.push(ignoringDeaths);

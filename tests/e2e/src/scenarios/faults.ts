@@ -3,7 +3,7 @@ import {
   ask,
   ChatStream,
   CommitteeScript,
-  type Engine,
+  type System,
   expert,
   price,
   readRun,
@@ -14,9 +14,9 @@ import {
 } from '@conclave/test-support/system';
 
 /** Models that talk nonsense, fail, or stop in the middle. */
-export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
-  const url = (): string => engine().url();
-  const script = (label: string): CommitteeScript => new CommitteeScript(engine().models, `What if it fails? (${label})`);
+export function faultScenarios(system: () => System, hops: TwoHops): void {
+  const url = (): string => system().url();
+  const script = (label: string): CommitteeScript => new CommitteeScript(system().models, `What if it fails? (${label})`);
   const nonsense = { text: 'I would rather write a poem.', usage: price.planner };
   const outage = { status: 503, headers: { 'retry-after': '0' }, body: { error: { message: 'overloaded', type: 'server_error' } } };
 

@@ -1,5 +1,5 @@
 import type { StreamEntry } from '@conclave/contracts';
-import type { EngineKind } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import type { HistoryEntry, Exit } from '@conclave/test-support';
 
 /** One record of the log as it stood after the storm, read past the product's consumers. */
@@ -67,7 +67,7 @@ export interface MemoryUse {
 /** Everything the checker sees. It asks nobody: the same evidence gives the same verdict, also a year later. */
 export interface Evidence {
   readonly scenario: string;
-  readonly engine: EngineKind;
+  readonly mode: Mode;
   /** When it was gathered, milliseconds since 1970: what was not there then may have come later. */
   readonly collectedAt: number;
   /** Lines of the clients (`ask`, `view`), of the fake model (`model.call`) and of the services, in the order of the file. */

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const ran = (more: Partial<Outcome> = {}): Outcome => ({
   scenario: 'poison',
-  engine: 'embedded',
+  mode: 'embedded',
   without: null,
   short: true,
   red: false,
@@ -39,17 +39,17 @@ function recordedAfter(...runs: readonly (readonly [Outcome, day: string])[]): r
 }
 
 describe('the record of fault scenarios', () => {
-  it('keeps the last run of each scenario, engine and protection, also a red one', () => {
+  it('keeps the last run of each scenario, mode and protection, also a red one', () => {
     const kept = recordedAfter(
       [ran(), '2026-11-21'],
-      [ran({ engine: 'distributed' }), '2026-11-21'],
+      [ran({ mode: 'distributed' }), '2026-11-21'],
       [ran({ without: 'dead-letters', findings: [{ ...finding, check: 'commit-after-effect' }] }), '2026-11-21'],
       [ran({ red: true, findings: [finding, { ...finding, id: 'run_2' }], short: false }), '2026-11-22'],
     );
-    expect(kept.map(({ engine, without, date, form, holds, found }) => ({ engine, without, date, form, holds, found }))).toEqual([
-      { engine: 'distributed', without: null, date: '2026-11-21', form: 'short', holds: true, found: {} },
-      { engine: 'embedded', without: null, date: '2026-11-22', form: 'full', holds: false, found: { 'one-terminal-event': 2 } },
-      { engine: 'embedded', without: 'dead-letters', date: '2026-11-21', form: 'short', holds: true, found: { 'commit-after-effect': 1 } },
+    expect(kept.map(({ mode, without, date, form, holds, found }) => ({ mode, without, date, form, holds, found }))).toEqual([
+      { mode: 'distributed', without: null, date: '2026-11-21', form: 'short', holds: true, found: {} },
+      { mode: 'embedded', without: null, date: '2026-11-22', form: 'full', holds: false, found: { 'one-terminal-event': 2 } },
+      { mode: 'embedded', without: 'dead-letters', date: '2026-11-21', form: 'short', holds: true, found: { 'commit-after-effect': 1 } },
     ]);
   });
 
@@ -79,9 +79,9 @@ describe('the page of guarantees', () => {
     const page = guaranteesPage(
       recordedAfter(
         [ran(), '2026-11-21'],
-        [ran({ engine: 'distributed', short: false, red: true, findings: [finding], error: 'It was not over.' }), '2026-11-22'],
+        [ran({ mode: 'distributed', short: false, red: true, findings: [finding], error: 'It was not over.' }), '2026-11-22'],
         [ran({ without: 'dead-letters', findings: [{ ...finding, check: 'commit-after-effect' }] }), '2026-11-21'],
-        [ran({ engine: 'distributed', without: 'dead-letters', red: true }), '2026-11-21'],
+        [ran({ mode: 'distributed', without: 'dead-letters', red: true }), '2026-11-21'],
         [
           ran({ scenario: 'kill-matrix', rows: [cell('planner:after-poll'), cell('planner:after-commit', 'a run has not ended')] }),
           '2026-11-22',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workspaceRoot, type EngineKind } from '@conclave/test-support/system';
+import { workspaceRoot } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import type { CheckName } from '../evidence/evidence.js';
 import type { Outcome } from '../judge-control.js';
 
@@ -11,10 +12,10 @@ export interface RecordedCell {
   readonly openRuns: number;
 }
 
-/** What the last recorded run of one scenario on one engine showed, with nothing switched off or with one protection. */
+/** What the last recorded run of one scenario in one mode showed, with nothing switched off or with one protection. */
 export interface Recorded {
   readonly scenario: string;
-  readonly engine: EngineKind;
+  readonly mode: Mode;
   readonly without: string | null;
   /** Day it was run, `2026-11-22`. */
   readonly date: string;
@@ -35,14 +36,14 @@ export interface Recorded {
 }
 
 const file = join(workspaceRoot, 'tests/faults/recorded.json');
-const keyOf = ({ scenario, engine, without }: Pick<Recorded, 'scenario' | 'engine' | 'without'>): string =>
-  `${scenario} ${engine} ${without ?? ''}`;
+const keyOf = ({ scenario, mode, without }: Pick<Recorded, 'scenario' | 'mode' | 'without'>): string =>
+  `${scenario} ${mode} ${without ?? ''}`;
 
 /** The recorded runs of the repository; none where nothing was recorded yet. */
 export const readRecorded = (from = file): readonly Recorded[] =>
   existsSync(from) ? (JSON.parse(readFileSync(from, 'utf8')) as readonly Recorded[]) : [];
 
-/** Puts outcomes in the place of earlier ones of the same scenario, engine and protection; others stay. */
+/** Puts outcomes in the place of earlier ones of the same scenario, mode and protection; others stay. */
 export function record(outcomes: readonly Outcome[], now: Date, to = file): void {
   const all = new Map(readRecorded(to).map((one) => [keyOf(one), one]));
   for (const outcome of outcomes) {
@@ -67,7 +68,7 @@ function arePartsOfOne(known: Recorded, fresh: Recorded): boolean {
 }
 
 function recordedOf(outcome: Outcome, now: Date): Recorded {
-  const { scenario, engine, without, findings, error, recoveryMs, figures, rows, red, short } = outcome;
+  const { scenario, mode, without, findings, error, recoveryMs, figures, rows, red, short } = outcome;
   const found: Partial<Record<CheckName, number>> = {};
   for (const { check } of findings) found[check] = (found[check] ?? 0) + 1;
   const cells = rows.flatMap(({ name, outcome: became, openRuns }) =>
@@ -76,7 +77,7 @@ function recordedOf(outcome: Outcome, now: Date): Recorded {
   return {
     // Halves of the matrix are the matrix.
     scenario: scenario.replace(/^(kill-matrix):.*/, '$1'),
-    engine,
+    mode,
     without,
     date: now.toISOString().slice(0, 10),
     form: short ? 'short' : 'full',

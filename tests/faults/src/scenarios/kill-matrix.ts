@@ -1,6 +1,7 @@
 import type { CrashPointName } from '@conclave/contracts';
 import type { Supervised } from '@conclave/test-support';
-import type { EngineKind, ServiceName } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
+import type { ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
 import type { Cell } from './kill-matrix-cell.js';
 import { changePrompt, learnedBehind, portCells, portSystem, toolsOffered, toolTemplate } from './port-cells.js';
@@ -50,18 +51,17 @@ export const demandsOpenRuns = ({ service, point }: Cell): boolean =>
   point !== 'after-commit' && service !== 'graph-ingest' && !learnedBehind(point);
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
 
-/** Why a cell does not exist on an engine; null where it does. */
-export const absentOn = ({ point }: Cell, engine: EngineKind): string | null =>
-  point === 'reply-ordered' && engine === 'distributed' ? 'a write is durable there when it is answered' : null;
-const enginesOf = (cell: Cell): Scenario['engines'] =>
-  (['embedded', 'distributed'] as const).filter((engine) => absentOn(cell, engine) === null);
+/** Why a cell does not exist in a mode; null where it does. */
+export const absentOn = ({ point }: Cell, mode: Mode): string | null =>
+  point === 'reply-ordered' && mode === 'distributed' ? 'a write is durable there when it is answered' : null;
+const modesOf = (cell: Cell): Scenario['modes'] => (['embedded', 'distributed'] as const).filter((mode) => absentOn(cell, mode) === null);
 
 const openEnd = 'a run has not ended';
 
 /** Kills one process at one point while three runs are under way, and waits for the end of all three. */
 async function kill(world: World, { service, point }: Cell): Promise<void> {
-  const { engine, load } = world;
-  const process = engine.process(service);
+  const { system, load } = world;
+  const process = system.process(service);
   // Late timers and memory reach these behind the end of a run: they would kill before any work of this cell is in flight.
   const hasLateWork = service === 'merger' || service === 'graph-ingest';
   if (hasLateWork && !(await world.calm())) throw new Error(`${cellName({ service, point })}: the work before it did not come to an end.`);
@@ -99,7 +99,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   for (const change of await changed) if (change.status === 'rejected') throw change.reason;
   const asked = await asking;
   world.behave({});
-  const crash = engine.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
+  const crash = system.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
   const runs = asked.flatMap(({ runId }) => (runId === null ? [] : [runId]));
   const last = Math.max(0, ...runs.map((runId) => load.ended.get(runId) ?? Infinity));
   const faults = [
@@ -133,12 +133,12 @@ async function dieAgain(process: Supervised, deaths: number, at: string, mayBeLo
 }
 
 /**
- * The cells of one engine, one after the other in one system: the process that died at a point is restarted told to die at its next one,
+ * The cells of one mode, one after the other in one system: the process that died at a point is restarted told to die at its next one,
  * so that a cell costs one start. Between two cells everything has ended.
  */
 async function matrix(world: World, wanted: readonly Cell[]): Promise<void> {
   await world.warmUp();
-  const here = wanted.filter((cell) => enginesOf(cell).includes(world.engine.kind));
+  const here = wanted.filter((cell) => modesOf(cell).includes(world.mode));
   for (const service of services) {
     for (const cell of here.filter((one) => one.service === service)) await kill(world, cell);
   }
@@ -158,7 +158,7 @@ const halves: readonly Scenario[] = (
 ).map((of) => ({
   name: `kill-matrix:${of.join('+')}`,
   ...describe,
-  engines: ['embedded', 'distributed'],
+  modes: ['embedded', 'distributed'],
   controls: [],
   limitS: 400,
   ci: [],
@@ -174,7 +174,7 @@ const halves: readonly Scenario[] = (
 export const killMatrix: Scenario = {
   name: 'kill-matrix',
   ...describe,
-  engines: ['embedded', 'distributed'],
+  modes: ['embedded', 'distributed'],
   controls: [
     { without: 'offset-tracker', check: 'commit-after-effect', part: 'kill:experts:before-call' },
     { without: 'journal', check: 'model-calls-bounded', part: 'kill:experts:after-call' },
@@ -190,7 +190,7 @@ export const killMatrix: Scenario = {
 export const killCell = (cell: Cell): Scenario => ({
   ...killMatrix,
   ciParts: [],
-  engines: enginesOf(cell),
+  modes: modesOf(cell),
   name: cellName(cell),
   controls: [],
   // Of the four runs of a cell with a timer, one runs out of time.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StreamEntry } from '@conclave/contracts';
 import { HistoryWriter, until } from '@conclave/test-support';
-import { entriesAndSnapshotsOf, SseStream, startRun, type Engine, type TwoHops } from '@conclave/test-support/system';
+import { entriesAndSnapshotsOf, SseStream, startRun, type System, type TwoHops } from '@conclave/test-support/system';
 import type { Asked, Viewing } from '../evidence/evidence.js';
 import { loadQuestion } from './committee.js';
 
@@ -55,11 +55,11 @@ export class Load {
   private turn = 0;
 
   constructor(
-    private readonly engine: Engine,
+    private readonly system: System,
     private readonly hops: TwoHops,
     private readonly gateways: number,
   ) {
-    this.history = new HistoryWriter(`${engine.folder}/history.ndjson`, 'test', 'client');
+    this.history = new HistoryWriter(`${system.folder}/history.ndjson`, 'test', 'client');
   }
 
   /** Asks all questions of the options; resolves when each has ended or its client has lost patience. */
@@ -184,6 +184,6 @@ export class Load {
 
   private url(): string {
     this.turn += 1;
-    return this.engine.url((this.turn % this.gateways) + 1);
+    return this.system.url((this.turn % this.gateways) + 1);
   }
 }

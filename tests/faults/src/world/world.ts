@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
-import { allMetrics, Engine, plainTemplate, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
+import { allMetrics, System, plainTemplate, twoHops, type TwoHops } from '@conclave/test-support/system';
 import type { Evidence, MemoryUse } from '../evidence/evidence.js';
 import { committee, goodManners, type Manners } from './committee.js';
 import { learningTemplate, Load, type LoadOptions } from './load.js';
@@ -37,8 +38,8 @@ export class World {
   before: readonly MemoryUse[] = [];
 
   private constructor(
-    readonly kind: EngineKind,
-    readonly engine: Engine,
+    readonly mode: Mode,
+    readonly system: System,
     readonly servers: OwnServers,
     gateways: number,
     readonly short: boolean,
@@ -46,18 +47,18 @@ export class World {
     readonly controlled: boolean,
     hops: TwoHops,
   ) {
-    this.load = new Load(engine, hops, gateways);
-    this.injector = new HistoryWriter(`${engine.folder}/history.ndjson`, 'test', 'injector');
-    engine.models.add(...committee(() => this.manners, hops));
+    this.load = new Load(system, hops, gateways);
+    this.injector = new HistoryWriter(`${system.folder}/history.ndjson`, 'test', 'injector');
+    system.models.add(...committee(() => this.manners, hops));
   }
 
   /** `without`: the protection that is switched off. */
-  static async start(kind: EngineKind, wishes: SystemWishes, without: string | null, short: boolean): Promise<World> {
+  static async start(mode: Mode, wishes: SystemWishes, without: string | null, short: boolean): Promise<World> {
     const hops = twoHops();
-    const servers = await openServers(kind === 'distributed' ? wishes : {}, hops.documents);
+    const servers = await openServers(mode === 'distributed' ? wishes : {}, hops.documents);
     try {
-      const engine = await Engine.start({
-        kind,
+      const system = await System.start({
+        mode,
         corpus: hops.documents,
         configuration: {
           ...wishes.configuration,
@@ -78,7 +79,7 @@ export class World {
           return own.replace(/:\d+/, `:${servers.proxies.model.port}`);
         },
       });
-      return new World(kind, engine, servers, kind === 'embedded' ? 1 : (wishes.gateways ?? 1), short, without !== null, hops);
+      return new World(mode, system, servers, mode === 'embedded' ? 1 : (wishes.gateways ?? 1), short, without !== null, hops);
     } catch (error) {
       await servers.close();
       throw error;
@@ -108,7 +109,7 @@ export class World {
   }
 
   async memory(): Promise<MemoryUse[]> {
-    return [...this.engine.all()].flatMap(([process, { pid }]) => {
+    return [...this.system.all()].flatMap(([process, { pid }]) => {
       const mb = pid === null ? null : residentMb(pid);
       return mb === null ? [] : [{ process, beforeMb: mb, afterMb: mb }];
     });
@@ -130,7 +131,7 @@ export class World {
       await until(
         'the end of all work',
         async () => {
-          left = (await allMetrics(this.engine))
+          left = (await allMetrics(this.system))
             .filter(({ name, value }) => name === 'conclave_consumer_lag_records' && value > 0)
             .map(({ labels, value }) => ({ group: labels['group'] ?? '', topic: labels['topic'] ?? '', records: value }));
           calmReadings = left.length === 0 ? calmReadings + 1 : 0;
@@ -147,7 +148,7 @@ export class World {
 
   async stop(): Promise<void> {
     await this.load.stop();
-    await this.engine.stop();
+    await this.system.stop();
     await this.servers.proxies.model?.close();
     await this.servers.close();
   }

@@ -27,7 +27,7 @@ export function stackAddresses(): Stack {
   const written = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
   const found = Object.fromEntries(names.map((name) => [name, process.env[name] ?? written[name]]));
   const missing = names.filter((name) => !found[name]);
-  if (missing.length > 0) throw new Error(`The distributed engine needs ${missing.join(', ')}: run \`npm run stack -- up\` first.`);
+  if (missing.length > 0) throw new Error(`The distributed system needs ${missing.join(', ')}: run \`npm run stack -- up\` first.`);
   const chroma = process.env['CHROMA_URL'] ?? written['CHROMA_URL'];
   return { ...(found as unknown as Stack), ...(chroma ? { CHROMA_URL: chroma } : {}) };
 }
@@ -55,7 +55,7 @@ export const cleared: Readonly<Record<string, undefined>> = Object.fromEntries(
     'HISTORY_FILE',
     'LOG_LEVEL',
     'NODE_OPTIONS',
-    'ENGINE',
+    'TEST_MODE',
     'TEST_LEVEL',
   ].map((name) => [name, undefined]),
 );

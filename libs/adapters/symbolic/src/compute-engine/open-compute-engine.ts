@@ -2,7 +2,7 @@ import process from 'node:process';
 import { Failure } from '@conclave/contracts';
 import * as z from 'zod';
 import { script } from '../assets.js';
-import type { Calculated, Engine } from '../engine.js';
+import type { Calculated, Backend } from '../backend.js';
 import { LineProcess, ProcessEnded, type LineProgram } from '../process/line-process.js';
 import { ProcessPool } from '../process/process-pool.js';
 import type { Job } from '../request.js';
@@ -40,7 +40,7 @@ const leftOut: ReadonlySet<Job['operation']> = new Set(['rank', 'rref', 'series'
  * The Compute Engine in processes of its own, for machines without SymPy. Each result is checked there against an independent calculation;
  * what fails the check, or cannot be checked, is no result. Throws Failure MATH_UNAVAILABLE.
  */
-export async function startComputeEngine({ memoryMb, seconds, processes, onReplaced }: ComputeEngineOptions): Promise<Engine> {
+export async function startComputeEngine({ memoryMb, seconds, processes, onReplaced }: ComputeEngineOptions): Promise<Backend> {
   const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
   const program: LineProgram = {
     file: process.execPath,

@@ -1,10 +1,10 @@
 import type { SymbolicResult } from '@conclave/ports';
 import type { Job } from './request.js';
 
-export type Calculated = Omit<SymbolicResult, 'engine'>;
+export type Calculated = Omit<SymbolicResult, 'backend'>;
 
 /** Calculates jobs in processes of its own. */
-export interface Engine {
+export interface Backend {
   /** As in a result: `sympy 1.11.1`. */
   readonly name: string;
   /** Throws Failure MATH_INPUT_INVALID, MATH_LIMIT, MATH_UNSUPPORTED, MATH_UNAVAILABLE, CALL_CANCELLED. */

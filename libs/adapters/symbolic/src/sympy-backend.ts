@@ -4,7 +4,7 @@ import type { FailureCode } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import * as z from 'zod';
 import { script } from './assets.js';
-import type { Calculated, Engine } from './engine.js';
+import type { Calculated, Backend } from './backend.js';
 import { LineProcess, ProcessEnded, type LineProgram } from './process/line-process.js';
 import { ProcessPool } from './process/process-pool.js';
 
@@ -46,7 +46,7 @@ export async function pythons(): Promise<readonly string[]> {
 }
 
 /** SymPy in processes of its own. Throws Failure MATH_UNAVAILABLE, whose detail says what is missing. */
-export async function startSympy({ python, memoryMb, seconds, processes, onReplaced }: SympyOptions): Promise<Engine> {
+export async function startSympy({ python, memoryMb, seconds, processes, onReplaced }: SympyOptions): Promise<Backend> {
   // -I: neither variables nor packages of the user; -B: writes nothing beside our script.
   const program: LineProgram = { file: python, args: ['-I', '-B', worker, String(memoryMb)], readyWithinMs: 30_000 };
   const { process, first } = await started(program);

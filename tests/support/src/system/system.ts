@@ -2,37 +2,37 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Mode } from '@conclave/contracts';
 import { HistoryWriter, readHistory, ScriptedModelServer, Supervised, type Exit, type HistoryEntry } from '../index.js';
 import { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';
 
-export type EngineKind = 'embedded' | 'distributed';
 export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest';
 const workers = ['planner', 'experts', 'merger', 'graph-ingest'] as const;
 
-/** Which engine this run of the suite is about: ENGINE, embedded unless said otherwise. */
-export function engineKind(): EngineKind {
-  const kind = process.env['ENGINE'] ?? 'embedded';
-  if (kind !== 'embedded' && kind !== 'distributed') throw new Error(`ENGINE is "${kind}"; it must be embedded or distributed.`);
-  return kind;
+/** The mode this run of the suite tests: TEST_MODE, embedded unless it is set. */
+export function testedMode(): Mode {
+  const mode = process.env['TEST_MODE'] ?? 'embedded';
+  if (mode !== 'embedded' && mode !== 'distributed') throw new Error(`TEST_MODE is "${mode}"; it must be embedded or distributed.`);
+  return mode;
 }
 
-export interface EngineOptions {
-  /** What ENGINE says unless given. */
-  readonly kind?: EngineKind;
+export interface SystemOptions {
+  /** TEST_MODE if absent. */
+  readonly mode?: Mode;
   /** conclave.yaml beside `providers.fake`, `models`, `stores`; a value of the same key replaces ours; templates and stores are added to ours. */
   readonly configuration?: Readonly<Record<string, unknown>>;
   /** Documents of the corpus: file name -> text. */
   readonly corpus?: Readonly<Record<string, string>>;
-  /** Where a service kills itself; in the embedded engine one point at most. */
+  /** Where a service kills itself: in embedded mode at one point at most. */
   readonly crashAt?: Partial<Record<ServiceName, string>>;
-  /** Gateways of the distributed engine; the embedded one has one. */
+  /** Gateways in distributed mode; embedded mode has one. */
   readonly gateways?: 1 | 2;
   /** No provider at all: the product has to use its demo model. */
   readonly demo?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** Port of the first gateway, a free one unless given. */
   readonly port?: number;
-  /** Expert workers of the distributed engine, 1 unless said otherwise. */
+  /** Expert workers in distributed mode, 1 if absent. */
   readonly experts?: number;
   /** Addresses of servers to use instead of the shared ones, such as those of proxies. */
   readonly servers?: Partial<Stack>;
@@ -46,9 +46,9 @@ export interface EngineOptions {
 const partitions = 4;
 
 /** A running system under test: its processes, the fake model server behind it and what all of them wrote down. */
-export class Engine {
+export class System {
   private constructor(
-    readonly kind: EngineKind,
+    readonly mode: Mode,
     readonly folder: string,
     readonly models: ScriptedModelServer,
     readonly stack: Stack | null,
@@ -56,62 +56,62 @@ export class Engine {
     private readonly gatewayPorts: readonly number[],
     private readonly adminPorts: Map<string, number>,
     private readonly processes: Map<string, Supervised>,
-    private readonly options: EngineOptions,
+    private readonly options: SystemOptions,
   ) {}
 
-  static async start(options: EngineOptions = {}): Promise<Engine> {
-    const kind = options.kind ?? engineKind();
+  static async start(options: SystemOptions = {}): Promise<System> {
+    const mode = options.mode ?? testedMode();
     const folder = mkdtempSync(join(tmpdir(), 'conclave-system-'));
-    const stack = kind === 'distributed' ? { ...stackAddresses(), ...options.servers } : null;
+    const stack = mode === 'distributed' ? { ...stackAddresses(), ...options.servers } : null;
     const history = new HistoryWriter(join(folder, 'history.ndjson'), 'test', 'model');
     const models = await ScriptedModelServer.start({ models: ['scripted', 'other'], apiKey: providerKey, history });
     // Systems of one program may start in the same millisecond.
     const prefix = `test-${process.pid}-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}.`;
     const modelUrl = await (options.modelUrl?.(models.url) ?? models.url);
-    writeInput(folder, modelUrl, kind, prefix, stack, options);
-    const gatewayPorts = await freePorts(kind === 'embedded' ? 1 : (options.gateways ?? 1));
+    writeInput(folder, modelUrl, mode, prefix, stack, options);
+    const gatewayPorts = await freePorts(mode === 'embedded' ? 1 : (options.gateways ?? 1));
     const admin = await freePorts(gatewayPorts.length);
     const ports = options.port === undefined ? gatewayPorts : [options.port, ...gatewayPorts.slice(1)];
-    const engine = new Engine(kind, folder, models, stack, prefix, ports, new Map(), new Map(), options);
+    const system = new System(mode, folder, models, stack, prefix, ports, new Map(), new Map(), options);
     const launches: Promise<unknown>[] =
-      kind === 'embedded'
+      mode === 'embedded'
         ? [
-            engine.launch('standalone', 'standalone', ports[0]!, {
+            system.launch('standalone', 'standalone', ports[0]!, {
               PORT: String(ports[0]),
               CRASH_AT: onlyPoint(options),
             }),
           ]
         : [
             ...ports.map((port, n) =>
-              engine.launch(`gateway-${n + 1}`, 'gateway', port, {
+              system.launch(`gateway-${n + 1}`, 'gateway', port, {
                 PORT: String(port),
                 ADMIN_PORT: String(admin[n]),
                 CRASH_AT: n === 0 ? options.crashAt?.gateway : undefined,
               }),
             ),
-            ...workers.map((name) => engine.addWorker(name, name, options.crashAt?.[name])),
-            ...Array.from({ length: (options.experts ?? 1) - 1 }, (_, n) => engine.addWorker('experts', `experts-${n + 2}`)),
+            ...workers.map((name) => system.addWorker(name, name, options.crashAt?.[name])),
+            ...Array.from({ length: (options.experts ?? 1) - 1 }, (_, n) => system.addWorker('experts', `experts-${n + 2}`)),
           ];
     const started = await Promise.allSettled(launches);
     const failed = started.find((one) => one.status === 'rejected');
     if (failed) {
-      await engine.stop();
+      await system.stop();
       throw failed.reason;
     }
-    return engine;
+    return system;
   }
 
-  /** Address of a gateway, without /v1. The embedded engine has one, whichever is asked for. */
+  /** Address of a gateway, without /v1. In embedded mode there is one, whatever `n` is. */
   url(n = 1): string {
     return `http://127.0.0.1:${this.gatewayPorts[Math.min(n, this.gatewayPorts.length) - 1]}`;
   }
   /** Address that serves /health and /metrics of a service. */
   adminUrl(service: ServiceName): string {
-    return this.kind === 'embedded' || service === 'gateway' ? this.url() : this.metricUrl(service);
+    return this.mode === 'embedded' || service === 'gateway' ? this.url() : this.metricUrl(service);
   }
   /** Addresses with metrics, one for each process. */
   metricUrls(): readonly string[] {
-    return this.kind === 'embedded'
+    return this.mode === 'embedded'
       ? [this.url()]
       : [...this.gatewayPorts.map((_, n) => this.url(n + 1)), ...[...this.adminPorts.values()].map((port) => `http://127.0.0.1:${port}`)];
   }
@@ -140,7 +140,7 @@ export class Engine {
   }
   /** The process a service lives in. */
   process(service: ServiceName, n = 1): Supervised {
-    const name = this.kind === 'embedded' ? 'standalone' : service === 'gateway' ? `gateway-${n}` : service;
+    const name = this.mode === 'embedded' ? 'standalone' : service === 'gateway' ? `gateway-${n}` : service;
     return this.processes.get(name)!;
   }
   /** Everything all processes printed. */
@@ -150,7 +150,7 @@ export class Engine {
   history(): readonly HistoryEntry[] {
     return readHistory(join(this.folder, 'history.ndjson'));
   }
-  /** Data folder of the embedded engine. */
+  /** Data folder in embedded mode. */
   get home(): string {
     return join(this.folder, 'data');
   }
@@ -192,7 +192,7 @@ export class Engine {
 
   /** For whoever looks after a failure: what each process said lies beside the results. */
   private keepOutput(): void {
-    const folder = join(workspaceRoot, '.results/systems', this.kind);
+    const folder = join(workspaceRoot, '.results/systems', this.mode);
     mkdirSync(folder, { recursive: true });
     for (const [name, process] of this.processes) writeFileSync(join(folder, `${this.prefix}${name}.txt`), process.output());
   }
@@ -206,9 +206,9 @@ export const byAdmin = { 'x-api-key': adminKey } as const;
 /** Key of the fake provider: no log, no error and no metric may ever show it. */
 export const providerKey = 'sk-canary-5f1e0c9b7a';
 
-function onlyPoint({ crashAt = {} }: EngineOptions): string | undefined {
+function onlyPoint({ crashAt = {} }: SystemOptions): string | undefined {
   const points = Object.values(crashAt);
-  if (points.length > 1) throw new Error('The embedded engine is one process: it takes one point to die at.');
+  if (points.length > 1) throw new Error('The embedded system is one process: it takes one point to die at.');
   return points[0];
 }
 
@@ -234,7 +234,7 @@ const added: readonly string[] = ['templates', 'stores'];
 const withoutAdded = (configuration: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(configuration).filter(([name]) => !added.includes(name)));
 
-function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: string, stack: Stack | null, options: EngineOptions): void {
+function writeInput(folder: string, modelUrl: string, mode: Mode, prefix: string, stack: Stack | null, options: SystemOptions): void {
   writeFileSync(join(folder, 'admin.key'), adminKey);
   const corpus = join(folder, 'corpus');
   for (const [file, text] of Object.entries(options.corpus ?? {})) {
@@ -254,7 +254,7 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
     ...(options.corpus ? { search: { corpus: './corpus' } } : {}),
     ...(options.demo ? {} : { templates: { ...loopTemplates, ...(options.configuration?.['templates'] as object | undefined) } }),
     stores: {
-      ...(stack && kind === 'distributed'
+      ...(stack && mode === 'distributed'
         ? {
             kafka: {
               brokers: stack.KAFKA_BROKERS.split(','),

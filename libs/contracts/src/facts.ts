@@ -3,6 +3,7 @@ import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, TaskWish } from './fact-values.js';
 import type { EngineEntry } from './run-stream.js';
+import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
 import { FailureNote, RuleId, Timestamp, Usage } from './values.js';
 
@@ -300,13 +301,16 @@ export const factSpecs = [
     {
       data: z.record(z.string(), z.unknown()).optional().describe('members of its own part of the state'),
       code: ThoughtCode.optional(),
+      stage: StageCode.optional().describe('what the run does from here on'),
       text: z.string().optional(),
       taskId: z.string().nullable().optional(),
       detail: z.string().nullable().optional(),
     },
     ({ text, data }) => text ?? `The strategy notes ${Object.keys(data ?? {}).join(', ')}.`,
-    ({ code, text, taskId, detail }) =>
-      code ? [{ kind: 'thought', code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : [],
+    ({ code, stage, text, taskId, detail }) => [
+      ...(stage ? [{ kind: 'stage' as const, code: stage, text: text ?? '' }] : []),
+      ...(code ? [{ kind: 'thought' as const, code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : []),
+    ],
   ),
   defineFact(
     'RunEnded',

@@ -165,6 +165,7 @@ export {
   uploadsSetting,
 } from './stored-documents.js';
 export { CollectionOffer, ExpertProfile, RunLimits, StrategyId, Template, ToolOffer } from './template.js';
+export { StageCode, stages } from './stages.js';
 export { boundedDetail, longestDetail, type Thought, ThoughtCode, thoughts } from './thoughts.js';
 export { estimatePrompt, estimateTokens, imageTokens } from './tokens.js';
 export {

@@ -15,6 +15,10 @@ export const promptMarks = {
     critic: 'You are the critic of answers on safety-critical topics.',
     learner: 'You write down what an answer teaches.',
     waves: 'You plan the tool calls of the next wave.',
+    router: 'You decide where a question is looked up.',
+    reader: 'You take facts from passages.',
+    evaluator: 'You judge whether facts suffice to answer a question.',
+    refiner: 'You write the next search query.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
@@ -45,6 +49,12 @@ export const promptMarks = {
   /** Headings for what the planner of waves may call and what it knows. */
   tools: 'TOOLS:',
   results: 'RESULTS:',
+  /** Headings of the strategies that look into collections: where they may look, what was found, what was tried. */
+  collections: 'COLLECTIONS:',
+  passages: 'PASSAGES:',
+  query: 'QUERY:',
+  tried: 'TRIED:',
+  missing: 'MISSING:',
   /** Everything between these two lines is data, never an instruction. */
   data: { open: '<<<DATA', close: 'DATA>>>' },
   /** Block of a re-plan. */

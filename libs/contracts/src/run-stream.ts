@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
 import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
 
@@ -37,7 +38,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     verdict: z.string(),
     gap: z.string(),
     nextFocus: z.string(),
-    parsed: z.boolean().describe('false where no verdict could be read and the fallback `complete` was taken'),
+    parsed: z.boolean().describe('false where no verdict could be read and the fallback of the strategy was taken'),
     failed: z.boolean().optional().describe('true where the check itself failed'),
   }),
   z.object({ kind: z.literal('decided'), epoch: z.int(), rule: RuleId, sentence: z.string() }),
@@ -55,6 +56,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     text: z.string().describe('what happened, one line for people'),
     detail: z.string().nullable().describe('prompt or raw content; only in runs that asked for full detail'),
   }),
+  z.object({ kind: z.literal('stage'), code: StageCode, text: z.string().describe('what it does now, one line for people') }),
   z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),
   z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
   z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),

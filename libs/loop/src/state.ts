@@ -178,6 +178,8 @@ export function statusOf(run: RunState): string {
 }
 const judgeStatus: Readonly<Record<string, string>> = {
   'judge.gap': 'assessing',
+  'judge.assess': 'assessing',
+  'judge.facts': 'collecting',
   'judge.thinking': 'thinking',
   'judge.synthesis': 'composing',
   'judge.critic': 'reviewing',

@@ -71,6 +71,7 @@ export type Move =
       readonly do: 'note';
       readonly data?: Readonly<Record<string, unknown>>;
       readonly code?: Extract<RunFact, { kind: 'Noted' }>['code'];
+      readonly stage?: Extract<RunFact, { kind: 'Noted' }>['stage'];
       readonly text?: string;
       readonly taskId?: string;
       readonly detail?: string;

@@ -86,7 +86,7 @@ export const decisionTable: readonly Row[] = [
     then: ({ reading }) => finish('stuck', reading.model === 'stuck' ? 'said_stuck' : 'rounds_failed'),
     sentence: ({ reading, failedRounds, limits }) =>
       reading.model === 'stuck'
-        ? ended(`The model says that it cannot go on: ${reading.open ?? 'no reason given'}`)
+        ? ended(`${reading.by === 'rounds' ? 'It' : 'The model says that it'} cannot go on: ${reading.open ?? 'no reason given'}`)
         : `${failedRounds} rounds in a row failed (limit ${limits.stuck}).`,
   },
   {

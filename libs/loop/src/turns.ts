@@ -108,11 +108,13 @@ function make(turning: Turning, move: Move): void {
     case 'cancel':
       return cancelOpen(turning, move.what);
     case 'note': {
-      const { data, code, text, taskId, detail } = move;
+      const { data, code, stage, text, taskId, detail } = move;
       const said = code
         ? { code, text: text ?? '', taskId: taskId ?? null, detail: run.request.detail === 'full' ? (detail ?? null) : null }
-        : {};
-      return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...said });
+        : stage
+          ? { text: text ?? '' }
+          : {};
+      return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...(stage ? { stage } : {}), ...said });
     }
     case 'reject':
       throw new Error('Only a command can be rejected.');

@@ -195,6 +195,7 @@ export { queryWords } from './vectors/query-words.js';
 export {
   byDistance,
   checkChoice,
+  checkChoices,
   checkDimension,
   checkedRecords,
   checkIds,
@@ -207,6 +208,7 @@ export {
   cosineDistance,
   hitLimit,
   metadataOf,
+  metadataText,
   metadataTexts,
   otherDimension,
   wellFormed,
@@ -218,6 +220,7 @@ export type {
   TextQuery,
   VectorAnswer,
   VectorChoice,
+  VectorChoices,
   VectorCollection,
   VectorHit,
   VectorMetadata,

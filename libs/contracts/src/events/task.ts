@@ -39,7 +39,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('values'),
-    values: z.record(z.string(), z.unknown()).describe('what a judge or a capability of an extension works on'),
+    values: z.record(z.string(), z.unknown()).describe('what a judge or a capability works on, in the shape its strategy or extension declares'),
   }),
   z.object({
     kind: z.literal('graph'),
@@ -54,6 +54,20 @@ export const TaskInput = z.discriminatedUnion('kind', [
     collections: z.array(z.string()),
     filters: z.record(z.string(), z.string()),
     limit: z.int().positive().describe('chunks wanted per collection'),
+    documents: z.array(z.string()).optional().describe('ids of the documents to look in; all where absent'),
+  }),
+  z.object({
+    kind: z.literal('discover'),
+    query: z.string(),
+    collections: z.array(z.string()),
+    limit: z.int().positive().describe('documents wanted, of all collections together'),
+  }),
+  z.object({
+    kind: z.literal('document'),
+    collection: z.string(),
+    document: z.string().describe('id of the document'),
+    passage: z.int().nonnegative().describe('number of the chunk that must be among what is read'),
+    maxCharacters: z.int().positive().describe('characters to read'),
   }),
   z.object({
     kind: z.literal('thinking'),
@@ -112,6 +126,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     openGap: z.string().nullable().describe('what stays open, to be said in the answer'),
     parameters: AnswerParameters,
     startedOn: z.string().describe("the run's start date, YYYY-MM-DD"),
+    onlyKnown: z.boolean().optional().describe('numbers in brackets that cite no fact are removed'),
   }),
 ]);
 export type TaskInput = z.infer<typeof TaskInput>;
@@ -166,7 +181,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     facts: z.array(Fact),
     notes: z.array(z.string()).optional().describe('what a reader of the result must know, such as what calculated it'),
   }),
-  z.object({ kind: z.literal('values'), values: z.record(z.string(), z.unknown()).describe('what a judge of an extension says') }),
+  z.object({ kind: z.literal('values'), values: z.record(z.string(), z.unknown()).describe('what a judge or a capability says, in the shape its strategy declares') }),
   z.object({ kind: z.literal('thinking'), text: z.string() }),
   z.object({ kind: z.literal('hints'), hints: z.record(z.string(), z.string()).describe('task id -> what to improve') }),
   z.object({

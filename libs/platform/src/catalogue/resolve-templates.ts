@@ -99,6 +99,18 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     capabilities: ['mcp'],
     description: 'Calls tools, wave by wave, each planned from what the last one brought; then one answer.',
   }),
+  'conclave-reflective-rag': TemplateSettings.parse({
+    strategy: 'reflective-rag',
+    capabilities: ['collections', 'research'],
+    caches: { answer: true, semantic: true, plan: false, search: true },
+    description: 'Looks into your documents, judges whether the facts suffice, and asks again with another query, up to 3 passes.',
+  }),
+};
+
+/** Shipped templates that the demo model cannot play, and the capabilities of which one must be there: else they have nothing to do. */
+const wants: Readonly<Record<string, readonly string[]>> = {
+  'conclave-waves': ['mcp'],
+  'conclave-reflective-rag': ['collections', 'research'],
 };
 
 /** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */
@@ -165,8 +177,6 @@ function resolveOne(
     return null;
   }
   const isDemo = used.every((ref) => input.models.find((model) => model.ref === ref)?.demo);
-  // Without tools there is nothing to call, and the demo model plans no calls.
-  if (id === 'conclave-waves' && isShipped && (isDemo || offers.tools.length === 0)) return null;
   const asked = settings.capabilities;
   checkCapabilities(id, asked, input);
   const possible: Readonly<Record<string, boolean>> = {
@@ -176,6 +186,7 @@ function resolveOne(
     graph: input.canRecall,
     collections: offers.collections.length > 0 || offers.tenantCollections === true,
   };
+  if (isShipped && wants[id] && (isDemo || !wants[id].some((name) => possible[name]))) return null;
   if (!canSearch && !isShipped && asked.includes('research')) {
     warnings.push(`Template ${id} asks for research, but nothing to search is configured: set search.searxng or search.corpus.`);
   }

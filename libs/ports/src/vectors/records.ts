@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import type { VectorChoice, VectorMetadata, VectorRecord, VectorScope } from './vectors.js';
+import type { VectorChoice, VectorChoices, VectorMetadata, VectorRecord, VectorScope } from './vectors.js';
 
 /** Limits of every adapter. Lengths in UTF-16 units. */
 export const vectorLimits = {
@@ -9,6 +9,8 @@ export const vectorLimits = {
   id: 512,
   /** Per record and per `where`. */
   keys: 64,
+  /** Texts of `anyOf`. */
+  choices: 100,
   key: 128,
   value: 8_192,
   text: 1_000_000,
@@ -94,6 +96,13 @@ export function checkMetadata(metadata: VectorMetadata, param = 'metadata'): voi
         `The value of "${key}" is not a text of at most ${vectorLimits.value} characters, a finite number or true or false.`,
       );
   }
+}
+
+/** Throws Failure REQUEST_INVALID. */
+export function checkChoices(anyOf: VectorChoices | undefined): void {
+  if (!anyOf) return;
+  if (anyOf.texts.length > vectorLimits.choices) throw invalid('anyOf', `At most ${vectorLimits.choices} texts are compared.`);
+  for (const text of ['', ...anyOf.texts]) checkMetadata({ [anyOf.key]: text }, 'anyOf');
 }
 
 /** Throws Failure REQUEST_INVALID. */

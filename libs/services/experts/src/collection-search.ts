@@ -34,7 +34,7 @@ export async function searchCollections(
   vectors: Vectors,
   embedder: Embedder,
   tenant: string,
-  { query, collections, filters, limit }: Omit<Extract<TaskInput, { kind: 'collections' }>, 'kind'>,
+  { query, collections, filters, limit, documents }: Omit<Extract<TaskInput, { kind: 'collections' }>, 'kind'>,
   signal: AbortSignal,
 ): Promise<Chunks> {
   const [vector] = await embedder.embed([query], { signal });
@@ -43,7 +43,8 @@ export async function searchCollections(
   const there = collections.filter((name) => known.has(documentsCollection(name, embedder)));
   const near: Found[] = [];
   const said: (Found & { readonly score: number })[] = [];
-  const wanted = { limit: limit * candidatesPerHit, where: filters, signal };
+  const inside = documents ? { anyOf: { key: 'document', texts: documents } } : {};
+  const wanted = { limit: limit * candidatesPerHit, where: filters, signal, ...inside };
   for (const collection of there) {
     const scope = { tenant, collection: documentsCollection(collection, embedder) };
     const [byMeaning, byWords] = await Promise.all([

@@ -5,6 +5,7 @@ import { asData, bounded, dataRule, oneLine, sections, type PromptMessage } from
 import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { citedSources, sourceList, type Citation } from '../replies/citations.js';
+import { KnownCitations } from '../replies/known-citations.js';
 import { InsightFilter, readInsight } from '../replies/insight.js';
 import { QuoteFilter } from '../replies/quoting-marks.js';
 import { unsupported, unsupportedNote, type Unsupported } from '../replies/support.js';
@@ -47,6 +48,7 @@ export const synthesisAsk: Ask<Input, z.infer<typeof Written>> = {
 class AnswerText implements TextFilter {
   private readonly insight = new InsightFilter();
   private readonly quotes: QuoteFilter;
+  private readonly citations: KnownCitations | null;
   private written = '';
   block: string | null = null;
   cited: readonly Citation[] = [];
@@ -55,15 +57,18 @@ class AnswerText implements TextFilter {
   constructor(private readonly input: Input) {
     const own = [input.question, input.system ?? '', ...input.conversation.map(({ content }) => content)].join('\n');
     this.quotes = new QuoteFilter(own, input.answers.map(answerLabel));
+    this.citations = input.onlyKnown && !wantsJson(input) ? new KnownCitations(input.facts.length, own) : null;
   }
 
   push(text: string): string {
-    return this.write(this.quotes.push(this.insight.push(text)));
+    const shown = this.quotes.push(this.insight.push(text));
+    return this.write(this.citations ? this.citations.push(shown) : shown);
   }
 
   end(): string {
     const { shown, block } = this.insight.end();
-    const rest = this.write(this.quotes.push(shown) + this.quotes.end());
+    const last = this.quotes.push(shown) + this.quotes.end();
+    const rest = this.write(this.citations ? this.citations.push(last) + this.citations.end() : last);
     this.block = block;
     this.cited = citedSources(this.written, this.input.facts);
     if (wantsJson(this.input)) return rest;

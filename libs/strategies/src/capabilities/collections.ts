@@ -1,3 +1,4 @@
+import type { TaskInput, TaskInputDraft } from '@conclave/contracts';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { defineCapability } from './declaration.js';
 import { searchResults } from './research.js';
@@ -17,3 +18,14 @@ export const collections = defineCapability({
   }),
   taskClass: 'evidence',
 });
+
+type InputOf<K extends TaskInput['kind']> = Omit<Extract<TaskInput, { kind: K }>, 'kind'>;
+
+/** Input of a search for passages, of the given documents or of all. */
+export const chunksInput = (search: Omit<InputOf<'collections'>, 'filters'>): TaskInputDraft => ({ kind: 'collections', filters: {}, ...search });
+
+/** Input of the operation `collections.discover`: the documents with the best passages. */
+export const discoverInput = (search: InputOf<'discover'>): TaskInputDraft => ({ kind: 'discover', ...search });
+
+/** Input of the operation `collections.read`: the text of one document. */
+export const documentInput = (document: InputOf<'document'>): TaskInputDraft => ({ kind: 'document', ...document });

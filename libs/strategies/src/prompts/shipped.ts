@@ -1,18 +1,10 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { maxEvidenceTasks } from '@conclave/loop';
 import { expertPrompts } from './expert-categories.js';
+import { ragPrompts } from './rag-prompts.js';
+import type { ShippedPrompt } from './shipped-prompt.js';
 
-/** A prompt shipped with the product. An operator may replace its text while the system runs. */
-export interface ShippedPrompt {
-  readonly name: string;
-  /** Raised with each change of the text. */
-  readonly version: number;
-  /** Names in braces that are filled in; a text with any other name is refused. */
-  readonly placeholders: readonly string[];
-  /** Placeholders that the prompt must contain. */
-  readonly needed: readonly string[];
-  readonly text: string;
-}
+export type { ShippedPrompt };
 
 const planner: ShippedPrompt = {
   name: 'planner',
@@ -157,6 +149,7 @@ export const shippedPrompts: readonly ShippedPrompt[] = [
   score,
   critic,
   waves,
+  ...ragPrompts,
   ...Object.entries(expertPrompts).map(([category, text]): ShippedPrompt => ({
     name: `expert.${category}`,
     version: 1,

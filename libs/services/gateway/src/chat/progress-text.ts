@@ -54,7 +54,7 @@ const lines: Lines = {
   ],
   'task.dispatched': ({ taskId, capability }) =>
     isJudge(capability)
-      ? capability === 'judge.gap'
+      ? capability === 'judge.gap' || capability === 'judge.assess'
         ? '🔎 Checking what is still missing'
         : null
       : `${sign(capability)} ${localOf(taskId)} · ${nameOf(capability)} started`,
@@ -75,6 +75,7 @@ const lines: Lines = {
   // Other entries of the engine already say this.
   'question.asked': ({ question }) => `❓ ${phrase(question)}`,
   thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${phrase(text)}`),
+  stage: ({ text }) => (text === '' ? null : `🧭 ${phrase(text)}`),
   composing: ({ stream }) => `🔀 Writing the answer${stream === 'held' ? ' (shown when it is checked)' : ''}`,
   'command.applied': ({ seq, name, epoch }) => `🎛️ Command ${seq} (${name}) applied in round ${epoch}`,
   'command.rejected': ({ seq, name, reason }) => `🎛️ Command ${seq} (${name}) rejected: ${phrase(reason)}`,
@@ -121,7 +122,12 @@ const capabilityNames: Readonly<Record<string, string>> = {
   mcp: 'tool',
   graph: 'knowledge graph',
   collections: 'uploaded documents',
+  'collections.discover': 'documents to look in',
+  'collections.read': 'one document',
   'judge.gap': 'The check of what is missing',
+  'judge.facts': 'Taking facts from what was found',
+  'judge.assess': 'The check of what is missing',
+  'judge.refine': 'Writing the next query',
   'judge.synthesis': 'Writing the answer',
   'judge.thinking': 'Thinking the question through',
   'judge.hints': 'Looking for hints to unsure experts',

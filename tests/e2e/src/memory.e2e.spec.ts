@@ -7,6 +7,7 @@ import { forgetGraph } from './harness/graph.js';
 import { keySettings, keyVariables } from './scenarios/callers.js';
 import { collectionScenarios, collectionTemplates } from './scenarios/collections.js';
 import { keptAnswerScenarios, keptAnswerTemplates } from './scenarios/kept-answers.js';
+import { ragScenarios, ragTemplates } from './scenarios/reflective-rag.js';
 import { memoryScenarios, memoryTemplates } from './scenarios/memory.js';
 import { briefSkill, thoughtScenarios, thoughtTemplates } from './scenarios/thoughts.js';
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
     configuration: {
       keys: keySettings,
       skills,
-      templates: { ...collectionTemplates, ...keptAnswerTemplates, ...memoryTemplates, ...thoughtTemplates },
+      templates: { ...collectionTemplates, ...keptAnswerTemplates, ...memoryTemplates, ...thoughtTemplates, ...ragTemplates },
     },
     env: keyVariables,
   });
@@ -35,5 +36,6 @@ afterEach(() => expect(system?.models.violations() ?? []).toEqual([]));
 
 memoryScenarios(() => system);
 collectionScenarios(() => system);
+ragScenarios(() => system);
 thoughtScenarios(() => system);
 keptAnswerScenarios(() => system);

@@ -266,7 +266,11 @@ export class ChromaVectors implements Vectors {
     return new Map(reply.ids.map((id, at) => [id, reply.metadatas[at]]));
   }
 
-  private async nearest(known: KnownCollection, { vector, limit, where }: Pick<VectorQuery, 'vector' | 'limit'> & { readonly where: unknown }, signal?: AbortSignal) {
+  private async nearest(
+    known: KnownCollection,
+    { vector, limit, where }: Pick<VectorQuery, 'vector' | 'limit'> & { readonly where: unknown },
+    signal?: AbortSignal,
+  ) {
     if (limit === 0) return [];
     const asked = {
       query_embeddings: [Array.from(vector)],

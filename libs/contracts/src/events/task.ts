@@ -39,7 +39,9 @@ export const TaskInput = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('values'),
-    values: z.record(z.string(), z.unknown()).describe('what a judge or a capability works on, in the shape its strategy or extension declares'),
+    values: z
+      .record(z.string(), z.unknown())
+      .describe('what a judge or a capability works on, in the shape its strategy or extension declares'),
   }),
   z.object({
     kind: z.literal('graph'),
@@ -181,7 +183,10 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     facts: z.array(Fact),
     notes: z.array(z.string()).optional().describe('what a reader of the result must know, such as what calculated it'),
   }),
-  z.object({ kind: z.literal('values'), values: z.record(z.string(), z.unknown()).describe('what a judge or a capability says, in the shape its strategy declares') }),
+  z.object({
+    kind: z.literal('values'),
+    values: z.record(z.string(), z.unknown()).describe('what a judge or a capability says, in the shape its strategy declares'),
+  }),
   z.object({ kind: z.literal('thinking'), text: z.string() }),
   z.object({ kind: z.literal('hints'), hints: z.record(z.string(), z.string()).describe('task id -> what to improve') }),
   z.object({

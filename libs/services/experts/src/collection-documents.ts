@@ -43,11 +43,16 @@ export async function discoverDocuments(
   return { documents: [...documents.values()].slice(0, limit), missing };
 }
 
-export const ReadDocument = z.object({ title: z.string(), text: z.string().describe('empty if there is no such document'), whole: z.boolean() });
+export const ReadDocument = z.object({
+  title: z.string(),
+  text: z.string().describe('empty if there is no such document'),
+  whole: z.boolean(),
+});
 export type ReadDocument = z.infer<typeof ReadDocument>;
 
-/** Chunks fetched at once; more than one reading of a document holds. */
-const chunksPerFetch = 24;
+/** Chunks fetched at once, and most of one reading: a section, however short, is a chunk of its own. */
+const chunksPerFetch = 32;
+const mostChunks = 320;
 
 /** The number in the id of a chunk, `<document>#<n>`. */
 const numberOf = (id: string): number => Number(/#(\d+)$/.exec(id)?.[1] ?? 0);
@@ -63,38 +68,55 @@ export async function readDocument(
   { collection, document, passage, maxCharacters }: InputOf<'document'>,
 ): Promise<ReadDocument> {
   const scope = { tenant, collection: documentsCollection(collection, embedder) };
-  const chunksFrom = (first: number): Promise<readonly VectorRecord[]> =>
-    vectors.get(
-      scope,
-      Array.from({ length: chunksPerFetch }, (_, n) => `${document}#${first + n}`),
-    );
-  const beginning = await chunksFrom(0);
-  const title = String(beginning[0]?.metadata['title'] ?? document);
-  const text = joined(beginning);
-  if (text.length <= maxCharacters && beginning.length < chunksPerFetch) return { title, text, whole: true };
-  const isInside = passage < beginning.length && joined(beginning.slice(0, passage + 1)).length <= maxCharacters;
-  const from = isInside ? text : joined(await chunksFrom(Math.max(0, passage - 1)));
-  return { title, text: from.slice(0, maxCharacters), whole: false };
+  /** Chunks in order until their text is long enough or the document ends. */
+  const from = async (
+    first: number,
+  ): Promise<{ readonly chunks: readonly VectorRecord[]; readonly text: string; readonly ends: boolean }> => {
+    const chunks: VectorRecord[] = [];
+    for (;;) {
+      const ids = Array.from({ length: chunksPerFetch }, (_, n) => `${document}#${first + chunks.length + n}`);
+      const found = await vectors.get(scope, ids);
+      chunks.push(...found);
+      const text = joined(chunks, first > 0);
+      const ends = found.length < ids.length;
+      if (ends || text.length > maxCharacters || chunks.length >= mostChunks) return { chunks, text, ends };
+    }
+  };
+  const beginning = await from(0);
+  const title = String(beginning.chunks[0]?.metadata['title'] ?? document);
+  if (beginning.ends && beginning.text.length <= maxCharacters) return { title, text: beginning.text, whole: true };
+  const { chunks, text } = beginning;
+  const isInside = passage < chunks.length && joined(chunks.slice(0, passage + 1), false).length <= maxCharacters;
+  const part = isInside ? text : (await from(Math.max(0, passage - 1))).text;
+  return { title, text: part.slice(0, maxCharacters), whole: false };
 }
 
 /** Most characters that a chunk may repeat of the one before. */
 const longestOverlap = 400;
 
-/** The text of consecutive chunks; a heading stands once, and what a chunk repeats of the one before is left out. */
-function joined(records: readonly VectorRecord[]): string {
+/**
+ * The text of consecutive chunks. The headings that stand before a stored chunk are left out, but for those of the first one in the middle
+ * of a document, and so is what a chunk repeats of the one before.
+ */
+function joined(records: readonly VectorRecord[], isMiddle: boolean): string {
   let text = '';
-  let above: string | null = null;
-  for (const { text: chunk, metadata } of records) {
-    const heading = String(metadata['heading'] ?? '');
-    if (heading !== above) text += `${text === '' ? '' : '\n\n'}${chunk}`;
-    else {
-      const bare = heading !== '' && chunk.startsWith(`${heading}\n`) ? chunk.slice(heading.length + 1) : chunk;
-      const overlap = overlapOf(text, bare);
-      text += `${overlap > 0 ? '' : '\n'}${bare.slice(overlap)}`;
-    }
+  let above: unknown = null;
+  for (const record of records) {
+    const bare = text === '' && isMiddle ? record.text : withoutHeadings(record);
+    const heading = record.metadata['heading'];
+    const overlap = heading === above ? overlapOf(text, bare) : 0;
+    const between = text === '' || overlap > 0 ? '' : heading === above ? '\n' : '\n\n';
+    text += `${between}${bare.slice(overlap)}`;
     above = heading;
   }
   return text;
+}
+
+/** A chunk without the line of headings that was put before it; headings of its own carry their marks. */
+function withoutHeadings({ text, metadata }: VectorRecord): string {
+  const headings = new Set(String(metadata['heading'] ?? '').split(' / '));
+  const [first] = text.split('\n', 1) as [string];
+  return first !== text && first.split(' / ').every((one) => headings.has(one)) ? text.slice(first.length + 1) : text;
 }
 
 /** Length of what the next text repeats of the end of the text. */

@@ -18,69 +18,75 @@ export function collectionsCapability(maker: Calls, stream: ShownIn, vectors: Ve
   const says = (task: TaskDispatched, attempt: number, text: string, detail: string): Promise<void> =>
     appendThoughts(stream, task, attempt, [{ n: 1, code: 'research.result', text, detail }]);
 
-  const search = (input: InputOf<'collections'>): Capability => async (context) => {
-    const { task } = context;
-    const { query, collections, filters, limit, documents } = input;
-    const request = { query, collections, filters, limit, ...(documents ? { documents } : {}) };
-    return answerByTool(
-      maker,
-      context,
-      { name: 'collections.search', request, onBegun: begins(task, `Searches ${collections.join(', ')} for: ${query}`) },
-      (running) => searchCollections(vectors, embedder, task.data.tenant, input, running),
-      async ({ content, attempt }) => {
-        const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(content));
-        const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
-        await says(task, attempt, `Documents: ${counted(chunks.length, 'passage')}`, detail);
-        const facts = chunks.map(({ text, title, collection, document }) => factOf(task, { text, title, collection, document }));
-        const notes = [...unknownKeys.map((key) => `No document carries the filter "${key}".`), ...missing.map(noCollection)];
-        return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
-      },
-    );
-  };
+  const search =
+    (input: InputOf<'collections'>): Capability =>
+    async (context) => {
+      const { task } = context;
+      const { query, collections, filters, limit, documents } = input;
+      const request = { query, collections, filters, limit, ...(documents ? { documents } : {}) };
+      return answerByTool(
+        maker,
+        context,
+        { name: 'collections.search', request, onBegun: begins(task, `Searches ${collections.join(', ')} for: ${query}`) },
+        (running) => searchCollections(vectors, embedder, task.data.tenant, input, running),
+        async ({ content, attempt }) => {
+          const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(content));
+          const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
+          await says(task, attempt, `Documents: ${counted(chunks.length, 'passage')}`, detail);
+          const facts = chunks.map(({ text, title, collection, document }) => factOf(task, { text, title, collection, document }));
+          const notes = [...unknownKeys.map((key) => `No document carries the filter "${key}".`), ...missing.map(noCollection)];
+          return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
+        },
+      );
+    };
 
-  const discover = (input: InputOf<'discover'>): Capability => async (context) => {
-    const { task } = context;
-    const { kind: _, ...request } = input;
-    return answerByTool(
-      maker,
-      context,
-      {
-        name: 'collections.discover',
-        request,
-        onBegun: begins(task, `Looks in ${input.collections.join(', ')} for documents about: ${input.query}`),
-      },
-      (running) => discoverDocuments(vectors, embedder, task.data.tenant, input, running),
-      async ({ content, attempt }) => {
-        const { documents } = FoundDocuments.parse(JSON.parse(content));
-        const detail = documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
-        await says(task, attempt, `Found: ${counted(documents.length, 'document')}`, detail);
-        return { status: 'ok', output: { kind: 'values', values: { documents } }, sources: [] };
-      },
-    );
-  };
+  const discover =
+    (input: InputOf<'discover'>): Capability =>
+    async (context) => {
+      const { task } = context;
+      const { kind: _, ...request } = input;
+      return answerByTool(
+        maker,
+        context,
+        {
+          name: 'collections.discover',
+          request,
+          onBegun: begins(task, `Looks in ${input.collections.join(', ')} for documents about: ${input.query}`),
+        },
+        (running) => discoverDocuments(vectors, embedder, task.data.tenant, input, running),
+        async ({ content, attempt }) => {
+          const { documents } = FoundDocuments.parse(JSON.parse(content));
+          const detail = documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
+          await says(task, attempt, `Found: ${counted(documents.length, 'document')}`, detail);
+          return { status: 'ok', output: { kind: 'values', values: { documents } }, sources: [] };
+        },
+      );
+    };
 
-  const read = (input: InputOf<'document'>): Capability => async (context) => {
-    const { task } = context;
-    const { collection, document } = input;
-    const { kind: _, ...request } = input;
-    return answerByTool(
-      maker,
-      context,
-      { name: 'collections.read', request, onBegun: begins(task, `Reads a document of ${collection}`) },
-      () => readDocument(vectors, embedder, task.data.tenant, input),
-      async ({ content, attempt }) => {
-        const { title, text, whole } = ReadDocument.parse(JSON.parse(content));
-        if (text === '') {
-          await says(task, attempt, 'The document is not there', '');
-          return { status: 'ok', output: { kind: 'evidence', facts: [], notes: [`There is no document "${document}".`] }, sources: [] };
-        }
-        await says(task, attempt, `Read: ${title}, ${counted(text.length, 'character')}${whole ? '' : ' of a longer text'}`, text);
-        const fact = factOf(task, { text, title, collection, document });
-        const notes = whole ? [] : [`Only ${text.length} characters of "${title}" were read.`];
-        return { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source] };
-      },
-    );
-  };
+  const read =
+    (input: InputOf<'document'>): Capability =>
+    async (context) => {
+      const { task } = context;
+      const { collection, document } = input;
+      const { kind: _, ...request } = input;
+      return answerByTool(
+        maker,
+        context,
+        { name: 'collections.read', request, onBegun: begins(task, `Reads a document of ${collection}`) },
+        () => readDocument(vectors, embedder, task.data.tenant, input),
+        async ({ content, attempt }) => {
+          const { title, text, whole } = ReadDocument.parse(JSON.parse(content));
+          if (text === '') {
+            await says(task, attempt, 'The document is not there', '');
+            return { status: 'ok', output: { kind: 'evidence', facts: [], notes: [`There is no document "${document}".`] }, sources: [] };
+          }
+          await says(task, attempt, `Read: ${title}, ${counted(text.length, 'character')}${whole ? '' : ' of a longer text'}`, text);
+          const fact = factOf(task, { text, title, collection, document });
+          const notes = whole ? [] : [`Only ${text.length} characters of "${title}" were read.`];
+          return { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source] };
+        },
+      );
+    };
 
   return (context) => {
     const { input } = context.task.data;
@@ -94,7 +100,12 @@ const noCollection = (name: string): string => `There is no collection "${name}"
 
 function factOf(
   { data: { taskId, epoch } }: TaskDispatched,
-  { text, title, collection, document }: { readonly text: string; readonly title: string; readonly collection: string; readonly document: string },
+  {
+    text,
+    title,
+    collection,
+    document,
+  }: { readonly text: string; readonly title: string; readonly collection: string; readonly document: string },
 ): Fact {
   const at = document === '' ? {} : { document: `${collection}/${document}` };
   return { text, source: { kind: 'collection', title, url: null, ...at }, taskId, epoch, confidence: null };

@@ -22,7 +22,11 @@ export const collections = defineCapability({
 type InputOf<K extends TaskInput['kind']> = Omit<Extract<TaskInput, { kind: K }>, 'kind'>;
 
 /** Input of a search for passages, of the given documents or of all. */
-export const chunksInput = (search: Omit<InputOf<'collections'>, 'filters'>): TaskInputDraft => ({ kind: 'collections', filters: {}, ...search });
+export const chunksInput = (search: Omit<InputOf<'collections'>, 'filters'>): TaskInputDraft => ({
+  kind: 'collections',
+  filters: {},
+  ...search,
+});
 
 /** Input of the operation `collections.discover`: the documents with the best passages. */
 export const discoverInput = (search: InputOf<'discover'>): TaskInputDraft => ({ kind: 'discover', ...search });

@@ -1,5 +1,4 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
-import * as z from 'zod';
 import type { Ask, Reading } from '../asks/ask.js';
 import { jsonForm } from '../asks/json-form.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
@@ -51,18 +50,24 @@ const labels: readonly Label[] = [
 
 /** Wordings of verdicts, negated ones first: what matched is not read again. */
 const verdictWords: readonly (readonly [RegExp, Sufficiency['quality']])[] = [
-  [/\b(?:not|isn'?t|nicht)\s+(?:yet\s+|fully\s+|quite\s+|entirely\s+)*(?:sufficient|enough|complete|ausreichend)\b|\b(?:insufficient|unzureichend|incomplete)\b/giu, 'insufficient'],
+  [
+    /\b(?:not|isn'?t|nicht)\s+(?:yet\s+|fully\s+|quite\s+|entirely\s+)*(?:sufficient|enough|complete|ausreichend)\b|\b(?:insufficient|unzureichend|incomplete)\b/giu,
+    'insufficient',
+  ],
   [/\b(?:partial(?:ly)?|partly|teilweise)(?:\s+sufficient)?\b/giu, 'partial'],
   [/\b(?:sufficient|ausreichend|enough|complete)\b/giu, 'sufficient'],
+];
+/** Those of a field only: a reply that begins with "No" may say anything. */
+const fieldWords: typeof verdictWords = [
   [/^\W*(?:true|yes|ja)\b/giu, 'sufficient'],
   [/^\W*(?:false|no|nein)\b/giu, 'insufficient'],
 ];
 
 /** The verdict of a text; null for none, and for several, as in an echo of the form. */
-function verdictIn(text: string): Sufficiency['quality'] | null {
+function verdictIn(text: string, isField: boolean): Sufficiency['quality'] | null {
   let rest = text;
   const found = new Set<Sufficiency['quality']>();
-  for (const [words, quality] of verdictWords)
+  for (const [words, quality] of isField ? [...verdictWords, ...fieldWords] : verdictWords)
     rest = rest.replace(words, (match) => {
       found.add(quality);
       return ' '.repeat(match.length);
@@ -88,7 +93,8 @@ export function readSufficiency(reply: string): Reading<Sufficiency> {
   const json = labelledMembers(value, labels);
   const fields = json.some(({ field }) => field === 'quality') ? json : labelledValues(reply, labels);
   const given = (field: string): string | undefined => fields.findLast((one) => one.field === field)?.value;
-  const quality = verdictIn(given('quality') ?? (reply.trim().length <= longestBare ? reply : ''));
+  const named = given('quality');
+  const quality = verdictIn(named ?? (reply.trim().length <= longestBare ? reply : ''), named !== undefined);
   if (quality === null) return { faults: ['"quality" must be "sufficient", "partial" or "insufficient".'] };
   const said = listNamed(value) ?? (given('missing') ?? '').split(/\s*;\s*|\n/);
   const missing = said

@@ -113,7 +113,9 @@ function saidBy(entry: unknown, passages: FactsAsked['passages']): readonly Said
   if (text === null) return [];
   const named = ['passage', 'passages', 'source', 'sources', 'citation', 'n', 'id', 'title'].map((name) => entry[name]);
   const first = named.map((one) => (Array.isArray(one) ? (one as unknown[])[0] : one)).filter((one) => one !== undefined && one !== null);
-  const byTitle = first.map((one) => passages.findIndex(({ source }) => typeof one === 'string' && oneLine(one) === oneLine(source.title)) + 1);
+  const byTitle = first.map(
+    (one) => passages.findIndex(({ source }) => typeof one === 'string' && oneLine(one) === oneLine(source.title)) + 1,
+  );
   const passage = byTitle.find((n) => n > 0) ?? first.map(numberIn).find((n) => n !== null) ?? null;
   return [{ text, passage }];
 }

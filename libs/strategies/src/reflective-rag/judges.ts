@@ -88,7 +88,8 @@ const synthesis: AskedJudge<Own> = {
     const { run } = view;
     const open = run.ending && run.ending.outcome !== 'completed' ? run.gap || missingIn(view) : null;
     const input = synthesisInput({ ...view, own: committeeOwn }, open);
-    return input.kind === 'synthesis' ? { ...input, onlyKnown: true } : input;
+    // In the order of the ledger, as the verdict on them was asked for.
+    return input.kind === 'synthesis' ? { ...input, facts: [...currentFacts(run.memory)], onlyKnown: true } : input;
   },
   take: (own, { result, why, ...verdict }, { run }, ref) => {
     if (result?.output?.kind !== 'synthesis')

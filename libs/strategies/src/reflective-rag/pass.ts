@@ -26,7 +26,10 @@ function retrieval(spec: Spec, action: NonNullable<TaskWish['action']>): TaskWis
 /** Passages of one place for the query, of some documents or of all. */
 function search(place: string, n: number, query: string, documents?: readonly string[]): TaskWish {
   if (place === searchPlace)
-    return retrieval({ id: 'search', capability: 'research', task: `Search: ${query}`, query }, { capability: 'research', argument: query });
+    return retrieval(
+      { id: 'search', capability: 'research', task: `Search: ${query}`, query },
+      { capability: 'research', argument: query },
+    );
   const id = `c${n + 1}-${place.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, inId)}`;
   const args = { collection: place, ...(documents ? { documents: [...documents] } : {}) };
   // Equal words in another collection, or in other documents of it, are another search.
@@ -36,7 +39,13 @@ function search(place: string, n: number, query: string, documents?: readonly st
 
 function discover(collections: readonly string[], query: string): TaskWish {
   return retrieval(
-    { id: 'discover', capability: 'collections.discover', task: `Find documents: ${query}`, query, args: { collections: [...collections] } },
+    {
+      id: 'discover',
+      capability: 'collections.discover',
+      task: `Find documents: ${query}`,
+      query,
+      args: { collections: [...collections] },
+    },
     { capability: `documents of ${[...collections].sort().join(' ')}`, argument: query },
   );
 }
@@ -96,7 +105,11 @@ function inside({ run, own }: RagView): readonly Move[] {
       ),
     );
     const best = own.documents.find(({ collection, document }) => !before.has(`${collection}/${document}`));
-    if (best) return [{ do: 'note', stage: 'reading', text: `Reads ${best.title}` }, { do: 'dispatch', tasks: [read(best, query)] }];
+    if (best)
+      return [
+        { do: 'note', stage: 'reading', text: `Reads ${best.title}` },
+        { do: 'dispatch', tasks: [read(best, query)] },
+      ];
   }
   const tasks = collectionsOf(content).flatMap((name, n) => {
     const documents = own.documents.filter(({ collection }) => collection === name).map(({ document }) => document);
@@ -138,6 +151,8 @@ export function passSummary({ run, own }: RagView): { readonly planSummary: stri
     planSummary: content ? `${content.class}, in ${content.collections.join(', ')}: ${content.query}` : '',
     findings:
       found.map(({ text }) => text.slice(0, 300)).join('; ') ||
-      (failed.length > 0 ? failed.map(([, { spec, result }]) => `${spec.task}: ${result!.failure!.message}`).join('; ') : 'Nothing new was found.'),
+      (failed.length > 0
+        ? failed.map(([, { spec, result }]) => `${spec.task}: ${result!.failure!.message}`).join('; ')
+        : 'Nothing new was found.'),
   };
 }

@@ -24,7 +24,8 @@ function replies(run: Scenario, event: Event, draw: Draw): (() => unknown)[] {
   const [, epoch, local] = event.id.split('/') as [string, string, string];
   const result = (data: Parameters<Scenario['result']>[1]) => () => run.result(local, data, Number(epoch));
   const kind = draw(7);
-  if (kind === 0) return draw(3) === 0 ? [] : [result({ status: 'timeout', failure: { code: 'CALL_TIMEOUT', message: 'late', retriable: true } })];
+  if (kind === 0)
+    return draw(3) === 0 ? [] : [result({ status: 'timeout', failure: { code: 'CALL_TIMEOUT', message: 'late', retriable: true } })];
   if (kind === 1) return [result({ status: 'error', failure: { code: 'PROVIDER_FAILED', message: 'broken', retriable: true } })];
   const said = (values: Record<string, unknown>) => [result({ output: { kind: 'values', values } })];
   const found = (count: number): Fact[] =>
@@ -39,11 +40,21 @@ function replies(run: Scenario, event: Event, draw: Draw): (() => unknown)[] {
     case 'synthesis':
       return [result({ output: { kind: 'synthesis', text: 'So it is.', insight: null, insightRejected: null, cutShort: false } })];
     case 'discover': {
-      const documents = Array.from({ length: draw(4) }, () => ({ collection: ['law', 'manuals'][draw(2)]!, document: `d${draw(3)}`, title: 'D', passage: draw(3) }));
+      const documents = Array.from({ length: draw(4) }, () => ({
+        collection: ['law', 'manuals'][draw(2)]!,
+        document: `d${draw(3)}`,
+        title: 'D',
+        passage: draw(3),
+      }));
       return said({ documents });
     }
     case 'values':
-      if (local.startsWith('judge.assess')) return said({ quality: ['partial', 'insufficient', 'sufficient'][draw(3)]!, missing: draw(2) === 0 ? [] : ['the year'], parsed: draw(7) > 0 });
+      if (local.startsWith('judge.assess'))
+        return said({
+          quality: ['partial', 'insufficient', 'sufficient'][draw(3)]!,
+          missing: draw(2) === 0 ? [] : ['the year'],
+          parsed: draw(7) > 0,
+        });
       if (local.startsWith('judge.refine')) return said({ query: draw(4) === 0 ? '' : `${words[draw(5)]} ${words[draw(5)]}` });
       return [result({ output: { kind: 'evidence', facts: found(draw(4)) } })];
     default:
@@ -76,11 +87,17 @@ function ragFaultsOf(run: Scenario): readonly string[] {
   const judged = tasks.flatMap(({ id, data: { input } }) => (input.kind === 'values' ? [{ id, values: input.values }] : []));
   const ledger = currentFacts(run.state!.memory);
   const settled = run.facts.flatMap((fact) => (fact.kind === 'TaskSettled' && fact.result.output?.kind === 'evidence' ? [fact] : []));
-  const taken = new Set(settled.filter(({ ref }) => ref.endsWith('judge.facts')).flatMap(({ result }) => (result.output as { facts: Fact[] }).facts.map(({ text }) => text)));
+  const taken = new Set(
+    settled
+      .filter(({ ref }) => ref.endsWith('judge.facts'))
+      .flatMap(({ result }) => (result.output as { facts: Fact[] }).facts.map(({ text }) => text)),
+  );
   const verdicts = judged.filter(({ id }) => id.includes('/judge.assess'));
   const end = run.completed()!;
   return [
-    ...searches.filter(({ input }) => input.collections.length !== 1 || !offered.includes(input.collections[0]!)).map(({ id }) => `${id} looks where nothing is offered`),
+    ...searches
+      .filter(({ input }) => input.collections.length !== 1 || !offered.includes(input.collections[0]!))
+      .map(({ id }) => `${id} looks where nothing is offered`),
     ...searches.filter(({ input }) => input.limit > Math.min(5, chunks)).map(({ id }) => `${id} wants more passages than allowed`),
     ...reads.filter((id, n) => reads.indexOf(id) !== n).map((id) => `${id} was read twice`),
     ...judged.filter(({ values }) => values['question'] !== goal).map(({ id }) => `${id} is about another question`),
@@ -88,7 +105,9 @@ function ragFaultsOf(run: Scenario): readonly string[] {
     ...ledger.filter(({ text }) => !taken.has(text)).map(({ text }) => `"${text}" is in the ledger and was taken from no passage`),
     ...(run.state!.rounds > most ? [`${run.state!.rounds} passes of ${most}`] : []),
     ...(run.facts.filter((fact) => fact.kind === 'PlanTaken').length > most ? ['more plans than passes'] : []),
-    ...(end['rule'] === 'D3' && run.facts.findLast((fact) => fact.kind === 'Assessed')?.reading.unread ? ['an unreadable verdict was sufficient'] : []),
+    ...(end['rule'] === 'D3' && run.facts.findLast((fact) => fact.kind === 'Assessed')?.reading.unread
+      ? ['an unreadable verdict was sufficient']
+      : []),
   ];
 }
 
@@ -112,5 +131,4 @@ describe('reflective-rag under any order of events', () => {
     const expected = seen.runs < 400 ? {} : { answered: 101, passes: 101, sufficient: 21, discovered: 61, fallbacks: 41 };
     for (const [name, least] of Object.entries(expected)) expect([name, seen[name as keyof typeof seen] >= least]).toEqual([name, true]);
   });
-
 });

@@ -27,8 +27,11 @@ const routeInput = (query: string | null, conversation: PlanRequested['data']['c
 });
 const route = (text: string, input = routeInput(null)) => routeAsk.read({ text, cutShort: false }, input);
 const contentOf = (reading: ReturnType<typeof route>) => ('output' in reading ? reading.output.content : reading);
-const read = <In, Out>(ask: { read(said: { text: string; cutShort: boolean }, input: In): Reading<Out> }, input: In, text: string): Reading<Out> =>
-  ask.read({ text, cutShort: false }, input);
+const read = <In, Out>(
+  ask: { read(said: { text: string; cutShort: boolean }, input: In): Reading<Out> },
+  input: In,
+  text: string,
+): Reading<Out> => ask.read({ text, cutShort: false }, input);
 
 describe('the router', () => {
   it('shows the collections with their descriptions, and the query of a later pass', () => {
@@ -53,7 +56,12 @@ describe('the router', () => {
 
   it('means all collections where it names none', () => {
     const all = places.map(({ name }) => name);
-    for (const reply of ['{"class":"factual","collections":[]}', '{"class":"factual"}', 'factual', '{"class":"factual","collections":["all"]}'])
+    for (const reply of [
+      '{"class":"factual","collections":[]}',
+      '{"class":"factual"}',
+      'factual',
+      '{"class":"factual","collections":["all"]}',
+    ])
       expect(contentOf(route(reply))).toMatchObject({ class: 'factual', collections: all });
   });
 
@@ -86,8 +94,14 @@ describe('facts', () => {
   ].map((fact) => ({ ...fact, taskId: 't', epoch: 1, confidence: null }));
   it.each([
     ['JSON', '{"facts":[{"fact":"Ada founded the works in 1874.","passage":1},{"fact":"Ada was born in Brest.","passage":2}]}'],
-    ['a bare list in a fence', '```\n[{"text":"Ada founded the works in 1874.","source":"[1]"},{"text":"Ada was born in Brest.","source":"2"}]\n```'],
-    ['titles', '{"facts":[{"statement":"Ada founded the works in 1874.","source":"Works"},{"statement":"Ada was born in Brest.","source":["Ada"]}]}'],
+    [
+      'a bare list in a fence',
+      '```\n[{"text":"Ada founded the works in 1874.","source":"[1]"},{"text":"Ada was born in Brest.","source":"2"}]\n```',
+    ],
+    [
+      'titles',
+      '{"facts":[{"statement":"Ada founded the works in 1874.","source":"Works"},{"statement":"Ada was born in Brest.","source":["Ada"]}]}',
+    ],
     ['texts', '{"facts":["Ada founded the works in 1874. [1]","Ada was born in Brest. [2]"]}'],
     ['lines', 'Here they are:\n1. Ada founded the works in 1874. [1]\n- Ada was born in Brest. [2]'],
   ])('are read in %s', (_what, reply) => expect(read(factsAsk, factsInput, reply)).toEqual({ output: { kind: 'evidence', facts: both } }));
@@ -100,7 +114,9 @@ describe('facts', () => {
     const entries = Array.from({ length: 9 }, (_, n) => ({ fact: `fact ${n}`, passage: n === 0 ? 7 : 1 }));
     const { output } = read(factsAsk, factsInput, JSON.stringify({ facts: entries })) as { output: { facts: { text: string }[] } };
     expect(output.facts.map(({ text }) => text)).toEqual(['fact 1', 'fact 2', 'fact 3', 'fact 4', 'fact 5']);
-    expect(read(factsAsk, factsInput, '{"facts":[{"fact":"x","passage":9}]}')).toEqual({ faults: [expect.stringContaining('from 1 to 2')] });
+    expect(read(factsAsk, factsInput, '{"facts":[{"fact":"x","passage":9}]}')).toEqual({
+      faults: [expect.stringContaining('from 1 to 2')],
+    });
     expect(read(factsAsk, factsInput, 'Ada was a founder.')).toEqual({ faults: [expect.stringContaining('JSON')] });
   });
 });
@@ -119,10 +135,14 @@ describe('the verdict on the facts', () => {
     ['{"sufficient": "no", "gaps": "the year"}', verdict('insufficient', 'the year')],
   ])('is read in %s', (reply, expected) => expect(read(assessAsk, assessInput, reply)).toEqual(expected));
 
-  it.each(['', 'I cannot say.', '{"quality":"sufficient|partial|insufficient","missing":[]}', '{"quality":"sufficient","missing":["the year"]}', '{"missing":["x"]}'])(
-    'is asked for again after %s',
-    (reply) => expect(read(assessAsk, assessInput, reply)).toEqual({ faults: [expect.any(String)] }),
-  );
+  it.each([
+    '',
+    'I cannot say.',
+    'No verdict.',
+    '{"quality":"sufficient|partial|insufficient","missing":[]}',
+    '{"quality":"sufficient","missing":["the year"]}',
+    '{"missing":["x"]}',
+  ])('is asked for again after %s', (reply) => expect(read(assessAsk, assessInput, reply)).toEqual({ faults: [expect.any(String)] }));
 });
 
 describe('the next query', () => {
@@ -135,7 +155,9 @@ describe('the next query', () => {
     '{"query": "birthplace of Ada"}',
     'Here is a better one:\n- birthplace of Ada',
     '<think>hm</think>\nbirthplace of Ada',
-  ])('is read in %s', (reply) => expect(read(refineAsk, refineInput, reply)).toEqual({ output: { kind: 'values', values: { query: 'birthplace of Ada' } } }));
+  ])('is read in %s', (reply) =>
+    expect(read(refineAsk, refineInput, reply)).toEqual({ output: { kind: 'values', values: { query: 'birthplace of Ada' } } }),
+  );
 
   it.each(['', '```\n```', 'founder of the Works!', 'x'.repeat(401)])('is asked for again after %s', (reply) =>
     expect(read(refineAsk, refineInput, reply)).toEqual({ faults: [expect.any(String)] }),
@@ -152,7 +174,36 @@ describe('the next query', () => {
 describe('any reply of a model', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.constantFrom('```json', '```', '{', '}', '[', ']', '[1]', '[2]', '"', ':', ',', '\n', '**', '- ', '"facts":', '"fact":', '"passage":1', '"quality":', 'sufficient', 'partial', '"missing":', 'class', 'factual', 'law', 'query:', '__proto__', '<think>', '\\'),
+    fc.constantFrom(
+      '```json',
+      '```',
+      '{',
+      '}',
+      '[',
+      ']',
+      '[1]',
+      '[2]',
+      '"',
+      ':',
+      ',',
+      '\n',
+      '**',
+      '- ',
+      '"facts":',
+      '"fact":',
+      '"passage":1',
+      '"quality":',
+      'sufficient',
+      'partial',
+      '"missing":',
+      'class',
+      'factual',
+      'law',
+      'query:',
+      '__proto__',
+      '<think>',
+      '\\',
+    ),
   );
   const reply = fc.array(piece, { maxLength: 25 }).map((parts) => parts.join(''));
 
@@ -175,7 +226,8 @@ describe('any reply of a model', () => {
         check(refineAsk, read(refineAsk, refineInput, text));
         const routed = route(text);
         check(routeAsk, routed);
-        if ('output' in routed) for (const name of routed.output.content['collections'] as string[]) expect(places.map((one) => one.name)).toContain(name);
+        if ('output' in routed)
+          for (const name of routed.output.content['collections'] as string[]) expect(places.map((one) => one.name)).toContain(name);
       }),
       { numRuns: 500 },
     );

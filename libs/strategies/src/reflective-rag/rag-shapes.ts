@@ -31,7 +31,10 @@ export const searchPlace = 'research';
 export function placesOf({ collections = [], capabilities }: Pick<Template, 'collections' | 'capabilities'>): readonly Place[] {
   const offered = capabilities.includes('collections') ? collections : [];
   const searches = capabilities.includes('research') && !offered.some(({ name }) => name === searchPlace);
-  return [...offered, ...(searches ? [{ name: searchPlace, description: 'the folder of documents or the web search of this system' }] : [])];
+  return [
+    ...offered,
+    ...(searches ? [{ name: searchPlace, description: 'the folder of documents or the web search of this system' }] : []),
+  ];
 }
 
 /** Content of a plan: how and where a pass looks. */

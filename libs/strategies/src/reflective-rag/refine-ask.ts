@@ -56,12 +56,14 @@ function readQuery(reply: string, { tried }: RefineAsked): Reading<string> {
   return { output: query };
 }
 
-const label = /^[\s>*_#"'`•-]*(?:(?:the\s+)?(?:new|next|refined|search|neue|nächste)?[\s_-]*(?:search\s+)?(?:query|suchanfrage|anfrage))[\s*_"'`]*[:=]\s*/iu;
+const label =
+  /^[\s>*_#"'`•-]*(?:(?:the\s+)?(?:new|next|refined|search|neue|nächste)?[\s_-]*(?:search\s+)?(?:query|suchanfrage|anfrage))[\s*_"'`]*[:=]\s*/iu;
 
 function queryIn(reply: string): string {
   const value = jsonIn(reply);
   if (isObject(value)) {
-    const member = value['query'] ?? value['refined_query'] ?? value['search_query'] ?? Object.values(value).find((one) => typeof one === 'string');
+    const member =
+      value['query'] ?? value['refined_query'] ?? value['search_query'] ?? Object.values(value).find((one) => typeof one === 'string');
     return typeof member === 'string' ? bare(member) : '';
   }
   const lines = reply

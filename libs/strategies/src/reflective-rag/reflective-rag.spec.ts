@@ -32,7 +32,8 @@ const passages = (run: Scenario, local: string, ...texts: string[]) =>
       })),
     },
   });
-const values = (run: Scenario, local: string, said: Record<string, unknown>) => run.result(local, { output: { kind: 'values', values: said } });
+const values = (run: Scenario, local: string, said: Record<string, unknown>) =>
+  run.result(local, { output: { kind: 'values', values: said } });
 const facts = (run: Scenario, ...texts: string[]) => {
   const taskId = `run_00000001/${run.state!.epoch}/judge.facts`;
   const source = { kind: 'collection' as const, title: 'Doc', url: null };
@@ -59,7 +60,12 @@ describe('reflective-rag', () => {
     const run = begun();
     routed(run, 0, { collections: ['law', 'manuals'] });
     expect(run.dispatched()).toEqual(['0/c1-law', '0/c2-manuals']);
-    expect(inputOf<'collections'>(run, 'c2-manuals')).toMatchObject({ kind: 'collections', collections: ['manuals'], limit: 5, query: 'query 0' });
+    expect(inputOf<'collections'>(run, 'c2-manuals')).toMatchObject({
+      kind: 'collections',
+      collections: ['manuals'],
+      limit: 5,
+      query: 'query 0',
+    });
     passages(run, 'c1-law', 'one', 'two');
     expect(run.dispatched()).toHaveLength(2);
     passages(run, 'c2-manuals', 'three');
@@ -75,7 +81,11 @@ describe('reflective-rag', () => {
       facts: [{ text: 'Ada founded it.', source: { kind: 'collection', title: 'Doc', url: null } }],
     });
     assessed(run, 'sufficient');
-    expect(inputOf<'synthesis'>(run, 'judge.synthesis')).toMatchObject({ openGap: null, onlyKnown: true, facts: [{ text: 'Ada founded it.' }] });
+    expect(inputOf<'synthesis'>(run, 'judge.synthesis')).toMatchObject({
+      openGap: null,
+      onlyKnown: true,
+      facts: [{ text: 'Ada founded it.' }],
+    });
     run.composed('Ada [1].');
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', answer: 'Ada [1].', rounds: 1, assessed: true });
     expect(stages(run)).toEqual(['routing', 'retrieving', 'summarizing', 'evaluating', 'generating', 'done']);
@@ -99,7 +109,10 @@ describe('reflective-rag', () => {
     expect(inputOf<'collections'>(run, 'c1-manuals')).toMatchObject({ documents: ['d7'], query: 'birthplace of Ada' });
     passages(run, 'c1-manuals', 'She was born in Brest.');
     facts(run, 'Ada was born in Brest.');
-    expect(inputOf<'values'>(run, 'judge.assess').values['facts']).toMatchObject([{ text: 'Ada founded it.' }, { text: 'Ada was born in Brest.' }]);
+    expect(inputOf<'values'>(run, 'judge.assess').values['facts']).toMatchObject([
+      { text: 'Ada founded it.' },
+      { text: 'Ada was born in Brest.' },
+    ]);
     assessed(run, 'sufficient');
     run.composed('Ada [1], of Brest [2].');
     expect(run.completed()).toMatchObject({ outcome: 'completed', rounds: 2 });
@@ -115,7 +128,13 @@ describe('reflective-rag', () => {
     routed(run, 0, deep);
     expect(inputOf<'discover'>(run, 'discover')).toEqual({ kind: 'discover', query: 'query 0', collections: ['manuals'], limit: 3 });
     values(run, 'discover', { documents });
-    expect(inputOf<'document'>(run, 'read')).toEqual({ kind: 'document', collection: 'manuals', document: 'd1', passage: 2, maxCharacters: 4_000 });
+    expect(inputOf<'document'>(run, 'read')).toEqual({
+      kind: 'document',
+      collection: 'manuals',
+      document: 'd1',
+      passage: 2,
+      maxCharacters: 4_000,
+    });
     passages(run, 'read', 'a long text');
     facts(run, 'A step.');
     assessed(run, 'partial', 'the next step');
@@ -175,7 +194,12 @@ describe('reflective-rag', () => {
     assessed(run, 'insufficient', 'the year', 'the place');
     expect(inputOf<'synthesis'>(run, 'judge.synthesis')).toMatchObject({ openGap: 'the year; the place' });
     run.composed('one [1], two [2]; the year is not known.');
-    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D6', rounds: 2, reason: expect.stringContaining('the year; the place') });
+    expect(run.completed()).toMatchObject({
+      outcome: 'limit_reached',
+      rule: 'D6',
+      rounds: 2,
+      reason: expect.stringContaining('the year; the place'),
+    });
     expect(run.outputs.filter(({ type }) => type === 'GapDetected')).toHaveLength(1);
   });
 

@@ -49,7 +49,10 @@ function render({ template, system, goal }: PlanAsked['request'], { query, place
 }
 
 const labels: readonly Label[] = [
-  ...['class', 'question class', 'query type', 'question type', 'type', 'category', 'klasse', 'typ'].map((words) => ({ field: 'class', words })),
+  ...['class', 'question class', 'query type', 'question type', 'type', 'category', 'klasse', 'typ'].map((words) => ({
+    field: 'class',
+    words,
+  })),
   ...['collections', 'collection', 'sources', 'sammlungen'].map((words) => ({ field: 'collections', words })),
   ...['query', 'search query', 'suchanfrage'].map((words) => ({ field: 'query', words })),
 ];
@@ -83,7 +86,8 @@ function readRoute(reply: string, { query, places }: RagAsked, { goal, conversat
   if (named === null) return { faults: [`"class" must be one of: ${QuestionClass.options.join(', ')}.`] };
   const wanted = given('collections') ?? (isBare ? reply : '');
   const chosen = places.filter(({ name }) => names(wanted, name));
-  const isChoice = given('collections') !== undefined && /[\p{L}\p{N}]/u.test(wanted) && !/^\W*(?:all|any|alle|none|every)\b/iu.test(wanted);
+  const isChoice =
+    given('collections') !== undefined && /[\p{L}\p{N}]/u.test(wanted) && !/^\W*(?:all|any|alle|none|every)\b/iu.test(wanted);
   if (chosen.length === 0 && isChoice)
     return { faults: [`There is no collection "${bounded(wanted, 100)}". Use some of: ${places.map(({ name }) => name).join(', ')}.`] };
   const own = query === null && conversation.length > 0 ? oneLine(given('query') ?? '').slice(0, longestQuery) : '';

@@ -2,8 +2,23 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { textOf as contentText } from '../model-server/script.js';
 import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
-export type Role =
-  'planner' | 'waves' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner' | 'direct';
+/** Roles whose prompts begin with a fixed line. */
+const named = [
+  'planner',
+  'waves',
+  'assessor',
+  'composer',
+  'thinker',
+  'adviser',
+  'scorer',
+  'critic',
+  'learner',
+  'router',
+  'reader',
+  'evaluator',
+  'refiner',
+] as const;
+export type Role = (typeof named)[number] | 'expert' | 'direct';
 
 type Messages = ScriptedRequest['messages'];
 const textOf = (messages: Messages): string => messages.map((message) => contentText(message.content)).join('\n');
@@ -14,10 +29,8 @@ export function roleOf({ messages }: { readonly messages: Messages }): Role {
     .filter(({ role }) => role === 'system')
     .map(({ content }) => contentText(content))
     .join('\n');
-  const named = (['planner', 'waves', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) =>
-    system.includes(marks.roles[role]),
-  );
-  if (named) return named;
+  const found = named.find((role) => system.includes(marks.roles[role]));
+  if (found) return found;
   if (system.includes('You are an expert of the committee: ')) return 'expert';
   return 'direct';
 }
@@ -66,6 +79,10 @@ export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: nu
   scorer: { prompt_tokens: 809, completion_tokens: 83 },
   critic: { prompt_tokens: 907, completion_tokens: 97 },
   learner: { prompt_tokens: 1009, completion_tokens: 103 },
+  router: { prompt_tokens: 1103, completion_tokens: 107 },
+  reader: { prompt_tokens: 1201, completion_tokens: 109 },
+  evaluator: { prompt_tokens: 1301, completion_tokens: 113 },
+  refiner: { prompt_tokens: 1409, completion_tokens: 127 },
 };
 
 /** The replies for one question; the question is what tells its calls from those of other questions. */
@@ -132,6 +149,19 @@ export class CommitteeScript {
   /** A reply of the judge's other parts, as text or as what is to be JSON. */
   judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner', says: string | object, times?: number): this {
     return this.step(role, role, { text: typeof says === 'string' ? says : JSON.stringify(says), usage: price[role] }, undefined, times);
+  }
+  /** The next reply of a part of `reflective-rag`, perhaps made of what its prompt holds: text, or what is to be JSON. */
+  part(
+    role: 'router' | 'reader' | 'evaluator' | 'refiner',
+    says: string | object | ((prompt: string) => string | object),
+    times?: number,
+  ): this {
+    const reply = (request: ScriptedRequest): ScriptedReply => {
+      const said: string | object =
+        typeof says === 'function' ? (says as (prompt: string) => string | object)(textOf(request.messages)) : says;
+      return { text: typeof said === 'string' ? said : JSON.stringify(said), usage: price[role] };
+    };
+    return this.step(role, role, reply, undefined, times);
   }
   answer(chunks: readonly (string | ScriptedChunk)[]): this {
     return this.composer({ chunks: chunks.map((chunk) => (typeof chunk === 'string' ? { text: chunk } : chunk)), usage: price.composer });

@@ -116,7 +116,12 @@ export class SqliteVectors implements Vectors {
       const most = hitLimit(limit);
       return this.store.read((sql) => {
         const row = rowOf(sql, scope);
-        return { hits: row && expression !== null && most > 0 ? matchesOf(sql, row.n, { expression, limit: most, filter: filterOf(row.n, where, anyOf) }) : [] };
+        return {
+          hits:
+            row && expression !== null && most > 0
+              ? matchesOf(sql, row.n, { expression, limit: most, filter: filterOf(row.n, where, anyOf) })
+              : [],
+        };
       });
     });
   }
@@ -310,7 +315,10 @@ function filterOf(collection: number, where: VectorMetadata, anyOf: VectorChoice
     parameters: [collection, anyOf.key, JSON.stringify(anyOf.texts.map(metadataText))],
   };
   const used = [all, some].filter((one) => one !== null && one !== undefined);
-  return { conditions: (column) => used.map(({ sql }) => ` AND ${column} ${sql}`).join(''), parameters: used.flatMap(({ parameters }) => parameters) };
+  return {
+    conditions: (column) => used.map(({ sql }) => ` AND ${column} ${sql}`).join(''),
+    parameters: used.flatMap(({ parameters }) => parameters),
+  };
 }
 
 const chunks = <T>(all: readonly T[]): readonly (readonly T[])[] =>

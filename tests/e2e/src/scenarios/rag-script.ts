@@ -1,2 +1,0 @@
-import type { RunView } from '@conclave/contracts';
-import { ChatStream, CommitteeScript, price, type Engine, readRun, type Role, runEvents, user } from '@conclave/test-support/system';

@@ -51,6 +51,8 @@ function textFor(request: ScriptedRequest, mood: Mood): string {
     case 'composer':
     case 'direct':
       return 'It depends on the case.';
+    default:
+      throw new Error(`The committee has no ${roleOf(request)}.`);
   }
 }
 

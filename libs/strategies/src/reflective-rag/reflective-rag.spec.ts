@@ -123,7 +123,7 @@ describe('reflective-rag', () => {
 
   it('reads the best document of a deep question, and another one on the next pass', () => {
     const run = begun({ options: { characters: 4_000, documents: 3 } });
-    const deep = { class: 'deep_dive', collections: ['manuals'] } as const;
+    const deep = { class: 'deep_dive' as const, collections: ['manuals'] };
     const documents = ['d1', 'd2'].map((document) => ({ collection: 'manuals', document, title: document, passage: 2 }));
     routed(run, 0, deep);
     expect(inputOf<'discover'>(run, 'discover')).toEqual({ kind: 'discover', query: 'query 0', collections: ['manuals'], limit: 3 });

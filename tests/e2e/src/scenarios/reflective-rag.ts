@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StreamEntry } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { CommitteeScript, type Engine, inventedName, plainTemplate } from '@conclave/test-support/system';
+import { CommitteeScript, inventedName, plainTemplate, type System } from '@conclave/test-support/system';
 import { KeyedCaller, keys } from './callers.js';
 
 export const ragTemplates = {
@@ -25,8 +25,8 @@ function passageWith(prompt: string, text: string): number {
 }
 
 /** The strategy `reflective-rag` over HTTP, on documents that people upload. */
-export function ragScenarios(engine: () => Engine): void {
-  const [ann, cyd] = [new KeyedCaller(engine, keys.ann), new KeyedCaller(engine, keys.cyd)];
+export function ragScenarios(system: () => System): void {
+  const [ann, cyd] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.cyd)];
 
   const collection = async (caller: KeyedCaller, description: string): Promise<string> => {
     const name = inventedName().toLowerCase();
@@ -54,7 +54,7 @@ export function ragScenarios(engine: () => Engine): void {
       await upload(ann, people, 'other.md', '# Somebody\n\nSomebody else was born in a village and wrote letters.\n');
 
       const question = `In which town was the founder of the ${works} works born?`;
-      const s = new CommitteeScript(engine().models, question)
+      const s = new CommitteeScript(system().models, question)
         .part(
           'router',
           (prompt) => {
@@ -129,7 +129,7 @@ export function ragScenarios(engine: () => Engine): void {
       await upload(ann, shelf, 'manual.md', `# Start of the ${engineName}\n\n${steps.join('\n\n')}\n`);
 
       const deep = `How is the ${engineName} started, step by step?`;
-      const s = new CommitteeScript(engine().models, deep)
+      const s = new CommitteeScript(system().models, deep)
         .part('router', { class: 'deep_dive', collections: [shelf] }, 1)
         .part(
           'reader',
@@ -156,7 +156,7 @@ export function ragScenarios(engine: () => Engine): void {
       ]);
 
       const lost = `Who made the ${engineName}?`;
-      const t = new CommitteeScript(engine().models, lost)
+      const t = new CommitteeScript(system().models, lost)
         .part('router', 'I would rather not say.', 3)
         .part('reader', { facts: [{ fact: `There is an engine ${engineName}.`, passage: 1 }] }, 1)
         .part('evaluator', { quality: 'insufficient', missing: ['the maker'] }, 1)
@@ -169,7 +169,7 @@ export function ragScenarios(engine: () => Engine): void {
 
       // Another tenant without collections is told so, and no model is asked.
       const none = `Who owns the ${engineName}?`;
-      const u = new CommitteeScript(engine().models, none);
+      const u = new CommitteeScript(system().models, none);
       expect(await cyd.answered('reflects-once', none)).toMatchObject({
         outcome: 'failed',
         reason: expect.stringContaining('no collection'),

@@ -14,7 +14,7 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule } from '@conclave/service-merger';
+import { LearningModule, MergerModule, runFolding } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 
 export interface SystemOptions {
@@ -55,6 +55,7 @@ export async function openSystem({ loaded, observers, doors, localServers }: Sys
       observers,
       service: 'standalone',
       processId: identity.id,
+      folding: runFolding,
       ...(localServers ? { localServers } : {}),
     });
     shutdown.add('stores', () => ports.close());

@@ -17,7 +17,7 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { MergerModule } from '@conclave/service-merger';
+import { MergerModule, runFolding } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 import { instantModels, type InstantModels } from './instant-models.js';
 
@@ -70,7 +70,7 @@ export async function startServices(
   const shutdown: Shutdown = openShutdown(observers.logger);
   const models = instantModels();
   try {
-    const opened = await openPorts({ loaded, observers, service: as, processId, ...(storeCounter ? { storeCounter } : {}) });
+    const opened = await openPorts({ loaded, observers, service: as, processId, folding: runFolding, ...(storeCounter ? { storeCounter } : {}) });
     shutdown.add('stores', () => opened.close());
     const ports: OpenedPorts = { ...opened, models };
     await claimStores(ports.log, ports.state);

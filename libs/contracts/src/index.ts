@@ -33,8 +33,8 @@ export {
   TemplateSettings,
   type TlsSettings,
 } from './configuration/index.js';
-export { checkData, onDataCheck } from './data-check.js';
-export { type Event, makeEvent, type Service, services } from './event.js';
+export { checkData, onDataCheck, onTrustedData } from './data-check.js';
+export { type Event, makeEvent, ownEvent, type Service, services } from './event.js';
 export {
   Allowance,
   type AnyEvent,

@@ -149,6 +149,7 @@ async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
       ...poolChangeOf(opening, 'embedded', () => sqlite.durable()),
       logger: observers.logger,
       ...(opening.storeCounter ? { counter: opening.storeCounter } : {}),
+      ...(opening.folding ? { folding: opening.folding } : {}),
     }),
   );
   const { log, state, stream, blobs } = sqlite;

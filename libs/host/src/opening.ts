@@ -1,5 +1,6 @@
 import type { StoreCounter } from '@conclave/adapter-sqlite';
 import type { Loaded, Observers } from '@conclave/platform';
+import type { Folding } from '@conclave/ports';
 import type { ModelSearch } from './open-models.js';
 
 export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest' | 'standalone';
@@ -13,4 +14,6 @@ export interface OpenPortsOptions {
   readonly localServers?: ModelSearch['ports'];
   /** Reports the embedded store's operations, for measurements. */
   readonly storeCounter?: StoreCounter;
+  /** Folds recorded steps of runs, so that the embedded store need not write every state. */
+  readonly folding?: Folding;
 }

@@ -27,6 +27,12 @@ export function dueOf(run: RunState): number | null {
   return at.length === 0 ? null : Math.min(...at);
 }
 
+/** The run's timer after a step if it must be set anew, else null. A fired timer is gone, whatever it changed. */
+export function nextDue(run: RunState, hasFired: boolean): RunState['due'] | null {
+  const at = dueOf(run);
+  return hasFired || at !== run.due.at ? { arm: run.due.arm + 1, at } : null;
+}
+
 /** Open tasks past their time to start or to end: the timer's sender must look up their status first. */
 export const overdueTasks = (run: RunState, now: number): readonly { readonly taskId: string; readonly taskClass: string }[] =>
   openTasks(run)

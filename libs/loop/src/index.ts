@@ -4,6 +4,7 @@ export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';
 export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve, foldFacts } from './fold.js';
+export { foldStep } from './fold-step.js';
 export { firstPlanAsked, keptEntries } from './kept-answer.js';
 export { actionKey, currentFacts, repeatOf } from './memory.js';
 export {

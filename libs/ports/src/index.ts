@@ -141,6 +141,7 @@ export type {
   CallOutcome,
   Committed,
   DueTimer,
+  Folding,
   Hints,
   Journal,
   JournalCall,

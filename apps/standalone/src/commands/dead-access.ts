@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, Failure } from '@conclave/contracts';
 import { logPlace, newProcessId, openLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
+import { runFolding } from '@conclave/service-merger';
 import { DeadLetters, type Decision, type LetterFilter } from '@conclave/ports';
 import type { GatewayClient } from './gateway-client.js';
 import { findGateway } from './running-gateway.js';
@@ -42,7 +43,7 @@ export async function openDeadAccess(loaded: Loaded, terminal: { write(text: str
   const client = await findGateway(loaded);
   if (client) return overHttp(client);
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
-  const opened = await openLog({ loaded, logger, processId: newProcessId('dead') });
+  const opened = await openLog({ loaded, logger, processId: newProcessId('dead'), folding: runFolding });
   if (!opened) throw new Failure('DEAD_LETTER_NOT_FOUND', `Nothing was ever recorded in ${logPlace(loaded)}.`);
   const letters = new DeadLetters({ log: opened.log, topics: opened.topics, runOf: opened.runOf });
   return {

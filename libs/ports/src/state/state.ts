@@ -89,6 +89,17 @@ export interface Runs {
   park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }>;
 }
 
+/**
+ * How a store gets the state of a run from recorded steps. With it, a store whose log lies in the same file writes only some states of a
+ * run and folds the others.
+ */
+export interface Folding {
+  /** Where the record of a step lies, by the version that it leads to. */
+  recordAt(runId: string, version: number): RecordedCall;
+  /** The state after a step, from the state before it (null before the first) and the data of its record. Pure. */
+  fold(runId: string, state: unknown, record: unknown): unknown;
+}
+
 export interface StepTime {
   /** The store's clock in milliseconds since 1970; the same value when a step is computed again. */
   readonly now: number;
@@ -183,7 +194,7 @@ export interface JournalCall {
   readonly attempt: number;
 }
 
-/** Where the record of a call will be stored. */
+/** Topic and id of a record. */
 export interface RecordedCall {
   readonly topic: string;
   readonly id: string;

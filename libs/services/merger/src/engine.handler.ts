@@ -1,11 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
+import { Failure, ownEvent, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, EventPattern, reachedDurably, type CrashPoints } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
+import { stepId } from './run-folding.js';
 import { chainHash, stateHash } from './step-hash.js';
 
 /** Milliseconds before retrying a step whose run kept changing concurrently. */
@@ -111,9 +112,9 @@ function storable(event: EngineInput, request: PlanRequested | null, before: str
   const { runId } = next;
   const decided = facts.findLast((fact) => fact.kind === 'Decided');
   const terminal = next.endedAt !== null;
-  const record = makeEvent(
+  const record = ownEvent(
     StepRecorded,
-    { id: `${runId}/step/${version}`, runId, source: 'merger', time: at.now },
+    { id: stepId(runId, version), runId, source: 'merger', time: at.now },
     {
       version,
       ...recorded,

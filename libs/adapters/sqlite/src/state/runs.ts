@@ -25,8 +25,6 @@ interface RunRow {
   readonly run_id: string;
   readonly accepted_at: number;
   readonly header: string | null;
-  readonly version: number;
-  readonly state: string | null;
   readonly status: string;
   readonly terminal: number;
 }
@@ -45,8 +43,6 @@ export interface RunsParts {
   /** Milliseconds a retry mapping is valid. */
   readonly retryKeyMs: number;
 }
-
-const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
 
 /** A record of a run that was never accepted leaves a row too; it does not count as an open run. */
 const countOpen = 'SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL';
@@ -150,9 +146,8 @@ export class SqliteRuns implements Runs {
   }
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {
-    await this.parts.database.committed();
-    const row = this.parts.database.read((sql) => sql.get<RunRow>(`SELECT ${runColumns} FROM run WHERE run_id = ? AND version > 0`, runId));
-    return row ? { version: row.version, state: JSON.parse(row.state!) as S, status: row.status, terminal: row.terminal === 1 } : null;
+    const { version, state, status, terminal } = await this.parts.runs.read(runId);
+    return version > 0 ? { version, state: state as S, status, terminal } : null;
   }
 
   async list({

@@ -1,6 +1,6 @@
 import { parkedFlag, type StateStore } from '@conclave/ports';
 
-/** Maximum delay until a cancel is noticed when its hint is lost. */
+/** Maximum delay until a cancel is noticed when its hint is lost. Where no hint gets lost, nothing is polled. */
 const pollMs = 250;
 
 /** Watches whether one of the ids, a run's first, is cancelled. `stop` must be called when the work ends. */
@@ -25,8 +25,8 @@ interface Watched {
 }
 
 /**
- * Tells running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast, the poll
- * makes it certain. All calls of the process share one subscription and one poll.
+ * Tells running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast. Where
+ * hints may get lost, a poll makes it certain. All calls of the process share one subscription and one poll.
  */
 export class CancelWatch {
   private readonly watches = new Set<Watched>();
@@ -80,6 +80,10 @@ export class CancelWatch {
 
   private add(watched: Watched): void {
     this.watches.add(watched);
+    if (!this.state.hints.certain) this.startPolling();
+  }
+
+  private startPolling(): void {
     this.poll ??= setInterval(() => {
       if (this.asking) return;
       this.asking = true;
@@ -94,12 +98,12 @@ export class CancelWatch {
     this.poll = null;
   }
 
-  /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. */
+  /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. It is asked again until it answers. */
   private lookFor(watches: readonly Watched[]): Promise<void> {
     if (watches.length === 0) return Promise.resolve();
     return this.state.runs.cancelled([...new Set(watches.flatMap(({ flags }) => flags))]).then(
       (found) => watches.forEach((watched) => watched.saw(found)),
-      () => undefined,
+      () => this.watches.size > 0 && this.startPolling(),
     );
   }
 

@@ -250,6 +250,8 @@ export interface Leases {
  * `load`.
  */
 export interface Hints {
+  /** No message gets lost, and a run that ends sends `cancel` with its id, so that nobody has to poll flags. Absent if that is not sure. */
+  readonly certain?: true;
   publish(channel: string, payload: string): Promise<void>;
   subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
 }

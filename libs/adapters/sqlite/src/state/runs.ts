@@ -140,6 +140,7 @@ export class SqliteRuns implements Runs {
     const { log, stream, timers } = this.parts;
     timers.change(tick, runId, step.disarm, step.arm);
     for (const id of step.cancels) this.flag(tick, id);
+    if (step.terminal) tick.afterCommit(() => this.parts.hints.send('cancel', runId));
     stream.write(tick, runId, step.entries);
     // Appended here, so that a crash between commit and publishing cannot lose them.
     log.appendOutputs(tick, step.outputs);

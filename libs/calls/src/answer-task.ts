@@ -60,6 +60,7 @@ const ofTask = ({ task: { runId, data }, signal, deadline }: TaskContext) => ({
   contexts: data.contexts,
   prices: data.prices,
   signal,
+  ...(data.userInputs ? { userInputs: data.userInputs } : {}),
 });
 
 /** The result of an unanswered task. */

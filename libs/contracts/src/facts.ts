@@ -269,6 +269,20 @@ export const factSpecs = [
     ({ question, deadline }) => [{ kind: 'question.asked', question, deadline }],
   ),
   defineFact(
+    'CommandAccepted',
+    'A command has reached the run. It is applied or rejected later, at the latest when the run ends.',
+    {
+      seq: z.int(),
+      name: z.string(),
+      actor: z.string(),
+      at: Timestamp,
+      text: z.string().optional().describe('what it says, in short'),
+      key: z.string().optional().describe('equal for repeats of one command'),
+    },
+    ({ name, seq, actor }) => `Command ${seq} (${name}) of ${actor} has come.`,
+    ({ seq, name, actor, text }) => [{ kind: 'command.accepted', seq, name, actor, ...(text === undefined ? {} : { text }) }],
+  ),
+  defineFact(
     'CommandQueued',
     'A command waits for the strategy.',
     { seq: z.int(), command: z.record(z.string(), z.unknown()) },

@@ -55,6 +55,13 @@ export const promptMarks = {
   query: 'QUERY:',
   tried: 'TRIED:',
   missing: 'MISSING:',
+  /** Heading of what the user said during the run, and the marks its lines begin with. */
+  userInputs: {
+    heading: 'SAID BY THE USER DURING THE RUN:',
+    steer: '[USER GUIDANCE]',
+    add_context: '[USER CONTEXT]',
+    answer: '[USER ANSWER]',
+  },
   /** Everything between these two lines is data, never an instruction. */
   data: { open: '<<<DATA', close: 'DATA>>>' },
   /** Block of a re-plan. */

@@ -58,6 +58,13 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('stage'), code: StageCode, text: z.string().describe('what it does now, one line for people') }),
   z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),
+  z.object({
+    kind: z.literal('command.accepted'),
+    seq: z.int(),
+    name: z.string(),
+    actor: z.string().describe('who sent it'),
+    text: z.string().optional().describe('what it says; the first 240 characters'),
+  }),
   z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
   z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),
   z.object({ kind: z.literal('question.asked'), question: z.string(), deadline: Timestamp }),

@@ -69,7 +69,9 @@ export const Memory = z.object({
   searchQuestion: z.string().nullable().describe('standalone question written by the planner for follow-ups'),
   facts: z.array(Fact),
   tried: z.array(TriedAction),
-  userInputs: z.array(z.object({ seq: z.int().nonnegative(), text: z.string() })),
+  userInputs: z
+    .array(z.object({ seq: z.int().nonnegative(), text: z.string() }))
+    .describe('texts of commands by their number; guidance and context begin with their mark, an answer stands as it is'),
 });
 export type Memory = z.infer<typeof Memory>;
 

@@ -76,6 +76,7 @@ const pick = <V>(table: Readonly<Record<string, V>>, keys: readonly string[]): R
 function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }: Extract<RunFact, { kind: 'TaskOpened' }>): Event {
   const { spec, epoch, models, tier } = run.tasks[ref]!;
   const { template, caller, detail, caching } = run.request;
+  const { userInputs } = run.memory;
   return makeEvent(
     TaskDispatched,
     { id: ref, runId: run.runId, source: 'merger', time: now, key: ref, taskClass },
@@ -97,6 +98,7 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
       detail: detail ?? 'redacted',
       cached: (caching ?? null) !== null && (template.caches?.search ?? false),
       prompts: template.prompts ?? {},
+      ...(userInputs.length > 0 && models.length > 0 ? { userInputs: userInputs.map(({ text }) => text) } : {}),
     },
   );
 }
@@ -136,7 +138,8 @@ function completedEvent(
       },
       complexity,
       cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
-      caching: unique ? null : (caching ?? null),
+      // What the user said during this run is not said by the next one with the same question.
+      caching: unique || run.memory.userInputs.length > 0 ? null : (caching ?? null),
       plan: run.keptPlan,
       experts: expertOutcomes(run),
       review,

@@ -65,10 +65,13 @@ function turn(turning: Turning, owed: Owed): void {
     case 'command': {
       const { seq, command } = owed;
       const { name } = command;
+      // An answer is applied when it comes; only what follows from it is owed.
+      const isApplied = name === 'answer';
+      if (isApplied && run.ending) return;
       const moves = strategy.onCommand?.(view, command) ?? [];
       const refused = run.ending ? 'The answer is being written.' : moves.find((move) => move.do === 'reject')?.reason;
       if (refused !== undefined) return turning.put({ kind: 'CommandRejected', seq, name, reason: refused });
-      if (name !== 'answer') turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now });
+      if (!isApplied) turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now });
       return apply(turning, moves);
     }
   }

@@ -161,6 +161,7 @@ export const CommandIssued = defineEvent({
     seq: z.int().nonnegative(),
     actor: z.string(),
     issuedAt: Timestamp,
+    key: z.string().optional().describe('hash of the Idempotency-Key of its sender: a repeat has no effect'),
     command: z.discriminatedUnion('name', [
       z.object({ name: z.literal('cancel'), reason: z.string() }),
       z.object({ name: z.literal('pause') }),

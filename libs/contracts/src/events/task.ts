@@ -167,6 +167,7 @@ export const TaskDispatched = defineEvent({
     detail: z.enum(['redacted', 'full']).default('redacted').describe('whether its prompt and raw reply go to the run stream'),
     cached: z.boolean().default(false).describe('whether results of earlier runs may be used'),
     prompts: z.record(z.string(), z.string()).default({}).describe('prompts of the template that replace shipped ones'),
+    userInputs: z.array(z.string()).optional().describe('what the user said while the run was going on, the latest last'),
   }),
 });
 export type TaskDispatched = EventOf<typeof TaskDispatched>;

@@ -78,6 +78,18 @@ export type RoundView = z.infer<typeof RoundView>;
 export const DecisionView = z.object({ epoch: z.int().nonnegative(), rule: RuleId, sentence: z.string(), at: Timestamp });
 export type DecisionView = z.infer<typeof DecisionView>;
 
+/** A command as the run knows it. One that was accepted and never reached the run had no effect: the run had ended. */
+export const CommandView = z.object({
+  seq: z.int(),
+  command: z.string(),
+  actor: z.string(),
+  at: Timestamp,
+  status: z.enum(['accepted', 'applied', 'rejected']),
+  round: z.int().nullable().describe('round in which it was applied'),
+  reason: z.string().nullable().describe('why it was rejected'),
+});
+export type CommandView = z.infer<typeof CommandView>;
+
 /** A run for people: the question, the plan, the results, the deciding rule, the cost. */
 export const RunView = z.object({
   object: z.literal('run'),
@@ -104,6 +116,12 @@ export const RunView = z.object({
   rounds: z.array(RoundView),
   history: z.array(HistoryEntry),
   decisions: z.array(DecisionView),
+  commands: z.array(CommandView).default([]).describe('in the order in which they came'),
+  waitsFor: z
+    .object({ question: z.string(), deadline: Timestamp })
+    .nullable()
+    .default(null)
+    .describe('question that the run waits for the user to answer'),
   usage: z.object({
     total: Usage.describe('what the run had used when it ended, or by now'),
     openCalls: z.int().nonnegative().default(0).describe('calls that were in flight when it ended: `total` does not hold what they cost'),
@@ -124,7 +142,10 @@ export const RunView = z.object({
 });
 export type RunView = z.infer<typeof RunView>;
 
-const text = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' });
+const text = z
+  .string({ error: 'must be a text' })
+  .min(1, { error: 'must not be empty' })
+  .max(20_000, { error: 'must not be longer than 20000 characters' });
 export const CommandRequest = z.discriminatedUnion(
   'command',
   [
@@ -133,7 +154,7 @@ export const CommandRequest = z.discriminatedUnion(
     z.object({ command: z.literal('resume') }),
     z.object({ command: z.literal('steer'), text }),
     z.object({ command: z.literal('add_context'), text }),
-    z.object({ command: z.literal('override_step'), skill: text, input: z.string({ error: 'must be a text' }) }),
+    z.object({ command: z.literal('override_step'), skill: text, input: text }),
     z.object({ command: z.literal('answer'), text }),
   ],
   { error: 'must be "cancel", "pause", "resume", "steer", "add_context", "override_step" or "answer"' },

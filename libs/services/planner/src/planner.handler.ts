@@ -195,6 +195,7 @@ export class PlannerHandler {
       calls: left.model_calls,
       tokens: left.tokens,
       cost: limits.cost,
+      userInputs: gap?.memory.userInputs.map(({ text }) => text) ?? [],
       prices: template.prices,
       onBegun: ({ attempt, model, messages, before }, tried) => {
         shownAttempt = attempt;

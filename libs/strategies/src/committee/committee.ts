@@ -69,7 +69,7 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
   id,
   // The committee's options are members of the template itself.
   options: z.strictObject({}),
-  commands: ['cancel', 'pause', 'resume'],
+  commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
   limits: (view) => {
     const isOnce = modeOf({ ...view, own: view.own ?? initialOwn }) === 'none';
     const replans = isOnce ? 0 : view.template.max_agentic_rounds;

@@ -18,14 +18,14 @@ export class Commands {
     @Inject(EVENT_LOG) private readonly log: EventLog,
   ) {}
 
-  /** Returns the command's number. Throws STORE_*, LOG_UNAVAILABLE: send it again. */
-  async issue(runId: string, actor: string, command: Command): Promise<number> {
+  /** Returns the command's number. Commands with equal keys take effect once. Throws STORE_*, LOG_UNAVAILABLE: send it again. */
+  async issue(runId: string, actor: string, command: Command, key: string | null = null): Promise<number> {
     const seq = await this.state.runs.nextCommandSeq(runId);
     const now = await this.state.now();
     const id = commandId(runId, seq);
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
-    const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command });
+    const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, ...(key === null ? {} : { key }), command });
     // The flag first, then the event at once: a worker that sees the flag may soon deliver its result, and the command must reach the
     // run before it ends.
     if (command.name === 'cancel') await this.state.runs.cancel(runId);

@@ -6,12 +6,14 @@ import { deadCommand } from './commands/dead.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
 import { recoverCommand } from './commands/recover.js';
 import { replayCommand } from './commands/replay.js';
+import { optionCommand, sendCommand } from './commands/run-control.js';
 import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
 import { meant, numberOf, readArguments, UsageMistake } from './commands/usage.js';
+import { watch } from './commands/watch.js';
 import { version } from './version.js';
 
 const help = `conclave: a committee of models behind an OpenAI-compatible API
@@ -27,6 +29,11 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events where no gateway runs
       --json                           as its gateway gives it
       --timeline                       also what happened when; follows a run that has not ended
+      --watch                          shows it live and takes commands from the keyboard: pause, resume, steer, add,
+                                       override, answer, cancel; where there is no terminal, plain lines
+      --pause --resume --cancel        sends one command, and says whether it was applied or rejected; also
+                                       --steer <text>, --add-context <text>, --answer <text>,
+                                       --override-step <skill> --input <text>
       --facts                          every fact the engine found, a sentence each, from the log of a stopped server or Kafka
   npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka where stores.kafka is set,
                                        the data folder of a stopped server otherwise
@@ -91,6 +98,15 @@ async function main(): Promise<number | undefined> {
     lan: { type: 'boolean', default: false },
     timeline: { type: 'boolean', default: false },
     facts: { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+    pause: { type: 'boolean' },
+    resume: { type: 'boolean' },
+    cancel: { type: 'boolean' },
+    steer: { type: 'string' },
+    'add-context': { type: 'string' },
+    answer: { type: 'string' },
+    'override-step': { type: 'string' },
+    input: { type: 'string' },
     'no-cache': { type: 'boolean', default: false },
     quiet: { type: 'boolean', short: 'q', default: false },
     json: { type: 'boolean', default: false },
@@ -126,6 +142,11 @@ async function main(): Promise<number | undefined> {
     case 'run':
       if (!rest[0] || rest.length > 1)
         throw new UsageMistake('Name one run by its id: npm run conclave -- run <id>. `runs` lists the newest.');
+      {
+        const command = optionCommand(values);
+        if (command) return sendCommand(await runningGateway(), rest[0], command, process.stdout);
+        if (values.watch) return watch({ client: await runningGateway(), runId: rest[0], input: process.stdin, out: process.stdout });
+      }
       return runCommand({
         loaded: await extended(),
         runId: rest[0],

@@ -25,7 +25,7 @@ const look = (run: Scenario, values: Record<string, unknown>): unknown => {
 /** A run in the given phase; null for one that has not begun. */
 function runIn(phase: Phase): Scenario {
   const run = new Scenario({ strategy: 'stepping' }, stepping);
-  if (phase === 'unborn') return run;
+  if (phase === 'accepted') return run;
   run.requested();
   if (phase === 'planning') return run;
   run.planned(0, [research('r', 'first')]);
@@ -64,8 +64,8 @@ describe.each(phases)('a run that is %s', (phase) => {
     const cell = commandMatrix[phase][name];
     expect(cell).toBeDefined();
     const run = runIn(phase);
-    const before = phase === 'unborn' ? run.request() : null;
-    if (phase !== 'unborn') expect(statusOf(run.state!)).toBe(phase === 'done' ? 'completed' : phase);
+    const before = phase === 'accepted' ? run.request() : null;
+    if (phase !== 'accepted') expect(statusOf(run.state!)).toBe(phase === 'done' ? 'completed' : phase);
     const decision = run.command(tested, commands[name], { request: before });
     if (cell.refused) {
       expect(decision).toBeNull();

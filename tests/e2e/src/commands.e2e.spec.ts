@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CommandName, CommandRequest, StreamEntry } from '@conclave/contracts';
 import { commandMatrix, commandNames, phases, type Phase } from '@conclave/strategies/commands-suite';
 import { until } from '@conclave/test-support';
 import {
+  cleared,
   CommitteeScript,
   Engine,
   engineKind,
@@ -48,14 +52,13 @@ const send = async (id: string, body: CommandRequest, headers: Record<string, st
   return { status: response.status, body: (await response.json()) as { seq: number; error?: { code: string } } };
 };
 
-/** The phase in which each gate holds its run: the replies before it have come, its own has not. */
-const gates = ['planning', 'collecting', 'assessing', 'composing'] as const;
+/** Phases in which the reply of a model is awaited. */
+type Gate = 'planning' | 'collecting' | 'assessing' | 'composing';
 
 /** A run whose models wait in the phase; `release` lets them go on. */
 async function runIn(phase: Phase, label: string) {
   const held = latch();
-  const at = (gate: (typeof gates)[number]) =>
-    phase === gate || (phase === 'paused' && gate === 'collecting') ? { when: held.opened } : {};
+  const at = (gate: Gate) => (phase === gate || (phase === 'paused' && gate === 'collecting') ? { when: held.opened } : {});
   const s = new CommitteeScript(engine.models, `What is red? (${phase}, ${label})`);
   s.plan([expert('x1', 'Say it.')], { ...at('planning') });
   // An overridden step may leave the first plan unused, and another one follows.
@@ -78,7 +81,7 @@ async function runIn(phase: Phase, label: string) {
   looks({ enough: true }, at('assessing'), 4);
   s.composer({ chunks: [{ text: 'A rose is red.', ...at('composing') }] }, 2);
   const { body } = await startRun(engine.url(), { model: 'steps', input: s.question });
-  return { id: body.id, s, release: held.open };
+  return { id: body.id, s, release: () => held.open() };
 }
 
 const statusIs = (id: string, status: string) =>
@@ -86,21 +89,21 @@ const statusIs = (id: string, status: string) =>
 const acknowledgements = (entries: readonly StreamEntry[], seq: number): readonly string[] =>
   entries.flatMap((entry) => (entry.kind.startsWith('command.') && 'seq' in entry && entry.seq === seq ? [entry.kind.slice(8)] : []));
 
-// An engine that has not begun a run can be held only where it is a process of its own; the embedded row of `unborn` is
-// `jest apps/standalone unborn-commands`.
-const here = phases.filter((phase) => phase !== 'unborn' || engineKind() === 'distributed');
+// An engine that has not begun a run can be held only where it is a process of its own; the embedded row of `accepted` is
+// `jest apps/standalone early-commands`.
+const here = phases.filter((phase) => phase !== 'accepted' || engineKind() === 'distributed');
 
 describe.each(here)('a run that is %s', (phase) => {
   it.each(commandNames)('and gets %s acknowledges it and goes on as the matrix says', async (name) => {
     const cell = commandMatrix[phase][name];
-    const merger = phase === 'unborn' ? engine.process('merger') : null;
+    const merger = phase === 'accepted' ? engine.process('merger') : null;
     merger?.signal('SIGSTOP');
     const { id, release } = await runIn(phase, name);
     if (phase === 'paused') {
       await statusIs(id, 'collecting');
       expect((await send(id, { command: 'pause' })).status).toBe(202);
     }
-    await statusIs(id, phase === 'unborn' ? 'accepted' : phase === 'done' ? 'completed' : phase);
+    await statusIs(id, phase === 'accepted' ? 'accepted' : phase === 'done' ? 'completed' : phase);
     const { status, body } = await send(id, commands[name]);
     merger?.signal('SIGCONT');
     if (cell.refused) {
@@ -111,7 +114,7 @@ describe.each(here)('a run that is %s', (phase) => {
     const { seq } = body;
     const live = await SseStream.open(`${engine.url()}/v1/runs/${id}/events`);
     await until('the acknowledgement', () => acknowledgements(entriesOf(live), seq).length === (cell.now ? 2 : 1), { timeoutMs: 15_000 });
-    if (phase !== 'unborn') expect((await readRun(engine.url(), id)).status).toBe(cell.status);
+    if (phase !== 'accepted') expect((await readRun(engine.url(), id)).status).toBe(cell.status);
     release();
     if ((await readRun(engine.url(), id)).status === 'paused') await send(id, { command: 'resume' });
     if (name !== 'cancel')
@@ -191,5 +194,56 @@ describe('a command over HTTP', () => {
     await send(id, commands.answer);
     const run = await runEnd(engine.url(), id);
     expect(run).toMatchObject({ outcome: 'completed', waitsFor: null, commands: [{ command: 'answer', status: 'applied' }] });
+  });
+});
+
+const terminal = mkdtempSync(join(tmpdir(), 'conclave-terminal-'));
+afterAll(() => rmSync(terminal, { recursive: true, force: true }));
+
+/** A command of the command line on this gateway, with typed lines. */
+function conclave(...args: readonly string[]) {
+  const child = spawn(process.execPath, [join(workspaceRoot, 'dist/standalone.js'), ...args], {
+    // A folder without settings: the terminal has the address alone.
+    cwd: terminal,
+    env: { ...process.env, ...cleared, CONCLAVE_URL: engine.url(), NO_COLOR: '1' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const said = { text: '' };
+  for (const output of [child.stdout, child.stderr]) output.on('data', (more: Buffer) => (said.text += more.toString()));
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { said, ended, type: (line: string) => child.stdin.write(`${line}\n`), close: () => child.stdin.end() };
+}
+
+describe('conclave run', () => {
+  it('--watch shows a run live and sends what is typed', async () => {
+    const { id, release } = await runIn('waiting', 'watched');
+    const watched = conclave('run', id, '--watch');
+    await until('the question', () => watched.said.text.includes('Which one?'), { timeoutMs: 20_000 });
+    watched.type('steer only the red ones');
+    watched.type('the red one');
+    await until('both', () => /2 \(answer\) applied/.test(watched.said.text), { timeoutMs: 20_000 });
+    release();
+    expect(await watched.ended).toBe(0);
+    expect(watched.said.text).toContain('A rose is red.');
+    expect((await readRun(engine.url(), id)).commands).toMatchObject([
+      { command: 'steer', status: 'applied' },
+      { command: 'answer', status: 'applied' },
+    ]);
+  });
+
+  it('sends one command and says what became of it', async () => {
+    const { id, release } = await runIn('collecting', 'options');
+    await statusIs(id, 'collecting');
+    const said = async (...args: string[]) => {
+      const one = conclave('run', id, ...args);
+      one.close();
+      return [await one.ended, one.said.text.trim().split('\n').at(-1)];
+    };
+    expect(await said('--pause')).toEqual([0, 'Applied in round 0.']);
+    expect(await said('--override-step', 'general', '--input', 'red')).toEqual([0, expect.stringContaining('waits for its turn')]);
+    expect(await said('--answer', 'red')).toEqual([1, 'Rejected: The run has asked nothing.']);
+    release();
+    expect(await said('--resume')).toEqual([0, 'Applied in round 0.']);
+    expect((await runEnd(engine.url(), id)).outcome).toBe('completed');
   });
 });

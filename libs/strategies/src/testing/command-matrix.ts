@@ -1,7 +1,7 @@
 import type { CommandName } from '@conclave/contracts';
 
-/** Every phase of a run, as a command finds it. `unborn`: accepted, not begun. */
-export const phases = ['unborn', 'planning', 'collecting', 'assessing', 'composing', 'waiting', 'paused', 'done'] as const;
+/** Every phase of a run, as a command finds it. `accepted`: not begun yet. */
+export const phases = ['accepted', 'planning', 'collecting', 'assessing', 'composing', 'waiting', 'paused', 'done'] as const;
 export type Phase = (typeof phases)[number];
 
 export const commandNames = [
@@ -47,7 +47,7 @@ const working = (status: string) => ({
 
 /** The expected cell for each phase and command, for a strategy that takes all of them. */
 export const commandMatrix: Readonly<Record<Phase, Readonly<Record<CommandName, Cell>>>> = {
-  unborn: working('planning'),
+  accepted: working('planning'),
   planning: working('planning'),
   collecting: working('collecting'),
   assessing: working('assessing'),

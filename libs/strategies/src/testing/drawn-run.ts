@@ -100,7 +100,11 @@ export function endFaults(run: Scenario): readonly string[] {
   // A repeated delivery is told apart by the store, not here: each step acknowledges its command.
   const acknowledged = run.decisions.flatMap(({ entries }) => {
     const seqs = (kind: string): number[] => entries.flatMap((entry) => (entry.kind === kind && 'seq' in entry ? [entry.seq] : []));
-    return [...seqs('command.accepted').map((seq) => [seq, 1]), ...seqs('command.applied').map((seq) => [seq, -1]), ...seqs('command.rejected').map((seq) => [seq, -1])];
+    return [
+      ...seqs('command.accepted').map((seq) => [seq, 1]),
+      ...seqs('command.applied').map((seq) => [seq, -1]),
+      ...seqs('command.rejected').map((seq) => [seq, -1]),
+    ];
   });
   const owed = new Map<number, number>();
   for (const [seq, n] of acknowledged) owed.set(seq!, (owed.get(seq!) ?? 0) + n!);

@@ -71,11 +71,11 @@ async function accepted(runId: string) {
   return sqlite;
 }
 
-describe('a run that is unborn, on the embedded engine', () => {
+describe('a run that has not begun, on the embedded engine', () => {
   it.each(commandNames)('and gets %s begins, acknowledges it twice and goes on as the matrix says', async (name) => {
-    const cell = commandMatrix.unborn[name];
+    const cell = commandMatrix.accepted[name];
     if (cell.refused) throw new Error('A run that was accepted takes commands.');
-    const runId = `run_unborn_${name}`;
+    const runId = `run_early_${name}`;
     const sqlite = await accepted(runId);
     const issuedAt = Date.now();
     const at = { id: commandId(runId, 1), runId, source: 'gateway', time: issuedAt } as const;

@@ -103,7 +103,9 @@ export class CancelWatch {
     if (watches.length === 0) return Promise.resolve();
     return this.state.runs.cancelled([...new Set(watches.flatMap(({ flags }) => flags))]).then(
       (found) => watches.forEach((watched) => watched.saw(found)),
-      () => this.watches.size > 0 && this.startPolling(),
+      () => {
+        if (this.watches.size > 0) this.startPolling();
+      },
     );
   }
 

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { noOffers, resolveTemplates } from './resolve-templates.js';
 import { openCatalogue } from './template-catalogue.js';
 
-const strategies = ['single-pass', 'agentic', 'waves'].map((id) => ({
+const strategies = ['single-pass', 'agentic', 'waves', 'reflective-rag'].map((id) => ({
   id,
   callsTools: id === 'waves',
   options: z.strictObject({ depth: z.int().default(id === 'waves' ? 5 : 1) }),
@@ -134,7 +134,7 @@ describe('the shipped templates', () => {
       [provider('cloud', { paid: true, local: false })],
     );
     expect(choice.because).toBe('paid');
-    expect(templates.map(({ limits }) => limits.cost)).toEqual([0.5, 0.5, 0.5]);
+    expect(templates.map(({ limits }) => limits.cost)).toEqual([0.5, 0.5, 0.5, 0.5]);
     expect(warnings.join()).toContain('paid model big@cloud');
   });
 
@@ -241,6 +241,21 @@ describe('templates of an operator', () => {
     ]);
   });
 
+  it('of reflective-rag are offered where there is something to look in, and not on the demo', () => {
+    const offered = (
+      canSearch: boolean,
+      tenantCollections: boolean,
+      [models, providers] = ollama as unknown as [ModelInfo[], ProviderStatus[]],
+    ) =>
+      resolveTemplates({
+        ...{ configuration: Configuration.parse({}), models, providers, expertPrompts, strategies, capabilities },
+        ...{ canSearch, canRecall: false, offers: { ...noOffers, tenantCollections } },
+      }).templates.some(({ id }) => id === 'conclave-reflective-rag');
+    expect(offered(false, false)).toBe(false);
+    expect([offered(true, false), offered(false, true)]).toEqual([true, true]);
+    expect(offered(true, true, [[demo], [demoProvider]])).toBe(false);
+  });
+
   it('replace a shipped template of the same name', () => {
     const { templates } = resolve({ templates: { conclave: { max_agentic_rounds: 1 } } }, [demo], [demoProvider]);
     expect(templates.filter(({ id }) => id === 'conclave').map((one) => [one.max_agentic_rounds, one.gap_check])).toEqual([[1, 'answer']]);
@@ -284,6 +299,7 @@ describe('the catalogue', () => {
       'conclave-fast',
       'conclave',
       'conclave-research',
+      'conclave-reflective-rag',
       'gpt-4o',
       'small',
       'qwen@ollama',

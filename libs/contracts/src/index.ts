@@ -58,6 +58,7 @@ export {
   StepRecorded,
   TaskDispatched,
   TaskInput,
+  type Further,
   type TaskInputDraft,
   TaskOutput,
   TimerFired,

@@ -91,6 +91,7 @@ export type { RemoteFiles } from './pages/remote-files.js';
 export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text.js';
 export { planAppend, progressIn, type TaskProgress } from './run-stream/appending.js';
 export type { RunStream, StreamPage } from './run-stream/run-stream.js';
+export { namedFirst, namesTitle } from './search/named-title.js';
 export type { Search, SearchHit } from './search/search.js';
 export {
   admit,

@@ -6,6 +6,13 @@ import { AnswerParameters, Attachment, Fact, FailureNote, Insight, Source, TextM
 
 const ExpertAnswer = z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() });
 
+/** What a search goes on from: hits of texts made of the question and of what was found count as much as those of its own query. */
+const Further = z.object({
+  question: z.string(),
+  found: z.array(z.object({ title: z.string(), text: z.string() })).describe('the best findings so far; they are not found again'),
+});
+export type Further = z.infer<typeof Further>;
+
 /** What a task works on. Structured, so that the worker renders the prompt and a recorded run remains valid when prompts change. */
 export const TaskInput = z.discriminatedUnion('kind', [
   z.object({
@@ -57,6 +64,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     filters: z.record(z.string(), z.string()),
     limit: z.int().positive().describe('chunks wanted per collection'),
     documents: z.array(z.string()).optional().describe('ids of the documents to look in; all where absent'),
+    further: Further.optional().describe('set on a later round'),
   }),
   z.object({
     kind: z.literal('discover'),
@@ -101,6 +109,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     task: z.string(),
     query: z.string(),
     limit: z.int().positive().describe('results wanted'),
+    further: Further.optional().describe('set on a later round; a web search does without'),
   }),
   z.object({
     kind: z.literal('gap'),

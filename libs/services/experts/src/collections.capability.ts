@@ -22,8 +22,8 @@ export function collectionsCapability(maker: Calls, stream: ShownIn, vectors: Ve
     (input: InputOf<'collections'>): Capability =>
     async (context) => {
       const { task } = context;
-      const { query, collections, filters, limit, documents } = input;
-      const request = { query, collections, filters, limit, ...(documents ? { documents } : {}) };
+      const { query, collections } = input;
+      const { kind: _, ...request } = input;
       return answerByTool(
         maker,
         context,

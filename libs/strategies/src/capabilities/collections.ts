@@ -1,6 +1,7 @@
 import type { TaskInput, TaskInputDraft } from '@conclave/contracts';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { defineCapability } from './declaration.js';
+import { furtherOf } from './further.js';
 import { searchResults } from './research.js';
 
 export const collections = defineCapability({
@@ -9,12 +10,13 @@ export const collections = defineCapability({
   forPlanner: 'searches uploaded documents; give `search_query`. Collections:',
   listed: ({ collections: offered = [] }) => offered.map(({ name, description }) => `${name}: ${oneLine(bounded(description, 160))}`),
   query: 'instruction',
-  input: ({ task: { spec }, template, filters }) => ({
+  input: ({ run, task: { spec, epoch }, template, filters }) => ({
     kind: 'collections',
     query: spec.query ?? spec.task,
     collections: (template.collections ?? []).map(({ name }) => name),
     filters,
     limit: searchResults,
+    ...furtherOf(run, epoch),
   }),
   taskClass: 'evidence',
 });

@@ -3,6 +3,7 @@ import { currentFacts, isJudge, tasksOf, type Move, type TaskState } from '@conc
 import * as z from 'zod';
 import { chunksInput, discoverInput, documentInput } from '../capabilities/collections.js';
 import { inputOfTask } from '../capabilities/declared.js';
+import { furtherOf } from '../capabilities/further.js';
 import { judges } from './judges.js';
 import { bestPassages, type RagView } from './own.js';
 import { optionsOf, searchPlace, type DiscoveredDocument, type RagContent } from './rag-shapes.js';
@@ -131,7 +132,8 @@ export function passInput({ run, template }: RagView, task: TaskState): TaskInpu
   switch (spec.capability) {
     case 'collections': {
       const { collection, documents: some } = SearchArgs.parse(spec.args);
-      return chunksInput({ query, collections: [collection], limit: chunks, ...(some ? { documents: some } : {}) });
+      const inside = some ? { documents: some } : {};
+      return chunksInput({ query, collections: [collection], limit: chunks, ...inside, ...furtherOf(run, task.epoch) });
     }
     case 'collections.discover':
       return discoverInput({ query, collections: DiscoverArgs.parse(spec.args).collections, limit: documents });

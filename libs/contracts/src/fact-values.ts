@@ -30,18 +30,26 @@ export type Draft = z.infer<typeof Draft>;
 export const Reading = z.object({
   sufficient: z.boolean().optional(),
   by: z
-    .enum(['assessment', 'planner', 'rounds'])
-    .describe('who says it: a gap check, the planner, or nobody because no round is left or assessed'),
+    .enum(['assessment', 'planner', 'model', 'rounds'])
+    .describe('who says it: a gap check, the planner, the model that decides, or nobody because no round is left or assessed'),
   unread: z.enum(['failed', 'unreadable']).optional().describe('why `sufficient` is only the fallback of the gap check'),
   open: z.string().optional().describe('what is still missing'),
   nextFocus: z.string().optional(),
   held: z.int().nonnegative().optional().describe('tasks of the plan that are not released yet'),
   question: z.string().optional().describe('what only the user can say'),
   unaffordable: z.string().optional().describe('what the budget leaves no model call for'),
+  confidence: z.number().min(0).max(1).optional().describe('how sure whoever says it is sufficient is'),
+  failed: z.boolean().optional().describe('whether the round counts as failed; absent: if none of its tasks ended well'),
+  circling: z.string().optional().describe('why the strategy counts what happens as going in circles'),
   invalid: z.boolean().optional().describe('the reply of whoever decides could not be read'),
   model: z.enum(['continue', 'adjust', 'stuck']).optional().describe('what the model that decides says'),
 });
 export type Reading = z.infer<typeof Reading>;
+
+const score = z.number().min(1).max(5);
+/** How good the result of a step is, by four criteria. */
+export const Rubric = z.object({ relevance: score, completeness: score, usability: score, goal_progress: score });
+export type Rubric = z.infer<typeof Rubric>;
 
 /** A task requested by a strategy. */
 export const TaskWish = z.object({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
-import { Draft, Ending, Reading, RefusedWhy, refusals, TaskWish } from './fact-values.js';
+import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
@@ -222,11 +222,13 @@ export const factSpecs = [
     ({ reading }) =>
       reading.by === 'planner'
         ? `The planner says that it is ${reading.sufficient ? '' : 'not '}done.`
-        : reading.by === 'rounds'
-          ? 'Nothing was assessed.'
-          : reading.sufficient
-            ? 'Nothing is missing.'
-            : `Still missing: ${reading.open ?? ''}`,
+        : reading.by === 'model'
+          ? `The model says: ${reading.model ?? 'nothing'}.`
+          : reading.by === 'rounds'
+            ? 'Nothing was assessed.'
+            : reading.sufficient
+              ? 'Nothing is missing.'
+              : `Still missing: ${reading.open ?? ''}`,
     ({ epoch, reading }) =>
       reading.by !== 'assessment' || reading.unaffordable !== undefined
         ? []
@@ -325,6 +327,41 @@ export const factSpecs = [
       ...(stage ? [{ kind: 'stage' as const, code: stage, text: text ?? '' }] : []),
       ...(code ? [{ kind: 'thought' as const, code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : []),
     ],
+  ),
+  defineFact(
+    'StepEvaluated',
+    'The result of a step was scored.',
+    {
+      ref: z.string().describe('task of the step'),
+      rubric: Rubric,
+      mean: z.number().describe('of the four scores, 1 to 5'),
+      quality: z.enum(['good', 'partial', 'failed']).describe('derived from the mean: good from 3.5, partial from 2.0'),
+      confidence: z.number().min(0).max(1).describe('the mean on a scale from 0 to 1'),
+      summary: z.string(),
+      durationMs: z.int().nonnegative().describe('of the step and its evaluation'),
+    },
+    ({ ref, mean, quality, summary }) => `Step ${local(ref)} is ${quality} (${mean}): ${bounded(summary, shownText)}`,
+    ({ ref, mean, quality, summary }) => [
+      {
+        kind: 'thought',
+        code: 'reasoning.result',
+        taskId: ref,
+        text: `The step is ${quality} (${mean} of 5): ${bounded(summary, shownText)}`,
+        detail: null,
+      },
+    ],
+  ),
+  defineFact(
+    'MemoryReplaced',
+    'A reply replaced the working memory.',
+    { by: z.string().describe('phase whose reply it was'), text: z.string() },
+    ({ by, text }) => `The working memory was replaced by ${by}: ${counted(text.length, 'character')}.`,
+  ),
+  defineFact(
+    'MemoryCompressed',
+    'The working memory was rewritten to what is essential.',
+    { text: z.string(), before: z.int().nonnegative().describe('characters before') },
+    ({ text, before }) => `The working memory was compressed from ${before} to ${counted(text.length, 'character')}.`,
   ),
   defineFact(
     'RunEnded',

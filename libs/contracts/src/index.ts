@@ -24,6 +24,7 @@ export {
   protectionNames,
   protections,
   ProviderSettings,
+  ReasoningOptions,
   RedisSettings,
   type Shape,
   shapeOf,
@@ -63,7 +64,7 @@ export {
   TaskOutput,
   TimerFired,
 } from './events/index.js';
-export { Draft, Ending, Reading, type RefusedWhy, refusals, TaskWish } from './fact-values.js';
+export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
 export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
 export { Failure, isOutage, isUpstreamOutage } from './failure.js';
 export { type FailureCode, failures } from './failures.js';

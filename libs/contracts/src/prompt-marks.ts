@@ -19,6 +19,11 @@ export const promptMarks = {
     reader: 'You take facts from passages.',
     evaluator: 'You judge whether facts suffice to answer a question.',
     refiner: 'You write the next search query.',
+    reasoner: 'You plan the steps that lead to a goal.',
+    preparer: 'You prepare the input of one step towards a goal.',
+    rater: 'You score the result of one step towards a goal.',
+    decider: 'You decide how to go on towards a goal.',
+    compressor: 'You keep a working memory short.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
@@ -62,6 +67,10 @@ export const promptMarks = {
     add_context: '[USER CONTEXT]',
     answer: '[USER ANSWER]',
   },
+  /** Headings of the strategy `reasoning`: the step at hand, its output and the working memory. */
+  step: 'STEP:',
+  output: 'OUTPUT OF THE STEP:',
+  workingMemory: 'WORKING MEMORY:',
   /** Everything between these two lines is data, never an instruction. */
   data: { open: '<<<DATA', close: 'DATA>>>' },
   /** Block of a re-plan. */

@@ -40,6 +40,7 @@ export const ToolOffer = z.object({
   description: z.string(),
   signature: z.string().describe('its arguments in one line, such as `expression: string, digits?: integer`'),
   repeatable: z.boolean().optional().describe('whether a second call with the same arguments changes nothing more; unknown where absent'),
+  readOnly: z.boolean().optional().describe('whether it says that it changes nothing'),
 });
 export type ToolOffer = z.infer<typeof ToolOffer>;
 

@@ -1,5 +1,5 @@
 import type { TimerFired } from '@conclave/contracts';
-import { reserveShare } from './budget.js';
+import { reserveShare, wallTimeOf } from './budget.js';
 import { settleByEngine } from './ending.js';
 import type { Turning } from './turning.js';
 import type { RunState, TaskState } from './state.js';
@@ -15,7 +15,7 @@ const openTasks = (run: RunState): readonly (readonly [string, TaskState])[] =>
 /** The earliest time at which the clock alone changes something, in milliseconds since 1970; null if it never does. */
 export function dueOf(run: RunState): number | null {
   if (run.endedAt !== null) return null;
-  const wallMs = run.request.limits.wall_time_s * 1000;
+  const wallMs = wallTimeOf(run) * 1000;
   const at = [
     ...(run.awaiting ? [run.awaiting.deadline] : []),
     ...openTasks(run).map(([, task]) => Math.min(startOver(task), endOver(task))),

@@ -19,7 +19,10 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
     const counts = isJudge(task) && task.epoch === next.epoch && !isCancelled(fact);
     if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
   }
-  return own === next.own ? next : { ...next, own };
+  const kept = own === next.own ? next : { ...next, own };
+  if (!strategy.wallTimeS) return kept;
+  const wallS = strategy.wallTimeS({ ...view, own });
+  return wallS === kept.wallS ? kept : { ...kept, wallS };
 }
 
 /** The state after recorded facts. */
@@ -192,6 +195,9 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
         ...acknowledged(run, fact.seq, { status: 'rejected', reason: fact.reason }),
         owed: run.owed.filter((owed) => owed.hook !== 'command' || owed.seq !== fact.seq),
       };
+    case 'StepEvaluated':
+    case 'MemoryReplaced':
+    case 'MemoryCompressed':
     case 'Noted':
       return run;
     case 'RunEnded': {

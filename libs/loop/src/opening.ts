@@ -1,5 +1,5 @@
 import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
-import { allowanceFor, ranMs, readBudget, tokensFor } from './budget.js';
+import { allowanceFor, ranMs, readBudget, tokensFor, wallTimeOf } from './budget.js';
 import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
 import { classOf } from './plan-rules.js';
@@ -104,8 +104,8 @@ function openTask(turning: Turning, ref: string, sharers: number): void {
   const wanted = { calls: asksModel ? callsPerTask : 0, tokens: tokensFor(input) };
   const allowance = allowanceFor(run, sharers, wanted, task.from === 'reserve');
   if (asksModel && allowance.calls === 0) return refuse(turning, ref, 'budget');
-  const { template, limits } = run.request;
-  const wallLeftMs = limits.wall_time_s * 1000 - ranMs(run, now);
+  const { template } = run.request;
+  const wallLeftMs = wallTimeOf(run) * 1000 - ranMs(run, now);
   turning.inputs.set(ref, input);
   turning.put({
     kind: 'TaskOpened',

@@ -1,5 +1,7 @@
 import {
   completedId,
+  type Draft,
+  type Ending,
   type Event,
   GapDetected,
   gapId,
@@ -103,6 +105,10 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
   );
 }
 
+/** An answer that was put together without a model, or from too little, is recalled by no other run. */
+const answerToKeep = ({ outcome, reasonCode }: Ending, answer: Draft | null) =>
+  answer !== null && outcome === 'completed' && reasonCode !== 'composer_failed' ? [{ id: 'answer', text: answer.text }] : [];
+
 /** Maximum number of facts sent along for learning from the run. */
 const factsToLearnFrom = 12;
 
@@ -112,7 +118,7 @@ function completedEvent(
 ): Event {
   const { run, strategies } = leaving;
   const { template, caller, cached, caching, requestedAt, goal } = run.request;
-  const { complexity, review, unique } = strategies(run.strategy).report(viewOf(run, strategies, null));
+  const { complexity, review, unique, results } = strategies(run.strategy).report(viewOf(run, strategies, null));
   return makeEvent(
     RunCompleted,
     { id: completedId(run.runId), runId: run.runId, source: 'merger', time: at },
@@ -125,6 +131,7 @@ function completedEvent(
       openCalls,
       rounds,
       failure,
+      ...(results ? { remember: { kind: template.strategy, results: [...answerToKeep(ending, answer), ...results] } } : {}),
       question: goal,
       assessed: run.assessed,
       insight: answer?.insight ?? null,

@@ -141,6 +141,8 @@ export interface RunState {
   /** Whether the last round was assessed with a readable verdict. */
   readonly assessed: boolean;
   readonly spent: Usage;
+  /** Seconds of wall time that the strategy allows for what it plans now; absent if only the limits of the run count. */
+  readonly wallS?: number;
   /** Milliseconds the run's clock ran before `since`; `since` is null while the clock is stopped. */
   readonly ran: number;
   readonly since: number | null;

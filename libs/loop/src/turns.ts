@@ -119,6 +119,8 @@ function make(turning: Turning, move: Move): void {
           : {};
       return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...(stage ? { stage } : {}), ...said });
     }
+    case 'record':
+      return turning.put(move.fact);
     case 'reject':
       throw new Error('Only a command can be rejected.');
     case 'plan': {
@@ -156,7 +158,7 @@ function make(turning: Turning, move: Move): void {
 
 /** Applies the decision table to the strategy's reading of its state. */
 function decide(turning: Turning, reading: Reading): void {
-  closeRound(turning);
+  closeRound(turning, reading.failed);
   turning.put({ kind: 'Assessed', epoch: turning.run.epoch, reading });
   const { run, now, strategies } = turning;
   const budget = readBudget(run, now);

@@ -9,7 +9,8 @@ const limits = { wall_time_s: 60 };
 /** State of a run of the strategy that awaits its first plan. */
 function begun(strategy: string): RunState {
   const judge = { models: ['m@fake'] };
-  const template = { id: 't', version: 'v', strategy, judge, capabilities: [], prices: {}, contexts: {}, limits } as unknown as Template;
+  const capabilities = ['research'];
+  const template = { id: 't', version: 'v', strategy, judge, capabilities, prices: {}, contexts: {}, limits } as unknown as Template;
   const caller = { tenant: 'default', actor: 'me' };
   const data = { goal: 'What?', conversation: [], system: null, template, limits, caller, answer: {}, origin: 'runs', requestedAt: 1 };
   const request = { type: 'PlanRequested', id: runId, runId, time: 1, data } as unknown as PlanRequested;
@@ -37,7 +38,10 @@ describe('the commands that a strategy declares', () => {
       );
       const { entries } = step(begun(strategy), event, 2, strategyOf)!;
       const isTaken = (commandsOf(strategy) as readonly string[]).includes(name);
-      expect(entries.map(({ kind }: Pick<StreamBody, 'kind'>) => kind)).toContain(isTaken ? 'command.applied' : 'command.rejected');
+      const about = entries.filter(({ kind }: Pick<StreamBody, 'kind'>) => kind.startsWith('command.'));
+      // A command that the strategy takes may still be refused by the state, as an answer is that nobody has asked for.
+      const isRefused = JSON.stringify(about).includes('does not take this command');
+      expect([about.length, isRefused]).toEqual([1, !isTaken]);
     },
   );
 

@@ -84,6 +84,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
         description: tool.description,
         signature: tool.signature,
         repeatable: tool.repeatable,
+        readOnly: tool.readOnly,
       }));
     },
 

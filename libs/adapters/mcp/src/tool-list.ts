@@ -14,6 +14,8 @@ export interface ListedTool {
   readonly input: SchemaCheck;
   readonly output: SchemaCheck | null;
   readonly repeatable: boolean;
+  /** It says that it changes nothing. */
+  readonly readOnly: boolean;
 }
 
 /** Tools are parsed one by one, so that an invalid tool does not cost the others. */
@@ -71,6 +73,7 @@ function read(value: unknown, bounds: Bounds): ListedTool | string {
     inputSchema,
     input: new SchemaCheck(inputSchema, bounds.schemaMs),
     output: outputSchema ? new SchemaCheck(outputSchema, bounds.schemaMs) : null,
+    readOnly: annotations?.readOnlyHint === true,
     repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
   };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
+import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';
 import { TemplateId, TemplateSettings } from './templates.js';
 
@@ -112,6 +113,7 @@ export const Configuration = z.strictObject({
     })
     .default({ enabled: true })
     .describe('kill switch of the strategy `waves`'),
+  reasoning: ReasoningOptions.default(ReasoningOptions.parse({})).describe('options of all templates with `strategy: reasoning`; those of a template itself come first'),
   extensions: z
     .array(z.string().min(1))
     .default([])

@@ -84,6 +84,13 @@ export const RunCompleted = defineEvent({
       })
       .default({ graph: 'insights', models: [], prices: {}, contexts: {} })
       .describe('what the run may add to the knowledge graph, and the models that may be asked for it'),
+    remember: z
+      .object({
+        kind: z.string().describe('strategy whose results they are'),
+        results: z.array(z.object({ id: z.string(), text: z.string() })).describe('the answer, and what each step brought'),
+      })
+      .optional()
+      .describe('results that later runs of the tenant may recall'),
     failure: FailureNote.nullable(),
     startedAt: Timestamp,
     completedAt: Timestamp,

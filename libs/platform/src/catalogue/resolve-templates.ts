@@ -41,6 +41,19 @@ export interface OfferedStrategy {
   readonly options: z.ZodType<Record<string, unknown>>;
   /** Plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
+  /** What its options mean for the template itself. */
+  means?(options: Record<string, unknown>): TemplateMeaning;
+}
+
+/** What options of a strategy set of a template. What the template sets by itself comes first, except for models. */
+export interface TemplateMeaning {
+  /** False: the template is not offered. */
+  readonly offered?: boolean;
+  /** Models of planner and judge. */
+  readonly models?: readonly string[];
+  readonly limits?: Partial<RunLimits>;
+  /** Prompt name -> text in place of the operator's or the shipped one. */
+  readonly prompts?: Readonly<Record<string, string>>;
 }
 
 /** A capability as templates see it. */
@@ -58,6 +71,8 @@ export interface Offers {
   readonly tenantCollections?: boolean;
   /** Prompt name -> the operator's replacement of the shipped text. */
   readonly prompts: Readonly<Record<string, string>>;
+  /** Template -> options changed while the system runs; those it does not name stay as configured. */
+  readonly options?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 export const noOffers: Offers = { tools: [], collections: [], prompts: {} };
 
@@ -105,12 +120,18 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     caches: { answer: true, semantic: true, plan: false, search: true },
     description: 'Looks into your documents, judges whether the facts suffice, and asks again with another query, up to 3 passes.',
   }),
+  'conclave-reasoning': TemplateSettings.parse({
+    strategy: 'reasoning',
+    capabilities: [...evidenceCapabilities],
+    description: 'Plans steps towards a goal, runs one after the other, scores each, and can be steered while it runs.',
+  }),
 };
 
 /** Shipped templates that the demo model cannot play, and the capabilities of which one must be there: else they have nothing to do. */
 const wants: Readonly<Record<string, readonly string[]>> = {
   'conclave-waves': ['mcp'],
   'conclave-reflective-rag': ['collections', 'research'],
+  'conclave-reasoning': [...evidenceCapabilities],
 };
 
 /** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */
@@ -167,8 +188,14 @@ function resolveOne(
       ];
     }),
   );
-  const planner = role(settings.planner);
-  const judge = role(settings.judge);
+  const options = optionsOf(id, settings, input);
+  const means = input.strategies.find((one) => one.id === settings.strategy)?.means?.(options) ?? {};
+  if (means.offered === false) {
+    if (!isShipped) warnings.push(`Template ${id} is not offered: its option \`enabled\` is false.`);
+    return null;
+  }
+  const planner = [...(means.models ?? role(settings.planner))];
+  const judge = [...(means.models ?? role(settings.judge))];
   const used = [
     ...new Set([...planner, ...judge, ...Object.values(experts).flatMap(({ t1, t2 = [], always = [] }) => [...t1, ...t2, ...always])]),
   ];
@@ -194,7 +221,7 @@ function resolveOne(
     id,
     description: settings.description,
     strategy: settings.strategy,
-    options: optionsOf(id, settings, input),
+    options,
     ...(settings.split ? { split: settings.split } : {}),
     max_agentic_rounds: settings.strategy === 'single-pass' ? 0 : settings.max_agentic_rounds,
     gap_check: settings.gap_check,
@@ -211,9 +238,9 @@ function resolveOne(
     critic: { categories: settings.critic },
     caches: settings.caches,
     learn: settings.learn,
-    prompts: { ...offers.prompts },
+    prompts: { ...offers.prompts, ...means.prompts },
     classes: classesOf(input),
-    limits: limitsOf(settings, isShipped, used, input),
+    limits: limitsOf(settings, isShipped, used, means, input),
     task_timeout_s: settings.task_timeout_s,
     start_timeout_s: settings.start_timeout_s,
     planning_timeout_s: settings.planning_timeout_s,
@@ -230,14 +257,19 @@ function resolveOne(
 }
 
 /** Options with the strategy's defaults. Throws Failure CONFIGURATION_INVALID for an unknown strategy or option. */
-function optionsOf(id: string, { strategy, options }: TemplateSettings, { strategies }: TemplateInput): Record<string, unknown> {
+function optionsOf(
+  id: string,
+  { strategy, options }: TemplateSettings,
+  { strategies, configuration, offers }: TemplateInput,
+): Record<string, unknown> {
   const found = strategies.find((one) => one.id === strategy);
   if (!found)
     throw new Failure(
       'CONFIGURATION_INVALID',
       `templates.${id}.strategy: there is no strategy ${strategy}. Use one of: ${strategies.map((one) => one.id).join(', ')}.`,
     );
-  const read = found.options.safeParse(options);
+  const ofStrategy = strategy === 'reasoning' ? configuration.reasoning : {};
+  const read = found.options.safeParse({ ...ofStrategy, ...options, ...offers.options?.[id] });
   if (read.success) return read.data;
   const [fault] = read.error.issues;
   const at = ['templates', id, 'options', ...(fault?.path ?? [])].join('.');
@@ -269,13 +301,14 @@ function limitsOf(
   settings: TemplateSettings,
   isShipped: boolean,
   used: readonly string[],
+  means: TemplateMeaning,
   { configuration, models, providers }: TemplateInput,
 ): RunLimits {
   const given = Object.fromEntries(Object.entries(settings.limits).filter(([, value]) => value !== undefined));
   const paid = new Set(providers.filter((provider) => provider.paid).map(({ name }) => name));
   const price = (ref: string) => configuration.models[ref]?.price ?? models.find((model) => model.ref === ref)?.price;
   const costs = used.some((ref) => paid.has(ref.slice(ref.lastIndexOf('@') + 1)) && price(ref));
-  return { ...defaultLimits, ...(isShipped && costs ? { cost: paidCostCap } : {}), ...given };
+  return { ...defaultLimits, ...means.limits, ...(isShipped && costs ? { cost: paidCostCap } : {}), ...given };
 }
 
 function paidSentence(model: ModelInfo): string {

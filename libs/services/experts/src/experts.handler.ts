@@ -34,6 +34,7 @@ import { factLookup } from './fact-lookup.js';
 import { graphCapability } from './graph.capability.js';
 import { mathCapability } from './math.capability.js';
 import { mcpCapability } from './mcp.capability.js';
+import { recallCapability } from './recall.capability.js';
 import { researchCapability } from './research.capability.js';
 import { valuesCapability } from './values.capability.js';
 
@@ -75,6 +76,7 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
           return graphCapability(maker, stream, graph, vectors && embedder ? factLookup(vectors, embedder) : null, cache)(context);
         }),
     ],
+    ['recall', vectors && embedder && recallCapability(maker, stream, vectors, embedder)],
     ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
     ...addedCapabilities().map((added) => [added.declaration.name, valuesCapability(maker, stream, added)] as const),
   ];

@@ -137,6 +137,69 @@ Rules:
 - Do not write the answer itself: it is written from the results.`,
 };
 
+const reasoningPlanning: ShippedPrompt = {
+  name: 'reasoning.planning',
+  version: 1,
+  placeholders: ['max_steps'],
+  needed: [],
+  text: `Plan at most {max_steps} steps that lead to the goal; fewer are better. One step is run after the other, and each can use what the earlier ones brought. Reply with JSON only:
+{"steps": [{"capability": "name from the list", "input_description": "what it is to find out or do", "reason": "why this step"}],
+ "working_memory": "what is known and what matters, in a few sentences"}
+Rules:
+- Use only the capabilities listed, by their exact names.
+- What the user said since the start comes before everything else.
+- Do not plan a step whose result is known already.
+- Where no steps with these capabilities can reach the goal, reply {"error": "impossible", "reason": "why"} instead.
+- Do not write the answer itself.`,
+};
+
+const reasoningExecution: ShippedPrompt = {
+  name: 'reasoning.execution',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Write the concrete input of the step below, from what earlier steps brought. Reply with JSON only:
+{"input": "the words to search or the instruction, or an object with the arguments of a tool", "working_memory": "the working memory, brought up to date"}
+Rules:
+- For a search give a few concrete words: names, dates, numbers that are known by now.
+- For a tool give every argument it needs, by name. Never guess an argument.
+- For \`math\` give {"operation": "solve", "expression": "..."} with the arguments that the operation takes.`,
+};
+
+const reasoningEvaluation: ShippedPrompt = {
+  name: 'reasoning.evaluation',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Score the output of the step below from 1 (useless) to 5 (all that is needed). Be strict: an output that does not say what was asked for has low scores, however long it is. Reply with JSON only:
+{"relevance": 1, "completeness": 1, "usability": 1, "goal_progress": 1, "summary": "what it brought, one sentence", "working_memory": "the working memory, with what matters of this output"}`,
+};
+
+const reasoningDecision: ShippedPrompt = {
+  name: 'reasoning.decision',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Decide how to go on. Reply with JSON only:
+{"action": "continue", "confidence": 0.8, "reason": "why, one sentence", "question": null, "final_answer": null, "working_memory": "the working memory, brought up to date"}
+"action" is one of:
+- "continue": run the next step of the plan.
+- "adjust": the plan does not work; another one is made. Say in "reason" what it must do differently.
+- "ask_user": only the user can say what is missing. Put it into "question".
+- "done": the goal is reached. Put the whole answer into "final_answer".
+- "stuck": the goal cannot be reached. Say why in "reason".
+"confidence" is how sure you are, from 0 to 1.`,
+};
+
+const reasoningCompression: ShippedPrompt = {
+  name: 'reasoning.compression',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Rewrite the working memory to what is essential for the goal: facts with their numbers, names and sources, what failed and must not be tried again, what is still open. Drop notes about how things were done. Reply with JSON only:
+{"working_memory": "..."}`,
+};
+
 /** Every shipped prompt, including the system prompts of the categories as `expert.<category>`. */
 export const shippedPrompts: readonly ShippedPrompt[] = [
   planner,
@@ -150,6 +213,11 @@ export const shippedPrompts: readonly ShippedPrompt[] = [
   critic,
   waves,
   ...ragPrompts,
+  reasoningPlanning,
+  reasoningExecution,
+  reasoningEvaluation,
+  reasoningDecision,
+  reasoningCompression,
   ...Object.entries(expertPrompts).map(([category, text]): ShippedPrompt => ({
     name: `expert.${category}`,
     version: 1,

@@ -17,6 +17,11 @@ const named = [
   'reader',
   'evaluator',
   'refiner',
+  'reasoner',
+  'preparer',
+  'rater',
+  'decider',
+  'compressor',
 ] as const;
 export type Role = (typeof named)[number] | 'expert' | 'direct';
 
@@ -83,6 +88,11 @@ export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: nu
   reader: { prompt_tokens: 1201, completion_tokens: 109 },
   evaluator: { prompt_tokens: 1301, completion_tokens: 113 },
   refiner: { prompt_tokens: 1409, completion_tokens: 127 },
+  reasoner: { prompt_tokens: 211, completion_tokens: 29 },
+  preparer: { prompt_tokens: 223, completion_tokens: 31 },
+  rater: { prompt_tokens: 227, completion_tokens: 41 },
+  decider: { prompt_tokens: 229, completion_tokens: 43 },
+  compressor: { prompt_tokens: 233, completion_tokens: 47 },
 };
 
 /** The replies for one question; the question is what tells its calls from those of other questions. */
@@ -129,6 +139,19 @@ export class CommitteeScript {
           ? written(says)
           : says;
     return this.step('waves', 'next wave', reply, undefined, times);
+  }
+  /** A reply of a phase of `reasoning`: what is to be JSON, perhaps made of what its prompt holds, or any reply. */
+  phase(
+    role: 'reasoner' | 'preparer' | 'rater' | 'decider' | 'compressor',
+    says: object | string | ((prompt: string) => object),
+    { when, times }: { when?: Promise<unknown>; times?: number } = {},
+  ): this {
+    const written = (value: object | string): ScriptedReply => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return { chunks: [{ text, ...gate(when) }], usage: price[role] };
+    };
+    const reply = typeof says === 'function' ? (request: ScriptedRequest) => written(says(textOf(request.messages))) : written(says);
+    return this.step(role, role, reply, undefined, times);
   }
   expert(text: string, options: { confidence?: number; task?: string; when?: Promise<unknown> } = {}): this {
     const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.6}\nGAPS: none\nREFER: none`;

@@ -9,8 +9,8 @@ const limits = { wall_time_s: 60 };
 /** State of a run of the strategy that awaits its first plan. */
 function begun(strategy: string): RunState {
   const judge = { models: ['m@fake'] };
-  const capabilities = ['research'];
-  const template = { id: 't', version: 'v', strategy, judge, capabilities, prices: {}, contexts: {}, limits } as unknown as Template;
+  const own = { capabilities: ['research'], classes: {} };
+  const template = { id: 't', version: 'v', strategy, judge, ...own, prices: {}, contexts: {}, limits } as unknown as Template;
   const caller = { tenant: 'default', actor: 'me' };
   const data = { goal: 'What?', conversation: [], system: null, template, limits, caller, answer: {}, origin: 'runs', requestedAt: 1 };
   const request = { type: 'PlanRequested', id: runId, runId, time: 1, data } as unknown as PlanRequested;

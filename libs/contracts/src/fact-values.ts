@@ -68,6 +68,7 @@ export const TaskWish = z.object({
   stream: z.enum(['live', 'held']),
   composes: z.boolean().optional().describe('its text is the answer'),
   timeoutS: z.number().positive().optional().describe('seconds it may run; those of the template where absent'),
+  calls: z.int().positive().optional().describe('model calls that it may make at most, where it makes calls of its own'),
   from: z.literal('reserve').optional().describe('may use the last part of the budget'),
   tier: z.enum(['t1', 't2', 'always']).optional(),
   origin: z.string().optional().describe('of a task made out of another one of the same round: the id of that one'),

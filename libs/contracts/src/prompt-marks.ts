@@ -24,6 +24,9 @@ export const promptMarks = {
     rater: 'You score the result of one step towards a goal.',
     decider: 'You decide how to go on towards a goal.',
     compressor: 'You keep a working memory short.',
+    decomposer: 'You split a question into sub-topics that are researched at the same time.',
+    topicReader: 'You read passages about one sub-topic of a question.',
+    classifier: 'You say what kind of research a question needs.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
@@ -51,6 +54,10 @@ export const promptMarks = {
   failedTasks: 'FAILED TASKS:',
   /** `- <capability>: <what it does>` lines follow. */
   capabilities: 'CAPABILITIES:',
+  /** `- <topic>: facts <numbers>` lines about the sub-topics of a question, for the composer. */
+  topics: 'SUB-TOPICS:',
+  /** Heading of the numbered passages of a sub-topic. */
+  passages: 'PASSAGES:',
   /** Headings for what the planner of waves may call and what it knows. */
   tools: 'TOOLS:',
   results: 'RESULTS:',

@@ -197,3 +197,9 @@ export type Verdict = z.infer<typeof Verdict>;
 
 export const FailureNote = z.object({ code: z.string(), message: z.string(), retriable: z.boolean() });
 export type FailureNote = z.infer<typeof FailureNote>;
+
+export const Caller = z.object({
+  tenant: z.string().describe('tenant every id of this run belongs to'),
+  actor: z.string().describe('who asked: a key fingerprint, never the key'),
+});
+export type Caller = z.infer<typeof Caller>;

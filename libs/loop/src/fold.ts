@@ -361,6 +361,7 @@ export function textOf({ status, output }: ResultReady['data']): string {
     case 'answer':
     case 'synthesis':
     case 'thinking':
+    case 'run':
       return output.text;
     case 'evidence':
       return output.facts.map((fact) => fact.text).join('\n');

@@ -6,7 +6,7 @@ export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve, foldFacts } from './fold.js';
 export { foldStep } from './fold-step.js';
 export { firstPlanAsked, keptEntries } from './kept-answer.js';
-export { actionKey, currentFacts, repeatOf } from './memory.js';
+export { actionKey, currentFacts, factIdentity, repeatOf } from './memory.js';
 export {
   actionOf,
   capabilitiesOf,

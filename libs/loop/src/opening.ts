@@ -1,5 +1,5 @@
 import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
-import { allowanceFor, ranMs, readBudget, tokensFor, wallTimeOf } from './budget.js';
+import { allowanceFor, ranMs, readBudget, reserveShare, tokensFor, wallTimeOf } from './budget.js';
 import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
 import { classOf } from './plan-rules.js';
@@ -101,11 +101,14 @@ function openTask(turning: Turning, ref: string, sharers: number): void {
   const view = viewOf(run, strategies, now);
   const input = isJudge(task) ? strategy.judges[judgeName(task.spec.capability)]!.input(view, ref) : strategy.task(view, ref, task);
   const asksModel = task.models.length > 0;
-  const wanted = { calls: asksModel ? callsPerTask : 0, tokens: tokensFor(input) };
+  const callsItself = task.calls !== undefined;
+  const wanted = { calls: task.calls ?? (asksModel ? callsPerTask : 0), tokens: callsItself ? Number.MAX_SAFE_INTEGER : tokensFor(input) };
   const allowance = allowanceFor(run, sharers, wanted, task.from === 'reserve');
-  if (asksModel && allowance.calls === 0) return refuse(turning, ref, 'budget');
+  if ((asksModel || callsItself) && allowance.calls === 0) return refuse(turning, ref, 'budget');
   const { template } = run.request;
-  const wallLeftMs = wallTimeOf(run) * 1000 - ranMs(run, now);
+  // A child run must have its answer while its parent can still use it.
+  const share = task.spec.capability === 'run' ? reserveShare : 1;
+  const wallLeftMs = wallTimeOf(run) * 1000 * share - ranMs(run, now);
   turning.inputs.set(ref, input);
   turning.put({
     kind: 'TaskOpened',

@@ -40,6 +40,7 @@ export { asData, bounded, dataRule, oneLine, type PromptMessage, sections } from
 export { userInputsText, withUserInputs } from './prompts/user-inputs.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';
+export { CitedFacts, factsAsk, mostFacts, type Passage } from './decompose/facts-ask.js';
 export { describeCapability, type ExtensionCapability, type Found, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
 export { describeStrategy, writer } from './extension/describe-strategy.js';

@@ -6,6 +6,7 @@ import {
   AnswerParameters,
   Attachment,
   CachedAnswer,
+  Caller,
   CacheKeys,
   Complexity,
   FailureNote,
@@ -16,12 +17,6 @@ import {
   Timestamp,
   Usage,
 } from '../values.js';
-
-export const Caller = z.object({
-  tenant: z.string().describe('tenant every id of this run belongs to'),
-  actor: z.string().describe('who asked: a key fingerprint, never the key'),
-});
-export type Caller = z.infer<typeof Caller>;
 
 export const PlannedTask = z.object({
   id: LocalTaskId,
@@ -49,7 +44,7 @@ export const PlanRequested = defineEvent({
   type: 'PlanRequested',
   topic: 'plan.requested',
   key: 'run',
-  from: ['gateway'],
+  from: ['gateway', 'merger'],
   to: ['merger', 'planner'],
   doc: 'A run was accepted: the immutable goal, the conversation and the resolved template it will use to its end.',
   schema: z.object({
@@ -77,6 +72,10 @@ export const PlanRequested = defineEvent({
       .describe('first plan of an equal question, found before the run was accepted: then no model makes one'),
     caching: CacheKeys.nullable().optional().describe('where the answer and the plan may be kept; null = nowhere'),
     detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
+    children: z
+      .record(z.string(), Template)
+      .optional()
+      .describe('templates that this run and its child runs may start runs of, by id, as they were when it was accepted'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
   }),
 });
@@ -142,6 +141,7 @@ export const GapDetected = defineEvent({
     history: z.array(HistoryEntry),
     memory: Memory,
     results: z.array(EarlierResult).optional().describe('answers and tool results that hold now, latest first'),
+    first: z.boolean().optional().describe('the strategy has no plan yet: it took the run over from another one'),
     strategy: z.string().optional().describe('strategy that asks; that of the template where absent'),
     asked: z.record(z.string(), z.unknown()).optional().describe('what the planner of the strategy works on, where it has one of its own'),
     forbidden: z.array(z.string()).describe('tried actions that must not be planned again'),
@@ -154,7 +154,7 @@ export const CommandIssued = defineEvent({
   type: 'CommandIssued',
   topic: 'run.commands',
   key: 'run',
-  from: ['gateway', 'transport'],
+  from: ['gateway', 'merger', 'transport'],
   to: ['merger'],
   doc: 'Somebody steers a run: applied in the order of `seq`, acknowledged as accepted and then as applied or rejected.',
   schema: z.object({

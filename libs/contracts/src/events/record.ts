@@ -4,6 +4,7 @@ import { ModelRef } from '../template.js';
 import {
   CacheHit,
   CacheKeys,
+  Caller,
   Complexity,
   Fact,
   FailureNote,
@@ -16,7 +17,7 @@ import {
   Timestamp,
   Usage,
 } from '../values.js';
-import { Caller, KeptPlan } from './plan.js';
+import { KeptPlan } from './plan.js';
 
 /** Contribution of one expert, for scores and for people. */
 export const ExpertOutcome = z.object({

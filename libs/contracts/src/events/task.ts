@@ -1,8 +1,25 @@
 import * as z from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { Epoch } from '../ids.js';
-import { ModelRef } from '../template.js';
-import { AnswerParameters, Attachment, Fact, FailureNote, Insight, Source, TextMessage, Timestamp, Usage, Verdict } from '../values.js';
+import { ModelRef, RunLimits, Template } from '../template.js';
+import {
+  AnswerParameters,
+  Attachment,
+  Caller,
+  Fact,
+  FailureNote,
+  Insight,
+  Outcome,
+  Source,
+  TextMessage,
+  Timestamp,
+  Usage,
+  Verdict,
+} from '../values.js';
+
+/** How the results of sub-topics become one answer. */
+export const Synthesis = z.enum(['merge', 'compare', 'rank']);
+export type Synthesis = z.infer<typeof Synthesis>;
 
 const ExpertAnswer = z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() });
 
@@ -80,6 +97,24 @@ export const TaskInput = z.discriminatedUnion('kind', [
     maxCharacters: z.int().positive().describe('characters to read'),
   }),
   z.object({
+    kind: z.literal('subtopic'),
+    topic: z.string(),
+    query: z.string(),
+    goal: z.string().describe('question that the sub-topic is part of'),
+    collections: z.array(z.string()),
+    search: z.boolean().describe('whether documents or the web are searched too'),
+    filters: z.record(z.string(), z.string()),
+    limit: z.int().positive().describe('passages wanted per collection'),
+  }),
+  z.object({
+    kind: z.literal('run'),
+    goal: z.string().min(1),
+    template: Template.describe('template of the child run'),
+    children: z.record(z.string(), Template).describe('templates that the child may start runs of'),
+    limits: RunLimits.describe('limits of the parent, none of which the child may exceed'),
+    caller: Caller,
+  }),
+  z.object({
     kind: z.literal('thinking'),
     question: z.string(),
     system: z.string().nullable(),
@@ -135,6 +170,21 @@ export const TaskInput = z.discriminatedUnion('kind', [
       .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
       .describe('tasks without a result, to be named'),
     openGap: z.string().nullable().describe('what stays open, to be said in the answer'),
+    topics: z
+      .object({
+        how: Synthesis,
+        found: z.array(
+          z.object({
+            topic: z.string(),
+            facts: z.array(z.int().positive()).describe('numbers of its facts in `facts`'),
+            answer: z.string().optional().describe('answer of the run that worked on it'),
+          }),
+        ),
+        empty: z.array(z.string()).describe('sub-topics about which nothing was found'),
+        failed: z.array(z.object({ topic: z.string(), reason: z.string() })),
+      })
+      .optional()
+      .describe('sub-topics of the question, and how they become one answer; the answer names those without a result'),
     parameters: AnswerParameters,
     startedOn: z.string().describe("the run's start date, YYYY-MM-DD"),
     onlyKnown: z.boolean().optional().describe('numbers in brackets that cite no fact are removed'),
@@ -196,6 +246,13 @@ export const TaskOutput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('values'),
     values: z.record(z.string(), z.unknown()).describe('what a judge or a capability says, in the shape its strategy declares'),
+  }),
+  z.object({
+    kind: z.literal('run'),
+    runId: z.string(),
+    outcome: Outcome,
+    text: z.string().describe('its answer'),
+    facts: z.array(Fact).describe('its ledger'),
   }),
   z.object({ kind: z.literal('thinking'), text: z.string() }),
   z.object({ kind: z.literal('hints'), hints: z.record(z.string(), z.string()).describe('task id -> what to improve') }),

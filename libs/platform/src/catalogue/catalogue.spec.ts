@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { noOffers, resolveTemplates } from './resolve-templates.js';
 import { openCatalogue } from './template-catalogue.js';
 
-const strategies = ['single-pass', 'agentic', 'waves', 'reflective-rag'].map((id) => ({
+const strategies = ['single-pass', 'agentic', 'waves', 'reflective-rag', 'decompose', 'adaptive'].map((id) => ({
   id,
   callsTools: id === 'waves',
   options: z.strictObject({ depth: z.int().default(id === 'waves' ? 5 : 1) }),
@@ -300,6 +300,7 @@ describe('the catalogue', () => {
       'conclave',
       'conclave-research',
       'conclave-reflective-rag',
+      'conclave-decompose',
       'gpt-4o',
       'small',
       'qwen@ollama',

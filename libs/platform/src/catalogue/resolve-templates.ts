@@ -125,6 +125,11 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     capabilities: [...evidenceCapabilities],
     description: 'Plans steps towards a goal, runs one after the other, scores each, and can be steered while it runs.',
   }),
+  'conclave-decompose': TemplateSettings.parse({
+    strategy: 'decompose',
+    capabilities: ['research', 'collections'],
+    description: 'Researches the parts of a question at the same time, then compares, ranks or joins what was found.',
+  }),
 };
 
 /** Shipped templates that the demo model cannot play, and the capabilities of which one must be there: else they have nothing to do. */
@@ -132,6 +137,7 @@ const wants: Readonly<Record<string, readonly string[]>> = {
   'conclave-waves': ['mcp'],
   'conclave-reflective-rag': ['collections', 'research'],
   'conclave-reasoning': [...evidenceCapabilities],
+  'conclave-decompose': ['research', 'collections'],
 };
 
 /** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */

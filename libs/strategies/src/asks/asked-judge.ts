@@ -57,6 +57,8 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   readonly callsTools?: boolean;
   /** Its runs cannot read images and files: questions with attachments are refused. */
   readonly readsNoAttachments?: boolean;
+  /** Names of the templates that its runs may start runs of, from its options. */
+  startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** The ask for its plans; absent if the committee's planner makes them. */
   readonly planAsk?: Ask<PlanAsked, PlanSaid>;
   readonly judges: Readonly<Record<string, AskedJudge<Own>>>;

@@ -10,6 +10,7 @@ import { InsightFilter, readInsight } from '../replies/insight.js';
 import { QuoteFilter } from '../replies/quoting-marks.js';
 import { unsupported, unsupportedNote, type Unsupported } from '../replies/support.js';
 import type { Ask, TextFilter } from './ask.js';
+import { topicsNote, topicsText } from './sub-topics.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
 type Input = Extract<TaskInput, { kind: 'synthesis' }>;
@@ -74,7 +75,7 @@ class AnswerText implements TextFilter {
     if (wantsJson(this.input)) return rest;
     this.beyond = unsupported(this.written, this.input.facts, this.input.question);
     const blankAtEnd = Math.min(2, this.written.length - this.written.trimEnd().length);
-    return rest + (sourceList(this.cited) + unsupportedNote(this.beyond)).slice(blankAtEnd);
+    return rest + (sourceList(this.cited) + unsupportedNote(this.beyond) + topicsNote(this.input.topics)).slice(blankAtEnd);
   }
 
   private write(text: string): string {
@@ -108,6 +109,7 @@ const render = (input: Input, cut: Cut, overrides: Overrides): readonly PromptMe
       input.contradictions?.length && !wantsJson(input)
         ? `${marks.contradictions}\n${asData(input.contradictions.map((line) => `- ${bounded(oneLine(line), 700)}`).join('\n'))}\nSay in the answer that they differ, and which of them the facts bear out.`
         : null,
+      input.topics ? topicsText(input.topics, overrides, cut) : null,
       input.thinking ? `${marks.thinking}\n${asData(bounded(input.thinking, Math.round(answerLength * cut.scale)))}` : null,
       input.openGap
         ? `${marks.stillOpen} ${bounded(input.openGap.replace(/\s+/g, ' '), 500)} (leave this out if the facts settle it)`

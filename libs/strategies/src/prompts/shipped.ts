@@ -200,6 +200,52 @@ const reasoningCompression: ShippedPrompt = {
 {"working_memory": "..."}`,
 };
 
+const how = (name: 'merge' | 'compare' | 'rank', text: string): ShippedPrompt => ({
+  name: `composer.${name}`,
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text,
+});
+const syntheses: readonly ShippedPrompt[] = [
+  how(
+    'merge',
+    'The sub-topics below are parts of one question. Join what was found about them into one answer without repeating anything.',
+  ),
+  how(
+    'compare',
+    'The sub-topics below are compared. Say in which respects they are alike and in which they differ, each respect for all of them, and what follows for the question.',
+  ),
+  how(
+    'rank',
+    'The sub-topics below are put in order. Name the criterion, give the order from first to last, and the facts that put each in its place.',
+  ),
+];
+
+const decompose: ShippedPrompt = {
+  name: 'decompose',
+  version: 1,
+  placeholders: ['max_topics'],
+  needed: [],
+  text: `Name the sub-topics whose results together answer the question. They are researched at the same time, without knowing of each other. Reply with JSON only:
+{"topics": [{"topic": "what it is about, a few words", "query": "words to search", "collections": ["names of those to search"]}], "synthesis": "merge"}
+Rules:
+- As few sub-topics as answer the question, at most {max_topics}; a question about one thing has one.
+- Each query stands by itself: it names its subject, and every number, date and limit of the question that concerns it.
+- "collections" names those of the list that may hold the answer; leave it empty to search all.
+- "synthesis" is "compare" where things are compared, "rank" where they are put in order, otherwise "merge".`,
+};
+
+const subtopic: ShippedPrompt = {
+  name: 'subtopic',
+  version: 1,
+  placeholders: ['max_facts'],
+  needed: [],
+  text: `Write down what the passages below say about the sub-topic, in at most {max_facts} facts. Reply with JSON only:
+{"facts": [{"fact": "one or two sentences, with its numbers, dates and names", "source": 1}]}
+"source" is the number of the passage that says it. Only what a passage says is a fact; a passage about something else gives none. An empty list is right where nothing fits.`,
+};
+
 /** Every shipped prompt, including the system prompts of the categories as `expert.<category>`. */
 export const shippedPrompts: readonly ShippedPrompt[] = [
   planner,
@@ -218,6 +264,9 @@ export const shippedPrompts: readonly ShippedPrompt[] = [
   reasoningEvaluation,
   reasoningDecision,
   reasoningCompression,
+  ...syntheses,
+  decompose,
+  subtopic,
   ...Object.entries(expertPrompts).map(([category, text]): ShippedPrompt => ({
     name: `expert.${category}`,
     version: 1,

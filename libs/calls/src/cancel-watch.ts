@@ -1,7 +1,14 @@
+import { ancestorsOf } from '@conclave/contracts';
 import { parkedFlag, type StateStore } from '@conclave/ports';
 
 /** Maximum delay until a cancel is noticed when its hint is lost. Where no hint gets lost, nothing is polled. */
 const pollMs = 250;
+
+const runOf = (id: string): string => id.split('/', 1)[0]!;
+/** The run of a client's request; only it has clients, so only it is parked. */
+const rootOf = (id: string): string => runOf(id).split('~', 1)[0]!;
+/** The ids, and the runs and tasks whose cancel cancels them too. */
+const withAncestors = (ids: readonly string[]): readonly string[] => [...new Set([...ids, ...ids.flatMap((id) => ancestorsOf(runOf(id)))])];
 
 /** Watches whether one of the ids, a run's first, is cancelled. `stop` must be called when the work ends. */
 export interface Watch {
@@ -38,14 +45,15 @@ export class CancelWatch {
 
   /** Whether any of the ids is flagged, or its run is over. */
   async isCancelled(ids: readonly string[]): Promise<boolean> {
-    return (await this.state.runs.cancelled(ids)).size > 0;
+    return (await this.state.runs.cancelled(withAncestors(ids))).size > 0;
   }
 
   /** Opens a watch that listens but has not checked the flags yet. Throws STORE_*. */
-  async open(ids: readonly string[], outer: AbortSignal): Promise<Watch> {
+  async open(own: readonly string[], outer: AbortSignal): Promise<Watch> {
+    const ids = withAncestors(own);
     await this.subscribed();
     const controller = new AbortController();
-    const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(ids[0])];
+    const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(rootOf(ids[0]))];
     let cancelled = false;
     let parked = false;
     const saw = (found: ReadonlySet<string>): void => {

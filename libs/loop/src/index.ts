@@ -1,4 +1,5 @@
 export type { BudgetLevel } from './budget.js';
+export { runCapability } from './child-runs.js';
 export { canonicalJson } from './canonical-json.js';
 export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';

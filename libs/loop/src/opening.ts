@@ -2,6 +2,7 @@ import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type TaskWish } from
 import { allowanceFor, ranMs, readBudget, reserveShare, tokensFor, wallTimeOf } from './budget.js';
 import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
+import { runCapability } from './child-runs.js';
 import { classOf } from './plan-rules.js';
 import { isJudge, judgeName, type RunState, type TaskState } from './state.js';
 import { viewOf } from './view.js';
@@ -107,7 +108,7 @@ function openTask(turning: Turning, ref: string, sharers: number): void {
   if ((asksModel || callsItself) && allowance.calls === 0) return refuse(turning, ref, 'budget');
   const { template } = run.request;
   // A child run must have its answer while its parent can still use it.
-  const share = task.spec.capability === 'run' ? reserveShare : 1;
+  const share = task.spec.capability === runCapability ? reserveShare : 1;
   const wallLeftMs = wallTimeOf(run) * 1000 * share - ranMs(run, now);
   turning.inputs.set(ref, input);
   turning.put({

@@ -13,6 +13,7 @@ import {
   type TaskInputDraft,
 } from '@conclave/contracts';
 import { budgetLeft } from './budget.js';
+import { childCancelled, resultForParent } from './child-runs.js';
 import { currentFacts } from './memory.js';
 import { isExpert } from './plan-rules.js';
 import type { RunState } from './state.js';
@@ -34,8 +35,10 @@ export function outputsOf(leaving: Leaving, fact: RunFact): readonly Event[] {
       return fact.by === 'engine' ? [gapEvent(leaving, fact)] : [];
     case 'TaskOpened':
       return [taskEvent(leaving, fact)];
+    case 'TaskSettled':
+      return childCancelled(leaving.run, fact);
     case 'RunEnded':
-      return [completedEvent(leaving, fact)];
+      return [completedEvent(leaving, fact), ...resultForParent(leaving.run, fact)];
     default:
       return [];
   }

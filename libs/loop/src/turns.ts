@@ -1,4 +1,4 @@
-import { defaultTimeouts, taskId, type Reading } from '@conclave/contracts';
+import { defaultTimeouts, parentTaskOf, taskId, type Reading } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
@@ -163,7 +163,9 @@ function decide(turning: Turning, reading: Reading): void {
   const { run, now, strategies } = turning;
   const budget = readBudget(run, now);
   const { rounds, failedRounds, roundsWithoutFacts, adjusted, replans } = run;
-  const limits = limitsOf(run, strategies);
+  const own = limitsOf(run, strategies);
+  // A child run asks nobody: its parent waits for it.
+  const limits = parentTaskOf(run.runId) ? { ...own, asks: false } : own;
   const circling = isOscillating(run.memory.tried);
   const { rule, choice, sentence } = decideRow({
     reading,

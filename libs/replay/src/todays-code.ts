@@ -67,6 +67,12 @@ const forgetful = {
   addSynthesis: () => Promise.resolve(),
 } as unknown as KnowledgeGraph;
 
+/** Child runs are runs of their own: their requests and ends are recorded, and nothing is begun again. */
+const acceptingView = (state: SeenState) => {
+  const view = stateView(state);
+  return { ...view, runs: { ...view.runs, accept: () => Promise.resolve({ kind: 'accepted' as const }) } };
+};
+
 const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
   new ExpertsHandler(
     { ...stateView(state), caches: emptyCaches },
@@ -109,7 +115,7 @@ export const todaysCode = {
   /** `search` is what the worker searched; null if it had nothing. */
   work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     const handler = task.data.capability.startsWith('judge.')
-      ? new JudgeHandler(stateView(state), calls, stream)
+      ? new JudgeHandler(acceptingView(state), calls, stream)
       : expertsOver(state, calls, search);
     return handler.onTask(task, context());
   },

@@ -43,6 +43,8 @@ export interface OfferedStrategy {
   readonly callsTools?: boolean;
   /** What its options mean for the template itself. */
   means?(options: Record<string, unknown>): TemplateMeaning;
+  /** Names of the templates that its runs start runs of, from its options. */
+  startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
 }
 
 /** What options of a strategy set of a template. What the template sets by itself comes first, except for models. */
@@ -158,7 +160,33 @@ export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
     if (template) templates.push(template);
   }
   if (choice.because === 'paid') warnings.push(paidSentence(choice.models[0]!));
-  return { templates, warnings: [...new Set(warnings)], choice };
+  const offered = withChildren(templates, input, warnings);
+  return { templates: offered, warnings: [...new Set(warnings)], choice };
+}
+
+/**
+ * The templates without those that start runs of a template that is not offered, with a warning for each. Throws Failure
+ * CONFIGURATION_INVALID for a name that no template has.
+ */
+function withChildren(
+  templates: readonly Template[],
+  { strategies, configuration }: TemplateInput,
+  warnings: string[],
+): readonly Template[] {
+  const names = [...Object.keys(shipped), ...Object.keys(configuration.templates)];
+  const missing = ({ id, strategy, options = {} }: Template): string | undefined =>
+    (strategies.find((one) => one.id === strategy)?.startsRuns?.(options) ?? []).find((child) => {
+      if (!names.includes(child)) throw new Failure('CONFIGURATION_INVALID', `templates.${id}.options: there is no template ${child}.`);
+      return !templates.some((other) => other.id === child);
+    });
+  const gone = templates.find((template) => missing(template) !== undefined);
+  if (!gone) return templates;
+  warnings.push(`Template ${gone.id} is not offered: it starts runs of ${missing(gone)}, which is not offered.`);
+  return withChildren(
+    templates.filter((template) => template !== gone),
+    { strategies, configuration } as TemplateInput,
+    warnings,
+  );
 }
 
 function resolveOne(

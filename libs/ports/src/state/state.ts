@@ -50,7 +50,7 @@ export interface StateStore {
 export interface Runs {
   /**
    * Stores the first durable trace of a run, if absent: its header, retry mapping and place in the open set. Refused (nothing written) when
-   * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`.
+   * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`. A child run is never refused, counted as open or listed.
    */
   accept(request: Acceptance): Promise<Accepted>;
   /** Run of an earlier equal request of the same caller, by its retry key; null if none or expired. */

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { Failure, ownEvent, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
+import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, EventPattern, reachedDurably, type CrashPoints } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
@@ -87,6 +87,8 @@ export class EngineHandler {
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, header);
       if ((await this.state.now()) - event.time < strayMs) return defer(notBegunMs);
+      // A child run that was cancelled before it was accepted: the flag of its task keeps it from beginning.
+      if (event.type === 'CommandIssued' && event.data.command.name === 'cancel' && parentTaskOf(event.runId)) return [];
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
-import { overdueTasks, type RunState } from '@conclave/loop';
+import { childRunId, isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
+import { overdueTasks, runCapability, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, LOGGER, METRICS, traceparentIn, type CrashPoints, type Logger, type Metrics } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 
@@ -83,13 +83,19 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     const tasks = await Promise.all(
       overdue.map(async ({ taskId, taskClass }) => ({
         taskId,
-        started: await this.state.journal.started(taskId),
+        started: await this.started(taskId, run!.state),
         liveWorkers: await this.state.leases.liveWorkers(taskClass),
       })),
     );
     const id = timerId(runId, arm);
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     return makeEvent(TimerFired, { id, runId, source: 'merger', time: now, traceparent }, { runId, arm, dueAt, firedAt: now, tasks });
+  }
+
+  /** A task that is a run of its own has begun once that run is accepted. */
+  private async started(taskId: string, { tasks }: RunState): Promise<boolean> {
+    if (tasks[taskId]?.spec.capability !== runCapability) return this.state.journal.started(taskId);
+    return (await this.state.runs.header(childRunId(taskId))) !== null;
   }
 
   private async sweep(): Promise<void> {

@@ -17,9 +17,16 @@ export function subTopicsOf(run: RunState, how: Synthesis): SubTopics {
     }
     const echoes = new Set(result.echoes);
     const mine = facts.flatMap((fact, index) => (fact.taskId === ref || echoes.has(factIdentity(fact)) ? [index + 1] : []));
-    const answer = spec.capability === 'run' && result.text !== '' ? { answer: result.text } : {};
+    const answer = spec.capability === 'run' && result.text !== '' ? { answer: withoutCitations(result.text) } : {};
     if (mine.length > 0 || 'answer' in answer) topics.found.push({ topic, facts: mine, ...answer });
     else topics.empty.push(topic);
   }
   return topics;
 }
+
+/** An answer of a child run without its source list and numbers: the facts have other numbers in the ledger of its parent. */
+const withoutCitations = (text: string): string =>
+  text
+    .split(/\n\nSources:\n/)[0]!
+    .replace(/\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]/g, '')
+    .trim();

@@ -22,6 +22,9 @@ const named = [
   'rater',
   'decider',
   'compressor',
+  'decomposer',
+  'topicReader',
+  'classifier',
 ] as const;
 export type Role = (typeof named)[number] | 'expert' | 'direct';
 
@@ -76,6 +79,9 @@ export interface Wave {
 export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: number; completion_tokens: number }>> = {
   planner: { prompt_tokens: 101, completion_tokens: 11 },
   waves: { prompt_tokens: 151, completion_tokens: 17 },
+  decomposer: { prompt_tokens: 163, completion_tokens: 19 },
+  reader: { prompt_tokens: 179, completion_tokens: 29 },
+  router: { prompt_tokens: 97, completion_tokens: 7 },
   expert: { prompt_tokens: 203, completion_tokens: 23 },
   assessor: { prompt_tokens: 307, completion_tokens: 37 },
   composer: { prompt_tokens: 509, completion_tokens: 53 },
@@ -168,6 +174,29 @@ export class CommitteeScript {
   }
   assessor(reply: ScriptedReply): this {
     return this.step('assessor', 'gap check', reply);
+  }
+  /** Sub-topics as the planner of `decompose` names them, or any reply. */
+  topics(says: object | ScriptedReply, times?: number): this {
+    const reply =
+      'text' in says || 'chunks' in says || 'status' in says
+        ? (says as ScriptedReply)
+        : { text: JSON.stringify(says), usage: price.decomposer };
+    return this.step('decomposer', 'topics', reply, undefined, times);
+  }
+  /** What the reader of passages writes down about a sub-topic. */
+  facts(topic: string, reply: ScriptedReply | readonly { readonly fact: string; readonly source: number }[], times?: number): this {
+    const says = Array.isArray(reply) ? { text: JSON.stringify({ facts: reply }), usage: price.reader } : (reply as ScriptedReply);
+    return this.step('reader', `facts on ${topic}`, says, ({ messages }) => textOf(messages).includes(`TASK: ${topic}`), times);
+  }
+  /** The kind of question that the router of `adaptive` says it is, or any reply. */
+  route(reply: string | ScriptedReply, times?: number): this {
+    return this.step(
+      'router',
+      'route',
+      typeof reply === 'string' ? { text: JSON.stringify({ class: reply }), usage: price.router } : reply,
+      undefined,
+      times,
+    );
   }
   /** A reply of the judge's other parts, as text or as what is to be JSON. */
   judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner', says: string | object, times?: number): this {

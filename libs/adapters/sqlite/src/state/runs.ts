@@ -1,4 +1,4 @@
-import type { Event, PlanRequested } from '@conclave/contracts';
+import { depthOf, type Event, type PlanRequested } from '@conclave/contracts';
 import {
   acceptedStatus,
   type Acceptance,
@@ -44,8 +44,8 @@ export interface RunsParts {
   readonly retryKeyMs: number;
 }
 
-/** A record of a run that was never accepted leaves a row too; it does not count as an open run. */
-const countOpen = 'SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL';
+/** A record of a run that was never accepted leaves a row too; neither it nor a child run counts as an open run. */
+const countOpen = "SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL AND instr(run_id, '~') = 0";
 
 export class SqliteRuns implements Runs {
   constructor(private readonly parts: RunsParts) {}
@@ -57,7 +57,7 @@ export class SqliteRuns implements Runs {
       const known =
         sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND (header IS NOT NULL OR terminal = 1)', header.runId) !== undefined;
       const { open } = sql.get<{ open: number }>(countOpen)!;
-      if (!known && open >= openLimit) return { kind: 'overloaded', open };
+      if (!known && open >= openLimit && depthOf(header.runId) === 0) return { kind: 'overloaded', open };
       this.addHeader(tick, header);
       if (retryKey !== null) {
         sql.run(
@@ -163,7 +163,7 @@ export class SqliteRuns implements Runs {
     await this.parts.database.committed();
     const rows = this.parts.database.read((sql) =>
       sql.all<RunRow>(
-        'SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?',
+        "SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND instr(run_id, '~') = 0 AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?",
         tenant,
         before ?? Number.MAX_SAFE_INTEGER,
         limit,

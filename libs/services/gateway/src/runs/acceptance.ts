@@ -10,6 +10,7 @@ import pTimeout from 'p-timeout';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { applyLimits, type Question } from '../chat/chat-request.js';
+import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
@@ -111,6 +112,7 @@ export class Acceptance {
     @Inject(AnswerCache) private readonly answers: AnswerCache,
     @Inject(Attachments) private readonly attachments: Attachments,
     @Inject(Connections) private readonly connections: Connections,
+    @Inject(ModelDirectory) private readonly models: ModelDirectory,
   ) {}
 
   /**
@@ -146,6 +148,7 @@ export class Acceptance {
     const { question, caller, origin } = asked;
     this.admit(asked, runId);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
+    const children = await this.models.startedBy(asked.template, caller.tenant);
     const requestedAt = await this.state.now();
     const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
@@ -160,6 +163,7 @@ export class Acceptance {
           ...(question.skill ? { skill: question.skill } : {}),
           ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
           ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
+          ...(Object.keys(children).length > 0 ? { children } : {}),
           ...(retryKey === null ? {} : { retryKey }),
         },
         question.options.cache,

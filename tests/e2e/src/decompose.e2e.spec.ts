@@ -164,7 +164,7 @@ describe('child runs', () => {
     ask3(two!, three!);
     const last = new CommitteeScript(engine.models, `QUESTION: ${three!}`).topics({ topics: [topic('the dye', `${dyes[0]} dye`)] });
     last.facts('the dye', { chunks: [{ text: '{"facts": []}', when: held.opened }] });
-    const { id } = (await startRun(url(), { model: 'deep', question: root! })).body;
+    const { id } = (await startRun(url(), { model: 'deep', input: root! })).body;
     await until('the last generation reads', () => last.calls('reader').length === 1, { timeoutMs: 30_000 });
     const generations = [id, `${id}~0.t1`, `${id}~0.t1~0.t1`, `${id}~0.t1~0.t1~0.t1`];
     expect(

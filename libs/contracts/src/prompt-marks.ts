@@ -56,8 +56,6 @@ export const promptMarks = {
   capabilities: 'CAPABILITIES:',
   /** `- <topic>: facts <numbers>` lines about the sub-topics of a question, for the composer. */
   topics: 'SUB-TOPICS:',
-  /** Heading of the numbered passages of a sub-topic. */
-  passages: 'PASSAGES:',
   /** Headings for what the planner of waves may call and what it knows. */
   tools: 'TOOLS:',
   results: 'RESULTS:',

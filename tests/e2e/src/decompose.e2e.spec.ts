@@ -5,7 +5,7 @@ import {
   ChatStream,
   command,
   CommitteeScript,
-  Engine,
+  System,
   inventedName,
   latch,
   plainTemplate,
@@ -26,9 +26,9 @@ const corpus = {
 const caches = { answer: false, semantic: false, plan: false, search: true };
 const shared = { ...plainTemplate, capabilities: ['research'], caches };
 
-let engine: Engine;
+let system: System;
 beforeAll(async () => {
-  engine = await Engine.start({
+  system = await System.start({
     corpus,
     configuration: {
       templates: {
@@ -41,11 +41,11 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => engine?.stop());
-afterEach(() => expect(engine.models.violations()).toEqual([]));
+afterAll(() => system?.stop());
+afterEach(() => expect(system.models.violations()).toEqual([]));
 
 const topic = (name: string, query: string) => ({ topic: name, query, collections: [] });
-const url = (): string => engine.url();
+const url = (): string => system.url();
 
 async function answered(s: CommitteeScript, model: string): Promise<{ answer: string; run: RunView }> {
   const chat = await (await ChatStream.open(url(), { model, messages: user(s.question) })).end();
@@ -56,7 +56,7 @@ async function answered(s: CommitteeScript, model: string): Promise<{ answer: st
 describe('decompose', () => {
   it('researches sub-topics at the same time and compares them, with citations to what was found', async () => {
     const together = latch();
-    const s = new CommitteeScript(engine.models, `Which dye is cheaper, ${dyes[0]} or ${dyes[1]}?`);
+    const s = new CommitteeScript(system.models, `Which dye is cheaper, ${dyes[0]} or ${dyes[1]}?`);
     const reading = (text: string) => ({
       chunks: [{ text: JSON.stringify({ facts: [{ fact: text, source: 1 }] }), when: together.opened }],
     });
@@ -69,7 +69,7 @@ describe('decompose', () => {
       .answer([`${dyes[0]} costs 14 crowns [1], the other 90 [2].`]);
     const asked = answered(s, 'parts');
     // Both are read before one of them is answered.
-    await until('both sub-topics are read', () => s.calls('reader').length === 2);
+    await until('both sub-topics are read', () => s.calls('topicReader').length === 2);
     together.open();
     const { answer, run } = await asked;
     expect(answer).toMatch(/14 crowns \[\d\][^]*Sources:/);
@@ -85,7 +85,7 @@ describe('decompose', () => {
 
   it('says which sub-topic failed and which found nothing', async () => {
     const nowhere = `${inventedName()}${inventedName()}`;
-    const s = new CommitteeScript(engine.models, `What do ${dyes[0]}, ${nowhere} and the port of ${ports[0]} cost?`);
+    const s = new CommitteeScript(system.models, `What do ${dyes[0]}, ${nowhere} and the port of ${ports[0]} cost?`);
     s.topics({ topics: [topic('the dye', `${dyes[0]} price`), topic('the unknown', nowhere), topic('the port', `${ports[0]} port`)] })
       .facts('the dye', [{ fact: `${dyes[0]} costs 14 crowns.`, source: 1 }])
       .facts('the port', { status: 400, body: { error: { message: 'no', type: 'invalid_request_error' } } }, 9)
@@ -95,14 +95,14 @@ describe('decompose', () => {
   });
 
   it('ends well whatever the planner says: garbage, 500 sub-topics, equal ones', async () => {
-    const garbage = new CommitteeScript(engine.models, `What is the dye ${dyes[0]} made of, in a word?`);
+    const garbage = new CommitteeScript(system.models, `What is the dye ${dyes[0]} made of, in a word?`);
     garbage
       .topics({ text: 'I would rather not.' }, 3)
       .facts('What is the dye', [{ fact: 'Lichen.', source: 1 }])
       .answer(['Lichen [1].']);
     expect((await answered(garbage, 'parts')).run.outcome).toBe('completed');
     expect(garbage.calls('decomposer')).toHaveLength(3);
-    const many = new CommitteeScript(engine.models, `What are all the dyes that are like ${dyes[1]}?`);
+    const many = new CommitteeScript(system.models, `What are all the dyes that are like ${dyes[1]}?`);
     many.topics({
       topics: Array.from({ length: 500 }, (_, n) => ({
         id: 'same',
@@ -120,24 +120,24 @@ describe('decompose', () => {
     const query = `${dyes[1]} snails price`;
     const question = (n: number) => `Asked ${n} times: what is the price of ${dyes[1]}?`;
     const scripts = [1, 2, 3].map((n) => {
-      const s = new CommitteeScript(engine.models, question(n));
+      const s = new CommitteeScript(system.models, question(n));
       return s.topics({ topics: [topic('the price of snail dye', query)] }).answer([`90 crowns [1].`]);
     });
     scripts.forEach((s) => s.facts('the price of snail dye', [{ fact: 'It costs 90 crowns.', source: 1 }], Infinity));
     const ended = await Promise.all(scripts.map((s) => answered(s, 'parts')));
     expect(ended.map(({ run }) => run.outcome)).toEqual(['completed', 'completed', 'completed']);
-    expect(scripts.flatMap((s) => s.calls('reader'))).toHaveLength(1);
+    expect(scripts.flatMap((s) => s.calls('topicReader'))).toHaveLength(1);
   });
 });
 
 describe('child runs', () => {
   it('work on sub-topics on the budget of their parent, and their usage comes back', async () => {
-    const s = new CommitteeScript(engine.models, `How deep is ${ports[0]}, and how dear is ${dyes[0]}?`);
+    const s = new CommitteeScript(system.models, `How deep is ${ports[0]}, and how dear is ${dyes[0]}?`);
     s.topics({
       topics: [topic('depth', `How deep is the port of ${ports[0]}?`), topic('price', `How dear is the dye ${dyes[0]}?`)],
     }).answer(['7 metres; 14 crowns.']);
-    const depth = new CommitteeScript(engine.models, `How deep is the port of ${ports[0]}?`).expert('7 metres.', { confidence: 0.9 });
-    const price = new CommitteeScript(engine.models, `How dear is the dye ${dyes[0]}?`).expert('14 crowns.', { confidence: 0.9 });
+    const depth = new CommitteeScript(system.models, `How deep is the port of ${ports[0]}?`).expert('7 metres.', { confidence: 0.9 });
+    const price = new CommitteeScript(system.models, `How dear is the dye ${dyes[0]}?`).expert('14 crowns.', { confidence: 0.9 });
     const { run, answer } = await answered(s, 'tree');
     expect([run.outcome, answer]).toEqual(['completed', expect.stringContaining('7 metres; 14 crowns.')]);
     const tasks = run.rounds[0]!.tasks.filter(({ capability }) => capability === 'run');
@@ -158,14 +158,14 @@ describe('child runs', () => {
       (name) => `Level ${name} of ${inventedName()}, what is ${dyes[0]}?`,
     );
     const ask3 = (question: string, next: string) =>
-      new CommitteeScript(engine.models, `QUESTION: ${question}`).topics({ topics: [topic(`under ${question.split(' ')[1]}`, next)] });
+      new CommitteeScript(system.models, `QUESTION: ${question}`).topics({ topics: [topic(`under ${question.split(' ')[1]}`, next)] });
     ask3(root!, one!);
     ask3(one!, two!);
     ask3(two!, three!);
-    const last = new CommitteeScript(engine.models, `QUESTION: ${three!}`).topics({ topics: [topic('the dye', `${dyes[0]} dye`)] });
+    const last = new CommitteeScript(system.models, `QUESTION: ${three!}`).topics({ topics: [topic('the dye', `${dyes[0]} dye`)] });
     last.facts('the dye', { chunks: [{ text: '{"facts": []}', when: held.opened }] });
     const { id } = (await startRun(url(), { model: 'deep', input: root! })).body;
-    await until('the last generation reads', () => last.calls('reader').length === 1, { timeoutMs: 30_000 });
+    await until('the last generation reads', () => last.calls('topicReader').length === 1, { timeoutMs: 30_000 });
     const generations = [id, `${id}~0.t1`, `${id}~0.t1~0.t1`, `${id}~0.t1~0.t1~0.t1`];
     expect(
       (await Promise.all(generations.map((run) => readRun(url(), run)))).map(({ terminal, limits }) => [terminal, limits.model_calls]),
@@ -187,6 +187,6 @@ describe('child runs', () => {
       Array(4).fill('cancelled'),
     );
     held.open();
-    expect(last.calls('reader')).toHaveLength(1);
+    expect(last.calls('topicReader')).toHaveLength(1);
   });
 });

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { Engine, plainTemplate } from '@conclave/test-support/system';
+import { System, plainTemplate } from '@conclave/test-support/system';
 import { reasoningScenarios } from './scenarios/reasoning.js';
 
 // One system for all of them: each scenario is told apart by its question.
-let engine: Engine;
+let system: System;
 
 beforeAll(async () => {
-  engine = await Engine.start({
+  system = await System.start({
     corpus: {
       'northlight.md':
         '# Northlight Clock Company\n\nThe founder of the Northlight Clock Company is Ada Quill. It was founded in the year 1911.',
@@ -15,12 +15,12 @@ beforeAll(async () => {
     configuration: { templates: { goal: { ...plainTemplate, strategy: 'reasoning' } } },
   });
 });
-afterAll(() => engine?.stop());
+afterAll(() => system?.stop());
 let known = 0;
 afterEach(() => {
-  const violations = engine?.models.violations().slice(known) ?? [];
+  const violations = system?.models.violations().slice(known) ?? [];
   known += violations.length;
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
 });
 
-reasoningScenarios(() => engine);
+reasoningScenarios(() => system);

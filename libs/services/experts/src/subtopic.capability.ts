@@ -36,7 +36,7 @@ export const subtopicCapability =
         deadline,
         signal,
         onBegun: (attempt) =>
-          appendThoughts(stream, task, attempt, [{ n: 0, code: 'researching_parallel', text: `Searches for: ${input.query}` }]),
+          appendThoughts(stream, task, attempt, [{ n: 0, code: 'research.result', text: `Searches for: ${input.query}` }]),
       },
       async (running) => JSON.stringify(await passagesFor(sources, data.tenant, input, running)),
     );

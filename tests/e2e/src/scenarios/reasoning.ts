@@ -4,7 +4,7 @@ import { until } from '@conclave/test-support';
 import {
   command,
   CommitteeScript,
-  type Engine,
+  type System,
   latch,
   readRun,
   runEnd,
@@ -28,13 +28,13 @@ const promptsOf = (s: CommitteeScript, role: Parameters<CommitteeScript['calls']
   s.calls(role).map(({ messages }) => messages.map(({ content }) => String(content)).join('\n'));
 
 /** The strategy `reasoning` over HTTP, with a corpus of two hops. */
-export function reasoningScenarios(engine: () => Engine): void {
-  const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
+export function reasoningScenarios(system: () => System): void {
+  const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
   const started = async (s: CommitteeScript, model = 'goal'): Promise<string> => {
-    const accepted = await startRun(engine().url(), { model, input: s.question });
+    const accepted = await startRun(system().url(), { model, input: s.question });
     return accepted.body.id;
   };
-  const run = async (s: CommitteeScript, model = 'goal'): Promise<RunView> => runEnd(engine().url(), await started(s, model), 60_000);
+  const run = async (s: CommitteeScript, model = 'goal'): Promise<RunView> => runEnd(system().url(), await started(s, model), 60_000);
 
   describe('a held plan', () => {
     it('runs its steps one after the other, each prepared and scored, and is done when all are and the last is good', async () => {
@@ -56,7 +56,7 @@ export function reasoningScenarios(engine: () => Engine): void {
       expect(rulesOf(view)).toEqual(['D5', 'D3']);
       expect(view.answer).toContain('In Port Ellery');
       expect([s.unused(), s.calls().length]).toEqual([[], 6]);
-      const entries = await runEvents(engine().url(), view.id);
+      const entries = await runEvents(system().url(), view.id);
       expect(kinds(entries, 'thought').map((entry) => (entry as { text: string }).text)).toEqual(
         expect.arrayContaining([expect.stringContaining('good (4 of 5)'), expect.stringContaining('good (5 of 5)')]),
       );
@@ -101,9 +101,9 @@ export function reasoningScenarios(engine: () => Engine): void {
         .phase('rater', scored(5))
         .answer(['Northlight.']);
       const id = await started(s);
-      await until('the question', async () => (await readRun(engine().url(), id)).status === 'waiting', { timeoutMs: 20_000 });
-      await command(engine().url(), id, { command: 'answer', text: 'Clocks' });
-      const view = await runEnd(engine().url(), id, 60_000);
+      await until('the question', async () => (await readRun(system().url(), id)).status === 'waiting', { timeoutMs: 20_000 });
+      await command(system().url(), id, { command: 'answer', text: 'Clocks' });
+      const view = await runEnd(system().url(), id, 60_000);
       expect(rulesOf(view)).toEqual(['D11', 'D10', 'D3']);
       expect(view).toMatchObject({ outcome: 'completed', rounds: expect.anything() });
     });
@@ -122,12 +122,12 @@ export function reasoningScenarios(engine: () => Engine): void {
         .answer(['In 1911.']);
       const id = await started(s);
       await until('the evaluation', () => s.calls('rater').length === 1, { timeoutMs: 20_000 });
-      const stream = await SseStream.open(`${engine().url()}/v1/runs/${id}/events`);
-      await command(engine().url(), id, { command: 'steer', text: 'The year matters most.' });
+      const stream = await SseStream.open(`${system().url()}/v1/runs/${id}/events`);
+      await command(system().url(), id, { command: 'steer', text: 'The year matters most.' });
       await stream.event('the acknowledgement', ({ data }) => data?.includes('command.applied') ?? false);
       stream.leave();
       gate.open();
-      expect(await runEnd(engine().url(), id, 60_000)).toMatchObject({ outcome: 'completed' });
+      expect(await runEnd(system().url(), id, 60_000)).toMatchObject({ outcome: 'completed' });
       expect(promptsOf(s, 'rater')[1]).toContain('[USER GUIDANCE] The year matters most.');
     });
 
@@ -145,12 +145,12 @@ export function reasoningScenarios(engine: () => Engine): void {
         .answer(['Ada Quill.']);
       const id = await started(s);
       await until('the preparation', () => s.calls('preparer').length === 1, { timeoutMs: 20_000 });
-      await command(engine().url(), id, { command: 'override_step', skill: 'rocket', input: 'x' });
-      await command(engine().url(), id, { command: 'override_step', skill: 'research', input: 'founder of the Northlight Clock Company' });
-      const view = await runEnd(engine().url(), id, 60_000);
+      await command(system().url(), id, { command: 'override_step', skill: 'rocket', input: 'x' });
+      await command(system().url(), id, { command: 'override_step', skill: 'research', input: 'founder of the Northlight Clock Company' });
+      const view = await runEnd(system().url(), id, 60_000);
       gate.open();
       expect(rulesOf(view)).toEqual(['D5', 'D3']);
-      const entries = await runEvents(engine().url(), id);
+      const entries = await runEvents(system().url(), id);
       expect(kinds(entries, 'command.rejected')).toMatchObject([
         { reason: expect.stringContaining('"rocket" is not allowed here. Use one of: research') },
       ]);

@@ -80,8 +80,8 @@ export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: nu
   planner: { prompt_tokens: 101, completion_tokens: 11 },
   waves: { prompt_tokens: 151, completion_tokens: 17 },
   decomposer: { prompt_tokens: 163, completion_tokens: 19 },
-  reader: { prompt_tokens: 179, completion_tokens: 29 },
-  router: { prompt_tokens: 97, completion_tokens: 7 },
+  topicReader: { prompt_tokens: 179, completion_tokens: 29 },
+  classifier: { prompt_tokens: 97, completion_tokens: 7 },
   expert: { prompt_tokens: 203, completion_tokens: 23 },
   assessor: { prompt_tokens: 307, completion_tokens: 37 },
   composer: { prompt_tokens: 509, completion_tokens: 53 },
@@ -185,15 +185,15 @@ export class CommitteeScript {
   }
   /** What the reader of passages writes down about a sub-topic. */
   facts(topic: string, reply: ScriptedReply | readonly { readonly fact: string; readonly source: number }[], times?: number): this {
-    const says = Array.isArray(reply) ? { text: JSON.stringify({ facts: reply }), usage: price.reader } : (reply as ScriptedReply);
-    return this.step('reader', `facts on ${topic}`, says, ({ messages }) => textOf(messages).includes(`TASK: ${topic}`), times);
+    const says = Array.isArray(reply) ? { text: JSON.stringify({ facts: reply }), usage: price.topicReader } : (reply as ScriptedReply);
+    return this.step('topicReader', `facts on ${topic}`, says, ({ messages }) => textOf(messages).includes(`TASK: ${topic}`), times);
   }
   /** The kind of question that the router of `adaptive` says it is, or any reply. */
   route(reply: string | ScriptedReply, times?: number): this {
     return this.step(
-      'router',
+      'classifier',
       'route',
-      typeof reply === 'string' ? { text: JSON.stringify({ class: reply }), usage: price.router } : reply,
+      typeof reply === 'string' ? { text: JSON.stringify({ class: reply }), usage: price.classifier } : reply,
       undefined,
       times,
     );

@@ -70,7 +70,14 @@ export async function startServices(
   const shutdown: Shutdown = openShutdown(observers.logger);
   const models = instantModels();
   try {
-    const opened = await openPorts({ loaded, observers, service: as, processId, folding: runFolding, ...(storeCounter ? { storeCounter } : {}) });
+    const opened = await openPorts({
+      loaded,
+      observers,
+      service: as,
+      processId,
+      folding: runFolding,
+      ...(storeCounter ? { storeCounter } : {}),
+    });
     shutdown.add('stores', () => opened.close());
     const ports: OpenedPorts = { ...opened, models };
     await claimStores(ports.log, ports.state);

@@ -11,7 +11,8 @@ export interface Try {
   readonly of: number;
 }
 
-type OfQuestion = 'runId' | 'owner' | 'purpose' | 'models' | 'contexts' | 'deadline' | 'calls' | 'tokens' | 'cost' | 'prices' | 'signal' | 'userInputs';
+type OfQuestion =
+  'runId' | 'owner' | 'purpose' | 'models' | 'contexts' | 'deadline' | 'calls' | 'tokens' | 'cost' | 'prices' | 'signal' | 'userInputs';
 
 /** The asker's limits over all tries: `calls`, `tokens` and `cost` include re-asks. */
 export interface Asking extends Pick<ModelQuestion, OfQuestion> {

@@ -1,7 +1,15 @@
 export { type BlobRef, type Blobs, blobThresholdBytes } from './blobs/blobs.js';
 export { MemoryBlobs } from './blobs/memory-blobs.js';
 export { connectionWords } from './connections/connection-words.js';
-export { answersPurpose, collectionOf, documentsCollection, type Embedder, factsPurpose, resultsPurpose, toUnitLength } from './embeddings/embedder.js';
+export {
+  answersPurpose,
+  collectionOf,
+  documentsCollection,
+  type Embedder,
+  factsPurpose,
+  resultsPurpose,
+  toUnitLength,
+} from './embeddings/embedder.js';
 export type { DocumentReader, DocumentRequest, ReadDocument } from './documents/documents.js';
 export { MemoryDocuments } from './documents/memory-documents.js';
 export { type Clock, systemClock } from './event-log/clock.js';

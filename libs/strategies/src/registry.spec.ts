@@ -1,18 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommandIssued, commandId, makeEvent, type PlanRequested, type StreamBody, type Template } from '@conclave/contracts';
+import { CommandIssued, commandId, makeEvent, type PlanRequested, type StreamBody } from '@conclave/contracts';
 import { step, type RunState } from '@conclave/loop';
 import { commandsOf, strategies, strategyOf } from './registry.js';
+import { template } from './testing/scenario.js';
 
 const runId = 'run_00000001';
-const limits = { wall_time_s: 60 };
 
 /** State of a run of the strategy that awaits its first plan. */
 function begun(strategy: string): RunState {
-  const judge = { models: ['m@fake'] };
-  const own = { capabilities: ['research'], classes: {} };
-  const template = { id: 't', version: 'v', strategy, judge, ...own, prices: {}, contexts: {}, limits } as unknown as Template;
+  const used = template({ strategy, capabilities: ['research'] });
   const caller = { tenant: 'default', actor: 'me' };
-  const data = { goal: 'What?', conversation: [], system: null, template, limits, caller, answer: {}, origin: 'runs', requestedAt: 1 };
+  const data = {
+    goal: 'What?',
+    conversation: [],
+    system: null,
+    template: used,
+    limits: used.limits,
+    caller,
+    answer: {},
+    origin: 'runs',
+    requestedAt: 1,
+  };
   const request = { type: 'PlanRequested', id: runId, runId, time: 1, data } as unknown as PlanRequested;
   return step(null, request, 1, strategyOf)!.next;
 }

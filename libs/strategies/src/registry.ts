@@ -8,7 +8,14 @@ import { reflectiveRag } from './reflective-rag/reflective-rag.js';
 import { waves } from './waves/waves.js';
 
 /** Strategies shipped with the product; those of extensions follow. */
-const shipped: readonly AskingStrategy[] = [singlePass, agentic, waves, reflectiveRag, reasoning, decompose] as readonly AskingStrategy<unknown>[];
+const shipped: readonly AskingStrategy[] = [
+  singlePass,
+  agentic,
+  waves,
+  reflectiveRag,
+  reasoning,
+  decompose,
+] as readonly AskingStrategy<unknown>[];
 const added: AskingStrategy[] = [];
 
 /** All known strategies. */

@@ -113,7 +113,9 @@ export const Configuration = z.strictObject({
     })
     .default({ enabled: true })
     .describe('kill switch of the strategy `waves`'),
-  reasoning: ReasoningOptions.default(ReasoningOptions.parse({})).describe('options of all templates with `strategy: reasoning`; those of a template itself come first'),
+  reasoning: ReasoningOptions.default(ReasoningOptions.parse({})).describe(
+    'options of all templates with `strategy: reasoning`; those of a template itself come first',
+  ),
   extensions: z
     .array(z.string().min(1))
     .default([])

@@ -35,7 +35,15 @@ export const environmentProvider = 'openai';
 export const demoProvider = 'demo';
 
 /** Templates that exist without a configuration file. */
-export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research', 'conclave-waves', 'conclave-reflective-rag', 'conclave-reasoning', 'conclave-decompose'] as const;
+export const shippedTemplates = [
+  'conclave-fast',
+  'conclave',
+  'conclave-research',
+  'conclave-waves',
+  'conclave-reflective-rag',
+  'conclave-reasoning',
+  'conclave-decompose',
+] as const;
 
 /** Tool servers that exist without a configuration file: name -> the product's server behind it. */
 export const shippedToolServers: Readonly<Record<string, string>> = { precision: 'precision-tools' };

@@ -13,7 +13,7 @@ function began(options: Template['options'] = {}, limits = {}): Scenario {
   run.requested(limits);
   return run;
 }
-const codesOf = (run: Scenario) => run.facts.flatMap((fact) => (fact.kind === 'Noted' && fact.code ? [fact.code] : []));
+const stagesOf = (run: Scenario) => run.facts.flatMap((fact) => (fact.kind === 'Noted' && fact.stage ? [fact.stage] : []));
 const inputOf = (run: Scenario, local: string) =>
   run.outputs.find((event): event is TaskDispatched => event.type === 'TaskDispatched' && event.id.endsWith(`/${local}`))!.data.input;
 const topicsGiven = (run: Scenario) => (inputOf(run, 'judge.synthesis') as { topics: unknown }).topics;
@@ -47,7 +47,7 @@ describe('decompose', () => {
     });
     run.composed('Ferries are cheaper [1].');
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D6', answer: 'Ferries are cheaper [1].', rounds: 1 });
-    expect(codesOf(run)).toEqual(['decomposing', 'researching_parallel', 'synthesizing', 'done']);
+    expect(stagesOf(run)).toEqual(['decomposing', 'researching_parallel', 'synthesizing', 'done']);
   });
 
   it('tells a sub-topic that failed from one that found nothing', () => {

@@ -62,7 +62,7 @@ function phaseOf(capability: string, draw: Draw): Record<string, unknown> {
 }
 
 function replies(run: Scenario, event: Event, draw: Draw): (() => unknown)[] {
-  const said = draw(12) === 0 ? [() => run.command(10 + run.outputs.length, commands[draw(commands.length)]!)] : [];
+  const said = draw(12) === 0 ? [() => run.command(1_000 + run.decisions.length, commands[draw(commands.length)]!)] : [];
   if (event.type === 'GapDetected') return [...said, ...plans(run, (event.data as { epoch: number }).epoch + 1, draw)];
   if (event.type !== 'TaskDispatched') return said;
   const { input, capability } = event.data as TaskDispatched['data'];

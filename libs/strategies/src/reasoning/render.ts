@@ -12,11 +12,7 @@ export const phase = (
 ): readonly PromptMessage[] =>
   asked(
     sections(role, promptText(prompt, overrides, values), dataRule, `The run started on ${seen.startedOn}.`),
-    sections(
-      `${marks.question} ${seen.goal}`,
-      `${marks.workingMemory}\n${seen.memory === '' ? 'empty' : asData(seen.memory)}`,
-      ...parts,
-    ),
+    sections(`${marks.question} ${seen.goal}`, `${marks.workingMemory}\n${seen.memory === '' ? 'empty' : asData(seen.memory)}`, ...parts),
   );
 
 export const stepLine = ({ capability, input_description }: Step): string => `${capability}: ${bounded(oneLine(input_description), 300)}`;

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { type Caller, type CommandAccepted, type CommandName, CommandRequest, Failure, type RunAccepted, type RunList } from '@conclave/contracts';
+import {
+  type Caller,
+  type CommandAccepted,
+  type CommandName,
+  CommandRequest,
+  Failure,
+  type RunAccepted,
+  type RunList,
+} from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
@@ -140,7 +148,9 @@ const mostCommands = 500;
 function repeatKey(request: Request, { tenant, actor }: Caller): string | null {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string' || key === '') return null;
-  return createHash('sha256').update(JSON.stringify([tenant, actor, key])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([tenant, actor, key]))
+    .digest('hex');
 }
 
 /** Throws COMMAND_NOT_TAKEN, which names the commands that runs of the strategy take. */

@@ -98,6 +98,12 @@ describe('the record of a step', () => {
     expect(await read()).toEqual([step]);
   });
 
+  it('is stored as it is when it is damaged', async () => {
+    const damaged = { ...stepOn(command(newRunId(), 'look')), data: null };
+    await sqlite.log.publish([damaged]);
+    expect(await read()).toEqual([null]);
+  });
+
   it('cannot be read once its input is gone', async () => {
     const input = command(newRunId(), 'look');
     await sqlite.log.publish([input]);

@@ -37,7 +37,8 @@ export class StandingBodies {
   part(event: Event): (EncodedRecord & { readonly part: string }) | null {
     if (event.type !== StepRecorded.type) return null;
     const step = event.data as StepRecorded['data'];
-    const { data } = step.input;
+    // A publisher of damaged records gets them stored as they are.
+    const data = (step as Partial<typeof step> | null)?.input?.data;
     const place = typeof data === 'object' && data !== null ? this.places.get(data) : undefined;
     if (!place) return null;
     const parted = { ...event, data: { ...step, input: { ...step.input, data: hole } } };

@@ -70,12 +70,16 @@ export function needsDocument(request: PlanRequested['data'], level: Level): boo
   const format = answer.response_format;
   if (format !== undefined && format['type'] !== 'text') return false;
   const read = complexityOf(goal, { hasHistory: conversation.length > 0, hasAttachments: false });
-  if (looksLikeSum.test(goal) || read.signals.some((signal) => signal === 'tool:calculation' || signal === 'tool:percentage')) return false;
+  if (looksLikeSum(goal)) return false;
   // The topic of a later question may be in earlier turns; a request to write something stands alone.
   return conversation.length === 0 || (!read.factual && !read.signals.includes('context:history'));
 }
 const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
-const looksLikeSum = /\d\s*[-+*/^%×÷·−]\s*\(?\d|√/u;
+/** Signs of a sum, or a number beside a word for reckoning in English or German. */
+const looksLikeSum = (goal: string): boolean => signOfSum.test(goal) || (/\d/u.test(goal) && wordOfSum.test(goal));
+const signOfSum = /\d\s*[-+*/^×÷·−]\s*\(?\d|\d\s*[%‰!]|√/u;
+const wordOfSum =
+  /(?<!\p{L})(?:calculate|compute|per ?cent(?:age)?|plus|minus|times|divided|squared|root|sum|product|berechne|rechne|ausrechnen|prozent|mal|hoch|geteilt|\p{L}*wurzel|summe|produkt)(?!\p{L})/iu;
 
 /**
  * The level of a question that needs a document, after the lookup: trivial if no document and nothing learned covers it. The answer

@@ -40,6 +40,22 @@ describe('mathematics without Python', () => {
     }
   }, 60_000);
 
+  it('is also what is left where the Python that is named is missing or has no SymPy, and that is logged', async () => {
+    for (const python of ['/nowhere/python3', process.execPath]) {
+      const warned: unknown[] = [];
+      const logger = { ...silentLogger, warn: (message: string, detail?: object) => void warned.push([message, detail]) };
+      const without = openSymbolic({ memoryMb: 256, seconds: 10, logger, python, candidates: [] });
+      try {
+        const { engine } = await without.evaluate({ operation: 'evaluate', args: { expression: '2^10' }, signal });
+        expect(engine).toMatch(/^compute-engine \d/);
+        expect(await without.health()).toBeNull();
+        expect(warned).toEqual([[expect.stringContaining('math.python'), { reason: expect.stringContaining(python) }]]);
+      } finally {
+        await without.close();
+      }
+    }
+  }, 60_000);
+
   it.each([
     ['rank', { matrix: [[1]] }],
     ['rref', { matrix: [[1]] }],

@@ -7,7 +7,7 @@ import { readRequest } from './request.js';
 import { pythons, startSympy } from './sympy-backend.js';
 
 export interface SymbolicOptions {
-  /** Python that has SymPy. Absent: the Python of the machine where it has SymPy, else the Compute Engine. */
+  /** Python that has SymPy. Absent, or without SymPy: the Python of the machine where it has SymPy, else the Compute Engine. */
   readonly python?: string;
   /** Memory of each calculating process, megabytes. */
   readonly memoryMb: number;
@@ -55,8 +55,16 @@ export function openSymbolic({
   }
 
   async function sympyOrElse(): Promise<Backend> {
-    if (python !== undefined) return startSympy({ ...settings, python });
+    if (python !== undefined) {
+      try {
+        return await startSympy({ ...settings, python });
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        logger.warn('The Python of `math.python` is not used for mathematics: another one calculates.', { reason: error.detail });
+      }
+    }
     for (const candidate of candidates ?? (await pythons())) {
+      if (candidate === python) continue;
       try {
         return await startSympy({ ...settings, python: candidate });
       } catch (error) {

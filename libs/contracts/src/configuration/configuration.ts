@@ -160,7 +160,11 @@ export const Configuration = z.strictObject({
     .describe('what turns texts into vectors'),
   math: z
     .strictObject({
-      python: z.string().min(1).optional().describe('Python with SymPy; absent: python3 where it has SymPy, else the Compute Engine'),
+      python: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Python with SymPy; absent or without it: python3 where it has SymPy, else the Compute Engine'),
       memory_mb: z.int().min(64).max(8_192).default(512).describe('memory of the calculating process'),
       seconds: z.number().min(0.1).max(120).default(10).describe('time of one calculation'),
     })

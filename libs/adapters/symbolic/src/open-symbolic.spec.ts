@@ -46,8 +46,8 @@ describe('mathematics without Python', () => {
       const logger = { ...silentLogger, warn: (message: string, detail?: object) => void warned.push([message, detail]) };
       const without = openSymbolic({ memoryMb: 256, seconds: 10, logger, python, candidates: [] });
       try {
-        const { engine } = await without.evaluate({ operation: 'evaluate', args: { expression: '2^10' }, signal });
-        expect(engine).toMatch(/^compute-engine \d/);
+        const { backend } = await without.evaluate({ operation: 'evaluate', args: { expression: '2^10' }, signal });
+        expect(backend).toMatch(/^compute-engine \d/);
         expect(await without.health()).toBeNull();
         expect(warned).toEqual([[expect.stringContaining('math.python'), { reason: expect.stringContaining(python) }]]);
       } finally {

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import pTimeout from 'p-timeout';
 import { Module, type DynamicModule, type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
@@ -46,19 +47,9 @@ function reportLoad(parts: {
   return async () => {
     clearInterval(timer);
     send({});
-    await atMost(goodbyeMs, sending);
+    // A store that does not answer must not delay a shutdown: the report expires by itself.
+    await pTimeout(sending, { milliseconds: goodbyeMs, fallback: () => undefined });
   };
-}
-
-/** A store that does not answer must not delay a shutdown: the report expires by itself. */
-function atMost(ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void work.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 @Module({})

@@ -1,3 +1,4 @@
+import pRetry from 'p-retry';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
 import { traceparentIn } from '@conclave/platform';
@@ -6,8 +7,8 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
 type Command = CommandIssued['data']['command'];
 
-/** Milliseconds before each retry of reporting that a client left, while our stores are unavailable. */
-const tellAgainMs = [100, 400, 1_600, 6_400, 25_600];
+/** Retries of reporting that a client left, while our stores are unavailable: after 0.1, 0.4, 1.6, 6.4 and 25.6 s. */
+const tellAgain = { retries: 5, minTimeout: 100, factor: 4, unref: true } as const;
 
 /** Sends commands to the engine: first the flag that workers read, then the ordered event. */
 @Injectable()
@@ -53,15 +54,11 @@ export class Commands {
   }
 
   private async retry(runId: string, tell: () => Promise<void>): Promise<void> {
-    for (const waitMs of [...tellAgainMs, null]) {
-      try {
-        return await tell();
-      } catch (error) {
-        this.options.logger.warn('a client left and the stores could not be told', { run: runId, error, triesAgain: waitMs !== null });
-        if (waitMs === null) return;
-        await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
-      }
-    }
+    await pRetry(tell, {
+      ...tellAgain,
+      onFailedAttempt: ({ error, retriesLeft }) =>
+        this.options.logger.warn('a client left and the stores could not be told', { run: runId, error, triesAgain: retriesLeft > 0 }),
+    }).catch(() => undefined); // decided: each failure is logged above, and nobody is left to hear of it
   }
 }
 

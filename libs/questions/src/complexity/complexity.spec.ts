@@ -32,6 +32,7 @@ describe('the complexity of a request', () => {
     ['17.5 % of 2,340?', 'number'],
     ['Evaluate 2+2', 'number'],
     ['7 mal 8', 'number'],
+    ['seven plus four', 'tool'],
     ['How many days are there between 1 May and 24 December?', 'number'],
     ['Welcher Wochentag ist der 1.1.2030?', 'number'],
     ['convert 5 miles to km', 'number'],

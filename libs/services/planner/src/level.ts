@@ -76,8 +76,9 @@ export function needsDocument(request: PlanRequested['data'], level: Level): boo
 }
 const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
 /** Signs of a sum, or a number beside a word for reckoning in English or German. */
-const looksLikeSum = (goal: string): boolean => signOfSum.test(goal) || (/\d/u.test(goal) && wordOfSum.test(goal));
+const looksLikeSum = (goal: string): boolean => signOfSum.test(goal) || sumInWords.test(goal) || (/\d/u.test(goal) && wordOfSum.test(goal));
 const signOfSum = /\d\s*[-+*/^×÷·−]\s*\(?\d|\d\s*[%‰!]|√/u;
+const sumInWords = /\p{L} (?:plus|minus|multiplied by|divided by|geteilt durch|multipliziert mit) \p{L}/iu;
 const wordOfSum =
   /(?<!\p{L})(?:calculate|compute|per ?cent(?:age)?|plus|minus|times|divided|squared|root|sum|product|berechne|rechne|ausrechnen|prozent|mal|hoch|geteilt|\p{L}*wurzel|summe|produkt)(?!\p{L})/iu;
 

@@ -12,7 +12,7 @@ import { replayedText } from './replayed-text.js';
  */
 describe('the runs that are kept', () => {
   it('are one of each strategy at least', () => {
-    expect(recordedNames).toEqual(expect.arrayContaining(['agentic', 'single-pass', 'waves']));
+    expect(recordedNames).toEqual(expect.arrayContaining(['agentic', 'reflective-rag', 'single-pass', 'waves']));
   });
 
   it.each(recordedNames)("%s is decided by today's code as it was recorded: else record it again if that was meant", async (name) => {

@@ -90,7 +90,7 @@ function lastAnswer(view: RagView, reason: string) {
 export const reflectiveRag: AskingStrategy<Own> = {
   id: 'reflective-rag',
   roundName: 'pass',
-  commands: ['cancel', 'pause', 'resume'],
+  commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
   options: RagOptions,
   readsNoAttachments: true,
   limits: ({ template }) => {

@@ -88,7 +88,8 @@ function settle(turning: Turning): void {
   for (let pass = 1; turning.run.endedAt === null && advance(turning); pass += 1) {
     if (pass < mostPasses) continue;
     const reason = `The strategy ${turning.run.strategy} goes in circles.`;
-    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null);
+    const failure = { code: 'RUN_FAILED', message: reason, retriable: false } as const;
+    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null, failure);
   }
 }
 

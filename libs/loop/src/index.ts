@@ -36,3 +36,4 @@ export { type Command, isJudge, judgeName, type RunState, statusOf, tasksOf, typ
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export type { Strategies } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';
+export { decisionTable } from './table.js';

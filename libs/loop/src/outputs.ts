@@ -108,9 +108,14 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
   );
 }
 
+/** Characters of the question that an answer is kept with, so that a question like it finds it. */
+const keptOfGoal = 100;
+
 /** An answer that was put together without a model, or from too little, is recalled by no other run. */
-const answerToKeep = ({ outcome, reasonCode }: Ending, answer: Draft | null) =>
-  answer !== null && outcome === 'completed' && reasonCode !== 'composer_failed' ? [{ id: 'answer', text: answer.text }] : [];
+const answerToKeep = (goal: string, { outcome, reasonCode }: Ending, answer: Draft | null) =>
+  answer !== null && outcome === 'completed' && reasonCode !== 'composer_failed'
+    ? [{ id: 'answer', text: `${goal.slice(0, keptOfGoal)}: ${answer.text}` }]
+    : [];
 
 /** Maximum number of facts sent along for learning from the run. */
 const factsToLearnFrom = 12;
@@ -134,7 +139,7 @@ function completedEvent(
       openCalls,
       rounds,
       failure,
-      ...(results ? { remember: { kind: template.strategy, results: [...answerToKeep(ending, answer), ...results] } } : {}),
+      ...(results ? { remember: { kind: template.strategy, results: [...answerToKeep(goal, ending, answer), ...results] } } : {}),
       question: goal,
       assessed: run.assessed,
       insight: answer?.insight ?? null,

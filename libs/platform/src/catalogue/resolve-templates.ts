@@ -222,6 +222,8 @@ function resolveOne(
       ];
     }),
   );
+  // A process may know fewer strategies than the product ships.
+  if (isShipped && !input.strategies.some((one) => one.id === settings.strategy)) return null;
   const options = optionsOf(id, settings, input);
   const means = input.strategies.find((one) => one.id === settings.strategy)?.means?.(options) ?? {};
   if (means.offered === false) {

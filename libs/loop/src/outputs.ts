@@ -61,7 +61,8 @@ function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact
     { id: gapId(run.runId, epoch - 1), runId: run.runId, source: 'merger', time: now },
     {
       epoch: epoch - 1,
-      iteration: epoch,
+      // Re-plans of the strategy: a router's plan before it is none.
+      iteration: Math.max(1, run.replans),
       max: Math.max(1, max),
       gap,
       nextFocus,
@@ -70,6 +71,7 @@ function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact
       forbidden,
       left,
       strategy: run.strategy,
+      ...(run.plan === null ? { first: true } : {}),
       ...asked,
     },
   );

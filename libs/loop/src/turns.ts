@@ -133,7 +133,7 @@ function make(turning: Turning, move: Move): void {
         by: isFirst ? 'request' : 'engine',
         deadline: now + run.request.template.planning_timeout_s * 1000,
         max: limitsOf(run, strategies).adjusts,
-        replan: run.planned > 0,
+        replan: run.plan !== null,
         forbidTried: move.forbidTried ?? false,
         gap: run.gap,
         ...(roundName ? { round: roundName } : {}),

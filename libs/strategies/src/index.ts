@@ -1,3 +1,4 @@
+export { QuestionClass, readClass } from './adaptive/question-class.js';
 export { type Ask, anyRoom, type TextFilter } from './asks/ask.js';
 export type { AnyQuestion, AskedJudge, AskingStrategy, PlanAsked, PlanSaid } from './asks/asked-judge.js';
 export { criticAsk } from './asks/critic.js';

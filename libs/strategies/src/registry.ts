@@ -1,6 +1,7 @@
 import type { CommandName } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import type { AskingStrategy } from './asks/asked-judge.js';
+import { adaptive } from './adaptive/adaptive.js';
 import { agentic, singlePass } from './committee/committee.js';
 import { decompose } from './decompose/decompose.js';
 import { reasoning } from './reasoning/reasoning.js';
@@ -15,6 +16,7 @@ const shipped: readonly AskingStrategy[] = [
   reflectiveRag,
   reasoning,
   decompose,
+  adaptive,
 ] as readonly AskingStrategy<unknown>[];
 const added: AskingStrategy[] = [];
 

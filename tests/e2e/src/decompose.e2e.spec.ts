@@ -36,6 +36,7 @@ beforeAll(async () => {
         // A chain of child runs three generations deep; the last one works on its sub-topics itself.
         answers: { ...shared, strategy: 'single-pass', complexity: 'trivial', capabilities: [] },
         tree: { ...shared, strategy: 'decompose', options: { child: 'answers' } },
+        adaptive: { ...shared, strategy: 'adaptive', complexity: 'moderate', max_agentic_rounds: 1 },
         deep: { ...shared, strategy: 'decompose', options: { child: 'deep', max_topics: 2 } },
       },
     },
@@ -188,5 +189,52 @@ describe('child runs', () => {
     );
     held.open();
     expect(last.calls('topicReader')).toHaveLength(1);
+  });
+});
+
+describe('adaptive', () => {
+  it('answers a fact in one pass, without a call of the router', async () => {
+    const s = new CommitteeScript(engine.models, `Who makes the dye ${dyes[0]}?`);
+    s.plan([{ id: 'r1', task: 'find it', capability: 'research', search_query: `${dyes[0]} dye` }]).answer(['Lichen [1].']);
+    const { run } = await answered(s, 'adaptive');
+    expect(run).toMatchObject({ outcome: 'completed', rule: 'D6', template: { strategy: 'adaptive' }, usage: { total: { calls: 2 } } });
+    expect(s.calls('router')).toHaveLength(0);
+  });
+
+  it('splits a comparison into its sub-topics', async () => {
+    const s = new CommitteeScript(engine.models, `Compare the prices of ${dyes[0]} and ${dyes[1]}.`);
+    s.topics({ topics: [topic('one price', `${dyes[0]} price`), topic('other price', `${dyes[1]} price`)], synthesis: 'compare' })
+      .facts('one price', [{ fact: `${dyes[0]} costs 14 crowns.`, source: 1 }])
+      .facts('other price', [{ fact: `${dyes[1]} costs 90 crowns.`, source: 1 }])
+      .answer(['14 against 90 [1].']);
+    const { run } = await answered(s, 'adaptive');
+    expect(run.outcome).toBe('completed');
+    expect(run.rounds[0]!.tasks.map(({ capability }) => capability)).toEqual(['subtopic', 'subtopic', 'judge.synthesis']);
+  });
+
+  it('asks the router where the words leave it open, and plans anew as what it becomes', async () => {
+    const s = new CommitteeScript(engine.models, `The snails of ${dyes[1]}, and what the winter does to them.`);
+    s.route('comparative')
+      .topics({ topics: [topic('the snails', `${dyes[1]} snails`)] })
+      .facts('the snails', [{ fact: 'They are dear.', source: 1 }])
+      .answer(['Dear [1].']);
+    const { run } = await answered(s, 'adaptive');
+    expect(run.outcome).toBe('completed');
+    expect(run.rounds.map(({ epoch, tasks }) => [epoch, tasks.length])).toEqual([
+      [0, 0],
+      [1, 2],
+    ]);
+    expect(s.unused()).toEqual([]);
+  });
+
+  it('takes the loop where the router cannot be read', async () => {
+    const s = new CommitteeScript(engine.models, `The lichen of ${dyes[0]}, its seasons and its keepers.`);
+    s.route({ text: 'Hm.' }, 2)
+      .plan([{ id: 'r1', task: 'find it', capability: 'research', search_query: `${dyes[0]} lichen` }])
+      .complete()
+      .answer(['Lichen [1].']);
+    const { run } = await answered(s, 'adaptive');
+    expect(run).toMatchObject({ outcome: 'completed', rule: 'D3' });
+    expect(s.calls('router')).toHaveLength(2);
   });
 });

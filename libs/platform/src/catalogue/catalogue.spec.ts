@@ -134,7 +134,7 @@ describe('the shipped templates', () => {
       [provider('cloud', { paid: true, local: false })],
     );
     expect(choice.because).toBe('paid');
-    expect(templates.map(({ limits }) => limits.cost)).toEqual([0.5, 0.5, 0.5, 0.5]);
+    expect(templates.map(({ limits }) => limits.cost)).toEqual([0.5, 0.5, 0.5, 0.5, 0.5]);
     expect(warnings.join()).toContain('paid model big@cloud');
   });
 
@@ -238,6 +238,7 @@ describe('templates of an operator', () => {
       'conclave-fast',
       'conclave',
       'conclave-research',
+      'conclave-adaptive',
     ]);
   });
 
@@ -301,6 +302,7 @@ describe('the catalogue', () => {
       'conclave-research',
       'conclave-reflective-rag',
       'conclave-decompose',
+      'conclave-adaptive',
       'gpt-4o',
       'small',
       'qwen@ollama',

@@ -132,6 +132,12 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     capabilities: ['research', 'collections'],
     description: 'Researches the parts of a question at the same time, then compares, ranks or joins what was found.',
   }),
+  'conclave-adaptive': TemplateSettings.parse({
+    ...wholePipeline,
+    strategy: 'adaptive',
+    max_agentic_rounds: 3,
+    description: 'Chooses by the question: one pass for a fact, parts at the same time for a comparison, the loop for the rest.',
+  }),
 };
 
 /** Shipped templates that the demo model cannot play, and the capabilities of which one must be there: else they have nothing to do. */
@@ -140,6 +146,7 @@ const wants: Readonly<Record<string, readonly string[]>> = {
   'conclave-reflective-rag': ['collections', 'research'],
   'conclave-reasoning': [...evidenceCapabilities],
   'conclave-decompose': ['research', 'collections'],
+  'conclave-adaptive': [...evidenceCapabilities],
 };
 
 /** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */

@@ -246,6 +246,18 @@ const subtopic: ShippedPrompt = {
 "source" is the number of the passage that says it. Only what a passage says is a fact; a passage about something else gives none. An empty list is right where nothing fits.`,
 };
 
+const route: ShippedPrompt = {
+  name: 'route',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Say what kind of research the question needs. Reply with JSON only: {"class": "factual"}
+- "factual": one or a few facts to look up.
+- "exploratory": a field to look over, where it is open what will turn up.
+- "deep_dive": one document or subject to be read and explained as a whole.
+- "comparative": things to be held against each other, or put in order.`,
+};
+
 /** Every shipped prompt, including the system prompts of the categories as `expert.<category>`. */
 export const shippedPrompts: readonly ShippedPrompt[] = [
   planner,
@@ -267,6 +279,7 @@ export const shippedPrompts: readonly ShippedPrompt[] = [
   ...syntheses,
   decompose,
   subtopic,
+  route,
   ...Object.entries(expertPrompts).map(([category, text]): ShippedPrompt => ({
     name: `expert.${category}`,
     version: 1,

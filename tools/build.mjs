@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { leanPackages, metadata } from './lean-packages.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
-const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker)\.ts$/;
+const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker|[a-z-]+\.faults)\.ts$/;
 /** Scripts that import the product. */
 const scripts = ['docs/print-docs.mjs', 'tests/support/recording/record-events.mjs', 'tests/support/recording/record-runs.mjs'];
 /** Files that need Jest; built programs must not. */
@@ -27,7 +27,7 @@ const optional = [
   'class-validator',
   'mqtt',
 ];
-const options = {
+export const programOptions = {
   absWorkingDir: workspaceRoot,
   bundle: true,
   splitting: true,
@@ -71,7 +71,7 @@ function programs(within = '') {
 
 /** What outputs depend on besides the sources. The lockfile stands for esbuild's version, which takes longer to ask for. */
 const recipeOf = (entryPoints) =>
-  [fileURLToPath(import.meta.url), leanPackagesFile, inRoot('package-lock.json'), options.tsconfig]
+  [fileURLToPath(import.meta.url), leanPackagesFile, inRoot('package-lock.json'), programOptions.tsconfig]
     .reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256'))
     .update(JSON.stringify(entryPoints))
     .digest('hex');
@@ -95,7 +95,7 @@ export async function buildPrograms(within) {
   if (before?.recipe === recipe && Object.entries(before.inputs).every(([path, stamp]) => stampOf(path) === stamp)) return;
 
   const { build } = await import('esbuild');
-  const { outputFiles, metafile } = await build({ ...options, entryPoints, outdir: dist });
+  const { outputFiles, metafile } = await build({ ...programOptions, entryPoints, outdir: dist });
   const sources = Object.keys(metafile.inputs).filter((path) => !/node_modules\/|^(used-of|unused|metadata):/.test(path));
   const wrong = sources.find((path) => testOnly.test(path));
   if (wrong) throw new Error(`A program is built with ${wrong}, which only tests may import.`);

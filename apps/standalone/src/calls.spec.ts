@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models } from '@conclave/ports';
 import { askModels, CallMaker, LiveText, type ModelQuestion } from '@conclave/calls';
 import { acceptance, counting, ending, nthInput } from '@conclave/ports/suites';
@@ -40,8 +40,7 @@ async function maker(models: Models, processId = 'one'): Promise<CallMaker> {
     state,
     stream,
     models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
     metrics: openMetrics({ runtime: false }),
     processId,

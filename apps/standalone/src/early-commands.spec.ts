@@ -4,7 +4,7 @@ import { openSqlite } from '@conclave/adapter-sqlite';
 import { CommandIssued, commandId, makeEvent, PlanRequested, type CommandName, type Template } from '@conclave/contracts';
 import { loadExtensions } from '@conclave/extensions';
 import { statusOf, type RunState } from '@conclave/loop';
-import { noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
+import { noProbe, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import { MergerModule } from '@conclave/service-merger';
 import { commandMatrix, commandNames } from '@conclave/strategies/commands-suite';
 import { until } from '@conclave/test-support';
@@ -56,8 +56,7 @@ async function accepted(runId: string) {
   const observers = {
     logger: silentLogger,
     metrics: openMetrics({ runtime: false }),
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     readiness: openReadiness(),
   };
   const module = MergerModule.register({ storePrompts: 'full' });

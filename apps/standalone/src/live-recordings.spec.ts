@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite } from '@conclave/adapter-sqlite';
 import { makeEvent, PlanRequested, topicsFor, type CallRecorded, type Event, type StreamEntry, type Template } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
+import { noProbe, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import type { Search } from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
@@ -70,7 +70,7 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
   const found = scenario.search === undefined ? search : scenario.search;
   const ports: Ports = { log, state, stream, blobs, graph, models, search: found, close: async () => undefined };
   const metrics = openMetrics({ runtime: false });
-  const observers = { logger: silentLogger, metrics, crashPoints: noCrashPoints, history: noHistory, readiness: openReadiness() };
+  const observers = { logger: silentLogger, metrics, probe: noProbe, readiness: openReadiness() };
   const { storePrompts = 'full' } = scenario;
   const parts = [
     ['planner', PlannerModule.register({ storePrompts }), []],

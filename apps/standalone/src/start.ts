@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { loadConfiguration, outliveReaders, type Loaded } from '@conclave/platform';
+import { loadConfiguration, outliveReaders, type Loaded, type OpenProbe } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { deadCommand } from './commands/dead.js';
@@ -86,7 +86,7 @@ const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) =
 };
 
 /** Returns the exit code; undefined if the process goes on. */
-async function main(): Promise<number | undefined> {
+async function main(openProbe: OpenProbe | undefined): Promise<number | undefined> {
   const [first = '', ...args] = process.argv.slice(2);
   if (Object.hasOwn(commandsWithArguments, first)) return commandsWithArguments[first]!(args);
   const { positionals, values } = readArguments(process.argv.slice(2), {
@@ -122,7 +122,7 @@ async function main(): Promise<number | undefined> {
     case 'start':
     case 'serve':
       outliveReaders();
-      await up({ loaded: await extended(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan });
+      await up({ loaded: await extended(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan, openProbe });
       return undefined;
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);
@@ -179,10 +179,10 @@ async function main(): Promise<number | undefined> {
 const endWithReader = (): unknown =>
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1));
 
-/** Runs the command given by the arguments and exits with its code; a server runs until a signal. */
-export async function start(): Promise<void> {
+/** Runs the command given by the arguments and exits with its code; a server runs until a signal. Only tests pass a probe. */
+export async function start(openProbe?: OpenProbe): Promise<void> {
   try {
-    const code = await main();
+    const code = await main(openProbe);
     if (code !== undefined) process.exit(code);
   } catch (error) {
     const isUsage = error instanceof UsageMistake;

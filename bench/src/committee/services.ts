@@ -4,8 +4,7 @@ import {
   claimStores,
   holdProcessLease,
   loadConfiguration,
-  noCrashPoints,
-  noHistory,
+  noProbe,
   openLogger,
   openMetrics,
   openReadiness,
@@ -47,8 +46,7 @@ export function observersLikeInProduction(): Observers {
   return {
     logger: openLogger({ level: 'info', sinks: [{ write: (line) => void JSON.stringify(line), close: () => undefined }] }),
     metrics,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     readiness: openReadiness(),
   };
 }

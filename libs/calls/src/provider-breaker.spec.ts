@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Failure, type FailureCode, type FailureNote, noUsage } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { type Breakers, defaultBreaker, MemoryStores, type Models, systemClock } from '@conclave/ports';
 import { askModels, type ModelQuestion } from './ask-models.js';
 import { CallMaker } from './call-maker.js';
@@ -49,8 +49,7 @@ function process(id: string, { maxConcurrency = 8, breakers }: { maxConcurrency?
     state: { ...state, breakers: counted },
     stream,
     models: models(maxConcurrency),
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
     metrics,
     processId: id,

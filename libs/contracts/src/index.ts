@@ -1,8 +1,6 @@
 export {
   shippedStrategies,
   Configuration,
-  type CrashPointName,
-  crashPoints,
   defaultClassConcurrency,
   defaultLimits,
   defaultTimeouts,
@@ -20,9 +18,6 @@ export {
   nearest,
   Neo4jSettings,
   paidCostCap,
-  type ProtectionName,
-  protectionNames,
-  protections,
   ProviderSettings,
   ReasoningOptions,
   RedisSettings,

@@ -6,23 +6,17 @@ import {
   checkRetention,
   deliveryHooks,
   overriding,
-  protectionsOff,
-  recordedLog,
-  recordedPool,
-  recordedRuns,
   sparingCaches,
   tracedRuns,
   type Loaded,
   type Ports,
-  type Protections,
+  type Probe,
 } from '@conclave/platform';
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
 import { openModels } from './open-models.js';
-import { unprotectedPool } from './protections/unprotected-pool.js';
-import { unprotectedStores } from './protections/unprotected-ports.js';
 
 export interface OpenedPorts extends Ports {
   readonly mode: Mode;
@@ -64,11 +58,10 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const folder = loaded.configuration.search.corpus ?? (demoOnly && !loaded.configuration.search.searxng ? sampleCorpusFolder() : null);
     const sampled = folder !== null && loaded.configuration.search.corpus === undefined;
     const canSearch = folder !== null || loaded.configuration.search.searxng !== undefined;
-    const off = protectionsOff(loaded.environment);
-    const opening = { ...options, off };
-    const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : await openEmbedded(opening, keep);
-    const protectedStores = off.size > 0 ? unprotectedStores(whole, off) : whole;
-    const stores = recordedStores(withTracedRuns(withSparingCaches(protectedStores, options)), options);
+    const { probe } = options.observers;
+    const whole = loaded.configuration.stores.kafka ? await openDistributed(options, keep) : await openEmbedded(options, keep);
+    const probed = probe.stores?.(whole, { service: options.service, mode: whole.mode }) ?? whole;
+    const stores = withTracedRuns(withSparingCaches(probed, options));
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
     const capabilities = await openCapabilities(options, stores.sqlite, keep);
@@ -93,8 +86,6 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
 
 type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'mode' | 'warnings'> & { readonly sqlite: Sqlite | null };
 
-type Opening = OpenPortsOptions & { readonly off: Protections };
-
 const withSparingCaches = (stores: Stores, { observers: { metrics } }: OpenPortsOptions): Stores => ({
   ...stores,
   state: overriding(stores.state, { caches: sparingCaches(stores.state.caches, metrics) }),
@@ -105,25 +96,9 @@ const withTracedRuns = (stores: Stores): Stores => ({
   state: overriding(stores.state, { runs: tracedRuns(stores.state.runs) }),
 });
 
-/** The same stores; with a history, acceptances and appends are recorded. */
-function recordedStores(stores: Stores, { observers: { history }, service }: OpenPortsOptions): Stores {
-  if (!history.enabled) return stores;
-  const recording = { history, service };
-  const runs = recordedRuns(stores.state.runs, recording, { appends: stores.mode === 'embedded', durable: () => stores.state.durable() });
-  return { ...stores, log: recordedLog(stores.log, recording), state: overriding(stores.state, { runs }) };
-}
-
-/** Changes of the delivery by history and disabled protections; none in production. */
-function poolChangeOf(
-  { observers: { history }, off }: Opening,
-  mode: Stores['mode'],
-  durable: () => Promise<void>,
-): { readonly poolChange?: PoolChange } {
-  const changes = [...(history.enabled ? [recordedPool(history, durable)] : []), unprotectedPool(off, mode)].filter(
-    (change) => change !== null,
-  );
-  return changes.length === 0 ? {} : { poolChange: (options) => changes.reduce((changed, change) => change(changed), options) };
-}
+/** Changes of the delivery by a test. */
+const poolChangeOf = (probe: Probe, ...of: Parameters<NonNullable<Probe['pool']>>): { readonly poolChange?: PoolChange } =>
+  probe.pool ? { poolChange: probe.pool(...of) } : {};
 
 /**
  * Workers search, and a planner looks up seemingly trivial questions first. If only workers have the documents, the planner skips the
@@ -137,8 +112,8 @@ function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder:
   return false;
 }
 
-async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
-  const { loaded, observers, processId } = opening;
+async function openEmbedded(options: OpenPortsOptions, keep: Keep): Promise<Stores> {
+  const { loaded, observers, processId } = options;
   const { openSqlite } = await import('@conclave/adapter-sqlite');
   const sqlite: Sqlite = keep(
     openSqlite({
@@ -146,21 +121,22 @@ async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
       processId,
       durability: loaded.configuration.durability,
       hooks: deliveryHooks(observers),
-      ...poolChangeOf(opening, 'embedded', () => sqlite.durable()),
+      ...poolChangeOf(observers.probe, 'embedded', () => sqlite.durable()),
       logger: observers.logger,
-      ...(opening.storeCounter ? { counter: opening.storeCounter } : {}),
-      ...(opening.folding ? { folding: opening.folding } : {}),
+      ...(options.storeCounter ? { counter: options.storeCounter } : {}),
+      ...(options.folding ? { folding: options.folding } : {}),
     }),
   );
   const { log, state, stream, blobs } = sqlite;
   return { mode: 'embedded', log, state, stream, blobs, sqlite, warnings: [] };
 }
 
-async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
-  const { loaded, observers, processId, off } = opening;
+async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<Stores> {
+  const { loaded, observers, processId } = options;
+  const { probe } = observers;
   const { kafka } = loaded.configuration.stores;
   if (!kafka) throw new Failure('CONFIGURATION_INVALID', 'stores.kafka is not set.');
-  const opened = await openRedis(loaded, processId, keep, off);
+  const opened = await openRedis(loaded, processId, keep, probe);
   const { ensureTopics, openKafkaLog, topicRetentions } = await import('@conclave/adapter-kafka');
   const connection = kafkaConnection(loaded, observers.logger);
   const topics = topicsOf(loaded);
@@ -172,8 +148,8 @@ async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
       blobs: opened.blobs,
       ledger: opened.store.deliveries,
       hooks: deliveryHooks(observers),
-      ...poolChangeOf(opening, 'distributed', () => opened.store.durable()),
-      ...(off.has('offset-tracker') ? { commitsAtHandOver: true } : {}),
+      ...poolChangeOf(probe, 'distributed', () => opened.store.durable()),
+      ...probe.adapters?.log,
       sessionTimeoutMs: kafka.session_timeout_ms,
     }),
   );

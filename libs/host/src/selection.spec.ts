@@ -4,16 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  chooseModels,
-  loadConfiguration,
-  noCrashPoints,
-  noHistory,
-  openMetrics,
-  openReadiness,
-  silentLogger,
-  type Loaded,
-} from '@conclave/platform';
+import { chooseModels, loadConfiguration, noProbe, openMetrics, openReadiness, silentLogger, type Loaded } from '@conclave/platform';
 import { leaseRenewMs, leaseTtlMs } from '@conclave/ports';
 import { openModels } from './open-models.js';
 import { openPorts } from './open-ports.js';
@@ -21,8 +12,7 @@ import { openPorts } from './open-ports.js';
 const observers = {
   logger: silentLogger,
   metrics: openMetrics({ runtime: false }),
-  crashPoints: noCrashPoints,
-  history: noHistory,
+  probe: noProbe,
   readiness: openReadiness(),
 };
 const closedPorts = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };

@@ -17,6 +17,7 @@ import {
   serve,
   type Loaded,
   type Observers,
+  type OpenProbe,
   type ProcessIdentity,
   type ServeOptions,
   type Shutdown,
@@ -31,6 +32,8 @@ export interface ProcessOptions {
   readonly service: Exclude<ServiceName, 'standalone'>;
   readonly variables: Variables;
   readonly cwd: string;
+  /** Only tests have one. */
+  readonly openProbe?: OpenProbe | undefined;
   /** Task classes this process serves. */
   readonly classes?: (loaded: Loaded) => readonly string[];
   /** Expert categories with a prompt, for checking templates. */
@@ -87,7 +90,7 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   if (extensions.length > 0) await options.extend?.(extensions);
   options.check?.(loaded);
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
-  const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });
+  const observers = openObservers({ environment: loaded.environment, processId: identity.id, service, openProbe: options.openProbe });
   const { logger, readiness, metrics } = observers;
   logNodeWarnings(logger);
   const shutdown = openShutdown(logger);

@@ -43,8 +43,6 @@ const resolved = {
 const later = ['templates.ts client_tools', 'templates.ts tool_model'];
 /** Variables that are read by a name that is a value: where it stands. */
 const byName: Readonly<Record<string, string>> = {
-  CRASH_AT: 'libs/platform/src/process/crash-point.ts',
-  FREEZE_AT: 'libs/platform/src/process/crash-point.ts',
   NEO4J_USER: 'libs/contracts/src/configuration/stores.ts',
   NEO4J_PASSWORD: 'libs/contracts/src/configuration/stores.ts',
 };

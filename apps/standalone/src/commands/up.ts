@@ -1,4 +1,12 @@
-import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded, type ModelChoice } from '@conclave/platform';
+import {
+  endOnSignals,
+  openAdminServer,
+  openObservers,
+  openShutdown,
+  type Loaded,
+  type ModelChoice,
+  type OpenProbe,
+} from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { openSystem } from '../system.js';
 import { openOwnDoors } from '../own-doors.js';
@@ -15,6 +23,8 @@ export interface UpOptions {
   readonly endOnSignals?: boolean;
   /** Gives other machines access, with a key created for them. */
   readonly lan?: boolean;
+  /** Only tests have one. */
+  readonly openProbe?: OpenProbe | undefined;
 }
 
 const clusterNote = 'stores.kafka and stores.redis are for `npm run start:distributed`; this process keeps everything in its data folder.';
@@ -29,7 +39,7 @@ export interface Running {
 }
 
 /** Starts everything in this process and prints the start text. Resolves once it listens. */
-export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false }: UpOptions): Promise<Running> {
+export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false, openProbe }: UpOptions): Promise<Running> {
   const { HOST: chosen } = loaded.variables;
   const host = lan ? chosen || everyAddress : loaded.environment.HOST;
   const doors = openOwnDoors(loaded, { host, lan });
@@ -38,6 +48,7 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
     processId: newProcessId('standalone'),
     service: 'standalone',
     interactive: { home: loaded.home, terminal },
+    openProbe,
   });
   const shutdown = openShutdown(observers.logger);
   if (ends) endOnSignals(shutdown, observers.logger, { limitMs: shutdownLimitMs, onSignal: () => out.write('\nStopping ...\n') });

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { TaskClassName } from './configuration.js';
-import { protectionNames } from './protections.js';
 import { BrokerAddress } from './stores.js';
 
 const list = <T extends z.ZodType<string, string>>(item: T) =>
@@ -17,34 +16,6 @@ const port = z.coerce.number().pipe(z.int().min(0).max(65_535)).meta({ expected:
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** Points at which a process can be told to die, for tests of the delivery promises. */
-export const crashPoints = [
-  'after-accept',
-  'after-poll',
-  'before-call',
-  'mid-stream',
-  'reply-ordered',
-  'after-call',
-  'before-publish',
-  'after-publish',
-  'after-commit',
-  'engine-decided',
-  'engine-committed',
-  'timer-due',
-  'timer-published',
-  'cache-written',
-  'vectors-written',
-  'tool-called',
-  'graph-written',
-  'setting-written',
-] as const;
-export type CrashPointName = (typeof crashPoints)[number];
-const crashPoint = z
-  .string()
-  .regex(new RegExp(`^[a-z-]+:(${crashPoints.join('|')})(#[1-9]\\d*)?$`))
-  .optional()
-  .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` });
 
 /** Environment variables of all programs. An empty value counts as absent. */
 export const Environment = z.object({
@@ -87,13 +58,6 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })
     .describe('task classes this worker serves, with commas; expert and evidence'),
-  CRASH_AT: crashPoint.describe('tests: the process kills itself when it reaches this point for the n-th time'),
-  FREEZE_AT: crashPoint.describe('tests: the process stops itself (SIGSTOP) when it reaches this point for the n-th time'),
-  WITHOUT_PROTECTION: list(z.enum(protectionNames))
-    .optional()
-    .meta({ expected: `protections with commas between them, of ${protectionNames.join(', ')}` })
-    .describe('tests: protections taken away, to see that the checks notice; refused without HISTORY_FILE'),
-  HISTORY_FILE: z.string().min(1).optional().describe('tests: file that gets one JSON line for each thing that happened'),
   KAFKA_BROKERS: list(BrokerAddress)
     .optional()
     .meta({ expected: 'host:port, several with commas between them' })

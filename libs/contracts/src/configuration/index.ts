@@ -5,6 +5,5 @@ export { ExpertSettings, TemplateId, TemplateSettings, Category } from './templa
 export { EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 export { KafkaSettings, Neo4jSettings, RedisSettings, StoreSettings, type TlsSettings } from './stores.js';
 export type { Mode } from './mode.js';
-export * from './protections.js';
 export { ReasoningOptions } from './reasoning.js';
 export * from './shape.js';

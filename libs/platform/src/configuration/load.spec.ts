@@ -331,7 +331,6 @@ describe('mistakes in a configuration', () => {
   it.each([
     ['PORT', '99999', 'from 0 to 65535'],
     ['LOG_LEVEL', 'loud', 'one of debug, info, warn, error, silent'],
-    ['CRASH_AT', 'merger:somewhere', 'after-commit'],
     ['KAFKA_BROKERS', 'localhost', 'host:port'],
     ['OPENAI_BASE_URL', 'localhost', 'http or https address'],
     ['WORKER_CLASSES', 'Expert', 'letters'],

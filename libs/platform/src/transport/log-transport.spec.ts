@@ -8,8 +8,7 @@ import { type Event, KnowledgeProposed, makeEvent, SettingChanged } from '@concl
 import { defer, MemoryBroker, type HandlerOutcome } from '@conclave/ports';
 import { openMetrics } from '../metrics/metrics.js';
 import { silentLogger } from '../logging/logger.js';
-import { noCrashPoints } from '../process/crash-point.js';
-import { noHistory } from '../process/history.js';
+import { noProbe } from '../process/probe.js';
 import { traceIdOf, traceIdOfRun, traceparentFor } from '../tracing/trace-context.js';
 import type { DeliveryContext } from './delivery-context.js';
 import { deliveryHooks } from './delivery-hooks.js';
@@ -83,7 +82,7 @@ afterEach(async () => {
 async function start(handlers: Partial<Handlers>, attempts = 2) {
   const broker = new MemoryBroker();
   const metrics = openMetrics({ runtime: false });
-  const hooks = deliveryHooks({ metrics, logger: silentLogger, crashPoints: noCrashPoints, history: noHistory });
+  const hooks = deliveryHooks({ metrics, logger: silentLogger, probe: noProbe });
   const log = broker.connect(hooks);
   const transport = new LogTransport({
     log,

@@ -4,7 +4,6 @@ import { Module, type DynamicModule, type INestMicroservice } from '@nestjs/comm
 import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { leaseRenewMs, loadChannel, type Hints, type LoadReport } from '@conclave/ports';
-import { crashingPorts } from '../process/crashing-ports.js';
 import { nestLog } from '../logging/nest-log.js';
 import { PortsModule, type Observers, type Ports } from '../ports-module.js';
 import type { ProcessIdentity } from '../tokens.js';
@@ -84,10 +83,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   });
   const root: DynamicModule = {
     module: ServiceRoot,
-    imports: [
-      PortsModule.register(crashingPorts(ports, observers.crashPoints, service), { ...observers, logger }, process),
-      options.module,
-    ],
+    imports: [PortsModule.register(observers.probe.ports?.(ports, service) ?? ports, { ...observers, logger }, process), options.module],
   };
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(root, {
     strategy: transport,

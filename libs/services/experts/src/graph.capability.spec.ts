@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, type Event, type Fact, type ResultReady, type WorkerEntry } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models, type Triple } from '@conclave/ports';
 import { CallMaker, workOn } from '@conclave/calls';
 import { graphJudgementKey } from '@conclave/strategies';
@@ -68,8 +68,7 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
     state,
     stream,
     models: {} as Models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
     metrics: openMetrics({ runtime: false }),
     processId: 'one',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, TaskInput, type TaskInputDraft } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, type Symbolic, type SymbolicRequest, type SymbolicResult } from '@conclave/ports';
 import { acceptance } from '@conclave/ports/suites';
 import { CallMaker } from '@conclave/calls';
@@ -33,7 +33,7 @@ beforeEach(async () => {
   asked = [];
   calculate = async () => answer;
   maker = new CallMaker({
-    ...{ state, stream, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }) },
+    ...{ state, stream, probe: noProbe, logger: silentLogger, metrics: openMetrics({ runtime: false }) },
     ...{ processId: 'one', service: 'experts', storePrompts: 'full' },
     models: { call: () => Promise.reject(new Error('A calculation asks no model.')) } as never,
   });

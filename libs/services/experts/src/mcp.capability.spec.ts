@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { TaskDispatched } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, MemoryToolServers, systemClock, type MemoryTool, type Models } from '@conclave/ports';
 import { CallMaker, type Performed } from '@conclave/calls';
 import { until } from '@conclave/test-support';
@@ -23,8 +23,7 @@ async function worker(tools: Record<string, MemoryTool>, { stores = new MemorySt
     state,
     stream,
     models: {} as Models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
     metrics: openMetrics({ runtime: false }),
     processId,

@@ -1,6 +1,6 @@
 import type { CallRecorded, Caller, KeyRole, RunView, Template } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
-import type { CrashPoints, History, Logger } from '@conclave/platform';
+import type { Logger, Probe } from '@conclave/platform';
 import type {
   Blobs,
   DocumentReader,
@@ -204,8 +204,7 @@ export interface GatewayOptions {
   readonly asyncApi: () => string;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
-  readonly history?: History;
-  readonly crashPoints?: CrashPoints;
+  readonly probe?: Probe;
   /** Creates the id of a run when its request does not determine it; default random. For tests that repeat a run exactly. */
   readonly newRunId?: () => string;
 }

@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
-import { CRASH_POINTS, EventPattern, reachedDurably, type CrashPoints } from '@conclave/platform';
+import { EventPattern, PROBE, reachedDurably, type Probe } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
@@ -21,7 +21,7 @@ const strayMs = 60_000;
 export class EngineHandler {
   constructor(
     @Inject(STATE) private readonly state: StateStore,
-    @Inject(CRASH_POINTS) private readonly crashPoints: CrashPoints,
+    @Inject(PROBE) private readonly probe: Probe,
   ) {}
 
   @EventPattern('PlanRequested')
@@ -74,10 +74,10 @@ export class EngineHandler {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
         const unapplied = current === null ? request : null;
         const decision = step(current, event, at.now, strategyOf, unapplied);
-        this.crashPoints.reached('merger', 'engine-decided', event.id);
+        this.probe.reached('merger', 'engine-decided', event.id);
         return decision && storable(event, unapplied, current?.hash ?? '', decision, at);
       });
-      await reachedDurably(this.crashPoints, this.state, 'merger', 'engine-committed', event.id);
+      await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
       return committed.outputs;
     } catch (error) {
       // Contention for the run is no fault of this record, which as a dead letter would end the run.

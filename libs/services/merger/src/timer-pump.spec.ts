@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Event } from '@conclave/contracts';
-import { noCrashPoints, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 import { counting, nthInput, timer as armed, until, type Tally } from '@conclave/ports/suites';
 import { TimerPump } from './timer-pump.js';
@@ -56,7 +56,7 @@ function world(count: number, failing = 0) {
       return Promise.resolve();
     },
   } as unknown as EventLog;
-  return { pump: new TimerPump(state, log, silentLogger, noCrashPoints, { count: () => undefined }), empty, published, order };
+  return { pump: new TimerPump(state, log, silentLogger, noProbe, { count: () => undefined }), empty, published, order };
 }
 
 describe('the timer pump', () => {
@@ -100,7 +100,7 @@ describe('the timer pump', () => {
     const told: unknown[] = [];
     const logger = { ...silentLogger, error: (message: string, fields: unknown) => void told.push([message, fields]) };
     const runs = { unpublished: () => Promise.resolve([]), header: () => Promise.resolve(null), read: () => Promise.resolve(null) };
-    const pump = new TimerPump({ ...state, runs } as unknown as StateStore, log, logger, noCrashPoints, metrics);
+    const pump = new TimerPump({ ...state, runs } as unknown as StateStore, log, logger, noProbe, metrics);
     pump.onApplicationBootstrap();
     await until('every timer has gone', async () => (await state.timers.due(1)).length === 0);
     await pump.onApplicationShutdown();

@@ -1,7 +1,7 @@
-import { protections, type ProtectionName } from '@conclave/contracts';
 import type { Mode } from '@conclave/contracts';
 import { freeMb } from '../checker/calm.js';
 import { defaultBounds } from '../evidence/evidence.js';
+import { protections, type ProtectionName } from '../programs/protections.js';
 import { absent, absentOn, cellName, demandsOpenRuns, further, points, services } from '../scenarios/kill-matrix.js';
 import type { Cell } from '../scenarios/kill-matrix-cell.js';
 import { scenarios } from '../scenarios/list.js';

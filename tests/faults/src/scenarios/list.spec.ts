@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { protections } from '@conclave/contracts';
+import { protections } from '../programs/protections.js';
 import { guaranteesPage } from '../report/guarantees.js';
 import { absent, cells, points, services } from './kill-matrix.js';
 import { scenarioNamed, scenarios } from './list.js';

@@ -1,4 +1,4 @@
-import type { CrashPointName } from '@conclave/contracts';
+import type { ProbePoint } from '@conclave/platform';
 import { until } from '@conclave/test-support';
 import { byAdmin, plainTemplate } from '@conclave/test-support/system';
 import type { SystemWishes } from '../world/servers.js';
@@ -15,7 +15,7 @@ export const portCells: readonly Cell[] = [
 ];
 
 /** Written when a run has ended: the record in hand is the work. */
-export const learnedBehind = (point: CrashPointName): boolean => point === 'cache-written' || point === 'vectors-written';
+export const learnedBehind = (point: ProbePoint): boolean => point === 'cache-written' || point === 'vectors-written';
 
 /** A template whose plans may name tools. */
 export const toolTemplate = 'conclave-tools';

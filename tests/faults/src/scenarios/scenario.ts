@@ -1,6 +1,6 @@
-import type { ProtectionName } from '@conclave/contracts';
 import type { Mode } from '@conclave/contracts';
 import type { Bounds, CheckName } from '../evidence/evidence.js';
+import type { ProtectionName } from '../programs/protections.js';
 import type { SystemWishes } from '../world/servers.js';
 import type { World } from '../world/world.js';
 

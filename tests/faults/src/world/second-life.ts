@@ -31,7 +31,7 @@ export async function secondLife(
   const began = performance.now();
   const process = await Supervised.start({
     name: 'standalone on a torn file',
-    args: [join(workspaceRoot, 'dist/standalone.js')],
+    args: [join(workspaceRoot, 'dist/standalone.faults.js')],
     cwd: world.system.folder,
     env: {
       ...cleared,

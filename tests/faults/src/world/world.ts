@@ -71,6 +71,7 @@ export class World {
         gateways: wishes.gateways ?? 1,
         experts: wishes.experts ?? 1,
         servers: servers.addresses,
+        faults: true,
         crashAt: wishes.crashAt ?? {},
         env: { ...wishes.env, ...(without ? { WITHOUT_PROTECTION: without } : {}) },
         modelUrl: async (own) => {

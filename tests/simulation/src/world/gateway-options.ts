@@ -1,6 +1,6 @@
 import { describeRun } from '@conclave/loop';
 import { ProviderAccess } from '@conclave/calls';
-import { openMetrics, silentLogger, type CrashPoints, type History } from '@conclave/platform';
+import { openMetrics, silentLogger, type Probe } from '@conclave/platform';
 import type { Blobs, Embedder, EventLog, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
 import type { GatewayMetrics, GatewayOptions } from '@conclave/service-gateway';
 import { strategyOf } from '@conclave/strategies';
@@ -16,8 +16,7 @@ export const gatewayOptions = (parts: {
   readonly blobs: Blobs;
   readonly vectors: Vectors;
   readonly embedder: Embedder;
-  readonly crashPoints: CrashPoints;
-  readonly history: History;
+  readonly probe: Probe;
   readonly newRunId: () => string;
 }): GatewayOptions => ({
   ...parts,

@@ -1,19 +1,17 @@
 import type { Service } from '@conclave/contracts';
 import {
-  CRASH_POINTS,
   claimStores,
   deliveryHooks,
-  HISTORY,
   holdProcessLease,
   LOGGER,
   LogTransport,
   METRICS,
+  PROBE,
   PROCESS,
+  type Probe,
   READINESS,
   openReadiness,
   silentLogger,
-  type CrashPoints,
-  type History,
   type ProcessLease,
 } from '@conclave/platform';
 import {
@@ -125,7 +123,7 @@ export class SimulatedProcess implements LivingProcess {
     this.stream = portView(this, 'stream', stream, 'state');
     this.blobs = portView(this, 'blobs', world.blobs, 'blobs');
     this.graph = portView(this, 'graph', graphStore.connect(), 'graph');
-    const hooks = deliveryHooks({ metrics: quietMetrics, logger: silentLogger, crashPoints: this.crashPoints, history: this.history });
+    const hooks = deliveryHooks({ metrics: quietMetrics, logger: silentLogger, probe: this.probe });
     this.raw = new SimulatedLog(this, { broker, blobs: this.blobs, ledger: this.state.deliveries, hooks, self: () => this.log });
     const view2 = portView(this, 'log', this.raw, 'log', ['identity', 'read', 'lag', 'close']);
     const identity = portView(this, 'log.identity', this.raw.identity, 'log');
@@ -140,20 +138,15 @@ export class SimulatedProcess implements LivingProcess {
     };
   }
 
-  get crashPoints(): CrashPoints {
+  get probe(): Probe {
     return {
+      records: false,
+      isArmed: () => false,
       reached: (_service, point, id) => {
         if (point === 'before-call') this.calling = id;
         this.world.storm.inside(this, point);
       },
-      isArmed: () => false,
-    };
-  }
-
-  get history(): History {
-    return {
-      enabled: false,
-      write: ({ op, phase, id, data }) => {
+      note: ({ op, phase, id, data }) => {
         if (op === 'call' && phase === 'invoke')
           this.invoked.set(id.slice(0, id.lastIndexOf('/call/')), { step: id, attempt: (data as { attempt: number }).attempt });
       },
@@ -197,8 +190,7 @@ export class SimulatedProcess implements LivingProcess {
     const options = gatewayOptions({
       ...this.ports(),
       models,
-      crashPoints: this.crashPoints,
-      history: this.history,
+      probe: this.probe,
       newRunId: this.world.newRunId,
     });
     const assembled = new Assembled(GatewayModule.register(options), new Map(), this.world.planted.replaced);
@@ -226,8 +218,7 @@ export class SimulatedProcess implements LivingProcess {
       [SEARCH, simulatedSearch(this, world.models)],
       [LOGGER, silentLogger],
       [METRICS, quietMetrics],
-      [CRASH_POINTS, this.crashPoints],
-      [HISTORY, this.history],
+      [PROBE, this.probe],
       [READINESS, openReadiness()],
       [PROCESS, { id: this.id, classes }],
     ]);

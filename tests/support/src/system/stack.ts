@@ -52,6 +52,8 @@ export const cleared: Readonly<Record<string, undefined>> = Object.fromEntries(
     'CONCLAVE_ADMIN_KEY_FILE',
     'WORKER_CLASSES',
     'CRASH_AT',
+    'FREEZE_AT',
+    'WITHOUT_PROTECTION',
     'HISTORY_FILE',
     'LOG_LEVEL',
     'NODE_OPTIONS',

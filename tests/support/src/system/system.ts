@@ -23,8 +23,10 @@ export interface SystemOptions {
   readonly configuration?: Readonly<Record<string, unknown>>;
   /** Documents of the corpus: file name -> text. */
   readonly corpus?: Readonly<Record<string, string>>;
-  /** Where a service kills itself: in embedded mode at one point at most. */
+  /** Where a service kills itself, of those with `faults`; in embedded mode at one point at most. */
   readonly crashAt?: Partial<Record<ServiceName, string>>;
+  /** Starts the programs of the fault tests: they write a history and can be told to die. Otherwise those that ship. */
+  readonly faults?: boolean;
   /** Gateways in distributed mode; embedded mode has one. */
   readonly gateways?: 1 | 2;
   /** No provider at all: the product has to use its demo model. */
@@ -178,7 +180,7 @@ export class System {
   private async launch(name: string, app: string, port: number, env: Record<string, string | undefined>): Promise<Supervised> {
     const process = await Supervised.start({
       name,
-      args: [join(workspaceRoot, 'dist', `${app}.js`)],
+      args: [join(workspaceRoot, 'dist', `${app}${this.options.faults ? '.faults' : ''}.js`)],
       cwd: this.folder,
       env: { ...cleared, ...this.environment(), ...this.options.env, ...this.options.serviceEnv?.[app as ServiceName], ...env },
       ready: `http://127.0.0.1:${port}/health/ready`,

@@ -10,7 +10,7 @@ import {
   type Template,
 } from '@conclave/contracts';
 import { ProviderAccess } from '@conclave/calls';
-import { type CrashPoints, type LogFields, openLogger, openMetrics, silentLogger } from '@conclave/platform';
+import { type LogFields, noProbe, openLogger, openMetrics, type Probe, silentLogger } from '@conclave/platform';
 import {
   MemoryBlobs,
   MemoryBroker,
@@ -141,7 +141,7 @@ export interface WorldOptions {
   readonly keys?: GatewayOptions['keys'];
   readonly access?: Partial<NonNullable<GatewayOptions['access']>>;
   readonly template?: Partial<Template>;
-  readonly crashPoints?: CrashPoints;
+  readonly probe?: Partial<Probe>;
   /** Stores and log shared with another gateway. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
   /** Ports and limits that replace the defaults. */
@@ -184,7 +184,7 @@ export class World {
     await this.log.close();
   }
 
-  private options({ limits, keys, access, template: changes, crashPoints, describeModels, parts }: WorldOptions): GatewayOptions {
+  private options({ limits, keys, access, template: changes, probe, describeModels, parts }: WorldOptions): GatewayOptions {
     const used = { ...template, ...changes };
     const metrics = new Proxy({} as GatewayMetrics, {
       get:
@@ -232,8 +232,7 @@ export class World {
       metricsText: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'conclave_up 1\n' }),
       openApi: () => openApiText('0.1.0'),
       asyncApi: () => '{"asyncapi":"3.0.0"}',
-      history: { enabled: true, write: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }) },
-      ...(crashPoints ? { crashPoints } : {}),
+      probe: { ...noProbe, records: true, note: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }), ...probe },
     };
   }
 

@@ -137,7 +137,7 @@ export class ChatRuns {
         );
       }
       if (events !== '') sse.send(events);
-      if (!firstContent) this.options.crashPoints?.reached('gateway', 'mid-stream', run.runId);
+      if (!firstContent) this.options.probe?.reached('gateway', 'mid-stream', run.runId);
     };
     session.onLeft = () => close('disconnected');
     session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
@@ -207,7 +207,7 @@ export class ChatRuns {
   }
 
   private note(runId: string, failure: Failure | null): void {
-    this.options.history?.write({
+    this.options.probe?.note({
       actor: 'gateway',
       op: 'client',
       phase: failure ? 'failed' : 'answered',

@@ -174,7 +174,7 @@ export class Acceptance {
       this.note('refused', runId, { code: 'OVERLOADED' });
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
     }
-    this.options.crashPoints?.reached('gateway', 'after-accept', runId);
+    this.options.probe?.reached('gateway', 'after-accept', runId);
     const accepted = asked.repeat.idempotent ? await this.firstOf(header) : header;
     const kept = keptEntries(accepted, strategyOf) ?? undefined;
     const run: AcceptedRun = { runId, attached: false, requestedAt, cache: cacheOf(accepted), kept };
@@ -182,7 +182,7 @@ export class Acceptance {
     this.options.logger.info('run accepted', { run: runId, trace: traceIdOf(traceparent), template: template.id, origin });
     this.note('accepted', runId);
     await known(run);
-    const published = this.publish(accepted).then(() => this.options.crashPoints?.reached('gateway', 'after-publish', runId));
+    const published = this.publish(accepted).then(() => this.options.probe?.reached('gateway', 'after-publish', runId));
     if (kept) this.connections.track(published);
     else await published;
     return run;
@@ -233,7 +233,7 @@ export class Acceptance {
   }
 
   private note(phase: 'accepted' | 'attached' | 'published' | 'refused', runId: string, data?: unknown): void {
-    this.options.history?.write({ actor: 'gateway', op: 'run', phase, id: runId, data });
+    this.options.probe?.note({ actor: 'gateway', op: 'run', phase, id: runId, data });
   }
 }
 

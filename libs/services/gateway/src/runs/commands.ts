@@ -32,13 +32,13 @@ export class Commands {
     if (command.name === 'cancel') await this.state.runs.cancel(runId);
     await this.log.publish([event]);
     if (command.name === 'cancel')
-      this.options.history?.write({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
+      this.options.probe?.note({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
     return seq;
   }
 
   /** Reports that a client left its run; the last one cancels it. Never throws: no client is left to see an error. */
   async leave(runId: string, clientId: string, caller: Caller): Promise<void> {
-    this.options.history?.write({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
+    this.options.probe?.note({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
     await this.retry(runId, async () => {
       if ((await this.state.runs.detach(runId, clientId)) > 0) return;
       await this.issue(runId, caller.actor, { name: 'cancel', reason: 'the client disconnected' });

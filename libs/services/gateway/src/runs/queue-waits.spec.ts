@@ -3,7 +3,7 @@ import { Controller, Inject, Module } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, type Event } from '@conclave/contracts';
-import { EventPattern, noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
+import { EventPattern, noProbe, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import { loadChannel, type HandlerOutcome, type LoadReport } from '@conclave/ports';
 import { World, template } from '../__fixtures__/world.js';
 import { gatewayMetrics } from '../operations/gateway-metrics.js';
@@ -170,8 +170,7 @@ describe('a slow worker', () => {
       observers: {
         logger: silentLogger,
         metrics: openMetrics({ runtime: false }),
-        crashPoints: noCrashPoints,
-        history: noHistory,
+        probe: noProbe,
         readiness: openReadiness(),
       },
       process: { id: 'worker', classes: ['expert'] },

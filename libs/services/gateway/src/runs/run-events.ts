@@ -73,7 +73,7 @@ export class RunEvents {
           const events = entries.map((entry) => eventOf(full ? entry : redacted(entry))).join('');
           if (entries.some(isTerminal)) finish(events, 'finished');
           else sse.send(events);
-          if (entries.some(({ kind }) => kind === 'chunk')) this.options.crashPoints?.reached('gateway', 'mid-stream', runId);
+          if (entries.some(({ kind }) => kind === 'chunk')) this.options.probe?.reached('gateway', 'mid-stream', runId);
         },
         lost: (view) => finish(eventOf(endOf(view)), 'finished'),
         failed: (error) => {

@@ -1,5 +1,5 @@
 import { KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, type DeliveryContext, type LogFields, type Logger } from '@conclave/platform';
+import { noProbe, openMetrics, type DeliveryContext, type LogFields, type Logger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
 import { CallMaker } from '@conclave/calls';
 import { GraphIngestHandler } from '../graph-ingest.handler.js';
@@ -81,8 +81,7 @@ export function ingest(
     state,
     stream,
     models: models as Models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger,
     metrics,
     processId: 'one',

@@ -8,7 +8,7 @@ import {
   type PlanCreated,
   type Template,
 } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
 import { MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
 import { CallMaker } from '@conclave/calls';
 import type { Random } from '../thompson.js';
@@ -70,8 +70,7 @@ export function planning(replies: readonly string[], random: Random = Math.rando
       state,
       stream,
       models: models as Models,
-      crashPoints: noCrashPoints,
-      history: noHistory,
+      probe: noProbe,
       logger: silentLogger,
       metrics: openMetrics({ runtime: false }),
       processId: 'one',

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { overriding, type Ports, type Protections } from '@conclave/platform';
+import { overriding, type Ports } from '@conclave/platform';
 import type { EventLog, Journal, Runs, RunStream, StateStore, Timers } from '@conclave/ports';
+import type { Protections } from './protections.js';
 
 type Stores = Pick<Ports, 'log' | 'state' | 'stream'>;
 
 /**
  * Switches off protections of log, state store and run streams. Those of the adapters (`offset-tracker`, `compare-and-set`, half of
- * `store-identity`) are adapter options, those of the delivery are in `unprotected-pool.ts`, and `stream-resume` is in the gateway's app.
+ * `store-identity`) are adapter options, those of the delivery are in `unprotected-pool.ts`, and `stream-resume` is in `forgetful-streams.ts`.
  * Returns the same stores if all of its own are on.
  */
 export function unprotectedStores<S extends Stores>(stores: S, off: Protections): S {

@@ -4,7 +4,7 @@ import type { RunStream } from '@conclave/ports';
 const followsRun = /^\/v1\/runs\/([^/?]+)\/events(?:\?|$)/;
 
 /**
- * For tests, with WITHOUT_PROTECTION=stream-resume: a client that resumes with Last-Event-ID starts at the current end of the stream
+ * With WITHOUT_PROTECTION=stream-resume a client that resumes with Last-Event-ID starts at the current end of the stream
  * instead of where it left off.
  */
 export const forgetfulStreams =

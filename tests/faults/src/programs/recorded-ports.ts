@@ -1,29 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { deadTopic, type Event } from '@conclave/contracts';
 import type { Committed, DeadHeaders, DeadRecord, EventLog, PoolChange, Runs, Step, StepTime } from '@conclave/ports';
-import type { History, PublishData } from '../process/history.js';
-import { overriding } from '../process/overriding.js';
-import { serviceOfGroup } from './groups.js';
+import { overriding, serviceOfGroup } from '@conclave/platform';
+import type { Note, PublishData } from './history-file.js';
 
 /** Where the lines go and which actor they name. */
 export interface Recording {
-  readonly history: History;
+  readonly note: Note;
   readonly service: string;
 }
 
 /** The log, with a line before and after every append of a service. */
-export const recordedLog = (log: EventLog, { history, service }: Recording): EventLog =>
-  overriding(log, { publish: (events) => recorded(history, service, publishOf('service', events), () => log.publish(events)) });
+export const recordedLog = (log: EventLog, { note, service }: Recording): EventLog =>
+  overriding(log, { publish: (events) => recorded(note, service, publishOf('service', events), () => log.publish(events)) });
 
 /** The same for appends by delivery pools: outputs of handlers, and dead letters. */
 export const recordedPool =
-  (history: History, durable: () => Promise<void>): PoolChange =>
+  (note: Note, durable: () => Promise<void>): PoolChange =>
   (options) => {
     const service = serviceOfGroup(options.subscription.group);
     return {
       ...options,
-      publish: (events) => recorded(history, service, publishOf('delivery', events), () => options.publish(events), durable),
-      publishDead: (dead) => recorded(history, service, burialOf(dead), () => options.publishDead(dead)),
+      publish: (events) => recorded(note, service, publishOf('delivery', events), () => options.publish(events), durable),
+      publishDead: (dead) => recorded(note, service, burialOf(dead), () => options.publishDead(dead)),
     };
   };
 
@@ -33,7 +32,7 @@ export const recordedPool =
  */
 export function recordedRuns(
   runs: Runs,
-  { history, service }: Recording,
+  { note, service }: Recording,
   { appends, durable }: { readonly appends: boolean; durable(): Promise<void> },
 ): Runs {
   const commit = async <S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> => {
@@ -41,7 +40,7 @@ export function recordedRuns(
     try {
       const committed = await runs.commit<S>(event, (current, at) => {
         const made = step(current, at);
-        if (made && made.outputs.length > 0) appends.push(begin(history, service, publishOf('commit', made.outputs)));
+        if (made && made.outputs.length > 0) appends.push(begin(note, service, publishOf('commit', made.outputs)));
         return made;
       });
       // If a step was computed several times, the last one counts.
@@ -54,8 +53,8 @@ export function recordedRuns(
   };
   return overriding(runs, {
     accept: async (request) => {
-      const note = (phase: string): void =>
-        history.write({
+      const noteAs = (phase: string): void =>
+        note({
           actor: service,
           op: 'accept',
           phase,
@@ -64,10 +63,10 @@ export function recordedRuns(
         });
       try {
         const accepted = await runs.accept(request);
-        note(accepted.kind === 'accepted' ? 'ok' : 'fail');
+        noteAs(accepted.kind === 'accepted' ? 'ok' : 'fail');
         return accepted;
       } catch (error) {
-        note('unknown');
+        noteAs('unknown');
         throw error;
       }
     },
@@ -77,11 +76,11 @@ export function recordedRuns(
 
 type Operation = (phase: 'ok' | 'unknown') => void;
 
-function begin(history: History, actor: string, data: PublishData): Operation {
+function begin(note: Note, actor: string, data: PublishData): Operation {
   const id = randomUUID();
-  const note = (phase: string): void => history.write({ actor, op: 'publish', phase, id, data });
-  note('invoke');
-  return note;
+  const noteAs = (phase: string): void => note({ actor, op: 'publish', phase, id, data });
+  noteAs('invoke');
+  return noteAs;
 }
 
 /** Records an acknowledged write once it is durable; no caller waits for that. */
@@ -94,14 +93,14 @@ function endDurably(end: Operation, durable: () => Promise<void>): void {
 
 /** `durable`: resolves when the acknowledged append is durable; without it that is immediately. */
 async function recorded(
-  history: History,
+  note: Note,
   actor: string,
   data: PublishData,
   append: () => Promise<void>,
   durable?: () => Promise<void>,
 ): Promise<void> {
   if (data.events.length === 0) return append();
-  const end = begin(history, actor, data);
+  const end = begin(note, actor, data);
   try {
     await append();
   } catch (error) {

@@ -1,26 +1,23 @@
-import type { CrashPointName } from '@conclave/contracts';
-import type { Ports } from '../ports-module.js';
-import { noCrashPoints, type CrashPoints } from './crash-point.js';
-import { overriding } from './overriding.js';
+import { overriding, type ProbedPorts, type ProbePoint } from '@conclave/platform';
+import type { CrashPoints } from './crash-point.js';
 
 type Work = (...args: never[]) => Promise<unknown>;
 
 /**
  * The ports of one service, with a crash point after each write to caches, vectors, knowledge graph and settings, and after each tool call:
- * the effect is stored but not yet reported. Returns the ports unchanged if no point is armed.
+ * the effect is stored but not yet reported.
  */
-export function crashingPorts<P extends Pick<Ports, 'state'> & Partial<Ports>>(ports: P, crashPoints: CrashPoints, service: string): P {
-  if (crashPoints === noCrashPoints) return ports;
+export function crashingPorts<P extends ProbedPorts>(ports: P, crashPoints: CrashPoints, service: string): P {
   // Learning from runs happens in the engine's process.
   const where = service === 'learning' ? 'merger' : service;
-  const behind = <W extends Work>(point: CrashPointName, work: W): W =>
+  const behind = <W extends Work>(point: ProbePoint, work: W): W =>
     (async (...args: Parameters<W>) => {
       const result: unknown = await work(...args);
       crashPoints.reached(where, point, point);
       return result;
     }) as unknown as W;
   const { state, graph, vectors, tools } = ports;
-  const changed: Partial<Ports> = {
+  const changed: Partial<ProbedPorts> = {
     state: overriding(state, {
       caches: overriding(state.caches, { write: behind('cache-written', state.caches.write.bind(state.caches)) }),
       settings: overriding(state.settings, { write: behind('setting-written', state.settings.write.bind(state.settings)) }),

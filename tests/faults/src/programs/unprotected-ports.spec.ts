@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Event, ProtectionName } from '@conclave/contracts';
-import { claimStores, loadConfiguration, noCrashPoints, openHistory, openMetrics, openReadiness, silentLogger } from '@conclave/platform';
+import type { Event } from '@conclave/contracts';
+import { openPorts, type OpenedPorts } from '@conclave/host';
+import { claimStores, loadConfiguration, openMetrics, openReadiness, silentLogger } from '@conclave/platform';
 import {
   acceptance,
   counting,
@@ -16,7 +17,8 @@ import {
   until,
   type Tally,
 } from '@conclave/ports/suites';
-import { openPorts, type OpenedPorts } from '../open-ports.js';
+import { faultProbe } from './open-probe.js';
+import type { ProtectionName } from './protections.js';
 import { unprotectedStores } from './unprotected-ports.js';
 
 let folder: string;
@@ -32,14 +34,14 @@ const file = (): string => join(folder, 'history.ndjson');
 
 /** Opens the embedded stores of a process, with one protection or none switched off. */
 async function open(without: ProtectionName | 'nothing' = 'nothing', history = true): Promise<OpenedPorts> {
-  const variables = { HISTORY_FILE: file(), ...(without === 'nothing' ? {} : { WITHOUT_PROTECTION: without }) };
+  const off = without === 'nothing' ? {} : { WITHOUT_PROTECTION: without };
+  const openProbe = faultProbe(history ? { HISTORY_FILE: file(), ...off } : {});
   const ports = await openPorts({
-    loaded: loadConfiguration(variables, folder),
+    loaded: loadConfiguration({}, folder),
     observers: {
       logger: silentLogger,
       metrics: openMetrics({ runtime: false }),
-      crashPoints: noCrashPoints,
-      history: openHistory(history ? file() : undefined, 'test'),
+      probe: openProbe({ processId: 'test', service: 'standalone', logger: silentLogger }),
       readiness: openReadiness(),
     },
     service: 'standalone',

@@ -1,4 +1,6 @@
-import type { Mode } from './mode.js';
+import { Failure, type Mode } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
+import type { Note } from './history-file.js';
 
 /** A safeguard against loss, and what happens without it. */
 export interface ProtectionSpec {
@@ -12,8 +14,8 @@ export interface ProtectionSpec {
 const both = ['embedded', 'distributed'] as const;
 
 /**
- * Protections that a test can switch off with WITHOUT_PROTECTION, to see that its checks notice: a check that stays green without the
- * protection proves nothing. Only tests may use them.
+ * Protections that a fault program switches off for WITHOUT_PROTECTION, to see that the checks notice: a check that stays green without the
+ * protection proves nothing.
  */
 export const protections = [
   {
@@ -61,3 +63,31 @@ export const protections = [
 
 export type ProtectionName = (typeof protections)[number]['name'];
 export const protectionNames: readonly ProtectionName[] = protections.map(({ name }) => name);
+
+/** Protections switched off in a process. */
+export type Protections = ReadonlySet<ProtectionName>;
+
+/** Reads names with commas between them; an empty text is none. Throws Failure CONFIGURATION_INVALID for a name that is not on the list. */
+export function protectionsOff(text = ''): Protections {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  const unknown = names.find((name) => !protectionNames.some((known) => known === name));
+  if (unknown !== undefined)
+    throw new Failure('CONFIGURATION_INVALID', `WITHOUT_PROTECTION has "${unknown}", expected names of ${protectionNames.join(', ')}.`);
+  return new Set(names as ProtectionName[]);
+}
+
+/** Logs what is lost and records it in the history. */
+export function announceProtections(
+  off: Protections,
+  service: string,
+  { logger, note }: { readonly logger: Logger; readonly note: Note },
+): void {
+  for (const { name, lost } of protections) {
+    if (!off.has(name)) continue;
+    logger.warn(`WITHOUT_PROTECTION takes ${name} away: ${lost} This is for tests alone.`, { protection: name });
+    note({ actor: service, op: 'protection', phase: 'off', id: name });
+  }
+}

@@ -6,13 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/ports/suites';
 import { openCrashPoints } from './crash-point.js';
-import { noHistory } from './history.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'conclave-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const loader = here('../../../../tests/support/typescript-loader.mjs');
+const loader = here('../../../support/typescript-loader.mjs');
 const programArguments = ['--no-warnings', '--import', loader, here('./__fixtures__/crash-child.ts')];
 
 /** Upper bound of every wait for a process, in milliseconds. */
@@ -85,6 +84,6 @@ describe('a crash point', () => {
   }, 60_000);
 
   it('is refused when nobody passes a point of that name', () => {
-    expect(() => openCrashPoints('merger:lunch', noHistory)).toThrow('CRASH_AT');
+    expect(() => openCrashPoints('merger:lunch', () => {})).toThrow('CRASH_AT');
   });
 });

@@ -1,6 +1,6 @@
 import { Failure, isOutage, type Event, type Mode, type TaskDispatched } from '@conclave/contracts';
-import type { Protections } from '@conclave/platform';
 import type { Delivery, DeliveryKey, DeliveryLedger, DeliveryPoolOptions, PoolChange } from '@conclave/ports';
+import type { Protections } from './protections.js';
 
 /** Switches off protections of delivery pools; null if all of them are on. */
 export function unprotectedPool(off: Protections, mode: Mode): PoolChange | null {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Failure, protectionNames, type Event, type ProtectionName, type TaskDispatched } from '@conclave/contracts';
+import { Failure, type Event, type TaskDispatched } from '@conclave/contracts';
 import { DeliveryPool, encodeEvent, MemoryBlobs, MemoryDeliveries, type DeadRecord, type DeliveryPoolOptions } from '@conclave/ports';
 import { newRunId, nthInput, sampleInput, sampleOutput, until } from '@conclave/ports/suites';
+import { protectionNames, type ProtectionName } from './protections.js';
 import { unprotectedPool } from './unprotected-pool.js';
 
 /** What a pool did with one event. */

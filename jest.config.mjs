@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import vm from 'node:vm';
 import { levels, sourceFolders } from './tests/support/jest/levels.mjs';
-import { swcOptions } from './tests/support/jest/swc-options.mjs';
 
 // Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its libraries
 // anew: a larger nursery and a collector without helper threads clean up after it with less work.
@@ -30,7 +29,10 @@ export default {
   testEnvironment: '<rootDir>/tests/support/jest/environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': '<rootDir>/tests/support/jest/property-tests.mjs' },
-  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, sourceMaps: 'inline' }] },
+  globalSetup: '<rootDir>/tests/support/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/tests/support/jest/global-teardown.mjs',
+  globals: { level: levels[level] ? level : 'fast' },
+  transform: { '^.+\\.ts$': '<rootDir>/tests/support/jest/transform.mjs' },
   reporters: ['default', ...(progress ? [['<rootDir>/tests/support/jest/progress.mjs', { file: progress }]] : [])],
   testRegex: [levels[level]?.files ?? /\.spec\.(ts|mjs)$/].map(({ source }) => source),
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),

@@ -6,7 +6,7 @@ import { projects, workspaceRoot } from './workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 /** Integration tests that run beside others, each with the suite that it begins with: one of the two mostly waits. */
-const companions = { 'int:experts': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
+const companions = { 'int:experts': 'int:standalone', 'int:eval': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
 /** More than one at a time of those that mostly wait for time-outs of groups. */
 const workers = { 'int:kafka': ['--maxWorkers=3'] };
 
@@ -24,17 +24,17 @@ const ofFolder = ({ folder, needs }) => {
   return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 480, needs, beside: companions[name] });
 };
 
-/** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
-const faults = (mode, jobs, needs) => {
+/** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time, which wait more than they compute. */
+const faults = (mode, jobs, more) => {
   const args = ['dist/faults.js', '--ci', '--mode', mode, '--jobs', String(jobs)];
-  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 900, needs, alone: true };
+  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 900, alone: true, ...more };
 };
 
 /**
  * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, of so many spec files;
  * another passes or fails as a whole. One with `beside` begins together with the suite of that name, where both are run, and may outlast it.
  * Those with `computes` take what the others leave of the processors, one after the other, from the first suite on that is not `alone`: such
- * a one uses every processor.
+ * a one uses every processor, but for what is `beside` it.
  */
 export const suites = () => [
   { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 900, alone: true },
@@ -44,12 +44,12 @@ export const suites = () => [
   ...projects()
     .map(ofFolder)
     .filter(({ files }) => files > 0),
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 420 }),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 420, beside: 'e2e-distributed' }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
     limit: 420,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: ofOneProcess,
   }),
-  faults('embedded', 4),
-  faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
+  faults('embedded', 2, { beside: 'faults-distributed' }),
+  faults('distributed', 4, { needs: ['kafka', 'redis', 'neo4j', 'chroma', 'searx'] }),
 ];

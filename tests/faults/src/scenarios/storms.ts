@@ -10,7 +10,7 @@ export const randomKills: Scenario = {
   promise: 'Whatever processes die, and whenever, every accepted question gets its one end and no finished model call is made again.',
   fault: 'kill -9 of a random process every 0.5-5 s for 60 s (15 s in the short form) under load; embedded: of the one process',
   modes: ['embedded', 'distributed'],
-  controls: [],
+  controls: [{ without: 'offset-tracker', check: 'commit-after-effect' }],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 240,
   ci: ['embedded'],

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -95,7 +96,8 @@ async function removeVectors(url: string, namespace: string): Promise<void> {
 }
 
 const given = new Set<number>();
-let nextCandidate = 21_000 + (process.pid % 400) * 20;
+/** Anywhere in the range: suites beside each other must not walk through the same ports at the same time. */
+let nextCandidate = 21_000 + randomInt(10_000);
 
 /** Free loopback ports below the range of outgoing connections, so that a killed process finds its port free again. */
 export async function freePorts(count: number): Promise<number[]> {

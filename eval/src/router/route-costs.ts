@@ -1,6 +1,6 @@
 import { QuestionClass } from '@conclave/strategies';
 import { ScriptedModelServer, type ScriptedRequest } from '@conclave/test-support';
-import { ask, Engine, providerKey, readRun, roleOf } from '@conclave/test-support/system';
+import { ask, System, providerKey, readRun, roleOf } from '@conclave/test-support/system';
 import { replyOf } from '../routing/committee-replies.js';
 import { labelledQuestions, type LabelledQuestion } from './labelled-question.js';
 
@@ -41,7 +41,7 @@ export async function measureRoutes(perClassAndLanguage: number): Promise<readon
     script: [{ name: 'any call', match: () => true, reply, times: Infinity }],
   });
   try {
-    const engine = await Engine.start({
+    const system = await System.start({
       kind: 'embedded',
       demo: true,
       corpus: { 'cases.md': '# Cases\n\nIt depends on the case: the usual case and the other case differ.\n' },
@@ -57,7 +57,7 @@ export async function measureRoutes(perClassAndLanguage: number): Promise<readon
         for (const template of templates) {
           const runs = [];
           for (const { text } of sample.filter((question) => question.class === named))
-            runs.push(await usageOf(engine.url(), template, text));
+            runs.push(await usageOf(system.url(), template, text));
           const mean = (of: (run: (typeof runs)[number]) => number): number => runs.reduce((sum, run) => sum + of(run), 0) / runs.length;
           costs.push({
             class: named,
@@ -69,7 +69,7 @@ export async function measureRoutes(perClassAndLanguage: number): Promise<readon
         }
       return costs;
     } finally {
-      await engine.stop();
+      await system.stop();
     }
   } finally {
     await models.close();

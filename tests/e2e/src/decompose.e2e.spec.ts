@@ -194,7 +194,7 @@ describe('child runs', () => {
 
 describe('adaptive', () => {
   it('answers a fact in one pass, without a call of the router', async () => {
-    const s = new CommitteeScript(engine.models, `Who makes the dye ${dyes[0]}?`);
+    const s = new CommitteeScript(system.models, `Who makes the dye ${dyes[0]}?`);
     s.plan([{ id: 'r1', task: 'find it', capability: 'research', search_query: `${dyes[0]} dye` }]).answer(['Lichen [1].']);
     const { run } = await answered(s, 'adaptive');
     expect(run).toMatchObject({ outcome: 'completed', rule: 'D6', template: { strategy: 'adaptive' }, usage: { total: { calls: 2 } } });
@@ -202,7 +202,7 @@ describe('adaptive', () => {
   });
 
   it('splits a comparison into its sub-topics', async () => {
-    const s = new CommitteeScript(engine.models, `Compare the prices of ${dyes[0]} and ${dyes[1]}.`);
+    const s = new CommitteeScript(system.models, `Compare the prices of ${dyes[0]} and ${dyes[1]}.`);
     s.topics({ topics: [topic('one price', `${dyes[0]} price`), topic('other price', `${dyes[1]} price`)], synthesis: 'compare' })
       .facts('one price', [{ fact: `${dyes[0]} costs 14 crowns.`, source: 1 }])
       .facts('other price', [{ fact: `${dyes[1]} costs 90 crowns.`, source: 1 }])
@@ -213,7 +213,7 @@ describe('adaptive', () => {
   });
 
   it('asks the router where the words leave it open, and plans anew as what it becomes', async () => {
-    const s = new CommitteeScript(engine.models, `The snails of ${dyes[1]}, and what the winter does to them.`);
+    const s = new CommitteeScript(system.models, `The snails of ${dyes[1]}, and what the winter does to them.`);
     s.route('comparative')
       .topics({ topics: [topic('the snails', `${dyes[1]} snails`)] })
       .facts('the snails', [{ fact: 'They are dear.', source: 1 }])
@@ -228,7 +228,7 @@ describe('adaptive', () => {
   });
 
   it('takes the loop where the router cannot be read', async () => {
-    const s = new CommitteeScript(engine.models, `The lichen of ${dyes[0]}, its seasons and its keepers.`);
+    const s = new CommitteeScript(system.models, `The lichen of ${dyes[0]}, its seasons and its keepers.`);
     s.route({ text: 'Hm.' }, 2)
       .plan([{ id: 'r1', task: 'find it', capability: 'research', search_query: `${dyes[0]} lichen` }])
       .complete()

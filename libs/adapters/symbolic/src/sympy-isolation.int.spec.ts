@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 const open: Symbolic[] = [];
 afterAll(() => Promise.all(open.map((one) => one.close())), 30_000);
 
-function symbolicWith(more: { memoryMb?: number; seconds?: number; python?: string } = {}): Symbolic {
+function symbolicWith(more: { memoryMb?: number; seconds?: number; python?: string; candidates?: readonly string[] } = {}): Symbolic {
   const made = openSymbolic({ memoryMb: 512, seconds: 10, logger: silentLogger, ...more });
   open.push(made);
   return made;

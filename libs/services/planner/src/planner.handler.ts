@@ -184,7 +184,7 @@ export class PlannerHandler {
 
   /** Performs the ask of a plan within the run's remaining budget and shows its result. */
   private async ask<In, Out>(
-    { runId, owner, deadline, signal, request, left }: Planning,
+    { runId, owner, deadline, signal, request, left, gap }: Planning,
     ask: Ask<In, Out>,
     input: In,
     line: (model: string, tried: Try) => string,

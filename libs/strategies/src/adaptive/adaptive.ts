@@ -25,7 +25,7 @@ const handOver = (named: QuestionClass | null, how: string): readonly Move[] => 
   const strategy = routes[named ?? 'unread'];
   const what = named === null ? 'The kind of question could not be told' : `A ${named.replace('_', ' ')} question`;
   return [
-    { do: 'note', code: 'routing', text: `${what} (${how}): ${strategy}` },
+    { do: 'note', stage: 'routing', text: `${what} (${how}): ${strategy}` },
     { do: 'become', strategy },
   ];
 };

@@ -17,7 +17,7 @@ import { GraphIngestModule } from '@conclave/service-graph-ingest';
 import { LearningModule, MergerModule, runFolding } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 
-export interface SystemOptions {
+export interface OpenSystemOptions {
   readonly loaded: Loaded;
   readonly observers: Observers;
   /** Keys and access rules. */
@@ -40,7 +40,7 @@ export interface EmbeddedSystem {
 const graceMs = 5_000;
 
 /** Throws DATA_FOLDER_IN_USE, STORE_REPLACED; errors of the stores pass through. Nothing stays open then. */
-export async function openSystem({ loaded, observers, doors, localServers }: SystemOptions): Promise<EmbeddedSystem> {
+export async function openSystem({ loaded, observers, doors, localServers }: OpenSystemOptions): Promise<EmbeddedSystem> {
   const { logger, readiness } = observers;
   const shutdown = openShutdown(logger);
   try {

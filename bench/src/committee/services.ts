@@ -1,5 +1,5 @@
 import type { StoreCounter } from '@conclave/adapter-sqlite';
-import { openPorts, type OpenedPorts, type ServiceName } from '@conclave/host';
+import { openPorts, type OpenedPorts, type AppName } from '@conclave/host';
 import {
   claimStores,
   holdProcessLease,
@@ -58,7 +58,7 @@ export function observersLikeInProduction(): Observers {
 export async function startServices(
   variables: Variables,
   cwd: string,
-  as: ServiceName,
+  as: AppName,
   only: readonly CommitteeService[],
   storeCounter?: StoreCounter,
 ): Promise<RunningServices> {

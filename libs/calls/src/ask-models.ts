@@ -57,7 +57,7 @@ export interface ModelQuestion {
   readonly onContent?: (text: string, attempt: number) => void;
 }
 
-export type Answered =
+export type AskOutcome =
   | {
       readonly kind: 'answer';
       readonly reply: ModelReply;
@@ -99,7 +99,7 @@ const exhausted = (what: string): FailureNote => ({
  * Asks the models in order until one answers or the allowance is used up. After a broken stream, retries the first model once if there is
  * no other.
  */
-export async function askModels(maker: Calls, question: ModelQuestion): Promise<Answered> {
+export async function askModels(maker: Calls, question: ModelQuestion): Promise<AskOutcome> {
   const records: Event[] = [];
   let usage: Usage = noUsage;
   let failure = exhausted('model call');

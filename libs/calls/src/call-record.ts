@@ -10,7 +10,7 @@ export interface StoredCall {
   readonly record: CallRecorded['data'];
 }
 
-export interface EndedCall {
+export interface CallToRecord {
   readonly step: string;
   readonly attempt: number;
   readonly purpose: string;
@@ -28,7 +28,7 @@ export interface EndedCall {
 export const requestHash = (request: unknown): string => hash('sha256', JSON.stringify(request));
 
 /** The audit record of a call; `storePrompts` decides how much of prompt and reply it keeps. */
-export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {
+export function recordOf(end: CallToRecord, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {
   const full = storePrompts === 'full';
   const { reply } = end;
   return {

@@ -151,7 +151,16 @@ export { openApiText } from './openapi.js';
 export { asyncApiText } from './print/async-api.js';
 export { apiVersion, printDocs } from './print/print-docs.js';
 export { isRelationType, relations, relationSentence, type RelationSpec, type RelationType, relationTypes } from './relations.js';
-export { EngineEntry, isTerminal, type Snapshot, type StreamBody, type StreamEntry, StreamEntryShape, WorkerEntry } from './run-stream.js';
+export {
+  EngineEntry,
+  isTerminal,
+  type RunCompletedEntry,
+  type Snapshot,
+  type StreamBody,
+  type StreamEntry,
+  StreamEntryShape,
+  WorkerEntry,
+} from './run-stream.js';
 export {
   collectionsSetting,
   documentIndexes,

@@ -83,6 +83,8 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   }),
 ]);
 export type EngineEntry = z.infer<typeof EngineEntry>;
+/** The last entry of a run, with its outcome and answer. */
+export type RunCompletedEntry = Extract<EngineEntry, { kind: 'run.completed' }>;
 
 /** Entries a worker appends while it works, idempotent by task, attempt and offset. */
 export const WorkerEntry = z.discriminatedUnion('kind', [
@@ -137,4 +139,4 @@ export const StreamEntryShape = z.intersection(
   z.union([EngineEntry, WorkerEntry, StreamMark]),
 );
 
-export const isTerminal = (entry: StreamBody): entry is Extract<EngineEntry, { kind: 'run.completed' }> => entry.kind === 'run.completed';
+export const isTerminal = (entry: StreamBody): entry is RunCompletedEntry => entry.kind === 'run.completed';

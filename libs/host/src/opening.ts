@@ -3,12 +3,12 @@ import type { Loaded, Observers } from '@conclave/platform';
 import type { Folding } from '@conclave/ports';
 import type { ModelSearch } from './open-models.js';
 
-export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest' | 'standalone';
+export type AppName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest' | 'standalone';
 
 export interface OpenPortsOptions {
   readonly loaded: Loaded;
   readonly observers: Observers;
-  readonly service: ServiceName;
+  readonly service: AppName;
   readonly processId: string;
   /** Ports to search for local model servers; tests pass closed ports. */
   readonly localServers?: ModelSearch['ports'];

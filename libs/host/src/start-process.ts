@@ -25,11 +25,11 @@ import {
 } from '@conclave/platform';
 import type { StoreMark } from '@conclave/ports';
 import { openPorts, type OpenedPorts } from './open-ports.js';
-import type { ServiceName } from './opening.js';
+import type { AppName } from './opening.js';
 import { publishToolOffers } from './publish-tool-offers.js';
 
 export interface ProcessOptions {
-  readonly service: Exclude<ServiceName, 'standalone'>;
+  readonly service: Exclude<AppName, 'standalone'>;
   readonly variables: Variables;
   readonly cwd: string;
   /** Only tests have one. */

@@ -21,7 +21,7 @@ export { overriding } from './process/overriding.js';
 export { retryWhileStarting } from './process/patience.js';
 export { holdProcessLease, type ProcessLease } from './process/process-lease.js';
 export { openObservers, type ObserverOptions } from './process/open-observers.js';
-export { openReadiness, type HealthCheck, type Readiness } from './process/readiness.js';
+export { openReadiness, type HealthCheck, type ReadinessChecks } from './process/readiness.js';
 export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js';
 export { checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
 export { warmUpSoon } from './process/warm-up.js';

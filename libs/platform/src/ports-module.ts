@@ -30,7 +30,7 @@ import {
 import type { Logger } from './logging/logger.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Probe } from './process/probe.js';
-import type { Readiness } from './process/readiness.js';
+import type { ReadinessChecks } from './process/readiness.js';
 import { LOGGER, METRICS, PROBE, PROCESS, READINESS, type ProcessIdentity } from './tokens.js';
 
 /** The opened ports of one process. */
@@ -60,7 +60,7 @@ export interface Observers {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly probe: Probe;
-  readonly readiness: Readiness;
+  readonly readiness: ReadinessChecks;
 }
 
 /** Makes every port and observer injectable in all modules of an application. */

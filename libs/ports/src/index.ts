@@ -10,10 +10,10 @@ export {
   resultsPurpose,
   toUnitLength,
 } from './embeddings/embedder.js';
-export type { DocumentReader, DocumentRequest, ReadDocument } from './documents/documents.js';
+export type { DocumentReader, DocumentToRead, ReadDocument } from './documents/documents.js';
 export { MemoryDocuments } from './documents/memory-documents.js';
 export { type Clock, systemClock } from './event-log/clock.js';
-export { DeadLetters, type Decision, type LetterFilter } from './event-log/dead-letters.js';
+export { DeadLetters, type LetterDecision, type LetterFilter } from './event-log/dead-letters.js';
 export { DeliveryPool, type DeliveryPoolOptions, type PoolChange } from './event-log/delivery-pool.js';
 export {
   type Consumption,
@@ -81,8 +81,7 @@ export { isFlagged, synthesisTrust } from './graph/trust.js';
 export type {
   CallMessage,
   CallWatch,
-  ContentPart,
-  JsonBody,
+  CallContentPart,
   ModelCall,
   ModelInfo,
   ModelReply,

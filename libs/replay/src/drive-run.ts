@@ -12,7 +12,7 @@ import {
 import { canonicalJson, Replay, type Decision } from '@conclave/loop';
 import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
 import { membersThatDiffer } from './differences.js';
-import { driveWork, type Work } from './drive-work.js';
+import { driveWork, type HandledWork } from './drive-work.js';
 import type { Recording } from './recording.js';
 import { todaysCode, type TodaysCode } from './todays-code.js';
 
@@ -143,7 +143,7 @@ function outputDifference(version: number, { id, type, data }: Event, recorded: 
  * Handled work: plans, tasks and learning from the run's end, with the events that requested it as recorded, else as today's engine outputs
  * them.
  */
-function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lacks: string[]): Generator<Work> {
+function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lacks: string[]): Generator<HandledWork> {
   const { runId, request } = recording;
   const known = new Set<string>();
   const asked = new Map<string, Event>([...outputs, ...recording.outputs]);

@@ -9,7 +9,7 @@ import { findingsText } from './checker/print.js';
 import { readEvidence } from './evidence/store.js';
 import { record } from './report/recorded.js';
 import { tableOf } from './report/table.js';
-import type { Outcome } from './judge-control.js';
+import type { ScenarioOutcome } from './judge-control.js';
 import { boundsOf, runControl, runScenario } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
@@ -96,7 +96,7 @@ const controlModes = ({ modes: on }: Control, scenario: Scenario): readonly Mode
   return values.ci ? [all.includes('embedded') ? 'embedded' : 'distributed'] : all;
 };
 
-function jobs(): readonly (() => Promise<Outcome>)[] {
+function jobs(): readonly (() => Promise<ScenarioOutcome>)[] {
   const chosen = positionals.length > 0 ? positionals.map(scenarioNamed) : scenarios.filter(({ ci }) => ci.length > 0 || !values.ci);
   const short = values.short || values.ci;
   const chosenOf = (all: readonly Mode[]) => modes().filter((mode) => all.includes(mode));
@@ -126,7 +126,7 @@ async function runAll(): Promise<number> {
   await useServers(modes().includes('distributed'));
   const waiting = [...jobs()];
   if (waiting.length === 0) throw new Error('Nothing was run: no scenario of this choice exists in this mode.');
-  const outcomes: Outcome[] = [];
+  const outcomes: ScenarioOutcome[] = [];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const outcome = await next();

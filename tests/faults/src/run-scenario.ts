@@ -6,7 +6,7 @@ import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { defaultBounds, type Bounds, type Evidence } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
-import { judgeControl, type Outcome } from './judge-control.js';
+import { judgeControl, type ScenarioOutcome } from './judge-control.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
 import { collect, waitForBound } from './world/collect.js';
 import { World } from './world/world.js';
@@ -19,7 +19,7 @@ export interface RunOptions {
 }
 
 /** Starts a system, lets the scenario harm it, collects the evidence, asks the checker. Never throws. */
-export async function runScenario(scenario: Scenario, mode: Mode, { without, short, waitsForBound }: RunOptions): Promise<Outcome> {
+export async function runScenario(scenario: Scenario, mode: Mode, { without, short, waitsForBound }: RunOptions): Promise<ScenarioOutcome> {
   const folder = join(
     workspaceRoot,
     '.results/faults',
@@ -55,7 +55,7 @@ export async function runScenario(scenario: Scenario, mode: Mode, { without, sho
   const red = error !== null || verdict.findings.length > 0;
   const rows = ended?.rows ?? [];
   const recoveries = rows.flatMap(({ recoveryMs }) => (recoveryMs === null ? [] : [recoveryMs]));
-  const outcome: Outcome = {
+  const outcome: ScenarioOutcome = {
     scenario: scenario.name,
     mode,
     without,
@@ -78,7 +78,7 @@ export async function runScenario(scenario: Scenario, mode: Mode, { without, sho
 }
 
 /** Runs a scenario with one protection off: it has to fail through the named check with ids, and not by an error of its own. */
-export async function runControl(scenario: Scenario, mode: Mode, { without, check: wanted }: Control): Promise<Outcome> {
+export async function runControl(scenario: Scenario, mode: Mode, { without, check: wanted }: Control): Promise<ScenarioOutcome> {
   const outcome = await runScenario(scenario, mode, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
   return judgeControl(outcome, { without, check: wanted });
 }

@@ -3,7 +3,7 @@ import { DeadLetterList, DeadLetterSettled, DeadLetterView, Failure } from '@con
 import { logPlace, newProcessId, openLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { runFolding } from '@conclave/service-merger';
-import { DeadLetters, type Decision, type LetterFilter } from '@conclave/ports';
+import { DeadLetters, type LetterDecision, type LetterFilter } from '@conclave/ports';
 import type { GatewayClient } from './gateway-client.js';
 import { findGateway } from './running-gateway.js';
 
@@ -13,8 +13,8 @@ export interface DeadAccess {
   readonly where: string;
   list(filter: LetterFilter, page: { readonly limit: number; readonly before?: string }): Promise<DeadLetterList>;
   show(id: string): Promise<DeadLetterView>;
-  redrive(id: string, decision: Decision & { readonly again: boolean }): Promise<DeadLetterSettled>;
-  discard(id: string, decision: Decision): Promise<DeadLetterSettled>;
+  redrive(id: string, decision: LetterDecision & { readonly again: boolean }): Promise<DeadLetterSettled>;
+  discard(id: string, decision: LetterDecision): Promise<DeadLetterSettled>;
   close(): Promise<void>;
 }
 

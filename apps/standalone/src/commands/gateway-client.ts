@@ -6,12 +6,9 @@ import {
   RunAccepted,
   RunList,
   RunView,
-  type EngineEntry,
   type Snapshot,
   type StreamEntry,
 } from '@conclave/contracts';
-
-export type RunCompletedEntry = Extract<EngineEntry, { kind: 'run.completed' }>;
 
 /** An error answer of the gateway, with its message. */
 export class GatewayRefusal extends Error {}

@@ -1,6 +1,5 @@
-import { parseTaskId, type Snapshot, type StreamEntry } from '@conclave/contracts';
+import { parseTaskId, type RunCompletedEntry, type Snapshot, type StreamEntry } from '@conclave/contracts';
 import { outcomeWords, progressText } from '@conclave/service-gateway';
-import type { RunCompletedEntry } from './gateway-client.js';
 import { elapsedText, painted, plain, type Paint } from './terminal-look.js';
 
 interface Out {

@@ -32,14 +32,14 @@ const clusterNote = 'stores.kafka and stores.redis are for `npm run start:distri
 const everyAddress = '0.0.0.0';
 const shutdownLimitMs = 15_000;
 
-export interface Running {
+export interface RunningServer {
   readonly listening: Listening;
   /** Returns the same promise to every caller. */
   close(): Promise<void>;
 }
 
 /** Starts everything in this process and prints the start text. Resolves once it listens. */
-export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false, openProbe }: UpOptions): Promise<Running> {
+export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false, openProbe }: UpOptions): Promise<RunningServer> {
   const { HOST: chosen } = loaded.variables;
   const host = lan ? chosen || everyAddress : loaded.environment.HOST;
   const doors = openOwnDoors(loaded, { host, lan });

@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { noticesAbout, visibleText, type DocumentReader, type DocumentRequest, type ReadDocument } from '@conclave/ports';
+import { noticesAbout, visibleText, type DocumentReader, type DocumentToRead, type ReadDocument } from '@conclave/ports';
 import { mediaTypeOf } from './media-types.js';
 import { ReadingThreads, type ReadingThreadsOptions } from './reading-threads.js';
 
@@ -25,7 +25,7 @@ export function openDocumentReader({
   const threads = new ReadingThreads({ timeoutMs: 20_000, ...threadOptions });
 
   return {
-    async read({ bytes, mime, name, signal = new AbortController().signal }: DocumentRequest): Promise<ReadDocument> {
+    async read({ bytes, mime, name, signal = new AbortController().signal }: DocumentToRead): Promise<ReadDocument> {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
       const type = mediaTypeOf(mime, name, bytes);
       if (!type) throw new Failure('DOCUMENT_UNSUPPORTED', `It is ${mime === '' ? 'of no known media type' : mime.slice(0, 100)}.`);

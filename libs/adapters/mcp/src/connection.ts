@@ -6,7 +6,7 @@ import { ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelco
 import { apiVersion, Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply } from '@conclave/ports';
-import type { Bounds } from './bounds.js';
+import type { ServerBounds } from './bounds.js';
 import { callFailure, connectFailure } from './failures.js';
 import { GuardedFetch } from './guarded-fetch.js';
 import type { Launch } from './launch-plan.js';
@@ -19,7 +19,7 @@ import { listTools, ToolPage, type ListedTool } from './tool-list.js';
 export interface ConnectionParts {
   readonly name: string;
   readonly launch: Exclude<Launch, { kind: 'refused' }>;
-  readonly bounds: Bounds;
+  readonly bounds: ServerBounds;
   readonly logger: Logger;
   /** Called once, when the connection has ended by itself or was dropped. */
   onEnd(failure: Failure): void;
@@ -29,7 +29,7 @@ export interface ConnectionParts {
 const neverMs = 2_147_483_647;
 
 /** One connection to a server, from its first message to its end; never reused. */
-export class Connection {
+export class ServerConnection {
   tools: ReadonlyMap<string, ListedTool> = new Map();
   private listedAt = 0;
   private listing: Promise<void> | null = null;

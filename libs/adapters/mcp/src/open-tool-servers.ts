@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import { toolCalled, type ToolDescription, type ToolServers } from '@conclave/ports';
-import { usualBounds, type Bounds } from './bounds.js';
+import { usualBounds, type ServerBounds } from './bounds.js';
 import { launchOf, type BuiltinServer, type ConfiguredServers } from './launch-plan.js';
 import type { ListedTool } from './tool-list.js';
 import { ToolServer } from './tool-server.js';
@@ -18,7 +18,7 @@ export interface ToolServersOptions {
   /** Working directory of programs; paths in their arguments are relative to it. Default: that of this process. */
   readonly folder?: string;
   readonly logger: Logger;
-  readonly bounds?: Partial<Bounds>;
+  readonly bounds?: Partial<ServerBounds>;
 }
 
 interface Found {
@@ -31,7 +31,7 @@ interface Found {
  * first request for their tools. Forbidden or incomplete configuration is logged as a warning.
  */
 export function openToolServers({ servers, environment, builtins = {}, folder, logger, bounds: some }: ToolServersOptions): ToolServers {
-  const bounds: Bounds = { ...usualBounds, ...some };
+  const bounds: ServerBounds = { ...usualBounds, ...some };
   const sources = { environment, builtins, ...(folder === undefined ? {} : { folder }) };
   const all = Object.entries(servers).map(([name, server]) => {
     const launch = launchOf(name, server, sources);

@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
-import type { Bounds } from './bounds.js';
+import type { ServerBounds } from './bounds.js';
 import type { Launch } from './launch-plan.js';
 import type { ProgramLog } from './program-log.js';
 
@@ -30,7 +30,7 @@ export class ProgramTransport implements Transport {
 
   constructor(
     private readonly launch: Extract<Launch, { kind: 'program' }>,
-    private readonly bounds: Bounds,
+    private readonly bounds: ServerBounds,
     private readonly log: ProgramLog,
   ) {}
 

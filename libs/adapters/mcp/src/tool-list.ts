@@ -2,7 +2,7 @@ import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { longestToolDescription, oneLine, signatureOf, type JsonObject } from '@conclave/ports';
 import * as z from 'zod';
 import { SchemaCheck } from './argument-check.js';
-import type { Bounds } from './bounds.js';
+import type { ServerBounds } from './bounds.js';
 
 /** The used parts of a server's tool. */
 export interface ListedTool {
@@ -27,7 +27,7 @@ const toolName = /^[A-Za-z0-9._/-]{1,128}$/;
 /** All tools of a server, page by page. `left`: sentences on what was left out and why. Throws what `ask` throws. */
 export async function listTools(
   ask: (cursor: string | undefined) => Promise<z.infer<typeof ToolPage>>,
-  bounds: Bounds,
+  bounds: ServerBounds,
 ): Promise<{ readonly tools: ReadonlyMap<string, ListedTool>; readonly left: readonly string[] }> {
   const tools = new Map<string, ListedTool>();
   const left = new Set<string>();
@@ -58,7 +58,7 @@ export async function listTools(
   }
 }
 
-function read(value: unknown, bounds: Bounds): ListedTool | string {
+function read(value: unknown, bounds: ServerBounds): ListedTool | string {
   const { data: tool } = ToolSchema.safeParse(value);
   if (!tool) return 'A tool of its list is not valid.';
   const { name, description, title, inputSchema, outputSchema, annotations, execution } = tool;

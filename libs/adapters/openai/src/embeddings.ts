@@ -5,7 +5,7 @@ import type { OpenAI } from 'openai';
 import { CallSlots } from './call-slots.js';
 import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
 import { backOffMs, pause } from './retry.js';
-import { faultOf, type Fault } from './upstream-failure.js';
+import { faultOf, type FailedAttempt } from './upstream-failure.js';
 
 export interface EmbeddingsConfig {
   /** Name of the provider, for messages and the id of the embedder. */
@@ -28,7 +28,7 @@ const healthMs = 2_000;
 const emptyText = '(empty)';
 
 /** Outcome of one request. */
-type Attempted = { readonly vectors: readonly Float32Array[] } | Pick<Fault, 'failure' | 'again' | 'afterMs'>;
+type Attempted = { readonly vectors: readonly Float32Array[] } | Pick<FailedAttempt, 'failure' | 'again' | 'afterMs'>;
 
 /** Embeddings of an OpenAI-compatible server, POST /v1/embeddings. Opens no connection by itself. */
 export function openEmbeddings(config: EmbeddingsConfig): Embedder {
@@ -146,7 +146,7 @@ class EmbeddingsEndpoint implements Embedder {
     return vectors;
   }
 
-  private faultOf(error: unknown, prompts: readonly string[]): Fault {
+  private faultOf(error: unknown, prompts: readonly string[]): FailedAttempt {
     return faultOf(error, this.config.name, false, { prompts, key: this.config.provider.api_key }, Date.now());
   }
 

@@ -17,7 +17,7 @@ const isObject = (value: unknown): value is Loose => typeof value === 'object' &
 const positive = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? Math.floor(value) : null);
 
 /** GET /v1/models of one provider, cached for a short time; concurrent reads share one request. */
-export class ModelList {
+export class ProviderModels {
   private readonly contexts: LocalContexts;
   private current: { readonly until: number; readonly listing: Promise<Listing> } | null = null;
 

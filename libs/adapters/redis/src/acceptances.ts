@@ -1,6 +1,6 @@
 import { depthOf, type PlanRequested } from '@conclave/contracts';
 import { acceptedStatus, type Acceptance, type Accepted, type Runs, type RunSummary, type StoreTtl } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
 import {
   acceptRun,
@@ -34,7 +34,7 @@ export const listedMs = ({ retentionMs }: StoreTtl): number => retentionMs * 2 +
  */
 export class Acceptances {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
   ) {}

@@ -1,5 +1,5 @@
 import type { SymbolicResult } from '@conclave/ports';
-import type { Job } from './request.js';
+import type { SymbolicJob } from './request.js';
 
 export type Calculated = Omit<SymbolicResult, 'backend'>;
 
@@ -8,6 +8,6 @@ export interface Backend {
   /** As in a result: `sympy 1.11.1`. */
   readonly name: string;
   /** Throws Failure MATH_INPUT_INVALID, MATH_LIMIT, MATH_UNSUPPORTED, MATH_UNAVAILABLE, CALL_CANCELLED. */
-  calculate(job: Job, within: { readonly signal: AbortSignal; readonly timeoutMs?: number }): Promise<Calculated>;
+  calculate(job: SymbolicJob, within: { readonly signal: AbortSignal; readonly timeoutMs?: number }): Promise<Calculated>;
   close(): Promise<void>;
 }

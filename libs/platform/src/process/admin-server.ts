@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../metrics/metrics.js';
-import type { Readiness } from './readiness.js';
+import type { ReadinessChecks } from './readiness.js';
 
 export interface AdminServer {
   readonly port: number;
@@ -16,7 +16,7 @@ const json = (response: ServerResponse, status: number, body: unknown): void => 
 export async function openAdminServer(options: {
   readonly host: string;
   readonly port: number;
-  readonly readiness: Readiness;
+  readonly readiness: ReadinessChecks;
   readonly metrics: Metrics;
 }): Promise<AdminServer> {
   const { readiness, metrics } = options;

@@ -1,10 +1,10 @@
 import { Failure } from '@conclave/contracts';
 import { noticesAbout, visibleText } from '../pages/visible-text.js';
-import type { DocumentReader, DocumentRequest, ReadDocument } from './documents.js';
+import type { DocumentReader, DocumentToRead, ReadDocument } from './documents.js';
 
 /** Reads plain text and Markdown only, for tests and simulations. */
 export class MemoryDocuments implements DocumentReader {
-  async read({ bytes, mime, name, signal }: DocumentRequest): Promise<ReadDocument> {
+  async read({ bytes, mime, name, signal }: DocumentToRead): Promise<ReadDocument> {
     if (signal?.aborted) throw new Failure('CALL_CANCELLED');
     const type = textTypeOf(mime, name);
     if (!type) throw new Failure('DOCUMENT_UNSUPPORTED', `It is ${mime || 'of no media type'}.`);

@@ -37,7 +37,7 @@ export interface LetterFilter {
   readonly all?: boolean;
 }
 
-export interface Decision {
+export interface LetterDecision {
   readonly actor: string;
   readonly note?: string | null;
 }
@@ -84,7 +84,7 @@ export class DeadLetters {
    * Publishes the record again for the group that failed: first the record, then the decision. A crash between them leaves the letter open;
    * a second copy has the same event id, so it takes effect once. Refused for a settled letter unless `again`.
    */
-  async redrive(id: string, decision: Decision & { readonly again?: boolean }): Promise<DeadLetterSettled> {
+  async redrive(id: string, decision: LetterDecision & { readonly again?: boolean }): Promise<DeadLetterSettled> {
     const letter = await this.find(id);
     const { item, record } = letter;
     if (!decision.again) refuseSettled(item);
@@ -99,7 +99,7 @@ export class DeadLetters {
   }
 
   /** Records that the letter will not be handled. Refused for a settled letter. */
-  async discard(id: string, decision: Decision): Promise<DeadLetterSettled> {
+  async discard(id: string, decision: LetterDecision): Promise<DeadLetterSettled> {
     const letter = await this.find(id);
     refuseSettled(letter.item);
     return { ...(await this.settle(letter, 'discarded', decision)), effects: await this.effects(letter.item) };
@@ -108,7 +108,7 @@ export class DeadLetters {
   private async settle(
     { item, settlements }: Found,
     action: DeadLetterSettlement['action'],
-    { actor, note = null }: Decision,
+    { actor, note = null }: LetterDecision,
   ): Promise<Omit<DeadLetterSettled, 'effects'>> {
     const at = (this.options.now ?? Date.now)();
     const runId = item.runId ?? 'none';

@@ -29,7 +29,7 @@ export interface DescribedModel {
 }
 
 /** Templates, aliases and models by the names clients use. */
-export interface TemplateCatalogue {
+export interface TemplateSource {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
   /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
@@ -156,7 +156,7 @@ export const defaultLimits: GatewayLimits = {
 };
 
 export interface GatewayOptions {
-  readonly catalogue: TemplateCatalogue;
+  readonly catalogue: TemplateSource;
   readonly log: EventLog;
   readonly state: StateStore;
   readonly stream: RunStream;

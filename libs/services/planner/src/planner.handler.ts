@@ -34,7 +34,7 @@ import {
   type WorkState,
 } from '@conclave/calls';
 import { planAsk, strategyOf, withVision, type Ask, type PlanAsked, type PlanSaid } from '@conclave/strategies';
-import { type Random } from './thompson.js';
+import { type RandomSource } from './thompson.js';
 import type * as z from 'zod';
 import { levelOf, lowerLevel, needsDocument, raiseLevel, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
@@ -97,7 +97,7 @@ export class PlannerHandler {
     @Inject(STATE) private readonly state: PlannerState,
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(RUN_STREAM) private readonly stream: ShownIn,
-    @Inject(RANDOM) random: Random,
+    @Inject(RANDOM) random: RandomSource,
     @Inject(SEARCH) search: Search | null = null,
     @Inject(GRAPH) graph: KnowledgeGraph | null = null,
     @Inject(VECTORS) vectors: Vectors | null = null,

@@ -22,7 +22,7 @@ export interface LoggedRecord {
 }
 
 /** One attempt of a client to get a question answered. Also in the history as `ask` invoke / ok / fail / unknown. */
-export interface Asked {
+export interface AskedRun {
   /** Id of the client's operation in the history. */
   readonly id: string;
   readonly question: string;
@@ -72,7 +72,7 @@ export interface Evidence {
   readonly collectedAt: number;
   /** Lines of the clients (`ask`, `view`), of the fake model (`model.call`) and of the services, in the order of the file. */
   readonly history: readonly HistoryEntry[];
-  readonly asked: readonly Asked[];
+  readonly asked: readonly AskedRun[];
   readonly viewings: readonly Viewing[];
   /** Every topic from its beginning to its end. */
   readonly records: readonly LoggedRecord[];

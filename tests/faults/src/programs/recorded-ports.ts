@@ -5,13 +5,13 @@ import { overriding, serviceOfGroup } from '@conclave/platform';
 import type { Note, PublishData } from './history-file.js';
 
 /** Where the lines go and which actor they name. */
-export interface Recording {
+export interface HistoryTarget {
   readonly note: Note;
   readonly service: string;
 }
 
 /** The log, with a line before and after every append of a service. */
-export const recordedLog = (log: EventLog, { note, service }: Recording): EventLog =>
+export const recordedLog = (log: EventLog, { note, service }: HistoryTarget): EventLog =>
   overriding(log, { publish: (events) => recorded(note, service, publishOf('service', events), () => log.publish(events)) });
 
 /** The same for appends by delivery pools: outputs of handlers, and dead letters. */
@@ -32,7 +32,7 @@ export const recordedPool =
  */
 export function recordedRuns(
   runs: Runs,
-  { note, service }: Recording,
+  { note, service }: HistoryTarget,
   { appends, durable }: { readonly appends: boolean; durable(): Promise<void> },
 ): Runs {
   const commit = async <S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> => {

@@ -6,7 +6,7 @@ import { absent, absentOn, cellName, demandsOpenRuns, further, points, services 
 import type { Cell } from '../scenarios/kill-matrix-cell.js';
 import { scenarios } from '../scenarios/list.js';
 import type { Control, Scenario } from '../scenarios/scenario.js';
-import { readRecorded, type Recorded } from './recorded.js';
+import { readRecorded, type RecordedOutcome } from './recorded.js';
 
 /** What is not promised, said as plainly as what is. */
 const notPromised: readonly string[] = [
@@ -26,8 +26,8 @@ const lostWithout = (name: ProtectionName): string => protections.find((one) => 
 const allModes: readonly Mode[] = ['embedded', 'distributed'];
 
 /** docs/guarantees.md, from the list of scenarios and from what the recorded runs of them showed. */
-export function guaranteesPage(recorded: readonly Recorded[] = readRecorded()): string {
-  const lookUp = (scenario: string, mode: Mode, without: string | null): Recorded | undefined =>
+export function guaranteesPage(recorded: readonly RecordedOutcome[] = readRecorded()): string {
+  const lookUp = (scenario: string, mode: Mode, without: string | null): RecordedOutcome | undefined =>
     recorded.find((one) => one.scenario === scenario && one.mode === mode && one.without === without);
   const rows = scenarios.map((scenario) => {
     const became = scenario.modes.map((mode) => `${mode}: ${resultText(lookUp(scenario.name, mode, null))}`);
@@ -97,7 +97,7 @@ ${notPromised.map((sentence) => `- ${sentence}`).join('\n')}
 }
 
 /** `held 2026-11-22`, or what was found; `not run` where nothing is recorded. */
-function resultText(one: Recorded | undefined): string {
+function resultText(one: RecordedOutcome | undefined): string {
   if (!one) return 'not run';
   const how = `${one.date}${one.form === 'short' ? ', short form' : ''}`;
   if (one.holds) return `held (${how})`;
@@ -108,7 +108,7 @@ function resultText(one: Recorded | undefined): string {
 function controlRow(
   scenario: Scenario,
   { without, check, part, modes }: Control,
-  lookUp: (scenario: string, mode: Mode, without: string) => Recorded | undefined,
+  lookUp: (scenario: string, mode: Mode, without: string) => RecordedOutcome | undefined,
 ): string {
   const name = part ?? scenario.name;
   const became = (modes ?? scenario.modes).map((mode) => {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Outcome } from '../judge-control.js';
+import type { ScenarioOutcome } from '../judge-control.js';
 import { guaranteesPage } from './guarantees.js';
-import { readRecorded, record, type Recorded } from './recorded.js';
+import { readRecorded, record, type RecordedOutcome } from './recorded.js';
 
 let folder: string;
 beforeEach(() => {
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const ran = (more: Partial<Outcome> = {}): Outcome => ({
+const ran = (more: Partial<ScenarioOutcome> = {}): ScenarioOutcome => ({
   scenario: 'poison',
   mode: 'embedded',
   without: null,
@@ -32,7 +32,7 @@ const cell = (name: string, outcome = 'survived') => ({ name: `kill:${name}`, ou
 const finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'Lost.' } as const;
 
 /** What is recorded after these runs, one after the other. */
-function recordedAfter(...runs: readonly (readonly [Outcome, day: string])[]): readonly Recorded[] {
+function recordedAfter(...runs: readonly (readonly [ScenarioOutcome, day: string])[]): readonly RecordedOutcome[] {
   const file = join(folder, 'recorded.json');
   for (const [outcome, day] of runs) record([outcome], new Date(`${day}T12:00:00Z`), file);
   return readRecorded(file);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { workspaceRoot } from '@conclave/test-support/system';
 import type { Mode } from '@conclave/contracts';
 import type { CheckName } from '../evidence/evidence.js';
-import type { Outcome } from '../judge-control.js';
+import type { ScenarioOutcome } from '../judge-control.js';
 
 /** What one cell of the kill matrix showed. */
 export interface RecordedCell {
@@ -13,7 +13,7 @@ export interface RecordedCell {
 }
 
 /** What the last recorded run of one scenario in one mode showed, with nothing switched off or with one protection. */
-export interface Recorded {
+export interface RecordedOutcome {
   readonly scenario: string;
   readonly mode: Mode;
   readonly without: string | null;
@@ -36,15 +36,15 @@ export interface Recorded {
 }
 
 const file = join(workspaceRoot, 'tests/faults/recorded.json');
-const keyOf = ({ scenario, mode, without }: Pick<Recorded, 'scenario' | 'mode' | 'without'>): string =>
+const keyOf = ({ scenario, mode, without }: Pick<RecordedOutcome, 'scenario' | 'mode' | 'without'>): string =>
   `${scenario} ${mode} ${without ?? ''}`;
 
 /** The recorded runs of the repository; none where nothing was recorded yet. */
-export const readRecorded = (from = file): readonly Recorded[] =>
-  existsSync(from) ? (JSON.parse(readFileSync(from, 'utf8')) as readonly Recorded[]) : [];
+export const readRecorded = (from = file): readonly RecordedOutcome[] =>
+  existsSync(from) ? (JSON.parse(readFileSync(from, 'utf8')) as readonly RecordedOutcome[]) : [];
 
 /** Puts outcomes in the place of earlier ones of the same scenario, mode and protection; others stay. */
-export function record(outcomes: readonly Outcome[], now: Date, to = file): void {
+export function record(outcomes: readonly ScenarioOutcome[], now: Date, to = file): void {
   const all = new Map(readRecorded(to).map((one) => [keyOf(one), one]));
   for (const outcome of outcomes) {
     const fresh = recordedOf(outcome, now);
@@ -56,7 +56,7 @@ export function record(outcomes: readonly Outcome[], now: Date, to = file): void
 }
 
 /** Whether these are two parts of a matrix, run on one day: they come one by one. */
-function arePartsOfOne(known: Recorded, fresh: Recorded): boolean {
+function arePartsOfOne(known: RecordedOutcome, fresh: RecordedOutcome): boolean {
   const cells = Object.keys(fresh.cells ?? {});
   return (
     known.date === fresh.date &&
@@ -67,7 +67,7 @@ function arePartsOfOne(known: Recorded, fresh: Recorded): boolean {
   );
 }
 
-function recordedOf(outcome: Outcome, now: Date): Recorded {
+function recordedOf(outcome: ScenarioOutcome, now: Date): RecordedOutcome {
   const { scenario, mode, without, findings, error, recoveryMs, figures, rows, red, short } = outcome;
   const found: Partial<Record<CheckName, number>> = {};
   for (const { check } of findings) found[check] = (found[check] ?? 0) + 1;
@@ -93,10 +93,10 @@ function recordedOf(outcome: Outcome, now: Date): Recorded {
 }
 
 /** The matrix of both parts: it holds where both do. */
-function joined(known: Recorded, fresh: Recorded): Recorded {
+function joined(known: RecordedOutcome, fresh: RecordedOutcome): RecordedOutcome {
   const found: Partial<Record<CheckName, number>> = { ...known.found };
   for (const [check, count] of Object.entries(fresh.found) as [CheckName, number][]) found[check] = (found[check] ?? 0) + count;
-  const both = (pick: (one: Recorded) => number): number => pick(known) + pick(fresh);
+  const both = (pick: (one: RecordedOutcome) => number): number => pick(known) + pick(fresh);
   return {
     ...fresh,
     holds: known.holds && fresh.holds,

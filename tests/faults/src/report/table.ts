@@ -1,10 +1,10 @@
-import type { Outcome } from '../judge-control.js';
+import type { ScenarioOutcome } from '../judge-control.js';
 import { absent, points, services } from '../scenarios/kill-matrix.js';
 
 const head = ['scenario', 'mode', 'outcome', 'recovery', 'runs', 'duplicate calls', 'tokens wasted', 'took'] as const;
 
 /** The table for people: one line for each scenario, then those of its rows, and what a kill matrix leaves out. */
-export function tableOf(outcomes: readonly Outcome[]): string {
+export function tableOf(outcomes: readonly ScenarioOutcome[]): string {
   const lines = outcomes.flatMap((outcome) => [
     [
       outcome.scenario + (outcome.without ? ` without ${outcome.without}` : ''),

@@ -1,5 +1,5 @@
 import { until } from '@conclave/test-support';
-import type { RecordedCall } from '@conclave/test-support';
+import type { ServedCall } from '@conclave/test-support';
 import type { World } from '../world/world.js';
 import { pause } from './measure.js';
 import type { Scenario } from './scenario.js';
@@ -19,7 +19,7 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 async function killOnce(world: World, [service, role]: (typeof members)[number], n: number): Promise<{ ms: number; runId: string }> {
   const { system } = world;
   const name = `takeover-${service}-${n}`;
-  const callsOf = (): readonly RecordedCall[] =>
+  const callsOf = (): readonly ServedCall[] =>
     system.models.calls.filter(({ step, messages }) => step === `load ${role}` && JSON.stringify(messages).includes(name));
   world.behave({ instead: (asked, question) => (asked === role && question.includes(name) ? { hang: true } : null) });
   const load = world.load.run({ runs: 1, atOnce: 1, name, patienceMs: 60_000 });

@@ -1,7 +1,7 @@
 import type { ProbePoint } from '@conclave/platform';
 import { until } from '@conclave/test-support';
 import { byAdmin, plainTemplate } from '@conclave/test-support/system';
-import type { SystemWishes } from '../world/servers.js';
+import type { SystemRequirements } from '../world/servers.js';
 import type { World } from '../world/world.js';
 import type { Cell } from './kill-matrix-cell.js';
 
@@ -19,7 +19,7 @@ export const learnedBehind = (point: ProbePoint): boolean => point === 'cache-wr
 
 /** A template whose plans may name tools. */
 export const toolTemplate = 'conclave-tools';
-export const portSystem: SystemWishes = {
+export const portSystem: SystemRequirements = {
   configuration: {
     mcp: { precision: { enabled: true } },
     templates: { [toolTemplate]: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', capabilities: ['mcp'] } },

@@ -1,7 +1,7 @@
 import type { Mode } from '@conclave/contracts';
 import type { Bounds, CheckName } from '../evidence/evidence.js';
 import type { ProtectionName } from '../programs/protections.js';
-import type { SystemWishes } from '../world/servers.js';
+import type { SystemRequirements } from '../world/servers.js';
 import type { World } from '../world/world.js';
 
 /** A protection that can be switched off, and what must turn red then. */
@@ -36,7 +36,7 @@ export interface Scenario {
   /** Parts that CI runs in its place, side by side in systems of their own. */
   readonly ciParts?: readonly Scenario[];
   /** How the system is started. */
-  readonly system?: SystemWishes;
+  readonly system?: SystemRequirements;
   /** Starts load and does harm. Whatever is not asserted by the checker afterwards is asserted here, by throwing. */
   run(world: World): Promise<void>;
 }

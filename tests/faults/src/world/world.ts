@@ -5,10 +5,10 @@ import { allMetrics, System, plainTemplate, twoHops, type TwoHops } from '@concl
 import type { Evidence, MemoryUse } from '../evidence/evidence.js';
 import { committee, goodManners, type Manners } from './committee.js';
 import { learningTemplate, Load, type LoadOptions } from './load.js';
-import { openServers, type OwnServers, type SystemWishes } from './servers.js';
+import { openServers, type OwnServers, type SystemRequirements } from './servers.js';
 
 /** One line of the table, for scenarios that have several faults in them. */
-export interface Row {
+export interface TableRow {
   readonly name: string;
   readonly outcome: string;
   /** Milliseconds from the fault to the end of the work it hit; null where nothing had to recover. */
@@ -21,7 +21,7 @@ export interface Row {
 
 /** A system under test with its servers, its fake models and its clients, while one scenario harms it. */
 export class World {
-  readonly rows: Row[] = [];
+  readonly rows: TableRow[] = [];
   readonly load: Load;
   /** Of the harm a scenario does to the log itself: what it injects is no record that came from nowhere. */
   readonly injector: HistoryWriter;
@@ -53,7 +53,7 @@ export class World {
   }
 
   /** `without`: the protection that is switched off. */
-  static async start(mode: Mode, wishes: SystemWishes, without: string | null, short: boolean): Promise<World> {
+  static async start(mode: Mode, wishes: SystemRequirements, without: string | null, short: boolean): Promise<World> {
     const hops = twoHops();
     const servers = await openServers(mode === 'distributed' ? wishes : {}, hops.documents);
     try {
@@ -105,7 +105,7 @@ export class World {
     return this.lastFaultAt;
   }
 
-  row(row: Row): void {
+  row(row: TableRow): void {
     this.rows.push(row);
   }
 

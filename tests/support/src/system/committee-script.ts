@@ -1,6 +1,6 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { textOf as contentText } from '../model-server/script.js';
-import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
+import type { ServedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
 /** Roles whose prompts begin with a fixed line. */
 const named = [
@@ -111,7 +111,7 @@ export class CommitteeScript {
   ) {}
 
   /** Calls of this question, in the order they came. */
-  calls(role?: Role): readonly RecordedCall[] {
+  calls(role?: Role): readonly ServedCall[] {
     return this.server.calls.filter(
       (call) => textOf(call.messages).includes(this.question) && (role === undefined || roleOf(call) === role),
     );

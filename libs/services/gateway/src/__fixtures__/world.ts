@@ -8,6 +8,7 @@ import {
   RunView,
   type StreamBody,
   type Template,
+  type RunCompletedEntry,
 } from '@conclave/contracts';
 import { ProviderAccess } from '@conclave/calls';
 import { type LogFields, noProbe, openLogger, openMetrics, type Probe, silentLogger } from '@conclave/platform';
@@ -25,8 +26,6 @@ import type { INestApplication } from '@nestjs/common';
 import { createGatewayApp } from '../create-app.js';
 import type { ApiKeys, GatewayLimits, GatewayMetrics, GatewayOptions, KeyOwner } from '../options.js';
 import { MemoryStores, type FakeRun } from './memory-state.js';
-
-type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
 export const template: Template = {
   id: 'conclave',
@@ -51,7 +50,7 @@ export const template: Template = {
 
 export const usage = { calls: 5, prompt: 120, completion: 45, reasoning: 7, cost: 0.25, estimated: false };
 
-export const completed = (over: Partial<Completed> = {}): Completed => ({
+export const completed = (over: Partial<RunCompletedEntry> = {}): RunCompletedEntry => ({
   kind: 'run.completed',
   outcome: 'completed',
   rule: 'D3',
@@ -69,7 +68,7 @@ export const completed = (over: Partial<Completed> = {}): Completed => ({
 /** The record of a run in these specs, from the entries of its stream. */
 function describeRun(state: unknown): RunView {
   const { runId, status, terminal, entries } = state as FakeRun;
-  const end = entries.find((entry): entry is Completed => entry.kind === 'run.completed');
+  const end = entries.find((entry): entry is RunCompletedEntry => entry.kind === 'run.completed');
   return RunView.parse({
     object: 'run',
     id: runId,

@@ -4,7 +4,7 @@ import { canSee, knownStrategy } from '@conclave/strategies';
 import { UploadQuota } from '../collections/upload-quota.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import type { GivenPart } from './content-parts.js';
-import { type Given, readGiven } from './given-content.js';
+import { type DecodedPart, readGiven } from './given-content.js';
 import { RemoteImages } from './remote-images.js';
 
 /** Characters of a file shown to the planner. */
@@ -14,8 +14,8 @@ interface QuestionParts {
   readonly goal: string;
   readonly given: readonly GivenPart[];
 }
-type Whole = Exclude<Given, { kind: 'address' }>;
-type Placed<Content = Given> = { readonly content: Content; readonly param: string };
+type Whole = Exclude<DecodedPart, { kind: 'address' }>;
+type Placed<Content = DecodedPart> = { readonly content: Content; readonly param: string };
 
 /** Checks, reads and stores the images and files of a question for the experts. */
 @Injectable()

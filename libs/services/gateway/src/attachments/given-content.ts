@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { type ContentPart, Failure } from '@conclave/contracts';
 
 /** What a content part holds, decoded. */
-export type Given =
+export type DecodedPart =
   | { readonly kind: 'address'; readonly url: string }
   | { readonly kind: 'image'; readonly mime: string; readonly name: string | null; readonly bytes: Buffer }
   /** `readAs`: media type passed to the document reader. */
@@ -26,7 +26,7 @@ const alsoText = /^(?:image\/svg\+xml|application\/(?:[a-z0-9.-]+\+)?(?:xml|yaml
 const known: ReadonlySet<string> = new Set(['text/html', 'text/markdown', 'text/x-markdown', 'text/csv', 'text/tab-separated-values']);
 
 /** Decodes a part; `param` is its path in the request. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID. */
-export function readGiven(part: ContentPart, param: string): Given {
+export function readGiven(part: ContentPart, param: string): DecodedPart {
   if (part.type === 'image_url') {
     const value = part['image_url'];
     const url = typeof value === 'string' ? value : memberOf(value, 'url');
@@ -52,7 +52,7 @@ const memberOf = (value: unknown, name: string): string | null => {
 
 const invalid = (detail: string, param: string): Failure => new Failure('ATTACHMENT_INVALID', detail, { param });
 
-function contentOf(url: string, name: string | null, param: string): Given {
+function contentOf(url: string, name: string | null, param: string): DecodedPart {
   const comma = url.indexOf(',');
   const head = comma < 0 || comma > 400 ? null : /^data:([^;,]*)((?:;[^;,]*)*)$/i.exec(url.slice(0, comma));
   if (!head || !/;base64$/i.test(head[2]!)) throw invalid('Write it as "data:<media type>;base64,<content>".', param);
@@ -99,7 +99,7 @@ for (const [net, bits] of [
   inside.addSubnet(net, bits, 'ipv6');
 
 /** Recognises a fetched image by its bytes; the content type of the response is ignored. Throws ATTACHMENT_INVALID. */
-export function imageIn(bytes: Buffer, param: string): Extract<Given, { kind: 'image' }> {
+export function imageIn(bytes: Buffer, param: string): Extract<DecodedPart, { kind: 'image' }> {
   const mime = imageSigns.find(([, is]) => is(bytes))?.[0];
   if (!mime) throw invalid(`What stands at its address is no ${taken}.`, param);
   return { kind: 'image', mime, name: null, bytes };

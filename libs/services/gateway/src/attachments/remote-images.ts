@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ContentPart, Failure } from '@conclave/contracts';
-import type { JsonBody } from '@conclave/ports';
+import type { JsonObject } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
-import { type Given, imageIn, readGiven } from './given-content.js';
+import { type DecodedPart, imageIn, readGiven } from './given-content.js';
 
-type Image = Extract<Given, { kind: 'image' }>;
+type Image = Extract<DecodedPart, { kind: 'image' }>;
 
 /**
  * Fetches images by address, with checks, and passes on their bytes: a model server would fetch from inside the network what the
@@ -38,7 +38,7 @@ export class RemoteImages {
    * Returns the body of a direct call with the address of each image replaced by its bytes. Refuses other addresses in message parts.
    * Throws ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE.
    */
-  async inlined(body: JsonBody, signal: AbortSignal): Promise<JsonBody> {
+  async inlined(body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { messages, tools } = body;
     if (!Array.isArray(messages)) return body;
     for (const [index, tool] of (Array.isArray(tools) ? (tools as unknown[]) : []).entries())
@@ -97,7 +97,7 @@ export class RemoteImages {
 /** Members of a message, besides `content`, in which servers look for media. */
 const media = ['image', 'images', 'image_url', 'video', 'videos', 'audio', 'files', 'documents'] as const;
 
-const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const invalid = (detail: string, param: string, cause?: unknown): Failure =>
   new Failure('ATTACHMENT_INVALID', detail, { param, ...(cause ? { cause } : {}) });
 

@@ -5,7 +5,7 @@ import {
   chunksOf,
   EVENT_LOG,
   type EventLog,
-  type JsonBody,
+  type JsonObject,
   type ModelReply,
   MODELS,
   type Models,
@@ -115,7 +115,7 @@ export class DirectCalls {
   /** Records every call, even when its client left: its tokens were spent. Never rejects. */
   async record(
     runId: string,
-    call: { readonly model: string; readonly body: JsonBody; readonly purpose: string },
+    call: { readonly model: string; readonly body: JsonObject; readonly purpose: string },
     startedAt: number,
     caller: Caller,
     reply: ModelReply | null,

@@ -9,7 +9,7 @@ import type { Request } from 'express';
 import pTimeout from 'p-timeout';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
-import { applyLimits, type Question } from '../chat/chat-request.js';
+import { applyLimits, type ClientQuestion } from '../chat/chat-request.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -25,7 +25,7 @@ const withoutAnswer: ReadonlySet<string> = new Set(['cancelled', 'failed']);
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** How a request is recognised as a repeat of an earlier one. */
-export interface Repeat {
+export interface RepeatKey {
   /** SHA-256 over endpoint, caller, body and the Idempotency-Key, if any. */
   readonly key: string;
   readonly idempotent: boolean;
@@ -35,12 +35,12 @@ export interface Repeat {
 
 /** A request that passed every check. */
 export interface CheckedRequest {
-  readonly question: Question;
+  readonly question: ClientQuestion;
   readonly template: Template;
   readonly caller: Caller;
   /** Endpoint of the request; a chat run is cancelled when its last client leaves. */
   readonly origin: 'chat' | 'runs';
-  readonly repeat: Repeat;
+  readonly repeat: RepeatKey;
   /** Whether the run's events hold prompts and raw replies. */
   readonly detail?: 'redacted' | 'full';
   /** Trace id from the client's `traceparent`, if any. */
@@ -48,7 +48,7 @@ export interface CheckedRequest {
 }
 
 /** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
-function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): Repeat {
+function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): RepeatKey {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
@@ -60,7 +60,7 @@ function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffe
 /** Collects what acceptance needs from a checked request. */
 export const checkedRequest = (
   request: Request,
-  question: Question,
+  question: ClientQuestion,
   template: Template,
   caller: Caller,
   origin: CheckedRequest['origin'],

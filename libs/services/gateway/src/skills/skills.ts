@@ -3,7 +3,7 @@ import { Failure, type SkillItem, type SkillList, type SkillView, skillSetting }
 import { STATE, type StateStore } from '@conclave/ports';
 import { longestArguments, readSkill, skillCallIn, skillName, skillPrompt, type Skill } from './skill.js';
 import * as z from 'zod';
-import type { Question } from '../chat/chat-request.js';
+import type { ClientQuestion } from '../chat/chat-request.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { SkillFolder } from './skill-folder.js';
@@ -36,7 +36,7 @@ export class Skills {
    * hides which skills await approval. Approval is looked up for each call. Throws REQUEST_INVALID for arguments that are too long,
    * STORE_*.
    */
-  async applied<Q extends Question>(question: Q): Promise<Q> {
+  async applied<Q extends ClientQuestion>(question: Q): Promise<Q> {
     const call = skillCallIn(question.goal);
     const found = call && (await this.approved(call.name));
     if (!call || !found) return question;

@@ -5,7 +5,7 @@ import { Insight, Outcome, RuleId, Source } from './values.js';
 /** How a run ends, once a row of the decision table or a limit has decided it. */
 export const Ending = z.object({
   outcome: Outcome,
-  rule: RuleId.nullable().describe('row of the decision table; null for an abort and for an answer of a cache'),
+  rule: RuleId.nullable().describe('row of the decision table; null for an abort and a cached answer'),
   reason: z.string().describe('one sentence for people'),
   reasonCode: z.string(),
 });
@@ -22,7 +22,7 @@ export const Draft = z.object({
     .array(z.object({ n: z.int(), sentence: z.string(), missing: z.array(z.string()) }))
     .optional()
     .describe('cited sentences with numbers or names that do not occur in their source'),
-  unwritten: z.string().optional().describe('why no model wrote it: it was put together from the findings'),
+  unwritten: z.string().optional().describe('why no model wrote it: it was assembled from the findings'),
 });
 export type Draft = z.infer<typeof Draft>;
 
@@ -59,20 +59,20 @@ export const TaskWish = z.object({
       capability: z.string(),
       argument: z.string(),
       exact: z.boolean().optional(),
-      once: z.boolean().optional().describe('may have changed something: it is not tried a second time, whatever came of the first'),
+      once: z.boolean().optional().describe('may have side effects: never repeated, whatever the outcome of the first call'),
     })
     .nullable()
-    .describe('what it does, as it is compared with others; null = never a repeat'),
-  models: z.array(z.string()).describe('models it may ask, first one first; empty where it asks none'),
-  learn: z.enum(['settled', 'accepted', 'never']).describe('when its facts join the ledger'),
+    .describe('what it does, for comparison with other tasks; null = never a repeat'),
+  models: z.array(z.string()).describe('models it may call, in order of preference; empty if it calls none'),
+  learn: z.enum(['settled', 'accepted', 'never']).describe('when its facts join the memory of the run'),
   stream: z.enum(['live', 'held']),
   composes: z.boolean().optional().describe('its text is the answer'),
   timeoutS: z.number().positive().optional().describe('seconds it may run; those of the template where absent'),
   calls: z.int().positive().optional().describe('model calls that it may make at most, where it makes calls of its own'),
   from: z.literal('reserve').optional().describe('may use the last part of the budget'),
   tier: z.enum(['t1', 't2', 'always']).optional(),
-  origin: z.string().optional().describe('of a task made out of another one of the same round: the id of that one'),
-  again: z.string().optional().describe('of an expert that is asked again: the task whose answer was unsure'),
+  origin: z.string().optional().describe('id of the task of the same round that it was made from'),
+  again: z.string().optional().describe('task whose answer was unsure, if an expert is asked again'),
   hints: z.string().optional().describe('what the judge wants improved'),
 });
 export type TaskWish = z.infer<typeof TaskWish>;

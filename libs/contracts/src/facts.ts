@@ -41,11 +41,11 @@ const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? ''
 export const factSpecs = [
   defineFact(
     'RunStarted',
-    'The request was taken in; the run exists from here on.',
+    'The request was accepted; the run exists from here on.',
     {
       at: Timestamp,
       strategy: z.string(),
-      maxRounds: z.int().describe('rounds it may take, the first pass included'),
+      maxRounds: z.int().describe('maximum rounds, including the first pass'),
       round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
       request: PlanRequested.schema,
     },
@@ -99,13 +99,13 @@ export const factSpecs = [
       by: z.enum(['planner', 'clock', 'engine']),
       usage: Usage,
       failure: FailureNote.nullable(),
-      plan: PlanCreated.schema.nullable().describe('what came instead of a plan that may run'),
+      plan: PlanCreated.schema.nullable().describe('the invalid plan, if one came'),
     },
     ({ epoch, why }) => `There is no plan ${epoch}: ${why}`,
   ),
   defineFact(
     'UsageCounted',
-    'What came too late is counted and changes nothing else.',
+    'A late result is counted and changes nothing else.',
     { of: z.string(), attempt: z.int(), usage: Usage },
     ({ of, usage }) => `${local(of)} came too late; what it cost is counted: ${counted(usage.calls, 'call')}.`,
   ),
@@ -186,7 +186,7 @@ export const factSpecs = [
   ),
   defineFact(
     'TaskAccepted',
-    'A result counts from here on, and those it takes the place of are history.',
+    'A result counts from here on, and those it replaces no longer do.',
     { ref: z.string(), instead: z.array(z.string()) },
     ({ ref, instead }) => `The result of ${local(ref)} counts${instead.length > 0 ? ` in place of ${instead.map(local).join(', ')}` : ''}.`,
   ),
@@ -199,11 +199,11 @@ export const factSpecs = [
         .object({
           epoch: z.int(),
           fallback: z.boolean(),
-          says: z.string().optional().describe('what the planner says that it does'),
+          says: z.string().optional().describe("the planner's own account of its plan"),
           tasks: z.array(z.object({ taskId: z.string(), capability: z.string(), task: z.string(), needs: z.array(z.string()) })),
         })
         .optional()
-        .describe('what a plan comes to'),
+        .describe('content of the plan'),
     },
     ({ hook, plan }) => `The strategy was asked what follows (${hook})${plan ? `: ${counted(plan.tasks.length, 'task')}` : ''}.`,
     ({ plan }) => (plan ? [{ kind: 'plan.ready', ...plan }] : []),
@@ -217,7 +217,7 @@ export const factSpecs = [
   ),
   defineFact(
     'Assessed',
-    'What the strategy says of its state before the table decides.',
+    'What the strategy reports of its state before the table decides.',
     { epoch: z.int(), reading: Reading },
     ({ reading }) =>
       reading.by === 'planner'
@@ -246,7 +246,7 @@ export const factSpecs = [
   ),
   defineFact(
     'Decided',
-    'A row of the decision table was taken.',
+    'A row of the decision table was applied.',
     {
       epoch: z.int(),
       rule: RuleId,
@@ -306,16 +306,16 @@ export const factSpecs = [
   ),
   defineFact(
     'Paused',
-    'Nothing new is begun, and the clock of the run stands.',
+    'Nothing new starts, and the clock of the run stops.',
     { at: Timestamp, until: Timestamp },
     () => 'The run is paused.',
   ),
   defineFact('Resumed', 'The run goes on.', { at: Timestamp }, () => 'The run goes on.'),
   defineFact(
     'Noted',
-    'The strategy keeps something in mind, and may say it.',
+    'The strategy remembers something, and may tell the reader.',
     {
-      data: z.record(z.string(), z.unknown()).optional().describe('members of its own part of the state'),
+      data: z.record(z.string(), z.unknown()).optional().describe("members of the strategy's own state"),
       code: ThoughtCode.optional(),
       stage: StageCode.optional().describe('what the run does from here on'),
       text: z.string().optional(),

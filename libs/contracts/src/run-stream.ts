@@ -9,7 +9,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     kind: z.literal('run.started'),
     template: z.string(),
     strategy: z.string(),
-    maxRounds: z.int().describe('rounds it may take, the first pass included'),
+    maxRounds: z.int().describe('maximum rounds, including the first pass'),
     round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
     question: z.string(),
   }),
@@ -18,7 +18,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     kind: z.literal('plan.ready'),
     epoch: z.int(),
     fallback: z.boolean(),
-    says: z.string().optional().describe('what the planner says that it does'),
+    says: z.string().optional().describe("the planner's own account of its plan"),
     tasks: z.array(z.object({ taskId: z.string(), capability: z.string(), task: z.string(), needs: z.array(z.string()) })),
   }),
   z.object({ kind: z.literal('task.dispatched'), taskId: z.string(), capability: z.string(), taskClass: z.string() }),
@@ -38,8 +38,8 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     verdict: z.string(),
     gap: z.string(),
     nextFocus: z.string(),
-    parsed: z.boolean().describe('false where no verdict could be read and the fallback of the strategy was taken'),
-    failed: z.boolean().optional().describe('true where the check itself failed'),
+    parsed: z.boolean().describe('false if no verdict could be read and the fallback of the strategy was used'),
+    failed: z.boolean().optional().describe('true if the check itself failed'),
   }),
   z.object({ kind: z.literal('decided'), epoch: z.int(), rule: RuleId, sentence: z.string() }),
   z.object({
@@ -112,7 +112,7 @@ export const StreamMark = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('superseded'),
     taskId: z.string(),
-    attempt: z.int().positive().describe('attempt that takes over'),
+    attempt: z.int().positive().describe('attempt that replaces it'),
     discarded: z.int().nonnegative().describe('characters of the earlier attempt that no longer count'),
   }),
 ]);

@@ -39,7 +39,7 @@ const resolved = {
   to: ['libs/contracts/src/template.ts', 'Template'],
 } as const;
 
-/** Announced on the printed page as "later version": they do nothing yet, and a start that meets them says so. */
+/** Announced on the printed page as without effect: they do nothing yet, and a start that meets them says so. */
 const later = ['templates.ts client_tools', 'templates.ts tool_model'];
 /** Variables that are read by a name that is a value: where it stands. */
 const byName: Readonly<Record<string, string>> = {

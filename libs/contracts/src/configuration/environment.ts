@@ -19,10 +19,14 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Environment variables of all programs. An empty value counts as absent. */
 export const Environment = z.object({
-  PORT: port.optional().describe('port of the gateway; 8080, and the next free one when that is taken'),
+  PORT: port.optional().describe('port of the gateway; absent: 8080, or the next free port if it is taken'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address the gateway listens on'),
-  CONCLAVE_HOME: z.string().min(1).default('./.conclave').describe('data folder of the embedded mode'),
-  CONCLAVE_CONFIG: z.string().min(1).optional().describe('configuration file, instead of ./conclave.yaml and the data folder'),
+  CONCLAVE_HOME: z.string().min(1).default('./.conclave').describe('data folder of embedded mode'),
+  CONCLAVE_CONFIG: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('configuration file to read instead of ./conclave.yaml or the one in the data folder'),
   CONCLAVE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -33,7 +37,9 @@ export const Environment = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('file with the key of the role admin; made at the first start where it is missing. Embedded: admin.key in the data folder'),
+    .describe(
+      'file with the key of the role admin; created at the first start if it is missing. Embedded mode: admin.key in the data folder',
+    ),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -43,8 +49,8 @@ export const Environment = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('its key; alone it is never used without being named in conclave.yaml or asked for as model@openai'),
-  LOG_LEVEL: z.enum(logLevels).default('info').describe('least severity that is logged'),
+    .describe('API key of OpenAI; used only if conclave.yaml names it or a client asks for model@openai'),
+  LOG_LEVEL: z.enum(logLevels).default('info').describe('minimum severity of logged lines'),
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
   ADMIN_PORT: port.optional().describe('port for /health and /metrics of a service'),
   ADMIN_HOST: z.string().min(1).default('127.0.0.1').describe('address of the admin port; 0.0.0.0 in a container'),
@@ -53,7 +59,7 @@ export const Environment = z.object({
     .pipe(z.number().min(0).max(3_600))
     .optional()
     .meta({ expected: 'seconds, from 0 to 3600' })
-    .describe('seconds that running tasks of a service get after SIGTERM; what is left then goes back to the log; 125'),
+    .describe('seconds that running tasks of a service get after SIGTERM; unfinished ones then return to the log; 125'),
   WORKER_CLASSES: list(TaskClassName)
     .optional()
     .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })

@@ -41,17 +41,17 @@ export const TaskInput = z.discriminatedUnion('kind', [
     system: z.string().nullable().describe("the client's system message, to be quoted"),
     prompt: z.string().describe('system prompt of the category'),
     evidence: z.array(Fact).describe('results of the tasks it needs, as quoted data'),
-    hints: z.string().nullable().default(null).describe('what the judge wants improved when it is asked again'),
-    previous: z.string().nullable().default(null).describe('its earlier answer, when it is asked again'),
+    hints: z.string().nullable().default(null).describe('what the judge wants improved, if the expert is asked again'),
+    previous: z.string().nullable().default(null).describe('its earlier answer, if the expert is asked again'),
     attachments: z.array(Attachment).default([]),
-    final: z.boolean().optional().describe("its reply may be the answer itself: the client's system message is an instruction to it"),
-    marked: z.boolean().optional().describe('false where nobody needs its confidence'),
-    parameters: AnswerParameters.optional().describe('of the client, where its reply is the answer'),
+    final: z.boolean().optional().describe("its reply may be the answer itself, so it follows the client's system message"),
+    marked: z.boolean().optional().describe('false if its confidence is not needed'),
+    parameters: AnswerParameters.optional().describe('of the client, if its reply is the answer'),
   }),
   z.object({
     kind: z.literal('math'),
     task: z.string(),
-    operation: z.string().nullable().describe('such as `solve`; null where the task says it in words'),
+    operation: z.string().nullable().describe('such as `solve`; null if the task says it in words'),
     args: z.record(z.string(), z.unknown()),
   }),
   z.object({
@@ -65,14 +65,14 @@ export const TaskInput = z.discriminatedUnion('kind', [
     kind: z.literal('values'),
     values: z
       .record(z.string(), z.unknown())
-      .describe('what a judge or a capability works on, in the shape its strategy or extension declares'),
+      .describe('input of a judge or a capability, in the shape that its strategy or extension declares'),
   }),
   z.object({
     kind: z.literal('graph'),
     question: z.string(),
     categories: z.array(z.string()).describe('categories of the plan it serves'),
     filters: z.record(z.string(), z.string()).describe('`metadata_filters` of the plan'),
-    maxCharacters: z.int().positive().describe('bound of the context it gives'),
+    maxCharacters: z.int().positive().describe('maximum length of the context it returns'),
   }),
   z.object({
     kind: z.literal('collections'),
@@ -155,7 +155,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     experts: z
       .array(z.object({ category: z.string(), task: z.string(), confidence: z.number(), gaps: z.array(z.string()) }))
       .optional()
-      .describe('how sure the experts are, and what they could not answer'),
+      .describe('confidence of the experts, and what they could not answer'),
   }),
   z.object({
     kind: z.literal('synthesis'),
@@ -164,7 +164,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     system: z.string().nullable().describe("the client's system message, verbatim"),
     facts: z.array(Fact),
     answers: z.array(ExpertAnswer),
-    contradictions: z.array(z.string()).optional().describe('statements of experts that cannot both be true, to be named in the answer'),
+    contradictions: z.array(z.string()).optional().describe('contradictory statements of experts, to be named in the answer'),
     thinking: z.string().nullable().default(null).describe('result of the thinking step'),
     failed: z
       .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
@@ -213,13 +213,13 @@ export const TaskDispatched = defineEvent({
     epoch: Epoch,
     capability: z.string(),
     input: TaskInput,
-    models: z.array(ModelRef).describe('models to use, first one first; empty for capabilities without a model'),
+    models: z.array(ModelRef).describe('models to use, in order of preference; empty for capabilities without a model'),
     prices: z.record(z.string(), z.object({ input: z.number(), output: z.number() })),
     contexts: z.record(z.string(), z.int()),
     strategy: z.string(),
     tenant: z.string(),
-    startBy: Timestamp.describe('a worker that comes later answers without a call'),
-    timeoutS: z.number().positive().describe('seconds it may run once started'),
+    startBy: Timestamp.describe('a worker that receives it later answers without a call'),
+    timeoutS: z.number().positive().describe('maximum seconds from start to end'),
     allowance: Allowance,
     stream: z.enum(['live', 'held']).describe('whether its text may be shown while it is written'),
     tier: z.enum(['t1', 't2', 'always']).default('t1').describe('which models of its category it asks'),
@@ -245,7 +245,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('values'),
-    values: z.record(z.string(), z.unknown()).describe('what a judge or a capability says, in the shape its strategy declares'),
+    values: z.record(z.string(), z.unknown()).describe('output of a judge or a capability, in the shape that its strategy declares'),
   }),
   z.object({
     kind: z.literal('run'),
@@ -271,14 +271,12 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     kind: z.literal('synthesis'),
     text: z.string().describe('what the user sees, sources included, insight stripped'),
     insight: Insight.nullable(),
-    insightRejected: z.string().nullable().describe('why a block that was there was not valid'),
+    insightRejected: z.string().nullable().describe('why an existing block was invalid'),
     cutShort: z.boolean().describe('true when the model stopped at its token limit'),
     unsupported: z
       .array(z.object({ n: z.int().positive(), sentence: z.string(), missing: z.array(z.string()) }))
       .optional()
-      .describe(
-        'cited sentences with numbers or names that do not occur in their source; nothing is missing where there is no such source',
-      ),
+      .describe('cited sentences with numbers or names that do not occur in their source; empty if no such source exists'),
   }),
 ]);
 export type TaskOutput = z.infer<typeof TaskOutput>;
@@ -289,7 +287,7 @@ export const ResultReady = defineEvent({
   key: 'run',
   from: ['experts', 'merger'],
   to: ['merger'],
-  doc: 'A task has an outcome. The first effective one wins; a later one adds nothing to the answer.',
+  doc: 'The outcome of a task. The first effective one wins; a later one adds nothing to the answer.',
   schema: z.object({
     taskId: z.string(),
     epoch: Epoch,
@@ -302,7 +300,7 @@ export const ResultReady = defineEvent({
     failure: FailureNote.nullable(),
     model: z.string().nullable().describe('model that answered, as `model@provider`'),
     usage: Usage,
-    attempt: z.int().nonnegative().describe('attempt of the journal that made it, 0 where no call was made'),
+    attempt: z.int().nonnegative().describe('attempt in the journal that made it, 0 without a call'),
     durationMs: z.int().nonnegative(),
   }),
 });

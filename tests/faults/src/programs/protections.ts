@@ -20,45 +20,45 @@ const both = ['embedded', 'distributed'] as const;
 export const protections = [
   {
     name: 'offset-tracker',
-    lost: 'A record counts as done as soon as it is handed over: whoever dies with it in its hands loses it.',
+    lost: 'A record counts as done as soon as it is delivered, so a process that dies while handling it loses it.',
     modes: both,
   },
   {
     name: 'applied-ids',
-    lost: 'A step runs again when its event comes again, and the outputs it gave the first time are gone.',
+    lost: 'A redelivered event runs its step again, and the outputs of the first time are lost.',
     modes: both,
   },
   {
     name: 'compare-and-set',
-    lost: 'Of two steps on one run at the same time the later one overwrites the earlier one.',
+    lost: 'When two steps change a run at the same time, the later one overwrites the earlier one.',
     modes: ['distributed'],
   },
-  { name: 'journal', lost: 'Finished model calls are made and paid again whenever their record comes again.', modes: both },
+  { name: 'journal', lost: 'A redelivered record makes and pays its finished model calls again.', modes: both },
   {
     name: 'attempts',
-    lost: 'What an owner thought dead writes late counts, and nobody learns that the text before was superseded.',
+    lost: 'Late writes of an owner that was taken for dead count, and readers do not learn that the earlier text was superseded.',
     modes: both,
   },
   {
     name: 'timer-events',
-    lost: 'A due timer is gone before the log has it: a death or an outage in between leaves its run waiting for ever.',
+    lost: 'A due timer is removed before it is on the log: a death or an outage in between leaves its run waiting forever.',
     modes: both,
   },
   {
     name: 'dead-letters',
-    lost: 'A record that cannot be handled disappears without a letter and without the events that stand for it.',
+    lost: 'A record that cannot be handled disappears without a dead letter and without the events that report it.',
     modes: both,
   },
-  { name: 'stream-resume', lost: 'A reader who comes back misses everything that was written while it was away.', modes: both },
+  { name: 'stream-resume', lost: 'A reader that reconnects misses everything that was written while it was away.', modes: both },
   {
     name: 'outage-pause',
-    lost: 'An outage of our own stores counts as failed attempts and makes dead letters of good records.',
+    lost: 'An outage of our own stores counts as failed attempts and turns good records into dead letters.',
     modes: both,
   },
-  { name: 'deadline-check', lost: 'Work whose time is over or whose run has ended is done and paid all the same.', modes: both },
-  { name: 'store-identity', lost: 'An empty or older state store is worked on as if it were the right one.', modes: ['distributed'] },
-  { name: 'process-deaths', lost: 'A record that kills its process kills every process that takes it up, for ever.', modes: both },
-  { name: 'sweep', lost: 'A run whose gateway died between acceptance and publishing is never begun.', modes: both },
+  { name: 'deadline-check', lost: 'Work is done and paid even if its deadline has passed or its run has ended.', modes: both },
+  { name: 'store-identity', lost: 'An empty or older state store is used as if it were the current one.', modes: ['distributed'] },
+  { name: 'process-deaths', lost: 'A record that kills its process kills every process that receives it, again and again.', modes: both },
+  { name: 'sweep', lost: 'A run whose gateway died between acceptance and publishing never starts.', modes: both },
 ] as const satisfies readonly ProtectionSpec[];
 
 export type ProtectionName = (typeof protections)[number]['name'];

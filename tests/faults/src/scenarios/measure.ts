@@ -52,11 +52,11 @@ export async function notReady(world: World): Promise<ReadonlyMap<string, string
   return new Map(said.flatMap(([name, status, text]) => (status === 200 ? [] : [[name, text] as const])));
 }
 
-/** Asks while a store has no room. Gives status and code of the refusal; throws unless it says what is wrong, in the words of the failure table. */
+/** Asks while a store is full. Returns status and code of the refusal; throws unless its message is that of the failure table. */
 export async function refusedForRoom(world: World): Promise<string> {
   const { status, body } = await startRun(world.system.url(), { model: 'conclave-fast', input: 'Load question refused-1-x?' });
   const { code, message } = body.error ?? { code: 'no error', message: JSON.stringify(body) };
-  if (status !== 503 || !['STORE_FULL', 'NOT_READY'].includes(String(code)) || !/no room/.test(message))
+  if (status !== 503 || !['STORE_FULL', 'NOT_READY'].includes(String(code)) || !/is full/.test(message))
     throw new Error(`A question was answered with ${status} ${code} while the store was full: ${message}`);
-  return `${status} ${code}: no room`;
+  return `${status} ${code}: full`;
 }

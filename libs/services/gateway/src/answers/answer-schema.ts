@@ -36,13 +36,13 @@ function mistakeIn(schema: JsonObject): string | null {
   let parts = 0;
   const look = (value: unknown, level: number): string | null => {
     if (typeof value === 'boolean') return null;
-    if (!isObject(value)) return 'holds a part that is no schema';
+    if (!isObject(value)) return 'contains a part that is not a schema';
     if (level > deepest || (parts += 1) > mostParts) return 'is too large';
     const { type, pattern } = value;
     const named: readonly unknown[] = type === undefined ? [] : Array.isArray(type) ? type : [type];
     const unknown = named.find((one) => !types.has(one));
-    if (unknown !== undefined) return `has the type ${JSON.stringify(unknown)?.slice(0, 40)}, which is none of JSON Schema`;
-    if (typeof pattern === 'string' && !isPattern(pattern)) return 'has a pattern that is no regular expression';
+    if (unknown !== undefined) return `has the type ${JSON.stringify(unknown)?.slice(0, 40)}, which JSON Schema does not have`;
+    if (typeof pattern === 'string' && !isPattern(pattern)) return 'has an invalid regular expression as pattern';
     const below = [
       ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'].flatMap((name) =>
         isObject(value[name]) ? Object.values(value[name]) : [],
@@ -92,9 +92,9 @@ export function fitOf(answer: string, schema: JsonObject): Fit {
     const [first] = [...errors].reverse();
     return valid
       ? { text }
-      : { problem: `${first?.instanceLocation ?? '#'}: ${first?.error ?? 'It does not keep the schema.'}`.slice(0, 400) };
+      : { problem: `${first?.instanceLocation ?? '#'}: ${first?.error ?? 'It does not match the schema.'}`.slice(0, 400) };
   } catch {
-    return { problem: 'The schema cannot be held against it: it refers to what is not there, or takes too long.' };
+    return { problem: 'The schema cannot be checked: a reference leads nowhere, or the check takes too long.' };
   }
 }
 

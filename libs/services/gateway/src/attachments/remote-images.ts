@@ -20,7 +20,7 @@ export class RemoteImages {
   /** Fetches an image; `param` is the path of its address in the request. Throws ATTACHMENT_INVALID. */
   async fetch(url: string, param: string, signal: AbortSignal): Promise<Image> {
     const { remoteFiles } = this.options;
-    if (!remoteFiles) throw invalid('This installation fetches no images: send the image itself, as a data URL.', param);
+    if (!remoteFiles) throw invalid('This installation does not fetch images. Send the image itself as a data URL.', param);
     try {
       const bytes = await remoteFiles.read({ url, maxBytes: this.limits.maxAttachmentBytes, signal });
       return imageIn(Buffer.from(bytes), param);
@@ -48,7 +48,9 @@ export class RemoteImages {
       const known = found.get(url);
       if (known) return known;
       if (found.size >= this.limits.maxAttachments)
-        throw new Failure('ATTACHMENTS_TOO_LARGE', `At most ${this.limits.maxAttachments} images are fetched.`, { param: 'messages' });
+        throw new Failure('ATTACHMENTS_TOO_LARGE', `At most ${this.limits.maxAttachments} images of a request are fetched.`, {
+          param: 'messages',
+        });
       const image = this.fetch(url, param, signal);
       found.set(url, image);
       return image;
@@ -108,6 +110,6 @@ function refuseAddresses(value: unknown, param: string): void {
   if (typeof value === 'string') {
     // Checks only the beginning: a part may hold megabytes.
     if (!/^data:/i.test(value) && address.test(value.slice(0, 400).replace(/[\t\r\n]/g, '')))
-      throw invalid('It holds an address, which is not fetched here and must not reach a model server: send the content itself.', param);
+      throw invalid('It contains an address, which is not fetched here and must not reach a model server. Send the content itself.', param);
   } else if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) refuseAddresses(member, param);
 }

@@ -60,7 +60,7 @@ const mostTools = 512;
 /** Throws REQUEST_INVALID, which names the field and the remedy. */
 export function readChatRequest(body: Record<string, unknown>, headers: RequestHeaders, maxMessages: number): ChatQuestion {
   if (Array.isArray(body.tools) && body.tools.length > mostTools)
-    throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are read.`, { param: 'tools' });
+    throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are allowed.`, { param: 'tools' });
   const request = parseBody(ChatCompletionRequest, body);
   if (typeof request.n === 'number' && request.n !== 1) {
     throw new Failure(
@@ -89,7 +89,7 @@ function checkTools({ tool_choice: choice }: ChatCompletionRequest): void {
   if (choice === 'required' || (typeof choice === 'object' && choice !== null && choice.type !== 'none' && choice.type !== 'auto'))
     throw new Failure(
       'REQUEST_INVALID',
-      'A template does not call the tools of its client, so none can be required: leave `tool_choice` out, or ask a model directly as model@provider.',
+      'A template does not call the tools of its client, so none can be required. Leave out `tool_choice`, or ask a model directly as model@provider.',
       { param: 'tool_choice' },
     );
 }
@@ -101,7 +101,7 @@ export function readRunRequest(body: Record<string, unknown>, headers: RequestHe
   if (request.response_format && strictSchema({ response_format: request.response_format }))
     throw new Failure(
       'REQUEST_INVALID',
-      'The answer of a run is not held against a schema: ask `POST /v1/chat/completions`, or set `strict` to false.',
+      'The answer of a run is not checked against a schema. Use `POST /v1/chat/completions`, or set `strict` to false.',
       { param: 'response_format' },
     );
   const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);
@@ -119,7 +119,7 @@ function readQuestion(
   maxMessages: number,
 ): ClientQuestion {
   if (messages.length > maxMessages)
-    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
+    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are allowed; leave out the oldest.`, { param: 'messages' });
   const texts = messages.map((message) => {
     const { text, others } = readContent(message);
     return { role: message.role, text: message.role === 'assistant' ? withoutThinking(text) : text, others };

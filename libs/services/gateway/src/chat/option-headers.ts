@@ -21,7 +21,7 @@ export function fromHeaders(headers: RequestHeaders): ConclaveOptions {
     const meant = nearest(unknown, [...known]);
     throw new Failure(
       'REQUEST_INVALID',
-      `The header \`${unknown.slice(0, 60)}\` is not known.${meant ? ` Did you mean \`${meant}\`?` : ''}`,
+      `The header \`${unknown.slice(0, 60)}\` is unknown.${meant ? ` Did you mean \`${meant}\`?` : ''}`,
       { param: unknown.slice(0, 60) },
     );
   }

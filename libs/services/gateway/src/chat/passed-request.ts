@@ -38,7 +38,7 @@ export function readPassedRequest(body: JsonObject, headers: RequestHeaders, max
   const { model, messages, stream, stream_options: options } = parseBody(PassedChatRequest, body);
   checkHeaders(headers);
   if (messages.length > maxMessages)
-    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
+    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are allowed; leave out the oldest.`, { param: 'messages' });
   const includeUsage = options?.include_usage ?? false;
   return {
     model,

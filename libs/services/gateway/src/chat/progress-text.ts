@@ -46,7 +46,7 @@ const lines: Lines = {
   },
   planning: ({ epoch }) => (epoch === 0 ? '📋 Planning' : '📋 Planning how to close the gap'),
   'plan.ready': ({ tasks, fallback, says }) => [
-    `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (one general task, because no usable plan came)' : ''}`,
+    `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (one general task, because no plan was usable)' : ''}`,
     ...tasks.map(
       ({ taskId, capability, task, needs }) =>
         `${localOf(taskId)} · ${nameOf(capability)}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`,
@@ -61,7 +61,7 @@ const lines: Lines = {
   'task.settled': (entry) => settled(entry),
   assessed: ({ verdict, gap, nextFocus, parsed, failed }) => {
     if (failed) return '🔎 The check failed; whether something is missing was not assessed';
-    if (!parsed) return '🔎 The check gave no readable verdict; whether something is missing was not assessed';
+    if (!parsed) return '🔎 The check returned no readable verdict; whether something is missing was not assessed';
     if (verdict === 'complete') return '🔎 Complete: nothing is missing';
     const next = phrase(nextFocus);
     return [`🔎 More is needed: ${phrase(gap)}`, ...(next === '' || phrase(gap).includes(next) ? [] : [`next: ${next}`])];
@@ -86,16 +86,16 @@ const lines: Lines = {
     const thought = thoughts[code as ThoughtCode] as Thought | undefined;
     return thought ? `${thought.emoji} ${phrase(text)}` : phrase(text);
   },
-  superseded: ({ taskId, attempt }) => `♻️ ${localOf(taskId)}: attempt ${attempt} takes over`,
+  superseded: ({ taskId, attempt }) => `♻️ ${localOf(taskId)}: attempt ${attempt} replaces the previous one`,
 };
 
 /** The status of a task in words. */
 const statusWords: Readonly<Record<string, string>> = {
   error: 'failed',
-  timeout: 'took too long and was ended',
+  timeout: 'took too long and was stopped',
   cancelled: 'was cancelled',
   unsupported: 'cannot be done here',
-  unavailable: 'found nobody to do it',
+  unavailable: 'found no worker',
   repeated: 'was not asked again',
 };
 

@@ -35,7 +35,7 @@ export function settingOffers({ settings }: Pick<StateStore, 'settings'>, logger
   function usable(name: string, value: unknown): string | null {
     const text = textOf(value);
     const faults = text === null ? [] : promptFaults(name, text);
-    if (faults.length > 0) logger.warn('The text of a prompt cannot be used: the shipped one is.', { prompt: name, faults });
+    if (faults.length > 0) logger.warn('The text of a prompt is invalid; the shipped one is used.', { prompt: name, faults });
     return faults.length > 0 ? null : text;
   }
 }

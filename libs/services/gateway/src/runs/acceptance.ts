@@ -210,7 +210,8 @@ export class Acceptance {
   private async publish(header: PlanRequested): Promise<void> {
     const published = this.log.publish([header]).then(
       () => this.note('published', header.runId),
-      (error: unknown) => this.options.logger.warn('accepted run could not be published; the sweep will', { run: header.runId, error }),
+      (error: unknown) =>
+        this.options.logger.warn('an accepted run could not be published; the sweep will publish it', { run: header.runId, error }),
     );
     await pTimeout(published, { milliseconds: this.limits.publishMs, fallback: () => undefined });
   }

@@ -41,7 +41,7 @@ describe('admission by the wait for workers', () => {
       status: 503,
       retryAfter: '13',
       code: 'QUEUE_TOO_LONG',
-      message: expect.stringContaining('Tasks of the class expert wait 33 s for a worker; 20 s are allowed.'),
+      message: expect.stringContaining('Tasks of the class expert wait 33 s for a worker; the limit is 20 s.'),
     });
     const accepted = world.runs().length;
     await say({ worker: 'w1', classes: { expert: { slots: 4, waitMs: 20_000 } } });

@@ -61,7 +61,7 @@ export class RunEvents {
       () => {
         if (!closed) close('disconnected');
       },
-      () => finish(': the gateway is shutting down, come back with Last-Event-ID\n\n', 'shutdown'),
+      () => finish(': the gateway is shutting down, reconnect with Last-Event-ID\n\n', 'shutdown'),
     );
     if (closed) return;
     following = this.hub.follow(

@@ -50,7 +50,7 @@ export class RunsController {
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.models.resolve(question.model, caller.tenant, body.raw);
     if (resolved.kind === 'model')
-      throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', {
+      throw new Failure('REQUEST_INVALID', 'A run needs a template. Use /v1/chat/completions to ask a single model.', {
         param: 'model',
       });
     const detail = await this.callers.detailOf(request, question.options.detail);
@@ -157,7 +157,7 @@ function repeatKey(request: Request, { tenant, actor }: Caller): string | null {
 function refuseUntaken(command: CommandName, strategy: string): void {
   const taken = commandsOf(strategy);
   if (taken.includes(command)) return;
-  throw new Failure('COMMAND_NOT_TAKEN', `"${command}" is not among what a run of the strategy ${strategy} takes: ${taken.join(', ')}.`, {
+  throw new Failure('COMMAND_NOT_TAKEN', `Runs of the strategy ${strategy} do not take "${command}". They take: ${taken.join(', ')}.`, {
     param: 'command',
   });
 }

@@ -41,7 +41,7 @@ export class Skills {
     const found = call && (await this.approved(call.name));
     if (!call || !found) return question;
     if (call.arguments.length > longestArguments)
-      throw new Failure('REQUEST_INVALID', `The skill /${call.name} takes at most ${longestArguments} characters behind its name.`, {
+      throw new Failure('REQUEST_INVALID', `The skill /${call.name} takes at most ${longestArguments} characters after its name.`, {
         param: 'messages',
       });
     const { skill, version } = found;
@@ -93,7 +93,7 @@ export class Skills {
     await this.assertNoFile(name);
     const present = await this.stored(name);
     if (!present) throw new Failure('SKILL_NOT_FOUND');
-    if (present.version !== version) throw new Failure('SETTING_CHANGED', `It has version ${present.version} by now.`);
+    if (present.version !== version) throw new Failure('SETTING_CHANGED', `Its current version is ${present.version}.`);
     if (present.approved !== approved)
       await this.changes.write({
         name: skillSetting(name),
@@ -115,7 +115,7 @@ export class Skills {
     const file = await this.folder?.find(name);
     if (file) {
       if ('skill' in file) return { skill: file.skill, version: file.skill.version };
-      this.options.logger.warn('A file of the skill folder is no skill.', { skill: name, faults: file.faults });
+      this.options.logger.warn('A file of the skill folder is not a valid skill.', { skill: name, faults: file.faults });
       return null;
     }
     const stored = await this.stored(name);
@@ -123,7 +123,7 @@ export class Skills {
   }
 
   private async assertNoFile(name: string): Promise<void> {
-    if (await this.folder?.find(name)) throw new Failure('SKILL_INVALID', 'A file of the skill folder has this name: change the file.');
+    if (await this.folder?.find(name)) throw new Failure('SKILL_INVALID', 'A file of the skill folder has this name. Change that file.');
   }
 
   private async stored(name: string): Promise<StoredSkill | null> {

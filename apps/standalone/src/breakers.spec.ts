@@ -83,7 +83,7 @@ describe('a provider of the whole product that fails five times', () => {
     expect(sick.calls).toHaveLength(5);
 
     const moved = await ask();
-    expect(moved).toContain('b@well makes the plan of a moderate question, after this: The model server failed too often of late');
+    expect(moved).toContain('b@well makes the plan of a moderate question, after this: The model server failed too often recently');
     expect(moved).not.toContain('a@sick makes the plan');
     expect(sick.calls).toHaveLength(5);
 

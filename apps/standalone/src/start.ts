@@ -19,15 +19,15 @@ import { version } from './version.js';
 const help = `conclave: a committee of models behind an OpenAI-compatible API
 
   npm start                            everything in one process, on http://127.0.0.1:8080
-      --lan                            for other machines too, with a key that is made for them; says how Open WebUI uses it
-  npm run ask -- "question"            one question, live progress; starts an embedded gateway when none runs
-      --model <template or model>      conclave unless given; GET /v1/models lists them
-      --quiet                          the answer alone, without progress
+      --lan                            also for other machines, with a new key; prints how to connect Open WebUI
+  npm run ask -- "question"            one question, live progress; starts an embedded gateway if none is running
+      --model <template or model>      conclave by default; GET /v1/models lists them
+      --quiet                          only the answer, without progress
       --json                           the outcome as one JSON object
-      --no-cache                       asks anew what was answered before, and keeps nothing of it in a cache
+      --no-cache                       neither reads nor fills the caches
   npm run conclave -- runs             the newest runs (--limit n, --json)
-  npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events where no gateway runs
-      --json                           as its gateway gives it
+  npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events if no gateway is running
+      --json                           as returned by its gateway
       --timeline                       also what happened when; follows a run that has not ended
       --watch                          shows it live and takes commands from the keyboard: pause, resume, steer, add,
                                        override, answer, cancel; where there is no terminal, plain lines
@@ -35,7 +35,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
                                        --steer <text>, --add-context <text>, --answer <text>,
                                        --override-step <skill> --input <text>
       --facts                          every fact the engine found, a sentence each, from the log of a stopped server or Kafka
-  npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka where stores.kafka is set,
+  npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka if stores.kafka is set,
                                        the data folder of a stopped server otherwise
       --recorded                       drives all that was decided in it (steps, plans, tasks, answer) through today's
                                        code with the recorded replies, without any call, and shows the first prompt,

@@ -74,7 +74,7 @@ function unanswered(answered: Exclude<AskOutcome, { kind: 'answer' }>): Performe
 
 export const emptyAnswer: ResultPart = {
   status: 'error',
-  failure: note('PROVIDER_REPLY_INVALID', 'The model gave an empty answer.'),
+  failure: note('PROVIDER_REPLY_INVALID', 'The model returned an empty answer.'),
 };
 
 /** A line of the thought stream from a worker; `n` identifies the line within its attempt, so that a repeat is not shown twice. */

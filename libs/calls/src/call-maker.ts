@@ -137,7 +137,7 @@ export class CallMaker implements Calls {
             if (text.tokens > limit) cut.abort();
           },
           onRetry: (retry) =>
-            logger.warn('A model call is tried again.', {
+            logger.warn('A model call is retried.', {
               run: call.runId,
               code: retry.code,
               attempt: retry.attempt,
@@ -160,7 +160,7 @@ export class CallMaker implements Calls {
     return this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (running) => {
       const from = performance.now();
       const timeoutMs = call.deadline - (await this.parts.state.now());
-      if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before it began.');
+      if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before it started.');
       await running.making();
       this.crash('before-call', call);
       if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
@@ -288,7 +288,7 @@ export class CallMaker implements Calls {
   private async noteRepeat(repeat: Parameters<StateStore['journal']['noteRepeat']>[0]): Promise<void> {
     const { state, logger } = this.parts;
     await retryDuringOutage(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>
-      logger.warn('A call that was made again was not counted.', { run: repeat.runId, error }),
+      logger.warn('A repeated call could not be counted.', { run: repeat.runId, error }),
     );
   }
 

@@ -102,7 +102,7 @@ describe('a provider that fails five times in a row', () => {
       });
       expect(asked).toEqual(['c@other']);
     }
-    const before = { code: 'PROVIDER_UNWELL', message: expect.stringContaining('Provider sick is tried again in 30 s.') };
+    const before = { code: 'PROVIDER_UNWELL', message: expect.stringContaining('Provider sick is retried in 30 s.') };
     expect(said).toEqual([
       ['c@other', expect.objectContaining(before)],
       ['c@other', expect.objectContaining(before)],

@@ -98,8 +98,8 @@ export class ProviderSlots {
               resolve();
             };
           });
-        if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was still waiting for a slot of its provider.');
-        if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+        if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was waiting for a free slot of its provider.');
+        if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before its provider had a free slot.');
         await look();
         const freed = this.takeUnused(provider);
         if (freed) return freed;
@@ -144,7 +144,7 @@ export class ProviderSlots {
     clearInterval(renewal);
     const { state, logger } = this.parts;
     const released = (async () => state.leases.releaseSlot({ name: provider, holder }))().catch((error: unknown) =>
-      logger.warn('A slot was not given back.', { provider, error }),
+      logger.warn('A slot could not be released.', { provider, error }),
     );
     this.releases.add(released);
     void released.finally(() => this.releases.delete(released));

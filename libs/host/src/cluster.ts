@@ -20,7 +20,7 @@ export const keptMs = Math.max(
 /** Opens Redis as configured. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
 export async function openRedis(loaded: Loaded, processId: string, keep: Keep, probe?: Probe) {
   const { redis } = loaded.configuration.stores;
-  if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
+  if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis: set stores.redis.url or REDIS_URL.');
   // Loaded on demand: without it and Kafka the embedded mode starts a second earlier.
   const { openRedisState } = await import('@conclave/adapter-redis');
   const tls = tlsOptions(loaded.secrets.redis.tls);

@@ -70,9 +70,13 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
   } catch (error) {
     await close();
     if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')
-      throw new Failure('DATA_FOLDER_IN_USE', `${error.detail ?? ''} Its log is read while no server works on it: stop the server first.`, {
-        cause: error,
-      });
+      throw new Failure(
+        'DATA_FOLDER_IN_USE',
+        `${error.detail ?? ''} Its log can only be read while no server uses it: stop the server first.`,
+        {
+          cause: error,
+        },
+      );
     throw error;
   }
 }

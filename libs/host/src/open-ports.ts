@@ -50,7 +50,7 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const { models, demoOnly } = await openModels(loaded, {
       discover: true,
       onConceded: (model, what) =>
-        options.observers.logger.warn('a model server refuses a parameter; calls go without it for ten minutes', { model, what }),
+        options.observers.logger.warn('a model server refuses a parameter; calls leave it out for ten minutes', { model, what }),
       ...(options.localServers ? { ports: options.localServers } : {}),
     });
     keep(models);
@@ -108,7 +108,7 @@ function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder:
   if (service === 'experts' || service === 'standalone') return true;
   if (service !== 'planner') return false;
   if (loaded.configuration.search.searxng || folder === null || existsSync(folder)) return true;
-  observers.logger.warn('the folder of documents is not here: questions that seem trivial are not looked up in it', { folder });
+  observers.logger.warn('this process has no folder of documents: questions that seem trivial are not looked up in it', { folder });
   return false;
 }
 

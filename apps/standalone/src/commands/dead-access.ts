@@ -44,7 +44,7 @@ export async function openDeadAccess(loaded: Loaded, terminal: { write(text: str
   if (client) return overHttp(client);
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('dead'), folding: runFolding });
-  if (!opened) throw new Failure('DEAD_LETTER_NOT_FOUND', `Nothing was ever recorded in ${logPlace(loaded)}.`);
+  if (!opened) throw new Failure('DEAD_LETTER_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
   const letters = new DeadLetters({ log: opened.log, topics: opened.topics, runOf: opened.runOf });
   return {
     where: opened.where,

@@ -79,7 +79,7 @@ export class GatewayClient {
       }
       await delay(250 * 2 ** failures);
     }
-    throw new GatewayRefusal(`The events of ${runId} broke off too often; \`conclave run ${runId}\` shows where it stands.`, {
+    throw new GatewayRefusal(`The event stream of ${runId} broke too often; \`conclave run ${runId}\` shows where it stands.`, {
       cause: lost,
     });
   }

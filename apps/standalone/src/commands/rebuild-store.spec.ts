@@ -249,7 +249,7 @@ describe('a store that is rebuilt from the log', () => {
     const { raw, headers } = broker.records('plan.requested')[0]!;
     broker = new MemoryBroker();
     await broker.connect().publishRaw({ topic: 'plan.requested', key: runId, headers, raw });
-    expect(await rebuild()).toMatchObject({ open: 1, bodies: 1, aborted: [{ runId, fault: 'its request cannot be read any more' }] });
+    expect(await rebuild()).toMatchObject({ open: 1, bodies: 1, aborted: [{ runId, fault: 'its request can no longer be read' }] });
     expect(await abortsOf()).toHaveLength(1);
     expect(await store.state.runs.header(runId)).toMatchObject({ data: { goal: expect.stringContaining('lost') } });
     await expect(store.blobs.get(JSON.parse(raw!.toString()) as { sha256: string; bytes: number })).rejects.toMatchObject({

@@ -37,7 +37,7 @@ export class RunPrinter {
   take(entry: StreamEntry | Snapshot): void {
     switch (entry.kind) {
       case 'snapshot':
-        return void this.progress.write(`(what happened before is not kept; the run is ${entry.status})\n`);
+        return void this.progress.write(`(earlier events are no longer stored; the run is ${entry.status})\n`);
       case 'composing':
         this.composer = entry.taskId;
         break;
@@ -70,7 +70,7 @@ export class RunPrinter {
 
   private startAgain(discarded: number): void {
     this.answer.write('\n');
-    this.progress.write(`(the ${discarded} characters above are void: their writer died, another one begins again)\n`);
+    this.progress.write(`(the ${discarded} characters above are void: their attempt failed, another one starts again)\n`);
     this.shown = '';
   }
 

@@ -109,12 +109,12 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     ...wholePipeline,
     strategy: 'agentic',
     max_agentic_rounds: 4,
-    description: 'As conclave, up to 4 more rounds, for questions that need digging.',
+    description: 'Like conclave, with up to 4 more rounds, for questions that need research.',
   }),
   'conclave-waves': TemplateSettings.parse({
     strategy: 'waves',
     capabilities: ['mcp'],
-    description: 'Calls tools, wave by wave, each planned from what the last one brought; then one answer.',
+    description: 'Calls tools in waves, each planned from the results of the last one; then one answer.',
   }),
   'conclave-reflective-rag': TemplateSettings.parse({
     strategy: 'reflective-rag',
@@ -243,7 +243,7 @@ function resolveOne(
     ...new Set([...planner, ...judge, ...Object.values(experts).flatMap(({ t1, t2 = [], always = [] }) => [...t1, ...t2, ...always])]),
   ];
   if (used.length === 0 || planner.length === 0 || judge.length === 0 || Object.values(experts).some(({ t1 }) => t1.length === 0)) {
-    if (!isShipped) warnings.push(`Template ${id} is not offered: it names no model for every role, and no model was found.`);
+    if (!isShipped) warnings.push(`Template ${id} is not offered: it does not name a model for every role, and no model was found.`);
     return null;
   }
   const isDemo = used.every((ref) => input.models.find((model) => model.ref === ref)?.demo);
@@ -357,7 +357,7 @@ function limitsOf(
 function paidSentence(model: ModelInfo): string {
   const cap = model.price
     ? `a run may cost at most ${paidCostCap} (limits.cost)`
-    : `its price is not known, so its cost cannot be capped: add it under \`models\` in conclave.yaml (until then the limit is ${defaultLimits.tokens} tokens a run)`;
+    : `its price is unknown, so its cost cannot be capped: add it under \`models\` in conclave.yaml (until then the limit is ${defaultLimits.tokens} tokens a run)`;
   return `The shipped templates use the paid model ${model.ref}; ${cap}.`;
 }
 
@@ -386,8 +386,8 @@ function ofTemplate(id: string, template: TemplateSettings): string[] {
   const at = `templates.${id}`;
   return [
     ...(template.client_tools !== 'ignore'
-      ? [`${at}: client_tools: ${template.client_tools} comes with a later version; tools of clients are ignored.`]
+      ? [`${at}: client_tools: ${template.client_tools} has no effect; tools of clients are ignored.`]
       : []),
-    ...(template.tool_model ? [`${at}: tool_model comes with a later version; it is not used.`] : []),
+    ...(template.tool_model ? [`${at}: tool_model has no effect.`] : []),
   ];
 }

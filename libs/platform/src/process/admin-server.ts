@@ -23,7 +23,7 @@ export async function openAdminServer(options: {
   const server = createServer((request, response) => {
     const answer = async (): Promise<void> => {
       const path = (request.url ?? '/').split('?')[0];
-      if (request.method !== 'GET') return json(response, 405, { error: 'Only GET is answered here.' });
+      if (request.method !== 'GET') return json(response, 405, { error: 'This port only answers GET.' });
       if (path === '/health/live') return json(response, 200, { status: 'live' });
       if (path === '/health/ready') {
         const problems = await readiness.problems();

@@ -21,9 +21,9 @@ export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: 
       metrics.observe('event_queue_wait_seconds', { type: label, service }, Math.max(0, queueMs) / 1000);
       if (outcome === 'dead') {
         metrics.count('dead_letters_total', { topic, service });
-        logger.error('A record was put aside as a dead letter.', { service, topic, type: label, error });
+        logger.error('A record became a dead letter.', { service, topic, type: label, error });
       } else if (outcome === 'retry') {
-        logger.warn('Handling a record failed; it is tried again.', { service, topic, type: label, error });
+        logger.warn('Handling a record failed; it is retried.', { service, topic, type: label, error });
       } else {
         logger.debug('Handled.', { service, topic, type: label, outcome, queueMs, handleMs });
       }

@@ -85,7 +85,7 @@ async function blame<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw isOutage(error) ? new Failure('INTERNAL', 'An outage, taken for a failure of the record.', { cause: error }) : error;
+    throw isOutage(error) ? new Failure('INTERNAL', 'An outage, counted as a failure of the record.', { cause: error }) : error;
   }
 }
 

@@ -66,7 +66,8 @@ export async function driveRun(recording: Recording, code: TodaysCode = todaysCo
     uncompared.push(...driven.uncompared);
   }
   if (uncompared.length > 0) lacks.push(`neither prompt nor hash of ${uncompared.length} of its calls is stored (${uncompared[0]})`);
-  if (unstored.length > 0) lacks.push(`replies are not stored: ${unstored.length} of its calls cannot be driven further (${unstored[0]})`);
+  if (unstored.length > 0)
+    lacks.push(`replies are not stored: ${unstored.length} of its calls cannot be replayed further (${unstored[0]})`);
   decided.sort((a, b) => inOrder(a.place, b.place));
   const differ = decided.filter(({ difference }) => difference !== null);
   const firstAt = differ[0] ? decided.indexOf(differ[0]) : decided.length;
@@ -170,5 +171,5 @@ function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lac
     }
   }
   for (const owner of recording.owners)
-    if (!known.has(owner)) lacks.push(`what asked for ${owner} is not recorded, so that its calls cannot be driven`);
+    if (!known.has(owner)) lacks.push(`the event that requested ${owner} is not recorded, so its calls cannot be replayed`);
 }

@@ -55,7 +55,7 @@ export async function driveWork(work: HandledWork, recording: Recording, clock: 
   let whole = false;
   try {
     const events = await handle(work, calls, seen(work, recording, recorded.size > 0, told ?? null), searched(recorded, told), code);
-    if (isDeferred(events)) throw new Error('Today it is put off, although nothing it waits for is open.');
+    if (isDeferred(events)) throw new Error('Today it is deferred, although nothing it waits for is open.');
     answer = events.find(({ type }) => type === outcomeTypes[work.kind]) ?? null;
     whole = true;
   } catch (error) {

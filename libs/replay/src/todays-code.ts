@@ -25,7 +25,7 @@ const stateView = ({ now, started, request }: SeenState): WorkState => ({
   runs: {
     header: () => Promise.resolve(request as PlanRequested | null),
     read: () => Promise.resolve(null),
-    nextCommandSeq: () => Promise.reject(new Error('A replay issues no command.')),
+    nextCommandSeq: () => Promise.reject(new Error('A replay does not send commands.')),
   },
 });
 

@@ -99,7 +99,7 @@ export class KafkaConsumption implements Consumption {
   health(): string | null {
     if (this.state === 'closing' || this.state === 'closed') return `The consumption of ${this.group} has ended.`;
     if (this.trouble !== null)
-      return `The consumer of ${this.group} has lost Kafka and joins again as soon as that answers: ${this.trouble.message}`;
+      return `The consumer of ${this.group} has lost Kafka and will join again as soon as Kafka answers: ${this.trouble.message}`;
     const silence = this.clock() - this.lastFetch;
     if (silence > this.options.timing.silentAfterMs)
       return `The consumer of ${this.group} has fetched nothing for ${Math.round(silence / 1000)} s.`;

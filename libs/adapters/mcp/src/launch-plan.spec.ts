@@ -29,7 +29,7 @@ describe('the plan of a server', () => {
   it.each<[string, ConfiguredServers[string], string]>([
     ['is not allowed', { command: 'files' }, 'Add `allow: true`'],
     ['is forbidden', { command: 'files', allow: false }, 'Add `allow: true`'],
-    ['has no way', { allow: true }, 'nothing says where it is'],
+    ['has no way', { allow: true }, 'its address is missing'],
     ['has two ways', { command: 'files', url: 'http://127.0.0.1/', allow: true }, 'Keep one of'],
     ['has a name nobody knows', { builtin: 'precison-tools' }, 'Did you mean `precision-tools`?'],
     ['has the name of something else', { builtin: 'constructor' }, 'no server `constructor`'],

@@ -100,7 +100,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
       const { server, tool } = await orEnded(find(name), signal, timeoutMs);
       const size = sizeOf(args);
       if (size > bounds.argumentBytes)
-        throw new Failure('TOOL_ARGUMENTS_INVALID', `They are longer than the ${bounds.argumentBytes} bytes that are sent.`);
+        throw new Failure('TOOL_ARGUMENTS_INVALID', `They are longer than the limit of ${bounds.argumentBytes} bytes.`);
       const problem = tool.input.problem(args);
       if (problem)
         throw new Failure(
@@ -137,7 +137,7 @@ async function orEnded<T>(value: Promise<T>, signal: AbortSignal, ms: number): P
   // p-timeout does not handle its rejection if the signal is already aborted.
   value.catch(() => undefined);
   try {
-    return await pTimeout(value, { milliseconds, signal, message: new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.') });
+    return await pTimeout(value, { milliseconds, signal, message: new Failure('CALL_TIMEOUT', 'The tool did not answer in time.') });
   } catch (error) {
     throw signal.aborted && !(error instanceof Failure) ? new Failure('CALL_CANCELLED') : error;
   }

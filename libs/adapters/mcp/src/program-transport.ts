@@ -84,7 +84,7 @@ export class ProgramTransport implements Transport {
     if (!input?.writable) throw new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not run.');
     input.write(`${JSON.stringify(message)}\n`);
     if (input.writableLength > this.bounds.messageBytes) {
-      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not read what it is sent.'));
+      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not read its input.'));
     }
   }
 
@@ -147,7 +147,7 @@ export class ProgramTransport implements Transport {
     const message = messageIn(line);
     if (message) return this.onmessage?.(message);
     this.strayLines += 1;
-    if (this.strayLines === 1) this.onerror?.(new Error('It writes lines that are no messages of the protocol.'));
+    if (this.strayLines === 1) this.onerror?.(new Error('It writes lines that are not messages of the protocol.'));
     if (this.strayLines > mostStrayLines)
       this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'What its program writes is not the protocol of MCP servers.'));
   }

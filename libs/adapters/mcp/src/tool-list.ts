@@ -50,7 +50,7 @@ export async function listTools(
     }
     if (nextCursor === undefined || nextCursor === '') return { tools, left: [...left] };
     if (page === bounds.pages || cursors.has(nextCursor)) {
-      left.add(cursors.has(nextCursor) ? 'Its list goes round in a circle.' : `Its list has more than ${bounds.pages} pages.`);
+      left.add(cursors.has(nextCursor) ? 'The pages of its list form a loop.' : `Its list has more than ${bounds.pages} pages.`);
       return { tools, left: [...left] };
     }
     cursors.add(nextCursor);
@@ -60,9 +60,9 @@ export async function listTools(
 
 function read(value: unknown, bounds: ServerBounds): ListedTool | string {
   const { data: tool } = ToolSchema.safeParse(value);
-  if (!tool) return 'A tool of its list is not valid.';
+  if (!tool) return 'A tool of its list is invalid.';
   const { name, description, title, inputSchema, outputSchema, annotations, execution } = tool;
-  if (!toolName.test(name)) return `The name ${JSON.stringify(oneLine(name, 40))} of a tool has characters that are not taken.`;
+  if (!toolName.test(name)) return `The name ${JSON.stringify(oneLine(name, 40))} of a tool contains invalid characters.`;
   if (execution?.taskSupport === 'required') return `${name} runs only as a task of the protocol, which is not supported.`;
   if (sizeOf(inputSchema) + sizeOf(outputSchema) > bounds.schemaBytes)
     return `The schema of ${name} is longer than ${bounds.schemaBytes} bytes.`;

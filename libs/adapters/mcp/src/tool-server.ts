@@ -45,7 +45,7 @@ export class ToolServer {
     for (let again = false; ; again = true) {
       const connection = await this.connected();
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
-      if (performance.now() >= until) throw new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.');
+      if (performance.now() >= until) throw new Failure('CALL_TIMEOUT', 'The tool did not answer in time.');
       try {
         const reply = await connection.call(tool, args, signal, until - performance.now());
         this.failuresInARow = 0;
@@ -96,7 +96,7 @@ export class ToolServer {
   private async connect(launch: Exclude<Launch, { kind: 'refused' }>): Promise<ServerConnection> {
     const wait = this.notBefore - performance.now();
     if (wait > 0) {
-      const detail = `${this.failure?.detail ?? ''} It is tried again in ${Math.ceil(wait / 1000)} s.`.trim();
+      const detail = `${this.failure?.detail ?? ''} It is retried in ${Math.ceil(wait / 1000)} s.`.trim();
       throw new Failure('TOOL_SERVER_UNAVAILABLE', detail, { retryAfterMs: wait });
     }
     const { name, bounds, logger } = this;
@@ -128,14 +128,14 @@ export class ToolServer {
     this.failure = this.named(failure);
     const pause = this.failuresInARow === 1 ? 0 : firstPauseMs * 2 ** (this.failuresInARow - 2);
     this.notBefore = performance.now() + Math.min(pause, this.bounds.longestPauseMs);
-    this.logger.warn(`The tool server ${this.name} is away. ${failure.message}`);
+    this.logger.warn(`The tool server ${this.name} is unavailable. ${failure.message}`);
   }
 
   private lost({ failure, sent }: LostReply, tool: ListedTool): Failure {
     if (!sent || tool.repeatable || failure.code !== 'TOOL_SERVER_UNAVAILABLE') return failure;
     return new Failure(
       failure.code,
-      `${failure.detail ?? ''} The tool may have run; it does not say that it may run twice.`.trim(),
+      `${failure.detail ?? ''} The tool may have run; it is not marked as safe to repeat.`.trim(),
       failure.options,
     );
   }

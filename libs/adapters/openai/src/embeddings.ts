@@ -121,7 +121,7 @@ class EmbeddingsEndpoint implements Embedder {
       // Our own timeout is not retried: a hanging server would only get more work.
       if (limit.signal.aborted && !wanted.aborted)
         return {
-          failure: new Failure('CALL_TIMEOUT', `Provider ${name} did not embed within ${timeoutMs} ms.`),
+          failure: new Failure('CALL_TIMEOUT', `Provider ${name} did not return embeddings within ${timeoutMs} ms.`),
           again: false,
           afterMs: null,
         };
@@ -139,9 +139,9 @@ class EmbeddingsEndpoint implements Embedder {
       if (vector.length !== this.knownDimension)
         throw new Failure(
           'VECTORS_INCOMPATIBLE',
-          `The model ${model} of provider ${name} gave ${vector.length} numbers where ${this.knownDimension} were expected. Has the model behind this name been replaced?`,
+          `The model ${model} of provider ${name} returned ${vector.length} numbers instead of ${this.knownDimension}. Has the model behind this name been replaced?`,
         );
-      if (!toUnitLength(vector)) throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${name} gave a vector without direction.`);
+      if (!toUnitLength(vector)) throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${name} returned a zero vector.`);
     }
     return vectors;
   }
@@ -195,7 +195,7 @@ function vectorsOf(answer: unknown, texts: number, provider: string): readonly F
     const { index = at, embedding } = isObject(entry) ? entry : {};
     const vector = vectorOf(embedding);
     if (!vector) throw invalid('sent something that is not a vector.');
-    if (typeof index !== 'number' || !(index in vectors) || vectors[index]) throw invalid('sent vectors that belong to no text.');
+    if (typeof index !== 'number' || !(index in vectors) || vectors[index]) throw invalid('sent vectors that do not belong to a text.');
     vectors[index] = vector;
   }
   return vectors as readonly Float32Array[];

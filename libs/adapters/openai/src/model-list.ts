@@ -49,7 +49,7 @@ export class ProviderModels {
       return noList
         ? {
             models: this.models([], new Map(), null),
-            status: this.status(true, 'It has no list of models; only configured ones are known.'),
+            status: this.status(true, 'It does not list its models; only configured ones are known.'),
           }
         : { models: [], status: this.status(false, fault.failure.message) };
     }

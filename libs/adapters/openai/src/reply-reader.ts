@@ -96,7 +96,7 @@ export class ReplyReader {
   }
 
   private take(message: unknown, part: 'delta' | 'message'): void {
-    if (!isObject(message)) throw this.invalid('a chunk that is no object');
+    if (!isObject(message)) throw this.invalid('a chunk that is not an object');
     if (typeof message['model'] === 'string' && message['model'] !== '') this.reportedModel = message['model'];
     this.readUsage(message['usage']);
     const { choices } = message;
@@ -104,7 +104,7 @@ export class ReplyReader {
       if (message['usage'] === undefined && !('object' in message) && !('id' in message)) throw this.invalid('a chunk without `choices`');
       return;
     }
-    if (!Array.isArray(choices)) throw this.invalid('`choices` that is no list');
+    if (!Array.isArray(choices)) throw this.invalid('`choices` that is not a list');
     for (const choice of choices.filter(isObject)) this.takeChoice(choice, part);
   }
 

@@ -118,7 +118,7 @@ function kindOf(status: number, said: UpstreamError): Kind {
 const notFound = (said: UpstreamError): Kind =>
   /model/i.test(`${said.code} ${said.message}`)
     ? { code: 'MODEL_NOT_FOUND', again: false }
-    : { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers want a `base_url` that ends in /v1.' };
+    : { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers need a `base_url` that ends in /v1.' };
 
 const nameOf = (said: UpstreamError): string => {
   const name = [said.code, said.type].find((word) => /^[A-Za-z][\w.-]{0,63}$/.test(word));

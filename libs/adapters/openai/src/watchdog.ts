@@ -48,11 +48,11 @@ export class Watchdog {
       case 'cancelled':
         return new Failure('CALL_CANCELLED');
       case 'timeout':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} was given up when the time of the call was over.`);
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} was stopped at the time limit of the call.`);
       case 'first_token':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} gave no sign of life for ${this.firstTokenMs} ms.`);
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} sent nothing for ${this.firstTokenMs} ms.`);
       case 'idle':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} fell silent for ${this.timeouts.idle_ms} ms in the middle of its answer.`);
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} was silent for ${this.timeouts.idle_ms} ms in the middle of its answer.`);
     }
   }
 

@@ -138,7 +138,7 @@ export class Commits {
     const { keys, ttl } = this;
     // Tasks and child runs always lie in the bucket of their root run.
     const flagged = made.cancels.map((id) => keys.of(runOf(id)));
-    if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels what lies with another run.`);
+    if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels tasks of another run.`);
     const change = {
       entries: made.entries.map((entry) => JSON.stringify(entry)),
       arm: made.arm.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),

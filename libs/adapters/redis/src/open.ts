@@ -122,7 +122,7 @@ async function checkFormat(connection: RedisConnection, keys: Keys): Promise<voi
   const former = await connection.send('look for an older store', (redis) => redis.exists(keys.formerIdentity));
   const format = (await connection.runUnguarded(keys.common, readFormat, [], [])) ?? (former > 0 ? 1 : storeFormat);
   if (format === storeFormat) return;
-  throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}, this program reads ${storeFormat}.`);
+  throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}; this program reads ${storeFormat}.`);
 }
 
 /** Probes with a small write: on the one server, or in every bucket of a cluster. */

@@ -174,7 +174,7 @@ class StoreRebuild {
     }
     // A run with only calls, or with commands that have no run, was never accepted or has long expired.
     if (rebuilt.version === 0 && !rebuilt.header && !known.requestIsLost) return true;
-    const ends = fault ?? (rebuilt.terminal || rebuilt.header ? null : 'its request cannot be read any more');
+    const ends = fault ?? (rebuilt.terminal || rebuilt.header ? null : 'its request can no longer be read');
     const run = rebuilt.terminal || rebuilt.header ? rebuilt : { ...rebuilt, header: lostRequest(runId, now) };
     const above = aboveLost(mark, known.commandSeq);
     const withoutReply = [...known.withoutReply].filter((step) => !known.calls.has(step));

@@ -34,7 +34,7 @@ export function collectionsCapability(maker: Calls, stream: ShownIn, vectors: Ve
           const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
           await says(task, attempt, `Documents: ${counted(chunks.length, 'passage')}`, detail);
           const facts = chunks.map(({ text, title, collection, document }) => factOf(task, { text, title, collection, document }));
-          const notes = [...unknownKeys.map((key) => `No document carries the filter "${key}".`), ...missing.map(noCollection)];
+          const notes = [...unknownKeys.map((key) => `No document has the filter "${key}".`), ...missing.map(noCollection)];
           return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
         },
       );

@@ -51,7 +51,7 @@ export const mathCapability =
         const notes = [`Calculated by ${title}.`, ...calculated.notes];
         return { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source] };
       },
-      (failure, attempt) => show(attempt, 1, 'mcp.result', `${name} gave no result: ${failure.message}`, failure),
+      (failure, attempt) => show(attempt, 1, 'mcp.result', `${name} returned no result: ${failure.message}`, failure),
     );
   };
 

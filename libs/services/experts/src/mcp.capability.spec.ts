@@ -224,11 +224,11 @@ describe('the tool capability', () => {
     const { output } = (await long.run({ tool: 'precision.add', args: { values: [] } })).result;
     const [fact] = (output as { facts: { text: string }[] }).facts;
     expect(fact!.text.length).toBeLessThanOrEqual(4_000);
-    expect(fact!.text).toMatch(/^(😀)+\n\[Cut: 8000 characters, of which the first ones are here\.\]$/u);
+    expect(fact!.text).toMatch(/^(😀)+\n\[Cut: 8000 characters, only the first ones are shown\.\]$/u);
     const empty = await worker(adding({ run: async () => ' \n' }).tools);
     expect((await empty.run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({
       status: 'ok',
-      output: { facts: [], notes: ['`precision.add` gave an empty result.'] },
+      output: { facts: [], notes: ['`precision.add` returned an empty result.'] },
     });
   });
 });

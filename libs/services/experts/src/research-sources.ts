@@ -100,7 +100,7 @@ export class ResearchSources {
   /** Throws PAGE_* failures, CALL_CANCELLED. */
   async page(task: TaskDispatched, query: string, url: string, signal: AbortSignal): Promise<ReadPage> {
     const { pages } = this.options;
-    if (!pages) throw new Failure('PAGE_REFUSED', 'No reader of pages is there.');
+    if (!pages) throw new Failure('PAGE_REFUSED', 'This installation cannot read pages.');
     const found = await this.kept(task, { what: 'page', key: cacheKey('page', task.data.tenant, url) }, signal, KeptPage, {
       ttlMs: () => freshnessOf(query).ttlMs,
       make: async () => {

@@ -61,7 +61,7 @@ const planningLine = (model: string, complexity: string, closesGap: boolean, { n
 /** A line that says whether a plan is usable and, if not, what is wrong with it. */
 function resultLine([why]: readonly string[], { n, of }: Try): string {
   if (why === undefined) return 'The plan has come';
-  return `The plan could not be used (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
+  return `The plan was invalid (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
 }
 
 const ownPlanLine = (model: string, epoch: number, { n, of }: Try): string =>

@@ -47,7 +47,7 @@ describe('a configuration file', () => {
     const both = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
     expect(shares(both)().configuration.stores.kafka?.brokers).toEqual(['127.0.0.1:1']);
     write('store_prompts: hash');
-    expect(shares({})).toThrow(/conclave\.yaml {2}stores: .* the file names none\./);
+    expect(shares({})).toThrow(/conclave\.yaml {2}stores: .* the file names no stores\./);
     expect(shares(both)().file).toBe(join(folder, 'conclave.yaml'));
     // A half configuration is one mistake, not two.
     expect(shares({ KAFKA_BROKERS: '127.0.0.1:1' })).toThrow(/^[^\n]*One mistake/);

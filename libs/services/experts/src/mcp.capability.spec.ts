@@ -150,7 +150,7 @@ describe('the tool capability', () => {
     const { result } = await next.run({ tool: 'precision.add', args: { values: [4] } });
     expect(result).toMatchObject({ status, attempt: 2 });
     if (status === 'error')
-      expect(result.failure).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('may run twice') });
+      expect(result.failure).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('safe to repeat') });
     expect(calls.length).toBe(times);
     leaving.abort();
     expect(await left).toBe('left');

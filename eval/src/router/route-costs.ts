@@ -42,7 +42,7 @@ export async function measureRoutes(perClassAndLanguage: number): Promise<readon
   });
   try {
     const system = await System.start({
-      kind: 'embedded',
+      mode: 'embedded',
       demo: true,
       corpus: { 'cases.md': '# Cases\n\nIt depends on the case: the usual case and the other case differ.\n' },
       configuration: {

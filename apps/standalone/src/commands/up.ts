@@ -39,7 +39,15 @@ export interface RunningServer {
 }
 
 /** Starts everything in this process and prints the start text. Resolves once it listens. */
-export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false, openProbe }: UpOptions): Promise<RunningServer> {
+export async function up({
+  loaded,
+  out,
+  terminal,
+  localServers,
+  endOnSignals: ends,
+  lan = false,
+  openProbe,
+}: UpOptions): Promise<RunningServer> {
   const { HOST: chosen } = loaded.variables;
   const host = lan ? chosen || everyAddress : loaded.environment.HOST;
   const doors = openOwnDoors(loaded, { host, lan });

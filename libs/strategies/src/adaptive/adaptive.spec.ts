@@ -53,7 +53,17 @@ describe('adaptive', () => {
   });
 
   it('leaves images and files to the committee, and follow-ups to the model', () => {
-    const attachments = [{ kind: 'file', name: 'a.txt', mime: 'text/plain', blob: 'b1', bytes: 1, url: null, text: { characters: 1, tokens: 1, excerpt: 'a' } }];
+    const attachments = [
+      {
+        kind: 'file',
+        name: 'a.txt',
+        mime: 'text/plain',
+        blob: 'b1',
+        bytes: 1,
+        url: null,
+        text: { characters: 1, tokens: 1, excerpt: 'a' },
+      },
+    ];
     expect(strategyIn(began('Compare slate with tile.', { attachments }))).toBe('agentic');
     expect(strategyIn(began('Who designed it?', { conversation: [{ role: 'user', content: 'Compare two bridges.' }] }))).toBe('adaptive');
   });

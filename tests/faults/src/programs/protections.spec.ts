@@ -36,7 +36,9 @@ describe('a switch that takes a protection away', () => {
   it('is announced with what is lost, in the log and in the history; nothing is said of what stands', () => {
     const to = listeners();
     announceProtections(new Set(['journal']), 'experts', to);
-    expect(to.said).toMatchObject([{ level: 'warn', protection: 'journal', message: expect.stringContaining('pays its finished model calls again') }]);
+    expect(to.said).toMatchObject([
+      { level: 'warn', protection: 'journal', message: expect.stringContaining('pays its finished model calls again') },
+    ]);
     expect(to.written).toEqual([{ actor: 'experts', op: 'protection', phase: 'off', id: 'journal' }]);
   });
 });

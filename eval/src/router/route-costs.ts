@@ -55,7 +55,7 @@ export async function measureRoutes(perClassAndLanguage: number): Promise<readon
       const costs: RouteCosts[] = [];
       for (const named of QuestionClass.options)
         for (const template of templates) {
-          const runs = [];
+          const runs: Awaited<ReturnType<typeof usageOf>>[] = [];
           for (const { text } of sample.filter((question) => question.class === named))
             runs.push(await usageOf(system.url(), template, text));
           const mean = (of: (run: (typeof runs)[number]) => number): number => runs.reduce((sum, run) => sum + of(run), 0) / runs.length;

@@ -26,6 +26,7 @@ import {
 let system: System;
 beforeAll(async () => {
   system = await System.start({
+    faults: true,
     configuration: {
       extensions: [join(workspaceRoot, 'tests/e2e/src/harness/stepping.mjs')],
       templates: { steps: { ...plainTemplate, strategy: 'stepping' } },
@@ -182,6 +183,32 @@ describe('a command over HTTP', () => {
     const run = await runEnd(system.url(), id);
     expect(acknowledgements(await runEvents(system.url(), id), body.seq)).toEqual(['accepted', 'applied']);
     expect(run.rounds.flatMap(({ tasks }) => tasks.filter(({ task }) => task.startsWith('OWN STEP')))).toHaveLength(1);
+  });
+
+  it('is applied once where the process dies while it applies it', async () => {
+    const { id, s, release } = await runIn('paused', 'dies');
+    await statusIs(id, 'collecting');
+    await send(id, commands.pause);
+    await statusIs(id, 'paused');
+    const merger = system.process('merger');
+    await merger.stop();
+    const deaths = merger.exits().length;
+    // The only record that comes is the command.
+    await merger.restart({ CRASH_AT: 'merger:engine-decided' });
+    const key = { 'idempotency-key': 'dies' };
+    // In the embedded mode the gateway dies with it, before or after it has answered.
+    const first = await send(id, commands.steer, key).catch(() => null);
+    expect((await merger.nextExit(deaths + 1, 20_000)).signal).toBe('SIGKILL');
+    await merger.ready();
+    await until('the command', async () => (await readRun(system.url(), id)).commands.length > 1, { timeoutMs: 20_000 });
+    const again = await send(id, commands.steer, key);
+    if (first?.status === 202) expect(again).toEqual(first);
+    await send(id, commands.resume);
+    release();
+    const run = await runEnd(system.url(), id);
+    expect(acknowledgements(await runEvents(system.url(), id), again.body.seq)).toEqual(['accepted', 'applied']);
+    expect(run.commands.filter(({ command }) => command === 'steer')).toHaveLength(1);
+    expect(JSON.stringify(s.calls('composer').at(-1)!.messages).match(/USER GUIDANCE/g)).toHaveLength(1);
   });
 
   it('finds the question again after a restart, and answers it', async () => {

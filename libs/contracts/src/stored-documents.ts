@@ -50,4 +50,8 @@ export const StoredDocumentIds = z.object({ ids: z.array(z.string()) });
 export const toolOffersSetting = 'offers/tools';
 /** Setting that holds an operator's text for a prompt, or a skill added over HTTP. */
 export const promptSetting = (name: string): string => `prompts/${name}`;
+/** Setting that holds an operator's options of a template. */
+export const templateSetting = (id: string): string => `templates/${id}`;
+export const StoredTemplateOptions = z.object({ strategy: z.string(), options: z.record(z.string(), z.unknown()) });
+export type StoredTemplateOptions = z.infer<typeof StoredTemplateOptions>;
 export const skillSetting = (name: string): string => `skills/${name}`;

@@ -14,6 +14,8 @@ import {
   SkillChange,
   SkillList,
   SkillView,
+  TemplateChange,
+  TemplateView,
 } from './settings.js';
 
 const of = <S>(name: string, schema: S) => ({ name, schema });
@@ -109,6 +111,21 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: 'An insight that answers name among their sources: the runs, answers and sources it was learned from, and its trust.',
     status: 200,
     response: of('InsightView', InsightView),
+  },
+  {
+    method: 'GET',
+    path: '/v1/admin/templates/{id}',
+    summary: 'The options of a template, and those changed while the system runs.',
+    status: 200,
+    response: of('TemplateView', TemplateView),
+  },
+  {
+    method: 'PUT',
+    path: '/v1/admin/templates/{id}',
+    summary: 'Changes options of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
+    request: of('TemplateChange', TemplateChange),
+    status: 200,
+    response: of('TemplateView', TemplateView),
   },
   {
     method: 'GET',

@@ -32,6 +32,24 @@ export const PromptChange = z.object({
 });
 export type PromptChange = z.infer<typeof PromptChange>;
 
+export const TemplateView = z.object({
+  object: z.literal('template'),
+  id: z.string(),
+  strategy: z.string(),
+  options: z.record(z.string(), z.unknown()).nullable().describe('options that new runs get; null while the template is not offered'),
+  changed: z.record(z.string(), z.unknown()).nullable().describe('those changed while the system runs; null where none are'),
+  version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
+});
+export type TemplateView = z.infer<typeof TemplateView>;
+
+export const TemplateChange = z.object({
+  options: z
+    .record(z.string(), z.unknown(), { error: 'must be an object with options of the strategy' })
+    .describe('options that differ from the file; {} goes back to the file'),
+  version: wholeVersion.nullish().describe('version it was read at; where given and no longer the present one, nothing is changed'),
+});
+export type TemplateChange = z.infer<typeof TemplateChange>;
+
 export const RollbackRequest = z.object({
   version: wholeVersion.nullish().describe('version to go back to, 0 = the shipped text; absent: the text before the last change'),
 });

@@ -10,6 +10,7 @@ import {
   type Configuration,
   type ExpertProfile,
   type RunLimits,
+  type StoredTemplateOptions,
   type shippedTemplates,
   type ToolOffer,
 } from '@conclave/contracts';
@@ -74,7 +75,7 @@ export interface Offers {
   /** Prompt name -> the operator's replacement of the shipped text. */
   readonly prompts: Readonly<Record<string, string>>;
   /** Template -> options changed while the system runs; those it does not name stay as configured. */
-  readonly options?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly options?: Readonly<Record<string, StoredTemplateOptions>>;
 }
 export const noOffers: Offers = { tools: [], collections: [], prompts: {} };
 
@@ -312,7 +313,8 @@ function optionsOf(
       `templates.${id}.strategy: there is no strategy ${strategy}. Use one of: ${strategies.map((one) => one.id).join(', ')}.`,
     );
   const ofStrategy = strategy === 'reasoning' ? configuration.reasoning : {};
-  const read = found.options.safeParse({ ...ofStrategy, ...options, ...offers.options?.[id] });
+  const changed = offers.options?.[id];
+  const read = found.options.safeParse({ ...ofStrategy, ...options, ...(changed?.strategy === strategy ? changed.options : {}) });
   if (read.success) return read.data;
   const [fault] = read.error.issues;
   const at = ['templates', id, 'options', ...(fault?.path ?? [])].join('.');

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RunView, StreamEntry } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import {
+  byAdmin,
   command,
   CommitteeScript,
   type System,
@@ -180,6 +181,53 @@ export function reasoningScenarios(system: () => System): void {
         },
         { timeoutMs: 20_000, everyMs: 300 },
       );
+    });
+  });
+
+  describe('options changed while the system runs', () => {
+    const put = async (options: object): Promise<Response> =>
+      fetch(`${system().url()}/v1/admin/templates/goal`, {
+        method: 'PUT',
+        headers: { ...byAdmin, 'content-type': 'application/json' },
+        body: JSON.stringify({ options }),
+      });
+
+    it('count for runs that begin afterwards, prompts too; a run keeps those it began with', async () => {
+      const gate = latch();
+      const before = script('Who founded it before the change?')
+        .phase('reasoner', { steps: [step('research', 'find the founder'), step('research', 'find the year')] }, { when: gate.opened })
+        .phase('preparer', { input: 'founder of the Northlight Clock Company' })
+        .phase('rater', scored(4))
+        .phase('preparer', { input: 'year in which the Northlight Clock Company was founded' })
+        .phase('rater', scored(4))
+        .answer(['Ada Quill, in 1911.']);
+      const id = await started(before);
+      await until('the plan', () => before.calls('reasoner').length === 1, { timeoutMs: 20_000 });
+      const changed = await put({ max_iterations: 1, prompts: { planning: 'Plan at most {max_steps} steps. Think of the lighthouse.' } });
+      expect([changed.status, await changed.json()]).toMatchObject([
+        200,
+        { version: 1, options: { max_iterations: 1, stuck_threshold: 3 } },
+      ]);
+      const after = script('Who founded it after the change?')
+        .phase('reasoner', { steps: [step('research', 'find the founder'), step('research', 'find the year')] })
+        .phase('preparer', { input: 'founder of the Northlight Clock Company' })
+        .phase('rater', scored(4))
+        .answer(['Ada Quill.']);
+      expect(await run(after)).toMatchObject({ outcome: 'limit_reached', rule: 'D6' });
+      expect(promptsOf(after, 'reasoner')[0]).toContain('Think of the lighthouse.');
+      gate.open();
+      expect(await runEnd(system().url(), id, 60_000)).toMatchObject({ outcome: 'completed', rule: 'D3' });
+      expect((await put({})).status).toBe(200);
+    });
+
+    it('are refused with what is wrong, and switch the template off and on again', async () => {
+      const faults = [{ max_iteration: 1 }, { stuck_threshold: 0 }, { prompts: { planning: 'Use {everything}.' } }];
+      for (const options of faults) expect((await put(options)).status).toBe(400);
+      expect(await (await put({ enabled: false })).json()).toMatchObject({ options: null, changed: { enabled: false } });
+      expect((await startRun(system().url(), { model: 'goal', input: 'Is anybody there?' })).status).toBe(404);
+      expect(await (await put({})).json()).toMatchObject({ options: { enabled: true }, changed: null });
+      const other = await fetch(`${system().url()}/v1/admin/templates/no-such`, { headers: byAdmin });
+      expect(other.status).toBe(404);
     });
   });
 }

@@ -2,15 +2,20 @@ import * as z from 'zod';
 import { ConfiguredModel } from './providers.js';
 
 const tiers = ['local', 'light', 'medium', 'heavy'] as const;
-const Models = z.array(ConfiguredModel).min(1);
-const promptText = z.string().max(20_000).default('');
+const modelsOf = (tier: string) => z.array(ConfiguredModel).min(1).optional().describe(`models of the tier ${tier}, first one first`);
+const promptFor = (phase: string) => z.string().max(20_000).default('').describe(`prompt that ${phase}; empty = the shipped one`);
 
 /** Options of the strategy `reasoning`: the section `reasoning` of the file, and `options` of its templates. */
 export const ReasoningOptions = z.strictObject({
   enabled: z.boolean().default(true).describe('false: the template is not offered'),
   llm_tier: z.enum(tiers).default('local').describe('which models of `tiers` plan, score and decide'),
   tiers: z
-    .strictObject({ local: Models.optional(), light: Models.optional(), medium: Models.optional(), heavy: Models.optional() })
+    .strictObject({
+      local: modelsOf('local'),
+      light: modelsOf('light'),
+      medium: modelsOf('medium'),
+      heavy: modelsOf('heavy'),
+    })
     .default({})
     .describe('tier -> models; the planner and judge of the template where the tier is absent'),
   max_iterations: z.int().min(1).max(100).default(15).describe('rounds: steps that are run'),
@@ -36,7 +41,12 @@ export const ReasoningOptions = z.strictObject({
     .default('runs')
     .describe('who may be asked what only the user can say: runs of /v1/runs, chats too, or nobody'),
   prompts: z
-    .strictObject({ planning: promptText, execution: promptText, evaluation: promptText, decision: promptText })
+    .strictObject({
+      planning: promptFor('plans the steps'),
+      execution: promptFor('prepares the input of a step'),
+      evaluation: promptFor('scores a step'),
+      decision: promptFor('decides how to go on'),
+    })
     .default({ planning: '', execution: '', evaluation: '', decision: '' })
     .describe('texts of the four prompts; empty = the shipped one'),
 });

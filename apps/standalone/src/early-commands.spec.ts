@@ -47,7 +47,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** An embedded engine whose run was accepted, and its request never published: the gateway died between the two. */
+/** An embedded system whose run was accepted, and its request never published: the gateway died between the two. */
 async function accepted(runId: string) {
   const sqlite = openSqlite({ home: ':memory:', processId: 'test', durability: 'process' });
   closers.push(() => sqlite.close());
@@ -70,7 +70,7 @@ async function accepted(runId: string) {
   return sqlite;
 }
 
-describe('a run that has not begun, on the embedded engine', () => {
+describe('a run that has not begun, in embedded mode', () => {
   it.each(commandNames)('and gets %s begins, acknowledges it twice and goes on as the matrix says', async (name) => {
     const cell = commandMatrix.accepted[name];
     if (cell.refused) throw new Error('A run that was accepted takes commands.');

@@ -97,7 +97,7 @@ describe('the tool capability', () => {
     expect(calls).toEqual([{ values: [1, 2], first_value: 7 }]);
     expect(result.output).toMatchObject({
       facts: [{ text: '3', source: { title: 'precision.add' } }],
-      notes: ['`firstValue` is taken as `first_value`.', '`values` is taken as a list.', '`first_value` is taken as a number.'],
+      notes: ['`firstValue` is read as `first_value`.', '`values` is read as a list.', '`first_value` is read as a number.'],
     });
   });
 

@@ -66,7 +66,7 @@ describe('admission by the wait for workers', () => {
     world = await World.open({ limits: { maxQueueWaitMs: 60_000 }, template: { start_timeout_s: 10 } });
     await say({ worker: 'w1', classes: { judge: { slots: 1, waitMs: 11_000 } } });
     await until(async () => (await ask()).status === 503);
-    expect((await refusal()).message).toContain('10 s are allowed');
+    expect((await refusal()).message).toContain('the limit is 10 s');
   });
 
   it('looks only at classes that the template may use', async () => {

@@ -57,7 +57,11 @@ export class Commands {
     await pRetry(tell, {
       ...tellAgain,
       onFailedAttempt: ({ error, retriesLeft }) =>
-        this.options.logger.warn('a client left and the stores could not be told', { run: runId, error, triesAgain: retriesLeft > 0 }),
+        this.options.logger.warn('a client disconnected and its cancel could not be stored', {
+          run: runId,
+          error,
+          triesAgain: retriesLeft > 0,
+        }),
     }).catch(() => undefined); // decided: each failure is logged above, and nobody is left to hear of it
   }
 }

@@ -34,6 +34,8 @@ export interface TemplateSource {
   resolve(modelName: string): Resolved | null;
   /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
   upToDate?(): Promise<void>;
+  /** Reads the templates anew, with the settings as they are now. */
+  refresh?(): Promise<void>;
   /** Why no model can serve an existing template yet, checked once more; null for every other name. */
   waitsFor(modelName: string): Promise<string | null>;
   /** Every name a client may use, templates first. May be slow while a provider is down; the gateway then lists only the templates. */

@@ -40,7 +40,7 @@ export class TemplateOptions {
       if (faults.length > 0) throw new Failure('PROMPT_INVALID', faults.join(' '), { param: 'options.prompts' });
     }
     await this.changes.write({ name: templateSetting(id), actor, value: { strategy, options }, expected });
-    await this.options.catalogue.refresh();
+    await this.options.catalogue.refresh?.();
     return this.view(id);
   }
 }

@@ -236,7 +236,7 @@ describe('a store that is rebuilt from the log', () => {
         : event,
     );
     const { aborted } = await rebuilt(changed);
-    expect(aborted).toEqual([{ runId, fault: expect.stringContaining('step 2 gave other when it was recorded') }]);
+    expect(aborted).toEqual([{ runId, fault: expect.stringContaining('step 2 returned other when it was recorded') }]);
     expect(await abortsOf()).toMatchObject([{ runId, data: { actor: 'recover' } }]);
     expect(await read()).toMatchObject({ version: 3, terminal: false });
   });

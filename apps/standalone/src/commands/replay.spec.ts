@@ -124,7 +124,7 @@ describe('replay of a run as a timeline', () => {
     const lines = text.trim().split('\n').slice(1);
     expect(lines).toHaveLength(all.length);
     expect(lines[0]).toMatch(/^ +\+0\.000 s {2}PlanRequested +gateway -> merger, planner +template conclave \(agentic\) · /);
-    expect(text).toMatch(/StepRecorded +merger -> replay +step \d+ on ResultReady gave GapDetected · D9 /);
+    expect(text).toMatch(/StepRecorded +merger -> replay +step \d+ on ResultReady returned GapDetected · D9 /);
     expect(text).toMatch(/CallRecorded .* judge\.gap · .* · ok · attempt 1 · \d+ ms · 1 call · \d+ tokens/);
     expect(lines.filter((line) => line.includes('RunCompleted  '))).toHaveLength(1);
     const offsets = lines.map((line) => Number(/\+([\d.]+) s/.exec(line)![1]));

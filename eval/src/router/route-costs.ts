@@ -25,9 +25,21 @@ const sampleOf = (perClassAndLanguage: number): readonly LabelledQuestion[] =>
     ),
   );
 
+/** Replies to the roles that the committee does not have. */
+const otherReplies: Readonly<Record<string, object>> = {
+  decomposer: { topics: ['the usual case', 'the other case'], synthesis: 'compare' },
+  topicReader: { facts: [{ fact: 'It depends on the case.', source: 1 }] },
+  router: { class: 'exploratory', collections: [] },
+  reader: { facts: [{ fact: 'It depends on the case.', source: 1 }] },
+  evaluator: { quality: 'sufficient', missing: [] },
+};
+
 /** Says the labelled class where the router is asked, and answers every other call as a sure committee does. */
 function reply(request: ScriptedRequest): ReturnType<typeof replyOf> {
-  if (roleOf(request) !== 'router') return replyOf(request, 'sure');
+  const role = roleOf(request);
+  const known = otherReplies[role];
+  if (known) return { text: JSON.stringify(known), usage: { prompt_tokens: 200, completion_tokens: 20 } };
+  if (role !== 'classifier') return replyOf(request, 'sure');
   const text = JSON.stringify(request.messages);
   const named = labelledQuestions.find((question) => text.includes(JSON.stringify(question.text).slice(1, -1)))?.class ?? 'factual';
   return { text: JSON.stringify({ class: named }), usage: { prompt_tokens: 200, completion_tokens: 8 } };

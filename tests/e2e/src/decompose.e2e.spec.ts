@@ -198,7 +198,7 @@ describe('adaptive', () => {
     s.plan([{ id: 'r1', task: 'find it', capability: 'research', search_query: `${dyes[0]} dye` }]).answer(['Lichen [1].']);
     const { run } = await answered(s, 'adaptive');
     expect(run).toMatchObject({ outcome: 'completed', rule: 'D6', template: { strategy: 'adaptive' }, usage: { total: { calls: 2 } } });
-    expect(s.calls('router')).toHaveLength(0);
+    expect(s.calls('classifier')).toHaveLength(0);
   });
 
   it('splits a comparison into its sub-topics', async () => {
@@ -235,6 +235,6 @@ describe('adaptive', () => {
       .answer(['Lichen [1].']);
     const { run } = await answered(s, 'adaptive');
     expect(run).toMatchObject({ outcome: 'completed', rule: 'D3' });
-    expect(s.calls('router')).toHaveLength(2);
+    expect(s.calls('classifier')).toHaveLength(2);
   });
 });

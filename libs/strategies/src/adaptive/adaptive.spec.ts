@@ -19,18 +19,27 @@ describe('adaptive', () => {
   it.each([
     ['Who designed the bridge?', 'single-pass'],
     ['Compare slate with tile.', 'decompose'],
-    ['Give me an overview of tidal mills.', 'agentic'],
-    ['Summarise the report in detail.', 'agentic'],
+    ['Give me an overview of tidal mills.', 'reflective-rag'],
+    ['Summarise the report in detail.', 'reflective-rag'],
   ])('hands "%s" over to %s by its words, without a call', (goal, strategy) => {
     const run = began(goal);
     expect([strategyIn(run), run.state!.awaiting?.epoch, run.types()]).toEqual([strategy, 0, []]);
   });
 
+  it.each(['Compare slate with tile.', 'Give me an overview of tidal mills.'])(
+    'hands "%s" to the committee where there is nothing to look in',
+    (goal) => {
+      const run = new Scenario({ strategy: 'adaptive', capabilities: ['math'] });
+      run.requested({}, { goal });
+      expect(strategyIn(run)).toBe('agentic');
+    },
+  );
+
   it.each([
     ['comparative', 'decompose'],
     ['factual', 'single-pass'],
-    ['exploratory', 'agentic'],
-    ['deep_dive', 'agentic'],
+    ['exploratory', 'reflective-rag'],
+    ['deep_dive', 'reflective-rag'],
     [null, 'agentic'],
   ])('asks a model where the words leave it open: %s goes to %s, which plans anew', (named, strategy) => {
     const run = began(open);
@@ -92,7 +101,7 @@ describe('adaptive', () => {
 
   it('re-plans as often after the router was asked as without it', () => {
     const run = began(open);
-    routed(run, 'exploratory');
+    routed(run, null);
     run.planned(1, [expert('x1', 'Answers')], oneCall);
     run.answered('x1', 'It froze over.');
     run.judged('needs_more_info', 'for how long');

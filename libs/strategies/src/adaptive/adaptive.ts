@@ -2,6 +2,7 @@ import { noUsage, type PlanCreated } from '@conclave/contracts';
 import type { Move, View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
+import { placesOf, RagOptions } from '../reflective-rag/rag-shapes.js';
 import { DecomposeOptions } from '../decompose/topics.js';
 import { QuestionClass, readClass } from './question-class.js';
 import { RouteContent, routeAsk } from './route-ask.js';
@@ -9,20 +10,26 @@ import { RouteContent, routeAsk } from './route-ask.js';
 /** What answers a question of each class, and one that nobody could classify. */
 const routes: Readonly<Record<QuestionClass | 'unread', string>> = {
   comparative: 'decompose',
-  deep_dive: 'agentic',
-  exploratory: 'agentic',
+  deep_dive: 'reflective-rag',
+  exploratory: 'reflective-rag',
   factual: 'single-pass',
   unread: 'agentic',
 };
 
+/** Strategies that answer from what they find alone. */
+const looking: ReadonlySet<string> = new Set(['decompose', 'reflective-rag']);
+
 /** Options of the strategies that a run may become, by their names. */
 const AdaptiveOptions = z.strictObject({
   decompose: DecomposeOptions.prefault({}).describe('options of `decompose`, which answers comparative questions'),
+  'reflective-rag': RagOptions.prefault({}).describe('options of `reflective-rag`, which answers exploratory questions and deep dives'),
 });
 
 /** Ends the routing: the run goes on as another strategy. */
-const handOver = (named: QuestionClass | null, how: string): readonly Move[] => {
-  const strategy = routes[named ?? 'unread'];
+const handOver = (named: QuestionClass | null, how: string, { template }: View<null>): readonly Move[] => {
+  const wanted = routes[named ?? 'unread'];
+  // Where there is nothing to look in, only the committee can answer.
+  const strategy = looking.has(wanted) && placesOf(template).length === 0 ? routes.unread : wanted;
   const what = named === null ? 'The kind of question could not be told' : `A ${named.replace('_', ' ')} question`;
   return [
     { do: 'note', stage: 'routing', text: `${what} (${how}): ${strategy}` },
@@ -53,7 +60,7 @@ const fallback = ({ run }: View<null>): PlanCreated['data'] => ({
  */
 export const adaptive: AskingStrategy<null> = {
   id: 'adaptive',
-  commands: ['cancel', 'pause', 'resume'],
+  commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
   options: AdaptiveOptions,
   startsRuns: ({ decompose }) => {
     const { child } = DecomposeOptions.parse(decompose ?? {});
@@ -72,13 +79,14 @@ export const adaptive: AskingStrategy<null> = {
   task: () => {
     throw new Error('A router has no tasks.');
   },
-  onPlan: (_view, { content }) => handOver(RouteContent.parse(content).class, 'asked a model'),
-  next: ({ run: { request, ending } }) => {
+  onPlan: (view, { content }) => handOver(RouteContent.parse(content).class, 'asked a model', view),
+  next: (view) => {
+    const { request, ending } = view.run;
     if (ending) return [];
     // The committee alone looks at images and files.
-    if ((request.attachments?.length ?? 0) > 0) return handOver(null, 'it has attachments');
+    if ((request.attachments?.length ?? 0) > 0) return handOver(null, 'it has attachments', view);
     const read = readClass(request.goal);
-    if (read.sure && request.conversation.length === 0) return handOver(read.class, 'by its words');
+    if (read.sure && request.conversation.length === 0) return handOver(read.class, 'by its words', view);
     return [{ do: 'plan' }];
   },
   lastAnswer: () => null,

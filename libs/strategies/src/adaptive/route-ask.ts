@@ -25,7 +25,7 @@ export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   prompt: ({ request: { template, goal, conversation } }, room) =>
     fitted(conversation, room.tokens, (cut) =>
       messages(
-        sections(marks.roles.router, promptText('route', template.prompts ?? {}), dataRule),
+        sections(marks.roles.classifier, promptText('route', template.prompts ?? {}), dataRule),
         sections(
           cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
           `${marks.question} ${bounded(goal, 4_000)}`,

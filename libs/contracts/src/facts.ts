@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { bounded, counted, defineFact, duration, local, shownText, type FactSpec } from './define-fact.js';
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
@@ -6,37 +7,6 @@ import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
 import { FailureNote, RuleId, Timestamp, Usage } from './values.js';
-
-/**
- * A kind of fact that a step of the engine can establish: one line about it, its members, a sentence for readers of the run, and its
- * entries in the run stream. Folding a run's facts in order yields its state; nothing else changes it.
- */
-interface FactSpec<K extends string, S extends z.ZodType> {
-  readonly kind: K;
-  readonly doc: string;
-  readonly schema: S;
-  sentence(fact: z.infer<S>): string;
-  /** The visible part, as entries of the run stream; none if absent. */
-  entries?(fact: z.infer<S>): readonly EngineEntry[];
-}
-
-const defineFact = <K extends string, M extends z.ZodRawShape>(
-  kind: K,
-  doc: string,
-  members: M,
-  sentence: (fact: z.infer<z.ZodObject<M>>) => string,
-  entries?: (fact: z.infer<z.ZodObject<M>>) => readonly EngineEntry[],
-) => {
-  const schema = z.object({ kind: z.literal(kind), ...members });
-  return { kind, doc, schema, sentence, ...(entries ? { entries } : {}) } as unknown as FactSpec<K, typeof schema>;
-};
-
-/** Longest result text in the run stream, in characters. */
-const shownText = 240;
-const bounded = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
-const local = (ref: string): string => ref.slice(ref.indexOf('/') + 1);
-const duration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`);
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 export const factSpecs = [
   defineFact(

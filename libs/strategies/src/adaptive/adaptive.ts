@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { placesOf, RagOptions } from '../reflective-rag/rag-shapes.js';
 import { DecomposeOptions } from '../decompose/topics.js';
-import { QuestionClass, readClass } from './question-class.js';
+import { type QuestionClass, readClass } from './question-class.js';
 import { RouteContent, routeAsk } from './route-ask.js';
 
 /** What answers a question of each class, and one that nobody could classify. */

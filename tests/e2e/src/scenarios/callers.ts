@@ -3,15 +3,16 @@ import { until } from '@conclave/test-support';
 import { type System, entriesOf, SseStream } from '@conclave/test-support/system';
 
 /** Keys that the system under test knows, by the names of their owners. */
-export const keys = { ann: 'sk-ann-5d1c', bob: 'sk-bob-77e0', cyd: 'sk-cyd-91aa' } as const;
+export const keys = { ann: 'sk-ann-5d1c', bob: 'sk-bob-77e0', cyd: 'sk-cyd-91aa', dee: 'sk-dee-40b3' } as const;
 
-/** Ann may see prompts, Bob of the same tenant may not, Cyd is of another tenant. */
+/** Ann may see prompts, Bob of the same tenant may not, Cyd is of another tenant, Dee of one that has nothing. */
 export const keySettings = {
   ann: { key_env: 'KEY_OF_ANN', detail: 'full' },
   bob: { key_env: 'KEY_OF_BOB' },
   cyd: { key_env: 'KEY_OF_CYD', tenant: 'elsewhere', detail: 'full' },
+  dee: { key_env: 'KEY_OF_DEE', tenant: 'empty' },
 } as const;
-export const keyVariables = { KEY_OF_ANN: keys.ann, KEY_OF_BOB: keys.bob, KEY_OF_CYD: keys.cyd } as const;
+export const keyVariables = { KEY_OF_ANN: keys.ann, KEY_OF_BOB: keys.bob, KEY_OF_CYD: keys.cyd, KEY_OF_DEE: keys.dee } as const;
 
 /** The HTTP API as the owner of one key uses it. */
 export class KeyedCaller {

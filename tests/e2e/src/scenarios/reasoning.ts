@@ -95,7 +95,7 @@ export function reasoningScenarios(system: () => System): void {
         .phase('rater', scored(2))
         .phase('decider', decided('ask_user', { question: 'Clocks or ships?' }))
         .phase('reasoner', (prompt) => {
-          expect(prompt).toMatch(/FROM THE USER:\n- Clocks/);
+          expect(prompt).toMatch(/\[USER ANSWER\] Clocks/);
           return { steps: [step('research', 'find the clock company')] };
         })
         .phase('preparer', { input: 'founder of the Northlight Clock Company' })
@@ -116,7 +116,7 @@ export function reasoningScenarios(system: () => System): void {
         .phase('preparer', { input: 'founder of the Northlight Clock Company' })
         .phase('rater', scored(4), { when: gate.opened })
         .phase('preparer', (prompt) => {
-          expect(prompt).toContain('- [USER GUIDANCE] The year matters most.');
+          expect(prompt).toContain('[USER GUIDANCE] The year matters most.');
           return { input: 'year in which the Northlight Clock Company was founded' };
         })
         .phase('rater', scored(4))

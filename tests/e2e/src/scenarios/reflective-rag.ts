@@ -26,7 +26,7 @@ function passageWith(prompt: string, text: string): number {
 
 /** The strategy `reflective-rag` over HTTP, on documents that people upload. */
 export function ragScenarios(system: () => System): void {
-  const [ann, cyd] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.cyd)];
+  const [ann, dee] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.dee)];
 
   const collection = async (caller: KeyedCaller, description: string): Promise<string> => {
     const name = inventedName().toLowerCase();
@@ -170,7 +170,7 @@ export function ragScenarios(system: () => System): void {
       // Another tenant without collections is told so, and no model is asked.
       const none = `Who owns the ${engineName}?`;
       const u = new CommitteeScript(system().models, none);
-      expect(await cyd.answered('reflects-once', none)).toMatchObject({
+      expect(await dee.answered('reflects-once', none)).toMatchObject({
         outcome: 'failed',
         reason: expect.stringContaining('no collection'),
       });

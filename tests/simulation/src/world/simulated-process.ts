@@ -29,6 +29,8 @@ import {
   TOOLS,
   VECTORS,
   type Blobs,
+  type DeliveryKey,
+  type DeliveryLedger,
   type EventLog,
   MemoryDocuments,
   type KnowledgeGraph,
@@ -81,6 +83,10 @@ export class SimulatedProcess implements LivingProcess {
   private readonly onDeath: (() => void)[] = [];
   /** Owner of the call that is about to be made, told in the same turn. */
   private calling: string | null = null;
+  /** Records it has begun and not given back, although they may have moved on; as in `held()` of the log. */
+  private readonly begun = new Set<string>();
+  /** A call was made in this very tick. */
+  private isCalling = false;
   private readonly invoked = new Map<string, { readonly step: string; readonly attempt: number }>();
 
   constructor(
@@ -99,7 +105,7 @@ export class SimulatedProcess implements LivingProcess {
       journal: view('journal', seen.journal),
       timers: view('timers', seen.timers),
       leases: view('leases', seen.leases),
-      deliveries: view('deliveries', seen.deliveries),
+      deliveries: this.noted(view('deliveries', seen.deliveries)),
       settings: view('settings', seen.settings),
       caches: view('caches', seen.caches),
       scores: view('scores', seen.scores),
@@ -153,10 +159,14 @@ export class SimulatedProcess implements LivingProcess {
     };
   }
 
+  /** Requests that a call sends at once, as a search with several queries does, are one call. */
   callMade(): () => () => void {
     const call = this.calling === null ? undefined : this.invoked.get(this.calling);
     this.calling = null;
+    if (!call && this.isCalling) return () => () => undefined;
     if (!call) throw new Error('A call was made that no journal step stands for.');
+    this.isCalling = true;
+    queueMicrotask(() => (this.isCalling = false));
     return () => this.callReached(call);
   }
 
@@ -173,6 +183,25 @@ export class SimulatedProcess implements LivingProcess {
     observations.calls.push(observed);
     return () => {
       observed.endedAt = Date.now();
+    };
+  }
+
+  private noted(ledger: DeliveryLedger): DeliveryLedger {
+    const nameOf = ({ group, record }: DeliveryKey): string => `${group} ${record}`;
+    const ending =
+      (end: (key: DeliveryKey) => Promise<void>) =>
+      async (key: DeliveryKey): Promise<void> => {
+        await end(key);
+        this.begun.delete(nameOf(key));
+      };
+    return {
+      begin: (key) => {
+        this.begun.add(nameOf(key));
+        return ledger.begin(key);
+      },
+      failed: ending((key) => ledger.failed(key)),
+      released: ending((key) => ledger.released(key)),
+      done: ending((key) => ledger.done(key)),
     };
   }
 
@@ -255,7 +284,8 @@ export class SimulatedProcess implements LivingProcess {
   die(point: string): void {
     if (this.dead) return;
     const { world } = this;
-    const records = [...this.raw.consumptions].flatMap((consumption) => consumption.held());
+    const held = [...this.raw.consumptions].flatMap((consumption) => consumption.held());
+    const records = [...new Set([...held, ...this.begun])];
     world.observations.deaths.push({ process: this.id, point, at: Date.now(), openRuns: world.openRuns(), records });
     world.trace(this.id, `dies ${point}`);
     this.dead = true;

@@ -21,35 +21,35 @@ function ofJest(name, title, level, { folder, without, ...rest }) {
 
 const ofFolder = ({ folder, needs }) => {
   const name = `int:${folder.split('/').at(-1)}`;
-  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 480, needs, beside: companions[name] });
+  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 900, needs, beside: companions[name] });
 };
 
-/** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time, which wait more than they compute. */
-const faults = (mode, jobs, more) => {
+/** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
+const faults = (mode, jobs, needs) => {
   const args = ['dist/faults.js', '--ci', '--mode', mode, '--jobs', String(jobs)];
-  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 900, alone: true, ...more };
+  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 1_500, alone: true, needs };
 };
 
 /**
  * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, of so many spec files;
  * another passes or fails as a whole. One with `beside` begins together with the suite of that name, where both are run, and may outlast it.
  * Those with `computes` take what the others leave of the processors, one after the other, from the first suite on that is not `alone`: such
- * a one uses every processor, but for what is `beside` it.
+ * a one uses every processor.
  */
 export const suites = () => [
-  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 900, alone: true },
+  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 1_500, alone: true },
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
   { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
-  ofJest('simulation', 'Simulation', 'simulation', { limit: 1500, computes: true }),
+  ofJest('simulation', 'Simulation', 'simulation', { limit: 2_400, computes: true }),
   ...projects()
     .map(ofFolder)
     .filter(({ files }) => files > 0),
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 420, beside: 'e2e-distributed' }),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900 }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
-    limit: 420,
+    limit: 900,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: ofOneProcess,
   }),
-  faults('embedded', 2, { beside: 'faults-distributed' }),
-  faults('distributed', 4, { needs: ['kafka', 'redis', 'neo4j', 'chroma', 'searx'] }),
+  faults('embedded', 4),
+  faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];

@@ -74,8 +74,10 @@ async function takeAll(chosen) {
   };
   for (const suite of chosen.filter((one) => !one.computes && !isBeside(one))) {
     if (suite.alone) await Promise.all([computing, ...companions]);
-    else computing ??= compute();
-    companions.push(...chosen.filter(({ beside }) => beside === suite.name).map(take));
+    else {
+      computing ??= compute();
+      companions.push(...chosen.filter(({ beside }) => beside === suite.name).map(take));
+    }
     await take(suite);
   }
   await Promise.all([computing ?? compute(), ...companions]);

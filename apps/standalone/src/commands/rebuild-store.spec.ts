@@ -124,6 +124,21 @@ describe('a store that is rebuilt from the log', () => {
     expect((await store.stream.read(runId, 0, 500)).ended).toBe(true);
   });
 
+  it('counts a call that was recorded after the end while the calls before it are still being written', async () => {
+    const recorded = events.filter((event) => event.type === 'CallRecorded');
+    const last = recorded.at(-1)!;
+    await broker.connect().publish([...events.filter((event) => event !== last), last]);
+    const slow: Sqlite['recovery'] = Object.assign(Object.create(store.recovery), {
+      calls: async (...args: Parameters<Sqlite['recovery']['calls']>) => {
+        const written = await store.recovery.calls(...args);
+        if (written > 1) await new Promise((resolve) => setTimeout(resolve, 100));
+        return written;
+      },
+    });
+    const options = { log: broker.connect(), topics, recovery: slow, mark, now: now(), retentionMs: 60_000, signal, strategyOf };
+    expect(await rebuildStore(options)).toMatchObject({ ended: 1, calls: recorded.length });
+  });
+
   it('answers every finished call as the journal did', async () => {
     const { calls } = await rebuilt(events);
     const recorded = events.filter((event): event is CallRecorded => event.type === 'CallRecorded');

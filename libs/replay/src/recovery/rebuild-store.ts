@@ -149,6 +149,10 @@ class StoreRebuild {
     return calls.filter(({ at }) => at + this.options.retentionMs > this.options.now);
   }
 
+  private restored(calls: number): void {
+    this.done.calls += calls;
+  }
+
   /** A late call of an ended run is still paid once. */
   private async late(runId: string, record: StoredRecord): Promise<void> {
     const run = new RunOnLog(runId);
@@ -156,7 +160,7 @@ class StoreRebuild {
     const paid = this.stillCounted(run.takePaid());
     if (run.calls.size + paid.length === 0) return;
     await this.writes.add(async () => {
-      this.done.calls += await this.options.recovery.calls(runId, run.takeCalls());
+      this.restored(await this.options.recovery.calls(runId, run.takeCalls()));
       await this.options.recovery.paid(paid);
     });
   }
@@ -180,7 +184,7 @@ class StoreRebuild {
     const withoutReply = [...known.withoutReply].filter((step) => !known.calls.has(step));
     await this.writes.add(async () => {
       const said = await recovery.run(run, above);
-      this.done.calls += await recovery.calls(runId, known.takeCalls());
+      this.restored(await recovery.calls(runId, known.takeCalls()));
       await recovery.paid(this.stillCounted(known.takePaid()));
       if (run.terminal) return void (this.done.ended += 1);
       this.done.open += 1;

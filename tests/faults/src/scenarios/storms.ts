@@ -154,7 +154,8 @@ export const twoEngines: Scenario = {
     for (const nth of [2, 3, 5]) {
       for (const name of met > 0 ? [] : engines) {
         tried += 1;
-        met += await sleepInStep(world, name, nth);
+        const slept = await sleepInStep(world, name, nth);
+        met += slept;
         // One lost step is enough, and every run that waits for it costs its client's patience.
         if (world.controlled && met > 0) return;
       }

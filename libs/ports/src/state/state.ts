@@ -39,7 +39,7 @@ export interface StateStore {
    * are durable when they resolve returns at once. Rejects if the store is closed first.
    */
   durable(): Promise<void>;
-  /** Milliseconds since 1970 by the store's clock. */
+  /** Milliseconds since 1970 by the store's clock: never ahead of it, and behind it by at most the time that a reply took. */
   now(): Promise<number>;
   /** Sentences about missing guarantees of this store (for example Redis without `appendfsync always`), shown at start-up. */
   warnings(): Promise<readonly string[]>;

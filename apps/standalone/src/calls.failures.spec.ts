@@ -41,7 +41,7 @@ async function maker(models: Models, state: StateStore = sqlite.state, processId
     models,
     probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId,
     service: 'experts',
     storePrompts: 'full',

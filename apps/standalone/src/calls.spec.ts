@@ -42,7 +42,7 @@ async function maker(models: Models, processId = 'one'): Promise<CallMaker> {
     models,
     probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId,
     service: 'experts',
     storePrompts: 'full',

@@ -81,7 +81,7 @@ async function committee(steps: readonly ScriptedStep[]) {
   };
   const observers = {
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     probe: noProbe,
     readiness: openReadiness(),
   };

@@ -55,7 +55,7 @@ async function accepted(runId: string) {
   const ports = { log, state, stream, blobs, graph, close: async () => undefined } as unknown as Ports;
   const observers = {
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     probe: noProbe,
     readiness: openReadiness(),
   };

@@ -87,7 +87,7 @@ async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['
     () => sqlite.close(),
     () => models.close(),
   );
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const parts = {
     state: sqlite.state,
     stream: sqlite.stream,

@@ -69,7 +69,7 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
   const { log, state, stream, blobs, graph } = sqlite;
   const found = scenario.search === undefined ? search : scenario.search;
   const ports: Ports = { log, state, stream, blobs, graph, models, search: found, close: async () => undefined };
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const observers = { logger: silentLogger, metrics, probe: noProbe, readiness: openReadiness() };
   const { storePrompts = 'full' } = scenario;
   const parts = [

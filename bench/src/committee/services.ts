@@ -42,7 +42,7 @@ export interface RunningServices {
 
 /** Observers as in production: counts every metric and formats every log line of level info, then discards the lines. */
 export function observersLikeInProduction(): Observers {
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   return {
     logger: openLogger({ level: 'info', sinks: [{ write: (line) => void JSON.stringify(line), close: () => undefined }] }),
     metrics,

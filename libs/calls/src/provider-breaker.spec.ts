@@ -44,7 +44,7 @@ function process(id: string, { maxConcurrency = 8, breakers }: { maxConcurrency?
     swap: (write) => ((trips.swap += 1), state.breakers.swap(write)),
     ...breakers,
   };
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const maker = new CallMaker({
     state: { ...state, breakers: counted },
     stream,

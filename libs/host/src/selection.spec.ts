@@ -11,7 +11,7 @@ import { openPorts } from './open-ports.js';
 
 const observers = {
   logger: silentLogger,
-  metrics: openMetrics({ runtime: false }),
+  metrics: openMetrics(),
   probe: noProbe,
   readiness: openReadiness(),
 };

@@ -27,7 +27,7 @@ export function openObservers({ environment, processId, service, interactive, op
   const logger = openLogger({ level: environment.LOG_LEVEL, sinks, fields: { service, process: processId } });
   return {
     logger,
-    metrics: openMetrics(),
+    metrics: openMetrics({ runtime: true }),
     probe: openProbe?.({ processId, service, logger }) ?? noProbe,
     readiness: openReadiness(),
   };

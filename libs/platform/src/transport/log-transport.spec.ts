@@ -81,7 +81,7 @@ afterEach(async () => {
 
 async function start(handlers: Partial<Handlers>, attempts = 2) {
   const broker = new MemoryBroker();
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const hooks = deliveryHooks({ metrics, logger: silentLogger, probe: noProbe });
   const log = broker.connect(hooks);
   const transport = new LogTransport({
@@ -165,7 +165,7 @@ describe('a handler on the log', () => {
       log,
       service: 'graph-ingest',
       logger: silentLogger,
-      metrics: openMetrics({ runtime: false }),
+      metrics: openMetrics(),
       retry: { attempts: 1 },
     });
     const root = {
@@ -251,7 +251,7 @@ describe('the transport', () => {
 
   it('refuses a pattern that no contract declares, when it starts', async () => {
     const log = new MemoryBroker().connect();
-    const transport = new LogTransport({ log, service: 'graph-ingest', logger: silentLogger, metrics: openMetrics({ runtime: false }) });
+    const transport = new LogTransport({ log, service: 'graph-ingest', logger: silentLogger, metrics: openMetrics() });
     const app = await NestFactory.createMicroservice<MicroserviceOptions>(UnknownModule, { strategy: transport, logger: false });
     await expect(app.listen()).rejects.toThrow('no such event is declared');
     await log.close();

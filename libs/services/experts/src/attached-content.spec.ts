@@ -79,7 +79,7 @@ describe('what messages refer to', () => {
       models,
       probe: noProbe,
       logger: silentLogger,
-      metrics: openMetrics({ runtime: false }),
+      metrics: openMetrics(),
       processId: 'one',
       service: 'experts',
       storePrompts: 'full',

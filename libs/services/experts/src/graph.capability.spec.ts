@@ -70,7 +70,7 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
     models: {} as Models,
     probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId: 'one',
     service: 'experts',
     storePrompts: 'full',

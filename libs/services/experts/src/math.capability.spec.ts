@@ -33,7 +33,7 @@ beforeEach(async () => {
   asked = [];
   calculate = async () => answer;
   maker = new CallMaker({
-    ...{ state, stream, probe: noProbe, logger: silentLogger, metrics: openMetrics({ runtime: false }) },
+    ...{ state, stream, probe: noProbe, logger: silentLogger, metrics: openMetrics() },
     ...{ processId: 'one', service: 'experts', storePrompts: 'full' },
     models: { call: () => Promise.reject(new Error('A calculation asks no model.')) } as never,
   });

@@ -25,7 +25,7 @@ async function worker(tools: Record<string, MemoryTool>, { stores = new MemorySt
     models: {} as Models,
     probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId,
     service: 'experts',
     storePrompts: 'full',

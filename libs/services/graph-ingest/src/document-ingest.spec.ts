@@ -79,7 +79,7 @@ async function world(text = long, over: Partial<StoredDocument> = {}) {
     error: (_line, fields) => void errors.push(fields),
     child: () => logger,
   };
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const read = async () => (await state.settings.read(name))!.value as StoredDocument;
   const change = async (next: Partial<StoredDocument>) => {
     const { version, value } = (await state.settings.read(name))!;

@@ -7,7 +7,14 @@ import { TimerPump } from './timer-pump.js';
 
 const timer = (n: number): DueTimer => ({ runId: `run_${String(n).padStart(8, '0')}`, name: 'due', arm: 1, dueAt: 5 });
 /** Every run has one overdue task and one that is not. */
-const task = (startBy: number) => ({ status: 'open', started: false, startBy, deadline: 90_000, taskClass: 'expert', spec: { capability: 'expert.general' } });
+const task = (startBy: number) => ({
+  status: 'open',
+  started: false,
+  startBy,
+  deadline: 90_000,
+  taskClass: 'expert',
+  spec: { capability: 'expert.general' },
+});
 const stateOf = (runId: string) => ({ tasks: { [`${runId}/0/x1`]: task(-2_000), [`${runId}/0/x2`]: task(50_000) } });
 
 const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
@@ -96,7 +103,7 @@ describe('the timer pump', () => {
     const log = {
       publish: (events: readonly Event[]) => Promise.resolve(void published.push(...events.map(({ runId }) => runId))),
     } as unknown as EventLog;
-    const metrics = openMetrics({ runtime: false });
+    const metrics = openMetrics();
     const told: unknown[] = [];
     const logger = { ...silentLogger, error: (message: string, fields: unknown) => void told.push([message, fields]) };
     const runs = { unpublished: () => Promise.resolve([]), header: () => Promise.resolve(null), read: () => Promise.resolve(null) };

@@ -71,7 +71,7 @@ describe('the history of a process', () => {
 
   it('has a line for each position that a group committed', () => {
     const { written, note, logger } = listeners();
-    const observers = { metrics: openMetrics({ runtime: false }), logger };
+    const observers = { metrics: openMetrics(), logger };
     const position = { topic: 'tasks.dispatched.expert', partition: 3, offset: '17' };
     deliveryHooks({ ...observers, probe: { ...noProbe, records: true, note } }).committed?.('tasks.expert', [position]);
     expect(written).toEqual([{ actor: 'experts', op: 'offset-commit', phase: 'ok', id: 'tasks.expert', data: position }]);

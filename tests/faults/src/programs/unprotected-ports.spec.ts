@@ -40,7 +40,7 @@ async function open(without: ProtectionName | 'nothing' = 'nothing', history = t
     loaded: loadConfiguration({}, folder),
     observers: {
       logger: silentLogger,
-      metrics: openMetrics({ runtime: false }),
+      metrics: openMetrics(),
       probe: openProbe({ processId: 'test', service: 'standalone', logger: silentLogger }),
       readiness: openReadiness(),
     },

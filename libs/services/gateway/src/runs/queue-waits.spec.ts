@@ -122,7 +122,7 @@ describe('admission by the wait for workers', () => {
 
   it('is counted under its reason', async () => {
     world = await World.open();
-    const metrics = openMetrics({ runtime: false });
+    const metrics = openMetrics();
     gatewayMetrics(metrics).onRefused('QUEUE_TOO_LONG');
     expect(await metrics.text()).toContain('conclave_runs_refused_total{reason="queue_too_long"} 1');
   });
@@ -169,7 +169,7 @@ describe('a slow worker', () => {
       } satisfies Ports,
       observers: {
         logger: silentLogger,
-        metrics: openMetrics({ runtime: false }),
+        metrics: openMetrics(),
         probe: noProbe,
         readiness: openReadiness(),
       },

@@ -76,7 +76,7 @@ export function ingest(
   const lines: { readonly level: string; readonly message: string; readonly fields: LogFields | undefined }[] = [];
   const at = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields });
   const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => logger };
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const maker = new CallMaker({
     state,
     stream,

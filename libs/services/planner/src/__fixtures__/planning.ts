@@ -72,7 +72,7 @@ export function planning(replies: readonly string[], random: RandomSource = Math
       models: models as Models,
       probe: noProbe,
       logger: silentLogger,
-      metrics: openMetrics({ runtime: false }),
+      metrics: openMetrics(),
       processId: 'one',
       service: 'planner',
       storePrompts: 'full',

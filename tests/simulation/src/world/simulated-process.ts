@@ -167,10 +167,12 @@ export class SimulatedProcess implements LivingProcess {
     if (!call) throw new Error('A call was made that no journal step stands for.');
     this.isCalling = true;
     queueMicrotask(() => (this.isCalling = false));
-    return () => this.callReached(call);
+    // One that waited too long for its answer may end before it arrives.
+    const order = this.world.observations.nextOrder();
+    return () => this.callReached({ ...call, order });
   }
 
-  private callReached(call: { readonly step: string; readonly attempt: number }): () => void {
+  private callReached(call: { readonly step: string; readonly attempt: number; readonly order: number }): () => void {
     const { observations } = this.world;
     const observed = {
       ...call,
@@ -178,7 +180,6 @@ export class SimulatedProcess implements LivingProcess {
       process: this.id,
       startedAt: Date.now(),
       endedAt: null as number | null,
-      order: observations.nextOrder(),
     };
     observations.calls.push(observed);
     return () => {

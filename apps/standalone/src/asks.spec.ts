@@ -36,7 +36,16 @@ async function asker(...replies: readonly (ScriptedReply | ((request: ScriptedRe
   const { state, stream } = sqlite;
   await state.leases.renewProcess({ id: 'one', service: 'merger', classes: [], ttlMs: 60_000 });
   const observers = { probe: noProbe, logger: silentLogger, metrics: openMetrics() };
-  const maker = new CallMaker({ state, stream, models, ...observers, processId: 'one', service: 'merger', storePrompts: 'full' });
+  const maker = new CallMaker({
+    state,
+    stream,
+    models,
+    ...observers,
+    processId: 'one',
+    service: 'merger',
+    storePrompts: 'full',
+    guard: null,
+  });
   closers.push(() => maker.cancels.close());
   const read: { readonly n: number; readonly faults: readonly string[] }[] = [];
   const perform = <In, Out>(ask: Ask<In, Out>, input: In, changes: Partial<Asking> = {}) =>

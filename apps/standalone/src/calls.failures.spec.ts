@@ -45,6 +45,7 @@ async function maker(models: Models, state: StateStore = sqlite.state, processId
     processId,
     service: 'experts',
     storePrompts: 'full',
+    guard: null,
   });
   closers.push(() => made.close());
   return made;
@@ -192,6 +193,7 @@ describe('cancelling', () => {
         request: {},
         deadline: Date.now() + 20_000,
         signal: new AbortController().signal,
+        task: null,
       },
       () => new Promise<never>(() => undefined),
     );
@@ -266,7 +268,7 @@ describe('the usage ledger', () => {
     const { models } = await serverWith([]);
     const calls = await maker(models);
     const call = { runId, owner, index: 0, purpose: 'research', name: 'search.corpus', request: {}, deadline: Date.now() + 20_000 };
-    expect(await calls.tool({ ...call, signal: new AbortController().signal }, () => Promise.resolve('found'))).toMatchObject({
+    expect(await calls.tool({ ...call, task: null, signal: new AbortController().signal }, () => Promise.resolve('found'))).toMatchObject({
       kind: 'reply',
     });
     await sqlite.state.runs.cancel(`${runId}/0/x2`);

@@ -46,6 +46,7 @@ async function maker(models: Models, processId = 'one'): Promise<CallMaker> {
     processId,
     service: 'experts',
     storePrompts: 'full',
+    guard: null,
   });
   closers.push(() => made.cancels.close());
   return made;

@@ -97,6 +97,7 @@ async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['
     metrics,
     processId: 'one',
     storePrompts: 'none',
+    guard: null,
   } as const;
   const ingest = new GraphIngestHandler(
     sqlite.graph,

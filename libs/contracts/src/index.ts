@@ -1,5 +1,7 @@
 export {
   shippedStrategies,
+  CapabilityPolicies,
+  CapabilityPolicy,
   Configuration,
   defaultClassConcurrency,
   defaultLimits,
@@ -18,6 +20,8 @@ export {
   nearest,
   Neo4jSettings,
   paidCostCap,
+  policyFor,
+  type PolicySubject,
   ProviderSettings,
   ReasoningOptions,
   RedisSettings,
@@ -42,6 +46,7 @@ export {
   GapDetected,
   KnowledgeProposed,
   LetterSettled,
+  Permit,
   PlanCreated,
   KeptPlan,
   PlannedTask,
@@ -62,7 +67,7 @@ export {
 export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
 export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
 export { Failure, isOutage, isUpstreamOutage } from './failure.js';
-export { type FailureCode, failures } from './failures.js';
+export { denials, type FailureCode, failures } from './failures.js';
 export {
   AnswerFacts,
   ChatCompletion,

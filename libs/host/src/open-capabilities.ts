@@ -15,7 +15,7 @@ const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
   symbolic: ['experts', 'standalone'],
   tools: ['experts', 'standalone'],
   pages: ['experts', 'standalone'],
-  documents: ['gateway', 'graph-ingest', 'standalone'],
+  documents: ['gateway', 'graph-ingest', 'experts', 'standalone'],
   vectors: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
   embedder: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
 };

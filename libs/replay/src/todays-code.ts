@@ -86,6 +86,7 @@ const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | nu
     unused('vectors'),
     unused('embedder'),
     unused('blob'),
+    unused('document'),
     { readPages: 0 },
   );
 

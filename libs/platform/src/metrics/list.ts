@@ -89,6 +89,12 @@ export const metricList = {
     labels: ['provider'],
     help: 'times the circuit breaker of a provider opened; counted by the process whose call opened it',
   },
+  capability_breaker_openings_total: {
+    kind: 'counter',
+    unit: 'openings',
+    labels: ['capability'],
+    help: 'times the circuit breaker of a capability or tool opened for a tenant; counted by the process whose call opened it',
+  },
   event_handle_seconds: {
     kind: 'histogram',
     unit: 's',

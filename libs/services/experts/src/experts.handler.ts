@@ -4,6 +4,7 @@ import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   BLOBS,
+  DOCUMENTS,
   EMBEDDER,
   GRAPH,
   PAGES,
@@ -15,6 +16,7 @@ import {
   VECTORS,
   type Blobs,
   type DeadReason,
+  type DocumentReader,
   type Embedder,
   type HandlerOutcome,
   type KnowledgeGraph,
@@ -57,19 +59,21 @@ export interface EvidenceParts {
   readonly embedder: Embedder | null;
   readonly caches: StateStore['caches'] | null;
   readonly readPages: number;
+  /** Reads pages that tools return; null: their markup stays. */
+  readonly documents: DocumentReader | null;
   /** Store of the questions' images and files. */
   readonly blobs: Pick<Blobs, 'get'>;
 }
 
 /** Implementations of the expert and evidence capabilities; their declarations are in libs/strategies/src/capabilities. */
 export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
-  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs } = parts;
+  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs, documents } = parts;
   const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
   const found: readonly (readonly [string, Capability | null])[] = [
     ['expert', expertCapability(maker, stream, contentFrom(blobs))],
     ['research', search && researchCapability(maker, stream, search, { pages, readPages, ...cacheOf })],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
-    ['mcp', tools && mcpCapability(maker, stream, tools)],
+    ['mcp', tools && mcpCapability(maker, stream, tools, documents)],
     [
       'graph',
       graph &&
@@ -108,9 +112,10 @@ export class ExpertsHandler {
     @Inject(VECTORS) vectors: Vectors | null,
     @Inject(EMBEDDER) embedder: Embedder | null,
     @Inject(BLOBS) blobs: Pick<Blobs, 'get'>,
+    @Inject(DOCUMENTS) documents: DocumentReader | null,
     @Inject(EXPERT_OPTIONS) { readPages }: ExpertOptions,
   ) {
-    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, caches: state.caches, readPages, blobs };
+    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, caches: state.caches, readPages, blobs, documents };
     this.capabilities = capabilitiesOf(maker, stream, parts);
   }
 

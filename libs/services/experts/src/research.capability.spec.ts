@@ -48,6 +48,7 @@ describe('research', () => {
       null,
       null,
       new MemoryBlobs(),
+      null,
       { readPages: 0 },
     );
     const queries = ['copper', 'iron', 'tin', 'zinc'];

@@ -56,7 +56,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
   const system = sections(
     gap ? iterationBlock(gap, cut.scale) : null,
     marks.roles.planner,
-    template.planner.prompt ?? promptText('planner', overrides, plannerBounds(mostExperts(template, complexity))),
+    template.planner.prompt ?? promptText('planner', overrides, plannerBounds(mostExperts(template as Template, complexity))),
     !gap && request.conversation.length > 0 ? followUpRule : null,
     `${marks.capabilities}\n${catalogueOf(template)}`,
     dataRule,

@@ -1,3 +1,4 @@
+import { rateWindow } from '@conclave/calls';
 import { collectionsSetting } from '@conclave/contracts';
 import {
   MemoryBlobs,
@@ -274,7 +275,12 @@ export class World implements Surroundings {
     if (!this.storm.over || this.starting > 0 || this.coming > 0) return false;
     for (const { dead, inFlight, frozenUntil } of this.living.values()) if (dead || inFlight > 0 || frozenUntil > Date.now()) return false;
     if (this.openRuns() > 0 || this.observations.clients.some(({ finished }) => !finished)) return false;
-    return this.stores.deliveries.open().length === 0 && this.stores.leases.heldSlots().length === 0 && this.lag().length === 0;
+    return this.stores.deliveries.open().length === 0 && this.heldPlaces().length === 0 && this.lag().length === 0;
+  }
+
+  /** Places at providers that somebody holds. Those by which calls are counted are given back by nobody: their time ends. */
+  heldPlaces(): readonly string[] {
+    return this.stores.leases.heldSlots().filter((place) => !place.startsWith(rateWindow));
   }
 
   /** Nothing moves any more. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CapabilityPolicies } from './policies.js';
+import { CapabilityPolicies, CapabilityPolicy } from './policies.js';
 import { ConfiguredModel } from './providers.js';
 
 const tiers = ['local', 'light', 'medium', 'heavy'] as const;
@@ -7,7 +7,7 @@ const modelsOf = (tier: string) => z.array(ConfiguredModel).min(1).optional().de
 const promptFor = (phase: string) => z.string().max(20_000).default('').describe(`prompt that ${phase}; empty = the shipped one`);
 
 /** Steps are slow and come one after the other: what calls more often, or fails three times, has gone astray. */
-const stepPolicy = { rate: { calls: 10, per_s: 60 }, breaker: { failures: 3, open_s: 300, counts: 'errors' } };
+const stepPolicy = CapabilityPolicy.parse({ rate: { calls: 10, per_s: 60 }, breaker: { failures: 3, open_s: 300, counts: 'errors' } });
 
 /** Options of the strategy `reasoning`: the section `reasoning` of the file, and `options` of its templates. */
 export const ReasoningOptions = z.strictObject({
@@ -29,7 +29,7 @@ export const ReasoningOptions = z.strictObject({
     .min(1)
     .default(['research', 'collections', 'graph', 'math', 'read_only_tools'])
     .describe('capabilities that steps may use: names, tools as `server.tool`, and `read_only_tools` for all that say they change nothing'),
-  policies: CapabilityPolicies.default(CapabilityPolicies.parse({ '*': stepPolicy })).describe(
+  policies: CapabilityPolicies.default({ '*': stepPolicy }).describe(
     'policies of capabilities and tools by name (`*`: all others); those of the template itself come first',
   ),
   done_confidence_threshold: z.number().min(0).max(1).default(0.7).describe('confidence from which the model may say that it is done'),

@@ -14,6 +14,7 @@ import { readBudget } from './budget.js';
 import { endCancelled, takeCommand } from './commands.js';
 import { endFromCache, endRun, endsByClock } from './ending.js';
 import { evolve, textOf } from './fold.js';
+import { takeUp } from './forking.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
 import { Turning } from './turning.js';
@@ -102,6 +103,7 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
   const own = turning.strategies(strategy).initial(viewOf(bare, turning.strategies, null));
   turning.put({ ...started, maxRounds: limitsOf({ ...bare, own }, turning.strategies).rounds });
   turning.put({ kind: 'StrategyChosen', strategy });
+  if (request.fork) return takeUp(turning, request.fork);
   const { skill } = request;
   if (skill)
     turning.put({

@@ -93,7 +93,9 @@ const bar = (share: number): string => '█'.repeat(Math.round(share * 30)).padE
 export const loop: Evaluation = {
   id: 'loop',
   title: 'every rule of the loop in a scripted run, and what its rounds find on two-hop questions',
-  async run() {
+  async run({ own = null } = {}) {
+    // The whole product is needed for these alone.
+    if (own) return (await import('./own/own-questions.js')).measureOwn(own);
     const played = scriptedRuns.map((scripted) => ({ scripted, run: scripted.play() }));
     const wrong = played.filter(
       ({ scripted, run }) => run.completed()?.['outcome'] !== scripted.outcome || !scripted.says.test(visibleText(run)),

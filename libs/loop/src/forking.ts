@@ -1,10 +1,9 @@
-import { defaultTimeouts, type Fork, readFact, type RunFact, type TaskWish } from '@conclave/contracts';
+import type { Fork, RunFact, TaskWish } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { foldStep } from './fold-step.js';
 import { restoredFacts } from './recorded-facts.js';
 import type { RecordedStep } from './replay.js';
 import type { RunState } from './state.js';
-import type { Turning } from './turning.js';
 import type { Strategies } from './view.js';
 
 export interface ForkOptions {
@@ -61,17 +60,4 @@ function withId(value: unknown, from: string, to: string): unknown {
   if (Array.isArray(value)) return value.map((one) => withId(one, from, to));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [rename(key), withId(one, from, to)]));
-}
-
-/** Begins a fork: folds what the other run had found, then asks again for what that one was waiting for. */
-export function takeUp(turning: Turning, { of, step, ranMs: ran, facts, again }: Fork): void {
-  for (const fact of facts) turning.recall(readFact(fact));
-  const { now } = turning;
-  if (turning.run.paused) turning.put({ kind: 'Resumed', at: now });
-  turning.put({ kind: 'RunForked', of, step, at: now, ranMs: ran });
-  const { planning_timeout_s: planS, answer_timeout_s: answerS = defaultTimeouts.answer_timeout_s } = turning.run.request.template;
-  for (const fact of again.map(readFact)) {
-    if (fact.kind === 'PlanAwaited') turning.put({ ...fact, deadline: now + planS * 1000 });
-    if (fact.kind === 'QuestionAsked') turning.put({ ...fact, at: now, deadline: now + answerS * 1000 });
-  }
 }

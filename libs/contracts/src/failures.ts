@@ -45,6 +45,7 @@ const rows = {
   ROUTE_NOT_FOUND:             [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No such endpoint. GET /openapi.json lists the endpoints.'],
   METHOD_NOT_ALLOWED:          [405, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This endpoint does not take that method. GET /openapi.json lists the endpoints.'],
   COMMAND_REJECTED:            [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The run cannot take this command in its current state.'],
+  FORK_REFUSED:                [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The run cannot be forked there.'],
   COMMAND_NOT_TAKEN:           [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'Runs of this strategy never take this command. Send another command.'],
   OVERLOADED:                  [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'The gateway has reached its maximum number of runs. Try again after the time in Retry-After.'],
   UPLOADS_BUSY:                [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'Too many documents are being uploaded at the same time. Send this one again after the time in Retry-After.'],

@@ -16,6 +16,7 @@ import { endFromCache, endRun, endsByClock } from './ending.js';
 import { evolve, textOf } from './fold.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
+import { takeUp } from './take-up.js';
 import { Turning } from './turning.js';
 import { advance } from './turns.js';
 import { nextDue, settleOverdue } from './due.js';
@@ -102,6 +103,7 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
   const own = turning.strategies(strategy).initial(viewOf(bare, turning.strategies, null));
   turning.put({ ...started, maxRounds: limitsOf({ ...bare, own }, turning.strategies).rounds });
   turning.put({ kind: 'StrategyChosen', strategy });
+  if (request.fork) return takeUp(turning, request.fork);
   const { skill } = request;
   if (skill)
     turning.put({

@@ -1,6 +1,7 @@
 import { addUsage, noUsage, promptMarks, refusals, type FactOf, type RunFact, type ResultReady } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { addFacts, factIdentity, saidBy } from './memory.js';
+import { forked } from './fork-state.js';
 import { isJudge, judgeName, type CommandRecord, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
 import { viewOf, type Strategies } from './view.js';
 
@@ -101,6 +102,8 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
       const chosen = { ...run, strategy: fact.strategy, plan: null, own: null };
       return { ...chosen, own: strategies(fact.strategy).initial(viewOf(chosen, strategies, null)) };
     }
+    case 'RunForked':
+      return forked(run, fact);
     case 'PlanAwaited':
       return {
         ...run,

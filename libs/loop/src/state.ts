@@ -109,6 +109,13 @@ export interface CommandRecord {
 export interface RunState {
   readonly runId: string;
   readonly request: PlanRequested['data'];
+  /** The run that this one takes up, what that one had spent by then, and its tasks that had ended; absent for any other run. */
+  readonly forked?: {
+    readonly of: string;
+    readonly step: number;
+    readonly before: Usage;
+    readonly settled: readonly string[];
+  };
   /** The current strategy. */
   readonly strategy: string;
   /** The strategy's own part of the state. */

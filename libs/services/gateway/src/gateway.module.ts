@@ -36,6 +36,7 @@ import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
 import { Acceptance } from './runs/acceptance.js';
 import { Commands } from './runs/commands.js';
+import { Forks } from './runs/forks.js';
 import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
@@ -94,6 +95,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         DocumentRecords,
         Documents,
         FailureFilter,
+        Forks,
         Health,
         KeptSchema,
         ModelDirectory,

@@ -27,6 +27,8 @@ export interface EvaluationOptions {
   readonly set?: string | null;
   /** Base URL of an embedding model behind `/v1/embeddings`, and its name. */
   readonly embeddings?: { readonly url: string; readonly model: string } | null;
+  /** Asks the built program over HTTP instead of calling its parts. */
+  readonly served?: boolean;
 }
 
 export interface Evaluation {

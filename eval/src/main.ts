@@ -11,6 +11,7 @@ ${evaluations.map(({ id, title }) => `  ${id.padEnd(9)}${title}`).join('\n')}
   --json   figures as JSON, one object for all evaluations
   --set FILE               two-hop: paragraphs and questions of your own
   --embeddings URL,MODEL   two-hop: an embedding model, such as http://127.0.0.1:8000/v1,e5
+  --served                 two-hop: ask the built program over HTTP, with the template conclave
 `;
 
 /** Code 1: a target is missed. 2: wrong use. */
@@ -21,6 +22,7 @@ async function main(): Promise<number> {
       json: { type: 'boolean', default: false },
       set: { type: 'string' },
       embeddings: { type: 'string' },
+      served: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -35,7 +37,7 @@ async function main(): Promise<number> {
   let missed = 0;
   for (const evaluation of chosen) {
     const [url, model] = values.embeddings?.split(',') ?? [];
-    const report = await evaluation.run({ set: values.set ?? null, embeddings: url && model ? { url, model } : null });
+    const report = await evaluation.run({ set: values.set ?? null, embeddings: url && model ? { url, model } : null, served: values.served });
     missed += report.findings.filter((finding) => !isMet(finding)).length;
     results[evaluation.id] = { findings: report.findings.map((finding) => ({ ...finding, met: isMet(finding) })), ...report.figures };
     if (!values.json) console.log(`\n${evaluation.id}: ${evaluation.title}\n${printReport(report)}`);

@@ -33,6 +33,8 @@ export interface EvaluationOptions {
   readonly embeddings?: { readonly url: string; readonly model: string } | null;
   /** Questions for templates to answer. */
   readonly own?: OwnMaterial | null;
+  /** Asks the built program over HTTP instead of calling its parts. */
+  readonly served?: boolean;
 }
 
 export interface Evaluation {

@@ -19,6 +19,7 @@ ${evaluations.map(({ id, title }) => `  ${id.padEnd(9)}${title}`).join('\n')}
   --templates A,B          loop: templates to compare; ${usualTemplates.join(', ')} by default
   --parallel N             loop: questions asked at the same time, 1 by default
   --report FILE            loop: where the report goes, loop-report.md by default; plot and single answers beside it
+  --served                 two-hop: ask the built program over HTTP, with the template conclave
 `;
 
 /** Code 1: a target is missed. 2: wrong use. 130: given up. */
@@ -34,6 +35,7 @@ async function main(): Promise<number> {
       parallel: { type: 'string', default: '1' },
       report: { type: 'string', default: 'loop-report.md' },
       embeddings: { type: 'string' },
+      served: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -64,7 +66,12 @@ async function main(): Promise<number> {
   let cancelled = false;
   for (const evaluation of chosen) {
     const [url, model] = values.embeddings?.split(',') ?? [];
-    const report = await evaluation.run({ set: values.set ?? null, embeddings: url && model ? { url, model } : null, own });
+    const report = await evaluation.run({
+      set: values.set ?? null,
+      embeddings: url && model ? { url, model } : null,
+      served: values.served,
+      own,
+    });
     missed += report.findings.filter((finding) => !isMet(finding)).length;
     results[evaluation.id] = { findings: report.findings.map((finding) => ({ ...finding, met: isMet(finding) })), ...report.figures };
     if (report.cancelled) cancelled = true;

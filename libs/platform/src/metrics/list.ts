@@ -171,6 +171,12 @@ export const metricList = {
     labels: [],
     help: 'values that were too large to cache; their run continues',
   },
+  rerank_calls_total: {
+    kind: 'counter',
+    unit: 'calls',
+    labels: ['retrieval', 'outcome'],
+    help: 'calls of a reranker: ok, failed (the order of the search stands), cancelled (the run was, or it took too long)',
+  },
   streams_open: { kind: 'gauge', unit: 'streams', labels: ['endpoint'], help: 'server-sent event streams that are open' },
   http_requests_total: { kind: 'counter', unit: 'requests', labels: ['route', 'status'], help: 'HTTP requests by route pattern' },
   http_errors_total: { kind: 'counter', unit: 'responses', labels: ['error_type'], help: 'error responses by closed error type' },

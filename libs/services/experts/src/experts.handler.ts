@@ -8,6 +8,7 @@ import {
   EMBEDDER,
   GRAPH,
   PAGES,
+  RERANKINGS,
   RUN_STREAM,
   SEARCH,
   STATE,
@@ -21,6 +22,7 @@ import {
   type HandlerOutcome,
   type KnowledgeGraph,
   type PageReader,
+  type Rerankings,
   type Search,
   type StateStore,
   type Symbolic,
@@ -57,6 +59,7 @@ export interface EvidenceParts {
   readonly graph: KnowledgeGraph | null;
   readonly vectors: Vectors | null;
   readonly embedder: Embedder | null;
+  readonly rerankings: Rerankings;
   readonly caches: StateStore['caches'] | null;
   readonly readPages: number;
   /** Reads pages that tools return; null: their markup stays. */
@@ -67,11 +70,11 @@ export interface EvidenceParts {
 
 /** Implementations of the expert and evidence capabilities; their declarations are in libs/strategies/src/capabilities. */
 export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
-  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs, documents } = parts;
+  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs, documents, rerankings } = parts;
   const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
   const found: readonly (readonly [string, Capability | null])[] = [
     ['expert', expertCapability(maker, stream, contentFrom(blobs))],
-    ['research', search && researchCapability(maker, stream, search, { pages, readPages, ...cacheOf })],
+    ['research', search && researchCapability(maker, stream, search, { pages, readPages, reranking: rerankings.research, ...cacheOf })],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
     ['mcp', tools && mcpCapability(maker, stream, tools, documents)],
     [
@@ -83,7 +86,7 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
         }),
     ],
     ['recall', vectors && embedder && recallCapability(maker, stream, vectors, embedder)],
-    ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
+    ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder, rerankings.collections)],
     [
       'subtopic',
       subtopicCapability(maker, stream, { vectors, embedder, search }, ({ data }) =>
@@ -111,11 +114,12 @@ export class ExpertsHandler {
     @Inject(GRAPH) graph: KnowledgeGraph | null,
     @Inject(VECTORS) vectors: Vectors | null,
     @Inject(EMBEDDER) embedder: Embedder | null,
+    @Inject(RERANKINGS) rerankings: Rerankings,
     @Inject(BLOBS) blobs: Pick<Blobs, 'get'>,
     @Inject(DOCUMENTS) documents: DocumentReader | null,
     @Inject(EXPERT_OPTIONS) { readPages }: ExpertOptions,
   ) {
-    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, caches: state.caches, readPages, blobs, documents };
+    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, rerankings, caches: state.caches, readPages, blobs, documents };
     this.capabilities = capabilitiesOf(maker, stream, parts);
   }
 

@@ -47,6 +47,7 @@ describe('research', () => {
       null,
       null,
       null,
+      { research: null, collections: null },
       new MemoryBlobs(),
       null,
       { readPages: 0 },

@@ -83,6 +83,7 @@ export {
   CommandAccepted,
   type CommandName,
   CommandRequest,
+  longestCommandText,
   ConclaveOptions,
   ContentPart,
   Contradiction,

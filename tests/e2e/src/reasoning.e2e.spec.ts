@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { System, plainTemplate } from '@conclave/test-support/system';
 import type { StoppableServer } from './harness/stoppable-server.js';
 import { guardScenarios, noticeBoard } from './scenarios/capability-guard.js';
+import { changedOptionsScenarios } from './scenarios/changed-options.js';
+import { chatQuestionScenarios } from './scenarios/chat-questions.js';
 import { reasoningScenarios } from './scenarios/reasoning.js';
 
 // One system for all of them: each scenario is told apart by its question.
@@ -11,6 +13,7 @@ let board: StoppableServer;
 beforeAll(async () => {
   board = await noticeBoard();
   system = await System.start({
+    gateways: 2,
     corpus: {
       'northlight.md':
         '# Northlight Clock Company\n\nThe founder of the Northlight Clock Company is Ada Quill. It was founded in the year 1911.',
@@ -19,6 +22,7 @@ beforeAll(async () => {
     configuration: {
       templates: {
         goal: { ...plainTemplate, strategy: 'reasoning' },
+        talk: { ...plainTemplate, strategy: 'reasoning', options: { ask_user: 'always' } },
         sparing: {
           ...plainTemplate,
           strategy: 'reasoning',
@@ -43,3 +47,5 @@ afterEach(() => {
 
 reasoningScenarios(() => system);
 guardScenarios(() => system);
+chatQuestionScenarios(() => system);
+changedOptionsScenarios(() => system);

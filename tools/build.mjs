@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, r
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { leanPackages, metadata } from './lean-packages.mjs';
-import { projects, workspaceRoot } from './workspace.mjs';
+import { filesUnder, projects, workspaceRoot } from './workspace.mjs';
 
 const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker|[a-z-]+\.faults)\.ts$/;
 /** Scripts that import the product. */
@@ -58,10 +58,6 @@ export const programOptions = {
   write: false,
   metafile: true,
 };
-
-/** Files of a folder, relative to the root; empty if the folder does not exist. */
-const filesUnder = (folder) =>
-  existsSync(inRoot(folder)) ? readdirSync(inRoot(folder), { recursive: true }).map((name) => `${folder}/${name}`) : [];
 
 /** Sources of the programs by output name; only those in the folder `within`, if given. */
 function programs(within = '') {
@@ -116,7 +112,7 @@ export async function buildPrograms(within) {
   const kept = new Set([...outputs, ...(before?.outputs ?? []), 'assets', basename(record)]);
   for (const name of readdirSync(dist))
     if (!kept.has(name) && !name.endsWith('.draft')) rmSync(join(dist, name), { recursive: true, force: true });
-  const read = [...sources, ...assets, ...assets.flatMap(filesUnder)];
+  const read = [...sources, ...assets, ...assets.flatMap((folder) => filesUnder(folder))];
   writeWhole(record, JSON.stringify({ recipe, outputs, inputs: Object.fromEntries(read.map((path) => [path, stampOf(path)])) }));
   console.error(`Built ${Object.keys(entryPoints).length} programs in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }

@@ -1,7 +1,5 @@
 // The spec files of the workspace and their levels.
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { workspaceRoot } from '../../../tools/workspace.mjs';
+import { filesUnder } from '../../../tools/workspace.mjs';
 
 export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'examples', 'libs', 'tests', 'tools'];
 
@@ -25,7 +23,6 @@ export const ofOneProcess = /\/(readme|examples)\.e2e\.spec\.ts$/;
 export function specFiles(level, folders = sourceFolders) {
   const levelOf = (path) => Object.keys(levels).find((name) => levels[name].files.test(`/${path}`)) ?? 'fast';
   return folders
-    .filter((folder) => existsSync(join(workspaceRoot, folder)))
-    .flatMap((folder) => readdirSync(join(workspaceRoot, folder), { recursive: true }).map((name) => `${folder}/${name}`))
-    .filter((path) => /\.spec\.(ts|mjs)$/.test(path) && !/\/(node_modules|dist)\//.test(path) && levelOf(path) === level);
+    .flatMap((folder) => filesUnder(folder))
+    .filter((path) => /\.spec\.(ts|mjs)$/.test(path) && levelOf(path) === level);
 }

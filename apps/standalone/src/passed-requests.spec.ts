@@ -26,6 +26,8 @@ beforeEach(async () => {
     let text = '';
     request.on('data', (part) => (text += String(part)));
     request.on('end', () => {
+      // A server that lists no models.
+      if (request.method === 'GET') return response.writeHead(404).end();
       const body = JSON.parse(text) as Body;
       got.push(body);
       answer(request, response, body);

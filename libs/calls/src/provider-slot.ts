@@ -35,8 +35,8 @@ export interface Waiting {
 }
 
 /**
- * The call slots of providers, shared by all processes, as one service of a process takes them. A free slot serves its next call without asking the
- * store, unless another process or service waits for one. Leases are renewed while slots are held.
+ * The call slots of providers, shared by all processes, as one service of a process takes them. A free slot serves its next call without
+ * asking the store, unless another process or service waits for one. Leases are renewed while slots are held.
  */
 export class ProviderSlots {
   private readonly unused = new Map<string, Held[]>();

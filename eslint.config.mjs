@@ -77,6 +77,10 @@ const restrictedSyntax = (...more) => ({
   'no-restricted-syntax': [
     'error',
     { selector: 'PrivateIdentifier', message: 'A private member is `private`, not `#`.' },
+    {
+      selector: 'AssignmentExpression[operator!="="][right.type="AwaitExpression"]',
+      message: 'The left side is read before the wait, so a change during it is lost: await first, then add.',
+    },
     wholeZod,
     ...more,
   ],

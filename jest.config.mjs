@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import vm from 'node:vm';
 import { levels, sourceFolders } from './tests/support/jest/levels.mjs';
-import { swcOptions } from './tests/support/jest/swc-options.mjs';
 
 // Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its libraries
 // anew: a larger nursery and a collector without helper threads clean up after it with less work.
@@ -13,8 +12,8 @@ if (typeof vm.SourceTextModule !== 'function') {
 }
 
 const named = Object.keys(levels).find((name) => process.argv.slice(2).some((argument) => levels[name].named.test(argument)));
-const [level, engine] = process.env.TEST_LEVEL?.split('-') ?? [named];
-if (engine) process.env.ENGINE = engine;
+const [level, mode] = process.env.TEST_LEVEL?.split('-') ?? [named];
+if (mode) process.env.TEST_MODE = mode;
 
 /** Set by tests/support/jest/run.mjs: where to note what is running. */
 const progress = process.env.CONCLAVE_TEST_PROGRESS;
@@ -22,7 +21,7 @@ const progress = process.env.CONCLAVE_TEST_PROGRESS;
 /**
  * The Jest configuration of the whole workspace: `npx jest <pattern>`, or `npx jest <pattern> --roots <folder>` for one project.
  *
- * TEST_LEVEL says which level of spec files runs, e2e-distributed with its engine. Without it that is the one that the command line names
+ * TEST_LEVEL says which level of spec files runs, e2e-distributed with its mode. Without it that is the one that the command line names
  * (`npx jest redis-state.int`, `npx jest tests/simulation`), and otherwise the fast one.
  */
 export default {
@@ -30,7 +29,10 @@ export default {
   testEnvironment: '<rootDir>/tests/support/jest/environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': '<rootDir>/tests/support/jest/property-tests.mjs' },
-  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, sourceMaps: 'inline' }] },
+  globalSetup: '<rootDir>/tests/support/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/tests/support/jest/global-teardown.mjs',
+  globals: { level: levels[level] ? level : 'fast' },
+  transform: { '^.+\\.ts$': '<rootDir>/tests/support/jest/transform.mjs' },
   reporters: ['default', ...(progress ? [['<rootDir>/tests/support/jest/progress.mjs', { file: progress }]] : [])],
   testRegex: [levels[level]?.files ?? /\.spec\.(ts|mjs)$/].map(({ source }) => source),
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),

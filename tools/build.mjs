@@ -7,9 +7,9 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, r
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { leanPackages, metadata } from './lean-packages.mjs';
-import { projects, workspaceRoot } from './workspace.mjs';
+import { filesUnder, projects, workspaceRoot } from './workspace.mjs';
 
-const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker)\.ts$/;
+const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker|[a-z-]+\.faults)\.ts$/;
 /** Scripts that import the product. */
 const scripts = ['docs/print-docs.mjs', 'tests/support/recording/record-events.mjs', 'tests/support/recording/record-runs.mjs'];
 /** Files that need Jest; built programs must not. */
@@ -27,7 +27,7 @@ const optional = [
   'class-validator',
   'mqtt',
 ];
-const options = {
+export const programOptions = {
   absWorkingDir: workspaceRoot,
   bundle: true,
   splitting: true,
@@ -54,10 +54,6 @@ const options = {
   metafile: true,
 };
 
-/** Files of a folder, relative to the root; empty if the folder does not exist. */
-const filesUnder = (folder) =>
-  existsSync(inRoot(folder)) ? readdirSync(inRoot(folder), { recursive: true }).map((name) => `${folder}/${name}`) : [];
-
 /** Sources of the programs by output name; only those in the folder `within`, if given. */
 function programs(within = '') {
   const sources = projects().flatMap(({ folder }) => (folder.startsWith('libs/') ? [] : filesUnder(`${folder}/src`)));
@@ -71,7 +67,7 @@ function programs(within = '') {
 
 /** What outputs depend on besides the sources. The lockfile stands for esbuild's version, which takes longer to ask for. */
 const recipeOf = (entryPoints) =>
-  [fileURLToPath(import.meta.url), leanPackagesFile, inRoot('package-lock.json'), options.tsconfig]
+  [fileURLToPath(import.meta.url), leanPackagesFile, inRoot('package-lock.json'), programOptions.tsconfig]
     .reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256'))
     .update(JSON.stringify(entryPoints))
     .digest('hex');
@@ -95,7 +91,7 @@ export async function buildPrograms(within) {
   if (before?.recipe === recipe && Object.entries(before.inputs).every(([path, stamp]) => stampOf(path) === stamp)) return;
 
   const { build } = await import('esbuild');
-  const { outputFiles, metafile } = await build({ ...options, entryPoints, outdir: dist });
+  const { outputFiles, metafile } = await build({ ...programOptions, entryPoints, outdir: dist });
   const sources = Object.keys(metafile.inputs).filter((path) => !/node_modules\/|^(used-of|unused|metadata):/.test(path));
   const wrong = sources.find((path) => testOnly.test(path));
   if (wrong) throw new Error(`A program is built with ${wrong}, which only tests may import.`);
@@ -111,7 +107,7 @@ export async function buildPrograms(within) {
   const kept = new Set([...outputs, ...(before?.outputs ?? []), 'assets', basename(record)]);
   for (const name of readdirSync(dist))
     if (!kept.has(name) && !name.endsWith('.draft')) rmSync(join(dist, name), { recursive: true, force: true });
-  const read = [...sources, ...assets, ...assets.flatMap(filesUnder)];
+  const read = [...sources, ...assets, ...assets.flatMap((folder) => filesUnder(folder))];
   writeWhole(record, JSON.stringify({ recipe, outputs, inputs: Object.fromEntries(read.map((path) => [path, stampOf(path)])) }));
   console.error(`Built ${Object.keys(entryPoints).length} programs in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }

@@ -1,11 +1,11 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import ts from 'typescript';
 import { sourceFolders } from '../tests/support/jest/levels.mjs';
 import { runInGroup } from '../tests/support/jest/process-group.mjs';
-import { projects, workspaceRoot } from './workspace.mjs';
+import { filesUnder, projects, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(120_000);
 
@@ -57,8 +57,8 @@ describe('the same configuration', () => {
  */
 function importsIn(root, folders, entrances) {
   const files = folders
-    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((path) => join(folder, path)))
-    .filter((path) => /^(?!.*(node_modules|dist)\/).*\.(ts|mjs)$/.test(path));
+    .flatMap((folder) => filesUnder(folder, root).map((path) => normalize(path)))
+    .filter((path) => /\.(ts|mjs)$/.test(path));
   const known = new Set(files);
   const fileOf = (from, name) => {
     if (!name.startsWith('.')) return entrances[name];

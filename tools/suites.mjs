@@ -6,7 +6,7 @@ import { projects, workspaceRoot } from './workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 /** Integration tests that run beside others, each with the suite that it begins with: one of the two mostly waits. */
-const companions = { 'int:experts': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
+const companions = { 'int:experts': 'int:standalone', 'int:eval': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
 /** More than one at a time of those that mostly wait for time-outs of groups. */
 const workers = { 'int:kafka': ['--maxWorkers=3'] };
 
@@ -21,13 +21,13 @@ function ofJest(name, title, level, { folder, without, ...rest }) {
 
 const ofFolder = ({ folder, needs }) => {
   const name = `int:${folder.split('/').at(-1)}`;
-  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 480, needs, beside: companions[name] });
+  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 900, needs, beside: companions[name] });
 };
 
 /** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
-const faults = (engine, jobs, needs) => {
-  const args = ['dist/faults.js', '--ci', '--engine', engine, '--jobs', String(jobs)];
-  return { name: `faults-${engine}`, title: `Faults, ${engine}`, args, limit: 900, needs, alone: true };
+const faults = (mode, jobs, needs) => {
+  const args = ['dist/faults.js', '--ci', '--mode', mode, '--jobs', String(jobs)];
+  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 1_500, alone: true, needs };
 };
 
 /**
@@ -37,16 +37,16 @@ const faults = (engine, jobs, needs) => {
  * a one uses every processor.
  */
 export const suites = () => [
-  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 900, alone: true },
+  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 1_500, alone: true },
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
   { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
-  ofJest('simulation', 'Simulation', 'simulation', { limit: 1500, computes: true }),
+  ofJest('simulation', 'Simulation', 'simulation', { limit: 2_400, computes: true }),
   ...projects()
     .map(ofFolder)
     .filter(({ files }) => files > 0),
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 420 }),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900 }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
-    limit: 420,
+    limit: 900,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: ofOneProcess,
   }),

@@ -1,5 +1,5 @@
 // Root and projects of the workspace, for the tools. Needs no installed packages.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,5 +16,18 @@ export function projects() {
     const [layer] = tagged('layer');
     if (!layer) throw new Error(`${folder}/package.json has no layer tag: add "nx": { "tags": ["layer:<name>"] }.`);
     return { folder, name, layer, needs: tagged('needs') };
+  });
+}
+
+/** What others write while it is read: packages, programs, data of servers. */
+const isNoSource = (name) => name === 'node_modules' || name === 'dist' || name.startsWith('.');
+
+/** Paths of the files under a folder, each beginning with the folder as given; empty if it does not exist. */
+export function filesUnder(folder, root = workspaceRoot) {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (isNoSource(entry.name)) return [];
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesUnder(path, root) : [path];
   });
 }

@@ -72,6 +72,18 @@ describe('the Dockerfile', () => {
     expect(existsSync(path.join(root, 'apps', app, 'src/main.ts'))).toBe(true);
   });
 
+  it('ships one version of SymPy, where a program that may not write finds it', () => {
+    const [, of = '', last = ''] = dockerfile.split(/^FROM .*$/m).slice(1);
+    expect(of).toMatch(/^RUN .*python3-venv .*python3 -m venv \/opt\/sympy /m);
+    expect(of).toMatch(/pip install --no-cache-dir sympy==\d+\.\d+\.\d+ mpmath==\d+\.\d+\.\d+ /);
+    const [asRoot = '', asUser = ''] = last.split(/^USER .*$/m);
+    expect(asRoot).toMatch(/^RUN apt-get update && apt-get install -y --no-install-recommends python3 /m);
+    expect(asRoot).toContain('COPY --from=sympy /opt/sympy /opt/sympy\n');
+    expect(asRoot).toContain('ENV PATH=/opt/sympy/bin:$PATH\n');
+    expect(asUser).not.toMatch(/^(RUN|COPY)/m);
+    expect(compose).not.toContain('math.python');
+  });
+
   it('names the app after all that costs time, so that this is built once for all images', () => {
     const [, after = ''] = dockerfile.split(/^ARG APP=.*$/m);
     expect(dockerfile.match(/^ARG APP=/gm)).toHaveLength(1);

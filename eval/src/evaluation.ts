@@ -21,10 +21,18 @@ export interface EvaluationReport {
   readonly figures: Readonly<Record<string, unknown>>;
 }
 
+/** Material of the user's own; an evaluation that does not take it ignores it. */
+export interface EvaluationOptions {
+  /** File of questions and paragraphs. */
+  readonly set?: string | null;
+  /** Base URL of an embedding model behind `/v1/embeddings`, and its name. */
+  readonly embeddings?: { readonly url: string; readonly model: string } | null;
+}
+
 export interface Evaluation {
   readonly id: string;
   readonly title: string;
-  run(): Promise<EvaluationReport>;
+  run(options?: EvaluationOptions): Promise<EvaluationReport>;
 }
 
 /** Judged on the unrounded value. */

@@ -1,7 +1,10 @@
 import { cache } from './cache/cache.js';
 import type { Evaluation } from './evaluation.js';
+import { loop } from './loop/loop.js';
 import { recall } from './recall/recall.js';
+import { router } from './router/router.js';
+import { twoHop } from './two-hop/two-hop.js';
 import { routing } from './routing/routing.js';
 
 /** The list is the registry, the usage text and the table of the command at once. */
-export const evaluations: readonly Evaluation[] = [routing, cache, recall];
+export const evaluations: readonly Evaluation[] = [routing, router, cache, recall, twoHop, loop];

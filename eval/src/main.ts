@@ -9,13 +9,20 @@ ${evaluations.map(({ id, title }) => `  ${id.padEnd(9)}${title}`).join('\n')}
   all      every one of them
 
   --json   figures as JSON, one object for all evaluations
+  --set FILE               two-hop: paragraphs and questions of your own
+  --embeddings URL,MODEL   two-hop: an embedding model, such as http://127.0.0.1:8000/v1,e5
 `;
 
 /** Code 1: a target is missed. 2: wrong use. */
 async function main(): Promise<number> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      json: { type: 'boolean', default: false },
+      set: { type: 'string' },
+      embeddings: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
   });
   const unknown = positionals.filter((id) => id !== 'all' && !evaluations.some((evaluation) => evaluation.id === id));
   const chosen = positionals.includes('all') ? evaluations : evaluations.filter(({ id }) => positionals.includes(id));
@@ -27,7 +34,8 @@ async function main(): Promise<number> {
   const results: Record<string, unknown> = {};
   let missed = 0;
   for (const evaluation of chosen) {
-    const report = await evaluation.run();
+    const [url, model] = values.embeddings?.split(',') ?? [];
+    const report = await evaluation.run({ set: values.set ?? null, embeddings: url && model ? { url, model } : null });
     missed += report.findings.filter((finding) => !isMet(finding)).length;
     results[evaluation.id] = { findings: report.findings.map((finding) => ({ ...finding, met: isMet(finding) })), ...report.figures };
     if (!values.json) console.log(`\n${evaluation.id}: ${evaluation.title}\n${printReport(report)}`);

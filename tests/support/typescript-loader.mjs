@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-import { transform } from '@swc/core';
-import { swcOptions } from './jest/swc-options.mjs';
+import { transform } from 'esbuild';
+import { typescriptOptions } from './jest/typescript-options.mjs';
 
 if (isMainThread) register(import.meta.url);
 
@@ -18,6 +18,6 @@ export function resolve(specifier, context, next) {
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
   const filename = fileURLToPath(url);
-  const { code } = await transform(await readFile(filename, 'utf8'), { ...swcOptions, swcrc: false, sourceMaps: false, filename });
+  const { code } = await transform(await readFile(filename, 'utf8'), { ...typescriptOptions, sourcefile: filename });
   return { format: 'module', source: code, shortCircuit: true };
 }

@@ -1,11 +1,14 @@
 import { runProcess } from '@conclave/host';
+import type { OpenProbe } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 
-export async function start(): Promise<void> {
+/** Runs the service until a signal ends it. Only tests pass a probe. */
+export async function start(openProbe?: OpenProbe): Promise<void> {
   await runProcess({
     service: 'experts',
     variables: process.env,
     cwd: process.cwd(),
+    openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: ({ environment }) => environment.WORKER_CLASSES ?? ['expert', 'evidence'],
     module: ({ configuration }) =>

@@ -67,6 +67,6 @@ const unguarded = (host: string): Failure =>
       '  - start with `npm start -- --lan`: it makes a key and says how to use it',
       '  - name keys under `keys` in conclave.yaml',
       '  - set CONCLAVE_ADMIN_KEY_FILE to the file of a key; it is made where it is missing',
-      '  - write `access: open` in conclave.yaml, if anybody shall be answered',
+      '  - write `access: open` in conclave.yaml, to answer everyone',
     ].join('\n'),
   );

@@ -1,13 +1,12 @@
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
-import { crashingPorts, openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import type { Doors } from './doors.js';
-import { forgetfulStreams } from './forgetful-streams.js';
 
 export interface GatewayAppOptions {
   readonly loaded: Loaded;
@@ -40,8 +39,8 @@ export const openTemplates = ({
 /** The gateway over opened ports, not listening yet. */
 export async function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
   const { loaded, observers, processId, doors, consumers } = options;
-  const { metrics, history, crashPoints } = observers;
-  const ports = crashingPorts(options.ports, crashPoints, 'gateway');
+  const { metrics, probe } = observers;
+  const ports = probe.ports?.(options.ports, 'gateway') ?? options.ports;
   const {
     max_body_bytes: maxBodyBytes,
     max_document_bytes: maxDocumentBytes,
@@ -89,9 +88,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     asyncApi: () => asyncApiText(apiVersion),
     recordPrompts: loaded.configuration.store_prompts === 'full',
     problems: () => observers.readiness.problems(),
-    history,
-    crashPoints,
+    probe,
   });
-  if (protectionsOff(loaded.environment).has('stream-resume')) app.use(forgetfulStreams(ports.stream));
+  if (probe.requests) app.use(probe.requests(ports.stream));
   return app;
 }

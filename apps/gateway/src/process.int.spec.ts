@@ -66,7 +66,6 @@ async function start(
       REDIS_URL: undefined,
       NEO4J_URL: undefined,
       OPENAI_BASE_URL: undefined,
-      CRASH_AT: undefined,
     },
     ready: ready(admin),
     readyTimeoutMs: 60_000,

@@ -1,16 +1,19 @@
 import { runProcess } from '@conclave/host';
+import type { OpenProbe } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { openDoors, type Doors } from './doors.js';
 import { openGatewayApp, openTemplates } from './gateway-app.js';
 
 const defaultPort = 8080;
 
-export async function start(): Promise<void> {
+/** Runs the service until a signal ends it. Only tests pass a probe. */
+export async function start(openProbe?: OpenProbe): Promise<void> {
   let doors: Doors;
   await runProcess({
     service: 'gateway',
     variables: process.env,
     cwd: process.cwd(),
+    openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     categories: Object.keys(expertPrompts),
     // Checked before anything is opened: a gateway that may not listen must not wait for its stores first.

@@ -1,11 +1,14 @@
 import { runProcess } from '@conclave/host';
+import type { OpenProbe } from '@conclave/platform';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
 
-export async function start(): Promise<void> {
+/** Runs the service until a signal ends it. Only tests pass a probe. */
+export async function start(openProbe?: OpenProbe): Promise<void> {
   await runProcess({
     service: 'graph-ingest',
     variables: process.env,
     cwd: process.cwd(),
+    openProbe,
     module: ({ configuration }) => GraphIngestModule.register({ storePrompts: configuration.store_prompts }),
   });
 }

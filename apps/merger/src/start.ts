@@ -1,11 +1,14 @@
 import { runProcess } from '@conclave/host';
+import type { OpenProbe } from '@conclave/platform';
 import { LearningModule, MergerModule } from '@conclave/service-merger';
 
-export async function start(): Promise<void> {
+/** Runs the service until a signal ends it. Only tests pass a probe. */
+export async function start(openProbe?: OpenProbe): Promise<void> {
   await runProcess({
     service: 'merger',
     variables: process.env,
     cwd: process.cwd(),
+    openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: () => ['judge'],
     also: { learning: () => LearningModule.register() },

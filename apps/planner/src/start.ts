@@ -1,11 +1,14 @@
 import { runProcess } from '@conclave/host';
+import type { OpenProbe } from '@conclave/platform';
 import { PlannerModule } from '@conclave/service-planner';
 
-export async function start(): Promise<void> {
+/** Runs the service until a signal ends it. Only tests pass a probe. */
+export async function start(openProbe?: OpenProbe): Promise<void> {
   await runProcess({
     service: 'planner',
     variables: process.env,
     cwd: process.cwd(),
+    openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     module: ({ configuration }) => PlannerModule.register({ storePrompts: configuration.store_prompts }),
   });

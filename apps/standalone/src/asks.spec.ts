@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { CallMaker, LiveText, performAsk } from '@conclave/calls';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { acceptance } from '@conclave/ports/suites';
 import { criticAsk, hintsAsk, synthesisAsk, thinkingAsk, type Ask } from '@conclave/strategies';
 import { ScriptedModelServer, type ScriptedReply, type ScriptedRequest } from '@conclave/test-support';
@@ -35,7 +35,7 @@ async function asker(...replies: readonly (ScriptedReply | ((request: ScriptedRe
   );
   const { state, stream } = sqlite;
   await state.leases.renewProcess({ id: 'one', service: 'merger', classes: [], ttlMs: 60_000 });
-  const observers = { crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }) };
+  const observers = { probe: noProbe, logger: silentLogger, metrics: openMetrics() };
   const maker = new CallMaker({ state, stream, models, ...observers, processId: 'one', service: 'merger', storePrompts: 'full' });
   closers.push(() => maker.cancels.close());
   const read: { readonly n: number; readonly faults: readonly string[] }[] = [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfiguration } from '@conclave/platform';
 import { ScriptedModelServer, until } from '@conclave/test-support';
-import { up, type Running } from './commands/up.js';
+import { up, type RunningServer } from './commands/up.js';
 
 const quiet = { write: () => true };
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
@@ -13,7 +13,7 @@ const openS = 8;
 const plan = JSON.stringify({ tasks: [{ id: 'x1', task: 'answer it', category: 'general' }] });
 let sick: ScriptedModelServer;
 let well: ScriptedModelServer;
-let running: Running;
+let running: RunningServer;
 let home: string;
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('a provider of the whole product that fails five times', () => {
     expect(sick.calls).toHaveLength(5);
 
     const moved = await ask();
-    expect(moved).toContain('b@well makes the plan of a moderate question, after this: The model server failed too often of late');
+    expect(moved).toContain('b@well makes the plan of a moderate question, after this: The model server failed too often recently');
     expect(moved).not.toContain('a@sick makes the plan');
     expect(sick.calls).toHaveLength(5);
 

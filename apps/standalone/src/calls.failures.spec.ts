@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { addUsage, Failure, noUsage } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models, StateStore } from '@conclave/ports';
 import { askModels, CallMaker, type ModelQuestion } from '@conclave/calls';
 import { ScriptedModelServer, until, watchSignals, type ScriptedStep } from '@conclave/test-support';
@@ -39,10 +39,9 @@ async function maker(models: Models, state: StateStore = sqlite.state, processId
     state,
     stream: sqlite.stream,
     models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId,
     service: 'experts',
     storePrompts: 'full',

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models } from '@conclave/ports';
 import { askModels, CallMaker, LiveText, type ModelQuestion } from '@conclave/calls';
-import { acceptance } from '@conclave/ports/suites';
+import { acceptance, counting, ending, nthInput } from '@conclave/ports/suites';
 import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
 
 const runId = 'run_calls0000';
@@ -40,10 +40,9 @@ async function maker(models: Models, processId = 'one'): Promise<CallMaker> {
     state,
     stream,
     models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId,
     service: 'experts',
     storePrompts: 'full',
@@ -140,6 +139,37 @@ describe('a journalled question', () => {
     expect(await running).toMatchObject({ kind: 'cancelled', usage: { calls: 1, estimated: true } });
     await until('the server to see it', () => server.calls[0]!.abortedAt);
     expect(server.calls[0]!.abortedAt! - at).toBeLessThan(1_000);
+  });
+
+  it('stops upstream within a second of the end of its run', async () => {
+    const { server, models } = await serverWith([{ match: is('a'), reply: { stallAfter: [{ text: 'It is a long story' }] } }]);
+    const running = askModels(await maker(models), question());
+    await until('the call to arrive', () => server.calls.length === 1);
+    const at = Date.now();
+    const last = nthInput(runId, 1);
+    await sqlite.state.runs.commit(last, counting(last, ending));
+    expect(await running).toMatchObject({ kind: 'cancelled' });
+    await until('the server to see it', () => server.calls[0]!.abortedAt);
+    expect(server.calls[0]!.abortedAt! - at).toBeLessThan(1_000);
+  });
+
+  it('polls nothing while it is in flight', async () => {
+    const { server, models } = await serverWith([{ match: is('a'), reply: { stallAfter: [{ text: 'It is a long story' }] } }]);
+    const { runs } = sqlite.state;
+    const cancelled = runs.cancelled.bind(runs);
+    let asked = 0;
+    runs.cancelled = (ids) => {
+      asked += 1;
+      return cancelled(ids);
+    };
+    const running = askModels(await maker(models), question());
+    await until('the call to arrive', () => server.calls.length === 1);
+    asked = 0;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(asked).toBe(0);
+    await runs.cancel(runId);
+    await running;
+    expect(asked).toBe(1);
   });
 
   it('begins no call while its run is parked, and makes it when a client has come back', async () => {

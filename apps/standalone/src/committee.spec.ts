@@ -14,7 +14,7 @@ import {
   type StreamEntry,
   type Template,
 } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
+import { noProbe, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import type { Search } from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
@@ -81,9 +81,8 @@ async function committee(steps: readonly ScriptedStep[]) {
   };
   const observers = {
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    metrics: openMetrics(),
+    probe: noProbe,
     readiness: openReadiness(),
   };
   const parts = [

@@ -101,7 +101,7 @@ async function stop(children: readonly Child[]): Promise<void> {
   if ((await Promise.race([Promise.all(children.map(({ ended }) => ended)), late])) === 'late') {
     for (const { process: child, service } of children) {
       if (child.exitCode === null && child.signalCode === null) {
-        process.stderr.write(`${service} did not stop within ${stopWithinMs / 1000} s and is killed.\n`);
+        process.stderr.write(`${service} did not stop within ${stopWithinMs / 1000} s and was killed.\n`);
         child.kill('SIGKILL');
       }
     }
@@ -112,7 +112,7 @@ async function main(): Promise<void> {
   const stores = storeAddresses();
   if (!stores) {
     process.stderr.write(
-      'No Kafka is known. Start the servers with `npm run stack -- up`, or set KAFKA_BROKERS and REDIS_URL (or CONCLAVE_CONFIG).\n',
+      'No Kafka address is set. Start the servers with `npm run stack -- up`, or set KAFKA_BROKERS and REDIS_URL (or CONCLAVE_CONFIG).\n',
     );
     process.exit(1);
   }

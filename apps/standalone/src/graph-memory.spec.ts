@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite } from '@conclave/adapter-sqlite';
 import { makeEvent, noUsage, RunCompleted, TaskDispatched, type ResultReady } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
 import { CallMaker } from '@conclave/calls';
 import { graphCapability } from '@conclave/service-experts';
 import { GraphIngestHandler } from '@conclave/service-graph-ingest';
@@ -87,13 +87,12 @@ async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['
     () => sqlite.close(),
     () => models.close(),
   );
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const parts = {
     state: sqlite.state,
     stream: sqlite.stream,
     models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
     metrics,
     processId: 'one',

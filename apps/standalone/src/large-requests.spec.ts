@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfiguration } from '@conclave/platform';
-import { up, type Running } from './commands/up.js';
+import { up, type RunningServer } from './commands/up.js';
 
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
 const quiet = { write: () => true };
 let home: string;
-let running: Running;
+let running: RunningServer;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'conclave-large-'));
   const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '0', LOG_LEVEL: 'silent' }, home);

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 async function app(): Promise<INestApplication> {
-  const made = await NestFactory.create(EmptyModule, { logger: false });
+  const made = await NestFactory.create(EmptyModule, { logger: false, bodyParser: false });
   open.push(made);
   return made;
 }

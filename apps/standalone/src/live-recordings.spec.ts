@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite } from '@conclave/adapter-sqlite';
 import { makeEvent, PlanRequested, topicsFor, type CallRecorded, type Event, type StreamEntry, type Template } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
+import { noProbe, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import type { Search } from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
@@ -58,7 +58,7 @@ interface Scenario {
   readonly during?: (at: { server: ScriptedModelServer; cancel(): Promise<void> }) => Promise<void>;
 }
 
-/** Runs a question on the embedded engine against a scripted server, and replays its log. */
+/** Runs a question in embedded mode against a scripted server, and replays its log. */
 async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: ReplayedRun; events: readonly Event[] }> {
   const server = await ScriptedModelServer.start({ script: [...scenario.script] });
   closers.push(() => server.close());
@@ -69,8 +69,8 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
   const { log, state, stream, blobs, graph } = sqlite;
   const found = scenario.search === undefined ? search : scenario.search;
   const ports: Ports = { log, state, stream, blobs, graph, models, search: found, close: async () => undefined };
-  const metrics = openMetrics({ runtime: false });
-  const observers = { logger: silentLogger, metrics, crashPoints: noCrashPoints, history: noHistory, readiness: openReadiness() };
+  const metrics = openMetrics();
+  const observers = { logger: silentLogger, metrics, probe: noProbe, readiness: openReadiness() };
   const { storePrompts = 'full' } = scenario;
   const parts = [
     ['planner', PlannerModule.register({ storePrompts }), []],

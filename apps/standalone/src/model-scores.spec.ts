@@ -6,13 +6,13 @@ import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
 import { silentLogger, type DeliveryContext } from '@conclave/platform';
 import { LearningHandler } from '@conclave/service-merger';
-import { observationsToSkip, skippedBelow, thompsonOrder, type Random } from '@conclave/service-planner';
+import { observationsToSkip, skippedBelow, thompsonOrder, type RandomSource } from '@conclave/service-planner';
 
 const [tenant, category] = ['acme', 'general'];
 const context = { signal: new AbortController().signal } as DeliveryContext;
 
 /** Park and Miller's generator: the same runs on every machine. */
-function seeded(seed: number): Random {
+function seeded(seed: number): RandomSource {
   let state = seed;
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
@@ -50,7 +50,7 @@ const ratingOf = (runId: string, rating: number): KnowledgeProposed =>
     { kind: 'feedback', tenant, actor: 'me', text: '', about: runId, rating, proposedAt: 20 },
   );
 
-describe('the models of a category, over runs that are rated and the store of the embedded engine', () => {
+describe('the models of a category, over runs that are rated and the embedded store', () => {
   let home: string;
   let sqlite: Sqlite;
   let learning: LearningHandler;

@@ -61,15 +61,15 @@ describe('the start-up text', () => {
   it('warns when other machines can reach it', () => {
     expect(startText(facts)).toContain('this machine only');
     const open = { ...facts.listening, open: true };
-    expect(startText({ ...facts, listening: open })).toContain('ANYBODY who reaches this port');
+    expect(startText({ ...facts, listening: open })).toContain('ANYONE who can reach this port');
     expect(startText({ ...facts, doors: { ...facts.doors, asked: 2 }, listening: open })).toContain(
-      'whoever reaches this port with one of 2 API keys',
+      'anyone who can reach this port, with one of 2 API keys',
     );
   });
 
   it('says where the key of the admin is, and never the key', () => {
     const text = startText(facts);
-    expect(text).toContain('the key in /data/.conclave/admin.key, made just now');
+    expect(text).toContain('the key in /data/.conclave/admin.key, just created');
     expect(text).not.toContain('sk-admin');
   });
 
@@ -126,7 +126,7 @@ describe('the start-up text', () => {
     expect(
       startText({ ...facts, models: [big], providers: [provider('cloud', { paid: true })], choice: { because: 'paid', models: [big] } }),
     ).toContain('big@cloud (paid)');
-    expect(startText({ ...facts, loneKey: true })).toContain('OPENAI_API_KEY is set. It is used only when asked for');
+    expect(startText({ ...facts, loneKey: true })).toContain('OPENAI_API_KEY is set. It is used only on request');
   });
 
   it('says which configured server does not answer', () => {

@@ -42,17 +42,15 @@ export function startText(facts: StartFacts): string {
     ...rows([
       ['Models', modelSentence(facts)],
       ...roleRows(facts.choice),
-      ['Templates', templates.length > 0 ? templates.join(', ') : 'none: no model can answer yet'],
+      ['Templates', templates.length > 0 ? templates.join(', ') : 'none: no model is available yet'],
       ['Research', facts.search ?? 'nothing to search: set search.searxng or search.corpus in conclave.yaml'],
       ['Access', accessSentence(facts)],
-      ...(admin ? [['Admin', `the key in ${admin.file}${admin.made ? ', made just now' : ''}`] as const] : []),
+      ...(admin ? [['Admin', `the key in ${admin.file}${admin.made ? ', just created' : ''}`] as const] : []),
       ['Data', `${facts.home} (log: conclave.log)`],
       ...(facts.file ? [['Settings', facts.file] as const] : []),
     ]),
     ...[...advice(facts), ...facts.warnings].map((warning) => `  Note       ${warning}`),
-    ...(facts.loneKey
-      ? ['  Note       OPENAI_API_KEY is set. It is used only when asked for: as model@openai, or with OPENAI_BASE_URL.']
-      : []),
+    ...(facts.loneKey ? ['  Note       OPENAI_API_KEY is set. It is used only on request: as model@openai, or with OPENAI_BASE_URL.'] : []),
     ...(model
       ? [
           '',
@@ -75,10 +73,10 @@ export function startText(facts: StartFacts): string {
 
 function accessSentence({ listening, doors: { asked } }: StartFacts): string {
   const keys = asked === 1 ? 'the one API key' : `one of ${asked} API keys`;
-  if (!listening.open) return `this machine only; ${asked > 0 ? `${keys} is asked for` : 'any API key is accepted'}`;
+  if (!listening.open) return `this machine only; ${asked > 0 ? `${keys} is required` : 'any API key is accepted'}`;
   return asked > 0
-    ? `whoever reaches this port with ${keys}`
-    : 'ANYBODY who reaches this port (`access: open`). Name some keys under `keys`, or unset HOST to keep it to this machine';
+    ? `anyone who can reach this port, with ${keys}`
+    : 'ANYONE who can reach this port (`access: open`). Name some keys under `keys`, or unset HOST to keep it to this machine';
 }
 
 const rows = (pairs: readonly (readonly [string, string])[]): string[] => pairs.map(([name, text]) => `  ${name.padEnd(10)} ${text}`);
@@ -99,14 +97,14 @@ function roleRows({ roles }: ModelChoice): readonly (readonly [string, string])[
 function modelSentence({ choice, models, providers }: StartFacts): string {
   const down = providers.filter((provider) => !provider.reachable).map(({ name, note }) => `${name}: ${note || 'does not answer'}`);
   if (choice.because === 'nothing') {
-    return `none found. ${down.length > 0 ? `${down.map((line) => line.replace(/\.+$/, '')).join('; ')}. It is looked for again by itself.` : 'Name one in conclave.yaml.'}`;
+    return `none found. ${down.length > 0 ? `${down.map((line) => line.replace(/\.+$/, '')).join('; ')}. The search repeats automatically.` : 'Name one in conclave.yaml.'}`;
   }
   if (choice.roles) {
     const chat = models.filter(({ kind, provider }) => kind === 'chat' && provider !== demoProvider);
     return `${chat.length} found on this machine, spread over the parts of the committee${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
   }
   const used = choice.models.map(({ ref }) => ref).join(', ');
-  if (choice.because === 'demo') return `${used}: the built-in DEMO model (deterministic, offline, for trying things out)`;
+  if (choice.because === 'demo') return `${used}: the built-in DEMO model (deterministic, offline, for a first try)`;
   const others = models
     .filter(({ ref, kind, provider }) => kind === 'chat' && provider !== demoProvider && !choice.models.some((one) => one.ref === ref))
     .map(({ ref }) => ref);
@@ -171,7 +169,7 @@ function lanText(port: number, { file, value, made }: KeyFile, addresses = ownAd
   const key = made ? value : `"$(cat '${file}')"`;
   const settings = (host: string): string => `OPENAI_API_BASE_URL=${base(host)} OPENAI_API_KEY=${key}`;
   return [
-    made ? `A key for other programs was made: ${value} (kept in ${file})` : `The key for other programs is in ${file}`,
+    made ? `A key for other programs was created: ${value} (stored in ${file})` : `The key for other programs is in ${file}`,
     '',
     'Open WebUI in Docker on this machine:',
     '',

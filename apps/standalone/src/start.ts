@@ -1,34 +1,41 @@
 import { Failure } from '@conclave/contracts';
-import { loadConfiguration, outliveReaders, type Loaded } from '@conclave/platform';
+import { loadConfiguration, outliveReaders, type Loaded, type OpenProbe } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { deadCommand } from './commands/dead.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
 import { recoverCommand } from './commands/recover.js';
 import { replayCommand } from './commands/replay.js';
+import { optionCommand, sendCommand } from './commands/run-control.js';
 import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
 import { meant, numberOf, readArguments, UsageMistake } from './commands/usage.js';
+import { watch } from './commands/watch.js';
 import { version } from './version.js';
 
 const help = `conclave: a committee of models behind an OpenAI-compatible API
 
   npm start                            everything in one process, on http://127.0.0.1:8080
-      --lan                            for other machines too, with a key that is made for them; says how Open WebUI uses it
-  npm run ask -- "question"            one question, live progress; starts an embedded gateway when none runs
-      --model <template or model>      conclave unless given; GET /v1/models lists them
-      --quiet                          the answer alone, without progress
+      --lan                            also for other machines, with a new key; prints how to connect Open WebUI
+  npm run ask -- "question"            one question, live progress; starts an embedded gateway if none is running
+      --model <template or model>      conclave by default; GET /v1/models lists them
+      --quiet                          only the answer, without progress
       --json                           the outcome as one JSON object
-      --no-cache                       asks anew what was answered before, and keeps nothing of it in a cache
+      --no-cache                       neither reads nor fills the caches
   npm run conclave -- runs             the newest runs (--limit n, --json)
-  npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events where no gateway runs
-      --json                           as its gateway gives it
+  npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events if no gateway is running
+      --json                           as returned by its gateway
       --timeline                       also what happened when; follows a run that has not ended
+      --watch                          shows it live and takes commands from the keyboard: pause, resume, steer, add,
+                                       override, answer, cancel; where there is no terminal, plain lines
+      --pause --resume --cancel        sends one command, and says whether it was applied or rejected; also
+                                       --steer <text>, --add-context <text>, --answer <text>,
+                                       --override-step <skill> --input <text>
       --facts                          every fact the engine found, a sentence each, from the log of a stopped server or Kafka
-  npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka where stores.kafka is set,
+  npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka if stores.kafka is set,
                                        the data folder of a stopped server otherwise
       --recorded                       drives all that was decided in it (steps, plans, tasks, answer) through today's
                                        code with the recorded replies, without any call, and shows the first prompt,
@@ -79,7 +86,7 @@ const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) =
 };
 
 /** Returns the exit code; undefined if the process goes on. */
-async function main(): Promise<number | undefined> {
+async function main(openProbe: OpenProbe | undefined): Promise<number | undefined> {
   const [first = '', ...args] = process.argv.slice(2);
   if (Object.hasOwn(commandsWithArguments, first)) return commandsWithArguments[first]!(args);
   const { positionals, values } = readArguments(process.argv.slice(2), {
@@ -91,6 +98,15 @@ async function main(): Promise<number | undefined> {
     lan: { type: 'boolean', default: false },
     timeline: { type: 'boolean', default: false },
     facts: { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+    pause: { type: 'boolean' },
+    resume: { type: 'boolean' },
+    cancel: { type: 'boolean' },
+    steer: { type: 'string' },
+    'add-context': { type: 'string' },
+    answer: { type: 'string' },
+    'override-step': { type: 'string' },
+    input: { type: 'string' },
     'no-cache': { type: 'boolean', default: false },
     quiet: { type: 'boolean', short: 'q', default: false },
     json: { type: 'boolean', default: false },
@@ -106,7 +122,7 @@ async function main(): Promise<number | undefined> {
     case 'start':
     case 'serve':
       outliveReaders();
-      await up({ loaded: await extended(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan });
+      await up({ loaded: await extended(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan, openProbe });
       return undefined;
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);
@@ -126,6 +142,11 @@ async function main(): Promise<number | undefined> {
     case 'run':
       if (!rest[0] || rest.length > 1)
         throw new UsageMistake('Name one run by its id: npm run conclave -- run <id>. `runs` lists the newest.');
+      {
+        const command = optionCommand(values);
+        if (command) return sendCommand(await runningGateway(), rest[0], command, process.stdout);
+        if (values.watch) return watch({ client: await runningGateway(), runId: rest[0], input: process.stdin, out: process.stdout });
+      }
       return runCommand({
         loaded: await extended(),
         runId: rest[0],
@@ -158,10 +179,10 @@ async function main(): Promise<number | undefined> {
 const endWithReader = (): unknown =>
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1));
 
-/** Runs the command given by the arguments and exits with its code; a server runs until a signal. */
-export async function start(): Promise<void> {
+/** Runs the command given by the arguments and exits with its code; a server runs until a signal. Only tests pass a probe. */
+export async function start(openProbe?: OpenProbe): Promise<void> {
   try {
-    const code = await main();
+    const code = await main(openProbe);
     if (code !== undefined) process.exit(code);
   } catch (error) {
     const isUsage = error instanceof UsageMistake;

@@ -1,3 +1,4 @@
+import type { Mode } from '@conclave/contracts';
 import type { Benchmark, BenchmarkOptions } from '../benchmark.js';
 import { interleave } from '../measuring/interleave.js';
 import type { Finding, Report } from '../measuring/report.js';
@@ -14,12 +15,11 @@ import { streamChat } from '../model-server/streaming-client.js';
 const direct = 'direct';
 /** Milliseconds, from benchmarks.md. */
 const targets = { embedded: 50, distributed: 1_000 } as const;
-type EngineKind = keyof typeof targets;
 
-const scenarios = (engine: EngineKind, url: string): readonly CancelScenario[] => [
-  { name: `${engine}, pass-through`, url, model: directModel, during: 'direct' },
-  { name: `${engine}, while the answer streams`, url, model: liveTemplate, during: 'composer' },
-  { name: `${engine}, while an expert works`, url, model: liveTemplate, during: 'expert' },
+const scenarios = (mode: Mode, url: string): readonly CancelScenario[] => [
+  { name: `${mode}, pass-through`, url, model: directModel, during: 'direct' },
+  { name: `${mode}, while the answer streams`, url, model: liveTemplate, during: 'composer' },
+  { name: `${mode}, while an expert works`, url, model: liveTemplate, during: 'expert' },
 ];
 
 async function samplesOf(fake: FakeModel, scenario: CancelScenario, samples: number): Promise<readonly number[]> {
@@ -29,7 +29,7 @@ async function samplesOf(fake: FakeModel, scenario: CancelScenario, samples: num
   return taken;
 }
 
-function findingOf(engine: EngineKind, name: string, results: ReadonlyMap<string, readonly (readonly number[])[]>): Finding {
+function findingOf(mode: Mode, name: string, results: ReadonlyMap<string, readonly (readonly number[])[]>): Finding {
   const rounds = results.get(name)!;
   return {
     what: `${name}: disconnect to upstream close, p99`,
@@ -38,7 +38,7 @@ function findingOf(engine: EngineKind, name: string, results: ReadonlyMap<string
     resampled: true,
     unit: 'ms',
     ratio: spread(ratios(rounds.map(median), results.get(direct)!.map(median))),
-    target: { atMost: targets[engine] },
+    target: { atMost: targets[mode] },
   };
 }
 
@@ -55,15 +55,15 @@ export const cancelToUpstream: Benchmark = {
       const fake = await FakeModel.start();
       closing.add(() => fake.close());
       const options = { modelUrl: fake.url, scratch, closing, profile };
-      const engines: [EngineKind, readonly CancelScenario[]][] = [['embedded', scenarios('embedded', (await startEmbedded(options)).url)]];
+      const modes: [Mode, readonly CancelScenario[]][] = [['embedded', scenarios('embedded', (await startEmbedded(options)).url)]];
       const missing = embedded ? 'asked for with --embedded' : await storesObstacle();
       if (missing === null) {
         progress('starting Kafka, Redis and five services');
-        engines.push(['distributed', scenarios('distributed', (await startDistributed(await startStores(closing), options)).url)]);
+        modes.push(['distributed', scenarios('distributed', (await startDistributed(await startStores(closing), options)).url)]);
       }
       const all: readonly CancelScenario[] = [
         { name: direct, url: fake.url, model: 'scripted', during: 'direct' },
-        ...engines.flatMap(([, some]) => some),
+        ...modes.flatMap(([, some]) => some),
       ];
       const subjects = all.map((scenario) => ({ name: scenario.name, measure: () => samplesOf(fake, scenario, samples) }));
       const results = await interleave(subjects, rounds, progress);
@@ -83,9 +83,9 @@ export const cancelToUpstream: Benchmark = {
             }),
           },
         ],
-        findings: engines.flatMap(([engine, some]) => some.map(({ name }) => findingOf(engine, name, results))),
+        findings: modes.flatMap(([mode, some]) => some.map(({ name }) => findingOf(mode, name, results))),
         notes: [
-          ...(missing === null ? [] : [`The distributed engine was not measured: ${missing}.`]),
+          ...(missing === null ? [] : [`Distributed mode was not measured: ${missing}.`]),
           ...(samples * rounds < 100
             ? [
                 `${samples * rounds} samples: a p99 of so few is close to the longest (${direct}: ${quantile(results.get(direct)!.flat(), 1).toFixed(2)} ms).`,

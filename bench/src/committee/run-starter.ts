@@ -1,9 +1,7 @@
-import { makeEvent, PlanRequested, type StreamBody, type Template } from '@conclave/contracts';
+import { makeEvent, PlanRequested, type RunCompletedEntry, type Template } from '@conclave/contracts';
 import type { Ports } from '@conclave/platform';
 import { answer, callsPerRun, question, rounds } from './replies.js';
 import { committeeTemplate } from './template.js';
-
-type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
 /** Milliseconds after which the benchmark considers a run lost. */
 const patienceMs = 120_000;
@@ -48,8 +46,8 @@ export class RunStarter {
     return this.unsubscribe?.() ?? Promise.resolve();
   }
 
-  private ended(runId: string): Promise<Completed> {
-    return new Promise<Completed>((resolve, reject) => {
+  private ended(runId: string): Promise<RunCompletedEntry> {
+    return new Promise<RunCompletedEntry>((resolve, reject) => {
       let cursor = 0;
       let reading = false;
       let again = false;
@@ -68,7 +66,7 @@ export class RunStarter {
           const { entries } = await this.ports.stream.read(runId, cursor, 500);
           cursor = entries.at(-1)?.id ?? cursor;
           const end = entries.find((entry) => entry.kind === 'run.completed');
-          if (end) settle(() => resolve(end as Completed));
+          if (end) settle(() => resolve(end as RunCompletedEntry));
         }
         reading = false;
       };

@@ -1,11 +1,10 @@
 import type { StoreCounter } from '@conclave/adapter-sqlite';
-import { openPorts, type OpenedPorts, type ServiceName } from '@conclave/host';
+import { openPorts, type OpenedPorts, type AppName } from '@conclave/host';
 import {
   claimStores,
   holdProcessLease,
   loadConfiguration,
-  noCrashPoints,
-  noHistory,
+  noProbe,
   openLogger,
   openMetrics,
   openReadiness,
@@ -17,7 +16,7 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { MergerModule } from '@conclave/service-merger';
+import { MergerModule, runFolding } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 import { instantModels, type InstantModels } from './instant-models.js';
 
@@ -43,12 +42,11 @@ export interface RunningServices {
 
 /** Observers as in production: counts every metric and formats every log line of level info, then discards the lines. */
 export function observersLikeInProduction(): Observers {
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   return {
     logger: openLogger({ level: 'info', sinks: [{ write: (line) => void JSON.stringify(line), close: () => undefined }] }),
     metrics,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     readiness: openReadiness(),
   };
 }
@@ -60,7 +58,7 @@ export function observersLikeInProduction(): Observers {
 export async function startServices(
   variables: Variables,
   cwd: string,
-  as: ServiceName,
+  as: AppName,
   only: readonly CommitteeService[],
   storeCounter?: StoreCounter,
 ): Promise<RunningServices> {
@@ -70,7 +68,14 @@ export async function startServices(
   const shutdown: Shutdown = openShutdown(observers.logger);
   const models = instantModels();
   try {
-    const opened = await openPorts({ loaded, observers, service: as, processId, ...(storeCounter ? { storeCounter } : {}) });
+    const opened = await openPorts({
+      loaded,
+      observers,
+      service: as,
+      processId,
+      folding: runFolding,
+      ...(storeCounter ? { storeCounter } : {}),
+    });
     shutdown.add('stores', () => opened.close());
     const ports: OpenedPorts = { ...opened, models };
     await claimStores(ports.log, ports.state);

@@ -25,7 +25,7 @@ export interface Counted {
 }
 
 /**
- * Runs the committee of B2 on the embedded engine, one run after the other, and counts the work of each until all its records are
+ * Runs the committee of B2 in embedded mode, one run after the other, and counts the work of each until all its records are
  * finished. Reports the minimum of each count: a busy machine may split a transaction, but never merges two.
  */
 export async function countRuns(runs: number): Promise<Counted> {

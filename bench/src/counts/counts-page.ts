@@ -20,7 +20,7 @@ const lines: readonly CountLine[] = [
 /** The table of counts in docs/. */
 export const countsPage = (counts: RunCounts): string => `# What a run costs, counted
 
-An agentic run of B2 on the embedded engine: plan, 4 experts, gap check, re-plan, 4 experts, gap check, answer; 13 model calls that answer
+An agentic run of B2 in embedded mode: plan, 4 experts, gap check, re-plan, 4 experts, gap check, answer; 13 model calls that answer
 at once. Of each count the least of several runs stands here, because a busy machine tears transactions apart. A test compares: a change
 that makes a run cost more fails until this table says so. Written by \`CONCLAVE_WRITE_COUNTS=1 npx jest bench/src/counts\`, compared
 by \`npx jest bench/src/counts\`.

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Mode } from '@conclave/contracts';
 import type { Benchmark, BenchmarkOptions } from '../benchmark.js';
 import type { Finding, Report, Table } from '../measuring/report.js';
 import { slopeOf, type Slope } from '../measuring/slope.js';
@@ -15,7 +16,6 @@ import { soak, warmUpRuns, type Sample, type Soaked } from './soak.js';
 
 const schedule: Schedule = { firstTokenMs: 20, gapMs: 5, tokens: 20, hang: null };
 const load = { embedded: 4, distributed: 2 } as const;
-type EngineKind = keyof typeof load;
 const megabyte = 1e6;
 /** Largest ratio of the last minute to the first that still counts as no growth. */
 const noGrowth = 1.1;
@@ -40,9 +40,9 @@ const slopeAfter = (samples: readonly Sample[], kind: keyof MemoryNote): Slope =
   );
 const slopeText = ({ perUnit, error }: Slope): string => `${perUnit < 0 ? '' : '+'}${perUnit.toFixed(3)} ± ${error.toFixed(3)}`;
 
-function tableOf(engine: EngineKind, { samples }: Soaked): Table {
+function tableOf(mode: Mode, { samples }: Soaked): Table {
   return {
-    title: `${engine}, megabytes:`,
+    title: `${mode}, megabytes:`,
     columns: ['process', 'what', 'first minute', 'last minute', 'MB a minute after the first (± standard error)', 'in the second half'],
     rows: [...samples].flatMap(([name, all]) =>
       kinds.map(([kind, what]) => [
@@ -57,11 +57,11 @@ function tableOf(engine: EngineKind, { samples }: Soaked): Table {
   };
 }
 
-function findingsOf(engine: EngineKind, { samples }: Soaked): readonly Finding[] {
+function findingsOf(mode: Mode, { samples }: Soaked): readonly Finding[] {
   return [...samples].map(([name, all]) => {
     const reference = median(firstMinute(all).map(({ heap }) => heap));
     return {
-      what: `${engine}, ${name}: heap after a collection, last minute (${slopeText(slopeAfter(all, 'heap'))} MB a minute)`,
+      what: `${mode}, ${name}: heap after a collection, last minute (${slopeText(slopeAfter(all, 'heap'))} MB a minute)`,
       reference: 'the first minute',
       value: spread(lastMinute(all).map(({ heap }) => heap / reference)),
       unit: 'x' as const,
@@ -78,9 +78,9 @@ export const memoryOverTime: Benchmark = {
     const minutes = quick ? 2 : 10;
     const everyMs = quick ? 5_000 : 10_000;
     const missing = embedded ? 'asked for with --embedded' : await storesObstacle();
-    const engines: readonly EngineKind[] = missing === null ? ['embedded', 'distributed'] : ['embedded'];
-    const soaked = new Map<EngineKind, Soaked>();
-    for (const engine of engines) {
+    const modes: readonly Mode[] = missing === null ? ['embedded', 'distributed'] : ['embedded'];
+    const soaked = new Map<Mode, Soaked>();
+    for (const mode of modes) {
       const closing = new Closing();
       try {
         const scratch = new Scratch();
@@ -91,12 +91,12 @@ export const memoryOverTime: Benchmark = {
         const fileOf = (app: string): string => join(scratch.folder, `${app}.memory.ndjson`);
         const envOf = (app: string) => ({ MEMORY_FILE: fileOf(app) });
         const options = { modelUrl: fake.url, scratch, closing, profile, flags: probeFlags, envOf };
-        progress(`starting the ${engine} engine`);
+        progress(`starting ${mode} mode`);
         const product: Product =
-          engine === 'embedded' ? await startEmbedded(options) : await startDistributed(await startStores(closing), options);
+          mode === 'embedded' ? await startEmbedded(options) : await startDistributed(await startStores(closing), options);
         const processes = product.processes.map(({ app, pid }) => new ProbedProcess(app, pid, fileOf(app)));
-        const tell = (text: string): void => progress(`${engine}: ${text}`);
-        soaked.set(engine, await soak({ url: product.url, processes, runsPerSecond: load[engine], minutes, everyMs, progress: tell }));
+        const tell = (text: string): void => progress(`${mode}: ${text}`);
+        soaked.set(mode, await soak({ url: product.url, processes, runsPerSecond: load[mode], minutes, everyMs, progress: tell }));
       } finally {
         await closing.run();
       }
@@ -104,15 +104,15 @@ export const memoryOverTime: Benchmark = {
     const done = [...soaked];
     return {
       definition: [
-        `Streamed chats (single-pass: plan, one expert, answer of ${schedule.tokens} tokens; fake model in a process of its own) at a steady pace for ${minutes} minutes: ${done.map(([engine, { runs, skipped }]) => `${engine} ${load[engine]} a second, ${runs} runs${skipped > 0 ? `, ${skipped} left out because 16 were under way or the gateway was overloaded` : ''}`).join('; ')}.`,
+        `Streamed chats (single-pass: plan, one expert, answer of ${schedule.tokens} tokens; fake model in a process of its own) at a steady pace for ${minutes} minutes: ${done.map(([mode, { runs, skipped }]) => `${mode} ${load[mode]} a second, ${runs} runs${skipped > 0 ? `, ${skipped} left out because 16 were under way or the gateway was overloaded` : ''}`).join('; ')}.`,
         `Every ${everyMs / 1_000} s, when no run is under way, each process notes its RSS, then collects garbage twice, with time for finalizers between, and notes its live heap. The clock begins after ${warmUpRuns} runs.`,
         `Reference: the first minute. Slope: least squares over all samples after it. Growth of at most ${((noGrowth - 1) * 100).toFixed(0)} % from the first to the last minute counts as none.`,
       ],
-      tables: done.map(([engine, one]) => tableOf(engine, one)),
-      findings: done.flatMap(([engine, one]) => findingsOf(engine, one)),
+      tables: done.map(([mode, one]) => tableOf(mode, one)),
+      findings: done.flatMap(([mode, one]) => findingsOf(mode, one)),
       notes: [
         'Each process remembers the ids of its last 2,000 events and of its last 2,000 tasks of a class, to count none twice: that memory is bounded, and full after the warm-up.',
-        ...(missing === null ? [] : [`The distributed engine was not measured: ${missing}.`]),
+        ...(missing === null ? [] : [`Distributed mode was not measured: ${missing}.`]),
       ],
     };
   },

@@ -1,7 +1,7 @@
 import type { Fact, PlannedTask } from '@conclave/contracts';
 import type { CommitteeSteps, Gap, Heard } from './committee-steps.js';
 
-/** The committee as one function, without engine or store: measures the cost of prompts and parsers alone. */
+/** The committee as one function, without run engine or store: measures the cost of prompts and parsers alone. */
 export async function runBare(steps: CommitteeSteps, isShipped = false): Promise<string> {
   let facts: readonly Fact[] = [];
   let heard: readonly Heard[] = [];

@@ -25,27 +25,27 @@ export interface MeasuredSystem {
   close(): Promise<void>;
 }
 
-async function measureRound(engine: MeasuredSystem, { runs, concurrency }: RoundOrder): Promise<RoundResult> {
+async function measureRound(system: MeasuredSystem, { runs, concurrency }: RoundOrder): Promise<RoundResult> {
   const runMs: number[] = [];
   let left = runs;
-  const callsBefore = engine.calls();
+  const callsBefore = system.calls();
   const cpu = process.cpuUsage();
   const from = performance.now();
   const lane = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
       const began = performance.now();
-      await engine.run();
+      await system.run();
       runMs.push(performance.now() - began);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
   const wallMs = performance.now() - from;
-  const { user, system } = process.cpuUsage(cpu);
-  return { wallMs, cpuMs: (user + system) / 1_000, runMs, calls: engine.calls() - callsBefore };
+  const used = process.cpuUsage(cpu);
+  return { wallMs, cpuMs: (used.user + used.system) / 1_000, runMs, calls: system.calls() - callsBefore };
 }
 
-/** Turns this process into a worker that measures rounds of the engine. */
-export function hostRounds(engine: MeasuredSystem): void {
-  hostMethods({ facts: () => engine.facts, round: (order: RoundOrder) => measureRound(engine, order) }, () => engine.close());
+/** Turns this process into a worker that measures rounds of the system. */
+export function hostRounds(system: MeasuredSystem): void {
+  hostMethods({ facts: () => system.facts, round: (order: RoundOrder) => measureRound(system, order) }, () => system.close());
 }

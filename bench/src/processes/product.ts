@@ -74,8 +74,6 @@ const cleared = Object.fromEntries(
     'CONCLAVE_HOME',
     'CONCLAVE_URL',
     'WORKER_CLASSES',
-    'CRASH_AT',
-    'HISTORY_FILE',
     'LOG_LEVEL',
     'NODE_OPTIONS',
   ].map((name) => [name, undefined]),

@@ -1,4 +1,4 @@
-/** Requests of one kind of hop to the state store in the distributed engine, with their limit. */
+/** Requests of one kind of hop to the state store in distributed mode, with their limit. */
 interface CountedKind {
   /** Consumer group and event, as named by `countHops`. */
   readonly hop: string;
@@ -59,7 +59,7 @@ export function roundTripsPage(): string {
 
 <!-- Printed from bench/src/round-trips/table.ts; \`npx jest bench round-trips.int\` measures and compares, \`npm run docs\` prints. -->
 
-What one hop of a run asks of Redis in the distributed engine, from the delivery of a record to the moment in which it is finished. A real server tells
+What one hop of a run asks of Redis in distributed mode, from the delivery of a record to the moment in which it is finished. A real server tells
 what it was asked (\`MONITOR\`) while the committee of the benchmarks takes a run through all services, one record at a time, its second run. The test
 fails where a hop asks anything else than what stands here, so that a count rises only together with this table.
 

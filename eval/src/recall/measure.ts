@@ -4,17 +4,15 @@ import { join } from 'node:path';
 import { BuiltInEmbedder } from '@conclave/adapter-embedder';
 import { openSqlite } from '@conclave/adapter-sqlite';
 import { silentLogger } from '@conclave/platform';
-import { documentsCollection, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
+import { MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
 import { searchCollections } from '@conclave/service-experts';
-import { chunksOf, textWithHeadings } from '@conclave/service-graph-ingest';
+import { asMarkdown, collection, fillCollection, tenant } from './fill.js';
 import type { Paragraph, TwoGold } from './two-hop-corpus.js';
 
 /** Titles among which both gold ones have to be. */
 const kept = 4;
 /** Hits that a task asks for. */
 const hits = 5;
-const tenant = 'measured';
-const collection = 'paragraphs';
 
 export const ways = ['folder', 'uploaded, embedded store', 'uploaded, index in memory'] as const;
 export type Way = (typeof ways)[number];
@@ -37,7 +35,7 @@ export async function measureRecall(paragraphs: readonly Paragraph[], questions:
     paragraphs.forEach(({ title, text }, n) => writeFileSync(join(folder, `${n}.md`), asMarkdown({ title, text })));
     const corpus = await sqlite.corpus(folder);
     const memory = new MemoryVectorStore().connect();
-    for (const vectors of [sqlite.vectors, memory]) await fill(vectors, embedder, paragraphs, signal);
+    for (const vectors of [sqlite.vectors, memory]) await fillCollection(vectors, embedder, paragraphs, signal);
     const searches: Readonly<Record<Way, (query: string) => Promise<readonly string[]>>> = {
       folder: async (query) => (await corpus.query({ query, limit: hits, signal })).map(({ title }) => title),
       'uploaded, embedded store': (query) => uploaded(sqlite.vectors, embedder, query, signal),
@@ -59,29 +57,6 @@ export async function measureRecall(paragraphs: readonly Paragraph[], questions:
     await embedder.close();
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-const asMarkdown = ({ title, text }: Paragraph): string => `# ${title}\n\n${text}\n`;
-
-/** As graph-ingest writes an uploaded document. */
-async function fill(vectors: Vectors, embedder: Embedder, paragraphs: readonly Paragraph[], signal: AbortSignal): Promise<void> {
-  const scope = { tenant, collection: documentsCollection(collection, embedder) };
-  const records = paragraphs.flatMap((paragraph, n) =>
-    chunksOf(`doc${n}`, asMarkdown(paragraph)).map((chunk) => ({
-      id: chunk.id,
-      text: textWithHeadings(chunk),
-      metadata: { document: `doc${n}`, title: paragraph.title, heading: chunk.headings.join(' / ') },
-    })),
-  );
-  const found = await embedder.embed(
-    records.map(({ text }) => text),
-    { signal },
-  );
-  await vectors.create(scope, found[0]!.length);
-  await vectors.upsert(
-    scope,
-    records.map((record, at) => ({ ...record, vector: found[at]! })),
-  );
 }
 
 async function uploaded(vectors: Vectors, embedder: Embedder, query: string, signal: AbortSignal): Promise<readonly string[]> {

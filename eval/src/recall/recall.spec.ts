@@ -12,11 +12,8 @@ describe('documents that are uploaded', () => {
     measured = await measureRecall(paragraphs, questions);
   }, 60_000);
 
-  it('are asked questions that are neither found always nor never', () => {
-    for (const wording of wordings) {
-      expect(measured.folder[wording]).toBeGreaterThan(0.3);
-      expect(measured.folder[wording]).toBeLessThan(1);
-    }
+  it('are asked questions that the same documents in a folder answer', () => {
+    for (const wording of wordings) expect(measured.folder[wording]).toBeGreaterThan(0.5);
   });
 
   it.each(ways.slice(1).flatMap((way) => wordings.map((wording) => [way, wording] as const)))(

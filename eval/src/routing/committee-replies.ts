@@ -32,6 +32,12 @@ function textFor(request: ScriptedRequest, mood: Mood): string {
       return planFor(request);
     case 'waves':
       return JSON.stringify({ status: 'done', action: 'It depends on the case.', tools: [], reasoning: 'There is nothing to look up.' });
+    case 'decomposer':
+      return JSON.stringify({ topics: ['the usual case', 'the other case'], synthesis: 'merge' });
+    case 'reader':
+      return JSON.stringify({ facts: [{ fact: 'It depends on the case.', source: 1 }] });
+    case 'router':
+      return JSON.stringify({ class: 'factual' });
     case 'expert':
       return `It depends on the case.\nFINDING: It depends on the case.\nCONFIDENCE: ${isSure ? 0.9 : 0.3}\nGAPS: ${isSure ? 'none' : 'the case'}\nREFER: none`;
     case 'assessor':
@@ -51,6 +57,8 @@ function textFor(request: ScriptedRequest, mood: Mood): string {
     case 'composer':
     case 'direct':
       return 'It depends on the case.';
+    default:
+      throw new Error(`The committee has no ${roleOf(request)}.`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RunView } from '@conclave/contracts';
 import { ScriptedModelServer } from '@conclave/test-support';
-import { ask, Engine, providerKey, readRun } from '@conclave/test-support/system';
+import { ask, System, providerKey, readRun } from '@conclave/test-support/system';
 import { replyOf, type Mood } from './committee-replies.js';
 import { labelledPrompts, type LabelledPrompt } from './prompts/labelled-prompt.js';
 import { levels, type Level } from './prompts/written.js';
@@ -36,11 +36,13 @@ export function sampleOf(perLevelAndLanguage: number): readonly LabelledPrompt[]
 }
 
 /**
- * Asks the embedded product, in a process of its own and with its shipped template, each prompt in each mood, one after the other; no
- * cache answers. Throws when a question is not answered.
+ * Asks the embedded product, in a process of its own and with its shipped template, each prompt in each mood, one after the other. Each run
+ * has a tenant of its own: no cache answers, and nothing that an earlier run taught raises a level. Throws when a question is not answered.
  */
 export async function measureLevels(prompts: readonly LabelledPrompt[], moods: readonly Mood[]): Promise<readonly RunCosts[]> {
   let mood: Mood = 'sure';
+  const runs = moods.flatMap((of) => prompts.map((prompt) => ({ of, prompt })));
+  const keyOf = (run: number): string => `sk-run-${run}`;
   const models = await ScriptedModelServer.start({
     models: ['measured'],
     apiKey: providerKey,
@@ -48,34 +50,40 @@ export async function measureLevels(prompts: readonly LabelledPrompt[], moods: r
   });
   try {
     // Without templates of its own, so that the shipped ones are measured.
-    const engine = await Engine.start({
-      kind: 'embedded',
+    const system = await System.start({
+      mode: 'embedded',
       demo: true,
       configuration: {
         providers: { measured: { base_url: models.url, api_key_env: 'FAKE_PROVIDER_KEY', paid: false } },
         models: { 'measured@measured': { context: 32_768 } },
+        keys: Object.fromEntries(runs.map((_, run) => [`run${run}`, { key_env: `KEY_OF_RUN_${run}`, tenant: `tenant${run}` }])),
       },
+      env: Object.fromEntries(runs.map((_, run) => [`KEY_OF_RUN_${run}`, keyOf(run)])),
     });
     try {
       const costs: RunCosts[] = [];
-      for (mood of moods) for (const prompt of prompts) costs.push(await costsOf(engine.url(), models, prompt, mood));
+      for (const [run, { of, prompt }] of runs.entries()) {
+        mood = of;
+        costs.push(await costsOf(system.url(), models, prompt, mood, keyOf(run)));
+      }
       return costs;
     } finally {
-      await engine.stop();
+      await system.stop();
     }
   } finally {
     await models.close();
   }
 }
 
-async function costsOf(url: string, models: ScriptedModelServer, prompt: LabelledPrompt, mood: Mood): Promise<RunCosts> {
+async function costsOf(url: string, models: ScriptedModelServer, prompt: LabelledPrompt, mood: Mood, key: string): Promise<RunCosts> {
+  const authorization = `Bearer ${key}`;
   const before = models.calls.length;
   const body = { model: template, messages: [{ role: 'user', content: prompt.text }] };
-  const { status, headers, body: answer } = await ask(url, body, { 'x-conclave-cache': 'off' });
+  const { status, headers, body: answer } = await ask(url, body, { 'x-conclave-cache': 'off', authorization });
   const served = models.calls.length - before;
   const id = headers.get('x-run-id');
   if (status !== 200 || id === null) throw new Error(`"${prompt.text}" was not answered: ${status} ${JSON.stringify(answer.error)}`);
-  const run: RunView = await readRun(url, id);
+  const run: RunView = await readRun(url, id, { authorization });
   if (run.complexity === null) throw new Error(`Run ${id} does not say which level it was taken for.`);
   const { total, items } = run.usage;
   return {

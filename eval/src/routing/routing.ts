@@ -31,7 +31,8 @@ export const routing: Evaluation = {
         'Beside them stands a second set (several hops, plain requests, dangers): written together with the rules it measures, so no hold-out either.',
         `What a level costs is measured: ${sample.length} of the prompts, as many of each level and language, are asked of the embedded product, its`,
         'shipped template `conclave` and scripted models behind HTTP that plan two experts a round. Figures are those of the records of the',
-        'runs, compared with what the model server saw. A token of these models is a word. No cache answers.',
+        'runs, compared with what the model server saw. A token of these models is a word. No cache answers, and each run has a tenant of its own,',
+        'so that nothing an earlier one taught raises its level.',
         'macro-F1 is the mean over the levels of the harmonic mean of precision and recall.',
       ],
       sections: [

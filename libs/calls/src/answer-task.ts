@@ -1,12 +1,12 @@
 import type { ThoughtCode } from '@conclave/contracts';
 import { boundedDetail } from '@conclave/contracts';
 import type { Ask } from '@conclave/strategies';
-import { askModels, type Answered, type ModelQuestion } from './ask-models.js';
+import { askModels, type AskOutcome, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls, ShownIn } from './calls.js';
-import { performAsk, type Asking } from './perform-ask.js';
+import { performAsk, type AskOptions } from './perform-ask.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
-type Reply = Extract<Answered, { kind: 'answer' }>;
+type Reply = Extract<AskOutcome, { kind: 'answer' }>;
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
 type ModelRequest = Pick<ModelQuestion, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
 
@@ -34,7 +34,7 @@ export async function answerByAsk<In, Out>(
   context: TaskContext,
   ask: Ask<In, Out>,
   input: In,
-  asking: Pick<Asking, 'live' | 'onBegun' | 'onRead'>,
+  asking: Pick<AskOptions, 'live' | 'onBegun' | 'onRead'>,
   makeResult: (output: Out | null) => ResultPart | Promise<ResultPart>,
 ): Promise<Performed> {
   const { data } = context.task;
@@ -60,10 +60,11 @@ const ofTask = ({ task: { runId, data }, signal, deadline }: TaskContext) => ({
   contexts: data.contexts,
   prices: data.prices,
   signal,
+  ...(data.userInputs ? { userInputs: data.userInputs } : {}),
 });
 
 /** The result of an unanswered task. */
-function unanswered(answered: Exclude<Answered, { kind: 'answer' }>): Performed {
+function unanswered(answered: Exclude<AskOutcome, { kind: 'answer' }>): Performed {
   if (answered.kind === 'busy') return { deferMs: answered.retryInMs };
   const { usage, attempt, records } = answered;
   return answered.kind === 'cancelled'
@@ -73,7 +74,7 @@ function unanswered(answered: Exclude<Answered, { kind: 'answer' }>): Performed 
 
 export const emptyAnswer: ResultPart = {
   status: 'error',
-  failure: note('PROVIDER_REPLY_INVALID', 'The model gave an empty answer.'),
+  failure: note('PROVIDER_REPLY_INVALID', 'The model returned an empty answer.'),
 };
 
 /** A line of the thought stream from a worker; `n` identifies the line within its attempt, so that a repeat is not shown twice. */

@@ -1,5 +1,15 @@
-import { addUsage, estimatePrompt, noUsage, type AnswerParameters, type Event, type FailureNote, type Usage } from '@conclave/contracts';
+import {
+  addUsage,
+  estimatePrompt,
+  estimateTokens,
+  noUsage,
+  type AnswerParameters,
+  type Event,
+  type FailureNote,
+  type Usage,
+} from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
+import { userInputsText, withUserInputs } from '@conclave/strategies';
 import type { CallEnd, AskedMessage, Calls, FillIn } from './calls.js';
 import type { Prices } from './usage.js';
 
@@ -11,6 +21,8 @@ export interface ModelQuestion {
   readonly models: readonly string[];
   /** The prompt, or a function that writes it within the given number of tokens. */
   readonly messages: readonly AskedMessage[] | ((promptTokens: number) => readonly AskedMessage[]);
+  /** What the user said while the run was going on; every prompt shows it. */
+  readonly userInputs?: readonly string[];
   /** Inserts what the messages refer to; absent if they refer to nothing. */
   readonly fillIn?: FillIn;
   /** Context length in tokens by model, if known. */
@@ -45,7 +57,7 @@ export interface ModelQuestion {
   readonly onContent?: (text: string, attempt: number) => void;
 }
 
-export type Answered =
+export type AskOutcome =
   | {
       readonly kind: 'answer';
       readonly reply: ModelReply;
@@ -87,7 +99,7 @@ const exhausted = (what: string): FailureNote => ({
  * Asks the models in order until one answers or the allowance is used up. After a broken stream, retries the first model once if there is
  * no other.
  */
-export async function askModels(maker: Calls, question: ModelQuestion): Promise<Answered> {
+export async function askModels(maker: Calls, question: ModelQuestion): Promise<AskOutcome> {
   const records: Event[] = [];
   let usage: Usage = noUsage;
   let failure = exhausted('model call');
@@ -158,7 +170,10 @@ function roomFor(
     Number.isFinite(context) ? kept(context) : context,
     Number.isFinite(tokensLeft) ? kept(tokensLeft) : tokensLeft,
   );
-  const messages = typeof question.messages === 'function' ? question.messages(promptTokens) : question.messages;
+  const { userInputs = [] } = question;
+  const room = promptTokens - estimateTokens(userInputsText(userInputs));
+  const bare = typeof question.messages === 'function' ? question.messages(room) : question.messages;
+  const messages = withUserInputs(bare, userInputs);
   const prompt = estimatePrompt(messages);
   const price = question.prices[model];
   const costLeft = typeof question.cost === 'number' && price ? question.cost - spent.cost - (prompt * price.input) / 1_000_000 : null;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
-import { reachedDurably, type CrashPoints, type History, type Logger, type Metrics } from '@conclave/platform';
+import { reachedDurably, type Logger, type Metrics, type Probe } from '@conclave/platform';
 import {
   isPaid,
   leaseRenewMs,
@@ -28,8 +28,7 @@ export interface CallMakerParts {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
-  readonly crashPoints: CrashPoints;
-  readonly history: History;
+  readonly probe: Probe;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly processId: string;
@@ -138,7 +137,7 @@ export class CallMaker implements Calls {
             if (text.tokens > limit) cut.abort();
           },
           onRetry: (retry) =>
-            logger.warn('A model call is tried again.', {
+            logger.warn('A model call is retried.', {
               run: call.runId,
               code: retry.code,
               attempt: retry.attempt,
@@ -161,7 +160,7 @@ export class CallMaker implements Calls {
     return this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (running) => {
       const from = performance.now();
       const timeoutMs = call.deadline - (await this.parts.state.now());
-      if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before it began.');
+      if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before it started.');
       await running.making();
       this.crash('before-call', call);
       if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
@@ -178,7 +177,7 @@ export class CallMaker implements Calls {
     request: unknown,
     perform: (running: Running) => Promise<ModelReply>,
   ): Promise<CallEnd> {
-    const { state, history, processId, service, metrics, storePrompts } = this.parts;
+    const { state, probe, processId, service, metrics, storePrompts } = this.parts;
     const step = callStep(call.owner, call.index);
     const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
     const from = performance.now();
@@ -218,7 +217,7 @@ export class CallMaker implements Calls {
       startedAt = await state.now();
       if (watch.cancelled()) throw new Failure('CALL_CANCELLED');
       await call.onBegun?.(attempt);
-      history.write({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
+      probe.note({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
       reply = await perform({
         signal: watch.signal,
         making: async () => {
@@ -246,7 +245,7 @@ export class CallMaker implements Calls {
         const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
         const paid = paidFor(name, spent, startedAt + elapsed());
         await retryDuringOutage(() => state.journal.abandon(at, paid), this.closing.signal);
-        history.write({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
+        probe.note({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
         throw error;
       }
       reply = null;
@@ -271,16 +270,16 @@ export class CallMaker implements Calls {
     this.noteEnd(step, reply ? 'ok' : 'fail', { attempt, stored: said.answer });
     if (said.answer === 'refused') return { kind: 'busy', retryInMs: 250 };
     this.crash('reply-ordered', call);
-    await reachedDurably(this.parts.crashPoints, state, service, 'after-call', call.owner);
+    await reachedDurably(this.parts.probe, state, service, 'after-call', call.owner);
     return this.ended(call, said.stored, attempt, false);
   }
 
   /** Records the end in the history once a death can no longer undo it; until then the call is in flight. */
   private noteEnd(step: string, phase: 'ok' | 'fail', data: { readonly attempt: number; readonly stored: 'stored' | 'refused' }): void {
-    const { state, history, service, logger } = this.parts;
-    if (!history.enabled) return;
+    const { state, probe, service, logger } = this.parts;
+    if (!probe.records) return;
     state.durable().then(
-      () => history.write({ actor: service, op: 'call', phase, id: step, data }),
+      () => probe.note({ actor: service, op: 'call', phase, id: step, data }),
       (error: unknown) => logger.warn('The end of a call did not become durable.', { error }),
     );
   }
@@ -289,7 +288,7 @@ export class CallMaker implements Calls {
   private async noteRepeat(repeat: Parameters<StateStore['journal']['noteRepeat']>[0]): Promise<void> {
     const { state, logger } = this.parts;
     await retryDuringOutage(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>
-      logger.warn('A call that was made again was not counted.', { run: repeat.runId, error }),
+      logger.warn('A repeated call could not be counted.', { run: repeat.runId, error }),
     );
   }
 
@@ -316,7 +315,7 @@ export class CallMaker implements Calls {
   }
 
   private replay(call: JournalledCall, step: string, outcome: CallOutcome, attempt: number): CallEnd {
-    this.parts.history.write({ actor: this.parts.service, op: 'call', phase: 'replayed', id: step, data: { attempt } });
+    this.parts.probe.note({ actor: this.parts.service, op: 'call', phase: 'replayed', id: step, data: { attempt } });
     if (outcome.ok) return this.ended(call, wholeCall(outcome.reply as KeptCall), attempt, true);
     // The current code never stores a bare failure; a journal that holds one is still read.
     const { failure } = outcome;
@@ -336,6 +335,6 @@ export class CallMaker implements Calls {
   }
 
   private crash(point: 'before-call' | 'mid-stream' | 'reply-ordered', call: { readonly owner: string }): void {
-    this.parts.crashPoints.reached(this.parts.service, point, call.owner);
+    this.parts.probe.reached(this.parts.service, point, call.owner);
   }
 }

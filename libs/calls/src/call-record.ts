@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { CallRecorded, type Event, type FailureNote, makeEvent, type Service, type Usage } from '@conclave/contracts';
+import { CallRecorded, type Event, type FailureNote, ownEvent, type Service, type Usage } from '@conclave/contracts';
 import type { ModelReply, RecordedCall } from '@conclave/ports';
 
 /** What the journal stores of a call: its end and its record, so that a repeat publishes the same. */
@@ -10,7 +10,7 @@ export interface StoredCall {
   readonly record: CallRecorded['data'];
 }
 
-export interface EndedCall {
+export interface CallToRecord {
   readonly step: string;
   readonly attempt: number;
   readonly purpose: string;
@@ -28,7 +28,7 @@ export interface EndedCall {
 export const requestHash = (request: unknown): string => hash('sha256', JSON.stringify(request));
 
 /** The audit record of a call; `storePrompts` decides how much of prompt and reply it keeps. */
-export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {
+export function recordOf(end: CallToRecord, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {
   const full = storePrompts === 'full';
   const { reply } = end;
   return {
@@ -83,4 +83,4 @@ export const recordedAt = ({ step, attempt }: Pick<CallRecorded['data'], 'step' 
 
 /** The same record returns the same event, byte for byte, however often it is published. */
 export const recordEvent = (runId: string, source: Service, data: CallRecorded['data']): Event =>
-  makeEvent(CallRecorded, { id: recordedAt(data).id, runId, source, time: data.startedAt + data.durationMs }, data);
+  ownEvent(CallRecorded, { id: recordedAt(data).id, runId, source, time: data.startedAt + data.durationMs }, data);

@@ -1,17 +1,6 @@
 import { Inject, Injectable, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import type { Service } from '@conclave/contracts';
-import {
-  CRASH_POINTS,
-  HISTORY,
-  LOGGER,
-  METRICS,
-  PROCESS,
-  type CrashPoints,
-  type History,
-  type Logger,
-  type Metrics,
-  type ProcessIdentity,
-} from '@conclave/platform';
+import { LOGGER, METRICS, PROBE, PROCESS, type Logger, type Metrics, type Probe, type ProcessIdentity } from '@conclave/platform';
 import { MODELS, RUN_STREAM, STATE, type Models, type RunStream, type StateStore } from '@conclave/ports';
 import { CallMaker } from './call-maker.js';
 
@@ -41,18 +30,17 @@ export class CallsModule {
         { provide: CALLER, useValue: options },
         {
           provide: CALL_MAKER,
-          inject: [CALLER, STATE, RUN_STREAM, MODELS, CRASH_POINTS, HISTORY, LOGGER, METRICS, PROCESS],
+          inject: [CALLER, STATE, RUN_STREAM, MODELS, PROBE, LOGGER, METRICS, PROCESS],
           useFactory: (
             caller: CallerOptions,
             state: StateStore,
             stream: RunStream,
             models: Models,
-            crashPoints: CrashPoints,
-            history: History,
+            probe: Probe,
             logger: Logger,
             metrics: Metrics,
             process: ProcessIdentity,
-          ) => new CallMaker({ state, stream, models, crashPoints, history, logger, metrics, processId: process.id, ...caller }),
+          ) => new CallMaker({ state, stream, models, probe, logger, metrics, processId: process.id, ...caller }),
         },
         CancelCloser,
       ],

@@ -1,7 +1,14 @@
+import { ancestorsOf } from '@conclave/contracts';
 import { parkedFlag, type StateStore } from '@conclave/ports';
 
-/** Maximum delay until a cancel is noticed when its hint is lost. */
+/** Maximum delay until a cancel is noticed when its hint is lost. Where no hint gets lost, nothing is polled. */
 const pollMs = 250;
+
+const runOf = (id: string): string => id.split('/', 1)[0]!;
+/** The run of a client's request; only it has clients, so only it is parked. */
+const rootOf = (id: string): string => runOf(id).split('~', 1)[0]!;
+/** The ids, and the runs and tasks whose cancel cancels them too. */
+const withAncestors = (ids: readonly string[]): readonly string[] => [...new Set([...ids, ...ids.flatMap((id) => ancestorsOf(runOf(id)))])];
 
 /** Watches whether one of the ids, a run's first, is cancelled. `stop` must be called when the work ends. */
 export interface Watch {
@@ -25,8 +32,8 @@ interface Watched {
 }
 
 /**
- * Tells running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast, the poll
- * makes it certain. All calls of the process share one subscription and one poll.
+ * Tells running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast. Where
+ * hints may get lost, a poll makes it certain. All calls of the process share one subscription and one poll.
  */
 export class CancelWatch {
   private readonly watches = new Set<Watched>();
@@ -38,14 +45,15 @@ export class CancelWatch {
 
   /** Whether any of the ids is flagged, or its run is over. */
   async isCancelled(ids: readonly string[]): Promise<boolean> {
-    return (await this.state.runs.cancelled(ids)).size > 0;
+    return (await this.state.runs.cancelled(withAncestors(ids))).size > 0;
   }
 
   /** Opens a watch that listens but has not checked the flags yet. Throws STORE_*. */
-  async open(ids: readonly string[], outer: AbortSignal): Promise<Watch> {
+  async open(own: readonly string[], outer: AbortSignal): Promise<Watch> {
+    const ids = withAncestors(own);
     await this.subscribed();
     const controller = new AbortController();
-    const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(ids[0])];
+    const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(rootOf(ids[0]))];
     let cancelled = false;
     let parked = false;
     const saw = (found: ReadonlySet<string>): void => {
@@ -80,6 +88,10 @@ export class CancelWatch {
 
   private add(watched: Watched): void {
     this.watches.add(watched);
+    if (!this.state.hints.certain) this.startPolling();
+  }
+
+  private startPolling(): void {
     this.poll ??= setInterval(() => {
       if (this.asking) return;
       this.asking = true;
@@ -94,12 +106,14 @@ export class CancelWatch {
     this.poll = null;
   }
 
-  /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. */
+  /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. It is asked again until it answers. */
   private lookFor(watches: readonly Watched[]): Promise<void> {
     if (watches.length === 0) return Promise.resolve();
     return this.state.runs.cancelled([...new Set(watches.flatMap(({ flags }) => flags))]).then(
       (found) => watches.forEach((watched) => watched.saw(found)),
-      () => undefined,
+      () => {
+        if (this.watches.size > 0) this.startPolling();
+      },
     );
   }
 

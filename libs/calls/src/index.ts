@@ -6,6 +6,6 @@ export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, S
 export { LiveText } from './live-text.js';
 export { type AskedFor, performAsk, type Try } from './perform-ask.js';
 export { ProviderAccess, type ProviderAccessParts } from './provider-access.js';
-export { abortRun, type Capability, deadTask, note, type Performed, type TaskContext, workOn } from './task-worker.js';
+export { abortRun, type Capability, deadTask, note, type Performed, resultOf, type TaskContext, workOn } from './task-worker.js';
 export { answerByTool, earlyEnd, recordsOf, type ToolAnswer } from './tool-task.js';
 export { CALL_MAKER, type CallerOptions, CallsModule } from './calls.module.js';

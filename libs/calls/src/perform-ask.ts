@@ -11,10 +11,11 @@ export interface Try {
   readonly of: number;
 }
 
-type OfQuestion = 'runId' | 'owner' | 'purpose' | 'models' | 'contexts' | 'deadline' | 'calls' | 'tokens' | 'cost' | 'prices' | 'signal';
+type OfQuestion =
+  'runId' | 'owner' | 'purpose' | 'models' | 'contexts' | 'deadline' | 'calls' | 'tokens' | 'cost' | 'prices' | 'signal' | 'userInputs';
 
 /** The asker's limits over all tries: `calls`, `tokens` and `cost` include re-asks. */
-export interface Asking extends Pick<ModelQuestion, OfQuestion> {
+export interface AskOptions extends Pick<ModelQuestion, OfQuestion> {
   /** Maximum calls per try; all of them if absent. */
   readonly callsPerTry?: number;
   /** The template's replacements of shipped prompts. */
@@ -66,7 +67,7 @@ export type AskedFor<Out> =
  * Performs an ask: prompt, calls, reading, and re-asks that name the faults of an unusable reply, within the ask's limit and the allowance.
  * Finished calls are journalled and never paid again.
  */
-export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input: In, asking: Asking): Promise<AskedFor<Out>> {
+export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input: In, asking: AskOptions): Promise<AskedFor<Out>> {
   const { callsPerTry = asking.calls, prompts = {}, live, onBegun, onRead, ...question } = asking;
   const { temperature, json } = ask.call ?? {};
   const parameters = ask.call?.parameters?.(input);

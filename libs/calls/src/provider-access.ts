@@ -42,7 +42,7 @@ export class ProviderAccess {
         const giveBack = await this.slots.take(model, { signal, deadline, look: () => gate.look() });
         try {
           const leftMs = deadline - (await this.parts.state.now());
-          if (leftMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+          if (leftMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before its provider had a free slot.');
           const settle = await gate.enter();
           let health: CallHealth = 'well';
           try {

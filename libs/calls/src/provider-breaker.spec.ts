@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Failure, type FailureCode, type FailureNote, noUsage } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { type Breakers, defaultBreaker, MemoryStores, type Models, systemClock } from '@conclave/ports';
 import { askModels, type ModelQuestion } from './ask-models.js';
 import { CallMaker } from './call-maker.js';
@@ -44,13 +44,12 @@ function process(id: string, { maxConcurrency = 8, breakers }: { maxConcurrency?
     swap: (write) => ((trips.swap += 1), state.breakers.swap(write)),
     ...breakers,
   };
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const maker = new CallMaker({
     state: { ...state, breakers: counted },
     stream,
     models: models(maxConcurrency),
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
     metrics,
     processId: id,
@@ -103,7 +102,7 @@ describe('a provider that fails five times in a row', () => {
       });
       expect(asked).toEqual(['c@other']);
     }
-    const before = { code: 'PROVIDER_UNWELL', message: expect.stringContaining('Provider sick is tried again in 30 s.') };
+    const before = { code: 'PROVIDER_UNWELL', message: expect.stringContaining('Provider sick is retried in 30 s.') };
     expect(said).toEqual([
       ['c@other', expect.objectContaining(before)],
       ['c@other', expect.objectContaining(before)],

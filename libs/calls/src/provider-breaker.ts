@@ -89,7 +89,7 @@ export class ProviderBreakers {
         return async (health) => {
           // The call is made and paid: its outcome stands even if the count fails.
           await this.settled(provider, { by, begunAt, health }, known).catch((error: unknown) =>
-            this.parts.logger.warn('How a call ended was not counted for its provider.', { provider, error }),
+            this.parts.logger.warn('The outcome of a call could not be counted for its provider.', { provider, error }),
           );
         };
       },
@@ -135,7 +135,7 @@ export class ProviderBreakers {
     const { metrics, logger } = this.parts;
     if (next.kind === 'open' && health === 'unwell') {
       metrics.count('provider_breaker_openings_total', { provider });
-      logger.warn('A provider failed too often and is left alone for a while.', { provider, call: next.opened.by });
+      logger.warn('A provider failed too often and gets no calls for a while.', { provider, call: next.opened.by });
     }
     if (next.kind === 'closed' && before?.kind === 'half-open') logger.info('A provider answers again.', { provider });
   }
@@ -172,4 +172,4 @@ export class ProviderBreakers {
 const nowBy = ({ held, at }: Seen): number => Math.round(held.now + performance.now() - at);
 
 const unwell = (provider: string, retryInMs: number): Failure =>
-  new Failure('PROVIDER_UNWELL', `Provider ${provider} is tried again in ${Math.ceil(retryInMs / 1000)} s.`, { retryAfterMs: retryInMs });
+  new Failure('PROVIDER_UNWELL', `Provider ${provider} is retried in ${Math.ceil(retryInMs / 1000)} s.`, { retryAfterMs: retryInMs });

@@ -26,7 +26,7 @@ interface Held {
 }
 
 /** What a call does while it waits. */
-export interface Waiting {
+export interface SlotWait {
   readonly signal: AbortSignal;
   /** Milliseconds since 1970 by the store's clock. */
   readonly deadline: number;
@@ -58,7 +58,7 @@ export class ProviderSlots {
    * Takes a slot of the model's provider; the returned function releases it. Throws CALL_CANCELLED if the signal aborts first, CALL_TIMEOUT
    * if the deadline passes first.
    */
-  async take(modelRef: string, waiting: Waiting): Promise<() => void> {
+  async take(modelRef: string, waiting: SlotWait): Promise<() => void> {
     const provider = modelRef.slice(modelRef.lastIndexOf('@') + 1);
     const limit = (await this.parts.models.providers()).find((known) => known.name === provider)?.maxConcurrency;
     if (limit === undefined) return () => undefined;
@@ -76,7 +76,7 @@ export class ProviderSlots {
     for (const one of await Promise.allSettled(hearing)) if (one.status === 'fulfilled') await one.value();
   }
 
-  private async lease(provider: string, limit: number, { signal, deadline, look }: Waiting): Promise<Held> {
+  private async lease(provider: string, limit: number, { signal, deadline, look }: SlotWait): Promise<Held> {
     const { state } = this.parts;
     this.taken += 1;
     const holder = `${this.owner}/slot/${this.taken}`;
@@ -98,8 +98,8 @@ export class ProviderSlots {
               resolve();
             };
           });
-        if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was still waiting for a slot of its provider.');
-        if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+        if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was waiting for a free slot of its provider.');
+        if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before its provider had a free slot.');
         await look();
         const freed = this.takeUnused(provider);
         if (freed) return freed;
@@ -144,7 +144,7 @@ export class ProviderSlots {
     clearInterval(renewal);
     const { state, logger } = this.parts;
     const released = (async () => state.leases.releaseSlot({ name: provider, holder }))().catch((error: unknown) =>
-      logger.warn('A slot was not given back.', { provider, error }),
+      logger.warn('A slot could not be released.', { provider, error }),
     );
     this.releases.add(released);
     void released.finally(() => this.releases.delete(released));

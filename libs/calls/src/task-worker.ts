@@ -89,13 +89,15 @@ export async function workOn(
     return [
       resultOf(task, source, {
         status: 'unsupported',
-        failure: note('CAPABILITY_UNSUPPORTED', `This worker does not know the capability ${capability}.`),
+        failure: note('CAPABILITY_UNSUPPORTED', `This worker does not have the capability ${capability}.`),
       }),
     ];
   const now = await state.now();
   if (!(parts.callsFirst && now <= startBy) && !(await state.journal.started(taskId))) {
     if (await parts.cancels.isCancelled([task.runId, taskId]))
-      return [resultOf(task, source, { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled before it began.') })];
+      return [
+        resultOf(task, source, { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled before it started.') }),
+      ];
     if (now > startBy)
       return [
         resultOf(task, source, { status: 'timeout', failure: note('TASK_EXPIRED', 'The task was not started before its deadline.') }),
@@ -112,7 +114,7 @@ export async function workOn(
 export const deadTask = (task: TaskDispatched, source: Service, reason: DeadReason): ReadyResult =>
   resultOf(task, source, {
     status: 'error',
-    failure: note('RECORD_DEAD', `The record of this task was put aside as a dead letter (${reason}).`),
+    failure: note('RECORD_DEAD', `The record of this task became a dead letter (${reason}).`),
   });
 
 /** Ends the run of a dead-lettered engine or planner record. */

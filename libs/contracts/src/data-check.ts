@@ -18,3 +18,18 @@ export function onDataCheck(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
+
+type TrustListener = (spec: { readonly type: string; readonly schema: z.ZodType }, data: unknown) => void;
+
+const trustListeners = new Set<TrustListener>();
+
+/** Tells the listeners about data that is not checked. */
+export function trustData(spec: { readonly type: string; readonly schema: z.ZodType }, data: unknown): void {
+  for (const listener of trustListeners) listener(spec, data);
+}
+
+/** Passes on the data of every event that is made without a check, until the returned function is called: for tests, which check it. */
+export function onTrustedData(listener: TrustListener): () => void {
+  trustListeners.add(listener);
+  return () => void trustListeners.delete(listener);
+}

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkData } from './data-check.js';
+import { checkData, trustData } from './data-check.js';
 import { Failure } from './failure.js';
 
 /** Senders and receivers of events. `transport` and `learning` run inside other processes. */
@@ -57,7 +57,10 @@ export interface EventAddress {
 
 export const topicOf = (spec: EventSpec, taskClass?: string): string => spec.topic.replace('<class>', taskClass ?? '');
 
-/** Makes an event of a declared type and checks its data against the schema. Throws Failure EVENT_UNDECODABLE for invalid data. */
+/**
+ * Makes an event of a declared type and checks its data against the schema: for data that another party had a hand in, such as a client, a
+ * model or an extension. Throws Failure EVENT_UNDECODABLE for invalid data.
+ */
 export function makeEvent<T extends string, S extends z.ZodType>(
   spec: EventSpec<T, S>,
   at: EventAddress,
@@ -65,15 +68,27 @@ export function makeEvent<T extends string, S extends z.ZodType>(
 ): Event<T, z.infer<S>> {
   const parsed = checkData(spec, data);
   if (!parsed.success) throw new Failure('EVENT_UNDECODABLE', `${spec.type} ${at.id}: ${z.prettifyError(parsed.error)}`);
-  return {
-    id: at.id,
-    type: spec.type,
-    runId: at.runId,
-    topic: topicOf(spec, at.taskClass),
-    key: at.key ?? at.runId,
-    source: at.source,
-    time: at.time,
-    data: parsed.data,
-    ...(at.traceparent ? { traceparent: at.traceparent } : {}),
-  };
+  return eventOf(spec, at, parsed.data);
 }
+
+/** Makes an event whose data this code wrote itself, complete and by its type. It is not checked here; tests check it (`onTrustedData`). */
+export function ownEvent<T extends string, S extends z.ZodType>(
+  spec: EventSpec<T, S>,
+  at: EventAddress,
+  data: z.output<S>,
+): Event<T, z.infer<S>> {
+  trustData(spec, data);
+  return eventOf(spec, at, data);
+}
+
+const eventOf = <T extends string, D>(spec: EventSpec<T>, at: EventAddress, data: D): Event<T, D> => ({
+  id: at.id,
+  type: spec.type,
+  runId: at.runId,
+  topic: topicOf(spec, at.taskClass),
+  key: at.key ?? at.runId,
+  source: at.source,
+  time: at.time,
+  data,
+  ...(at.traceparent ? { traceparent: at.traceparent } : {}),
+});

@@ -5,7 +5,7 @@ import { Insight, Outcome, RuleId, Source } from './values.js';
 /** How a run ends, once a row of the decision table or a limit has decided it. */
 export const Ending = z.object({
   outcome: Outcome,
-  rule: RuleId.nullable().describe('row of the decision table; null for an abort and for an answer of a cache'),
+  rule: RuleId.nullable().describe('row of the decision table; null for an abort and a cached answer'),
   reason: z.string().describe('one sentence for people'),
   reasonCode: z.string(),
 });
@@ -22,7 +22,7 @@ export const Draft = z.object({
     .array(z.object({ n: z.int(), sentence: z.string(), missing: z.array(z.string()) }))
     .optional()
     .describe('cited sentences with numbers or names that do not occur in their source'),
-  unwritten: z.string().optional().describe('why no model wrote it: it was put together from the findings'),
+  unwritten: z.string().optional().describe('why no model wrote it: it was assembled from the findings'),
 });
 export type Draft = z.infer<typeof Draft>;
 
@@ -30,18 +30,26 @@ export type Draft = z.infer<typeof Draft>;
 export const Reading = z.object({
   sufficient: z.boolean().optional(),
   by: z
-    .enum(['assessment', 'planner', 'rounds'])
-    .describe('who says it: a gap check, the planner, or nobody because no round is left or assessed'),
+    .enum(['assessment', 'planner', 'model', 'rounds'])
+    .describe('who says it: a gap check, the planner, the model that decides, or nobody because no round is left or assessed'),
   unread: z.enum(['failed', 'unreadable']).optional().describe('why `sufficient` is only the fallback of the gap check'),
   open: z.string().optional().describe('what is still missing'),
   nextFocus: z.string().optional(),
   held: z.int().nonnegative().optional().describe('tasks of the plan that are not released yet'),
   question: z.string().optional().describe('what only the user can say'),
   unaffordable: z.string().optional().describe('what the budget leaves no model call for'),
+  confidence: z.number().min(0).max(1).optional().describe('how sure whoever says it is sufficient is'),
+  failed: z.boolean().optional().describe('whether the round counts as failed; absent: if none of its tasks ended well'),
+  circling: z.string().optional().describe('why the strategy counts what happens as going in circles'),
   invalid: z.boolean().optional().describe('the reply of whoever decides could not be read'),
   model: z.enum(['continue', 'adjust', 'stuck']).optional().describe('what the model that decides says'),
 });
 export type Reading = z.infer<typeof Reading>;
+
+const score = z.number().min(1).max(5);
+/** How good the result of a step is, by four criteria. */
+export const Rubric = z.object({ relevance: score, completeness: score, usability: score, goal_progress: score });
+export type Rubric = z.infer<typeof Rubric>;
 
 /** A task requested by a strategy. */
 export const TaskWish = z.object({
@@ -51,19 +59,20 @@ export const TaskWish = z.object({
       capability: z.string(),
       argument: z.string(),
       exact: z.boolean().optional(),
-      once: z.boolean().optional().describe('may have changed something: it is not tried a second time, whatever came of the first'),
+      once: z.boolean().optional().describe('may have side effects: never repeated, whatever the outcome of the first call'),
     })
     .nullable()
-    .describe('what it does, as it is compared with others; null = never a repeat'),
-  models: z.array(z.string()).describe('models it may ask, first one first; empty where it asks none'),
-  learn: z.enum(['settled', 'accepted', 'never']).describe('when its facts join the ledger'),
+    .describe('what it does, for comparison with other tasks; null = never a repeat'),
+  models: z.array(z.string()).describe('models it may call, in order of preference; empty if it calls none'),
+  learn: z.enum(['settled', 'accepted', 'never']).describe('when its facts join the memory of the run'),
   stream: z.enum(['live', 'held']),
   composes: z.boolean().optional().describe('its text is the answer'),
   timeoutS: z.number().positive().optional().describe('seconds it may run; those of the template where absent'),
+  calls: z.int().positive().optional().describe('model calls that it may make at most, where it makes calls of its own'),
   from: z.literal('reserve').optional().describe('may use the last part of the budget'),
   tier: z.enum(['t1', 't2', 'always']).optional(),
-  origin: z.string().optional().describe('of a task made out of another one of the same round: the id of that one'),
-  again: z.string().optional().describe('of an expert that is asked again: the task whose answer was unsure'),
+  origin: z.string().optional().describe('id of the task of the same round that it was made from'),
+  again: z.string().optional().describe('task whose answer was unsure, if an expert is asked again'),
   hints: z.string().optional().describe('what the judge wants improved'),
 });
 export type TaskWish = z.infer<typeof TaskWish>;

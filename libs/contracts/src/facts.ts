@@ -1,50 +1,21 @@
 import * as z from 'zod';
+import { bounded, counted, defineFact, duration, local, shownText, type FactSpec } from './define-fact.js';
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
-import { Draft, Ending, Reading, RefusedWhy, refusals, TaskWish } from './fact-values.js';
+import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
 import type { EngineEntry } from './run-stream.js';
+import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
 import { FailureNote, RuleId, Timestamp, Usage } from './values.js';
-
-/**
- * A kind of fact that a step of the engine can establish: one line about it, its members, a sentence for readers of the run, and its
- * entries in the run stream. Folding a run's facts in order yields its state; nothing else changes it.
- */
-interface FactSpec<K extends string, S extends z.ZodType> {
-  readonly kind: K;
-  readonly doc: string;
-  readonly schema: S;
-  sentence(fact: z.infer<S>): string;
-  /** The visible part, as entries of the run stream; none if absent. */
-  entries?(fact: z.infer<S>): readonly EngineEntry[];
-}
-
-const defineFact = <K extends string, M extends z.ZodRawShape>(
-  kind: K,
-  doc: string,
-  members: M,
-  sentence: (fact: z.infer<z.ZodObject<M>>) => string,
-  entries?: (fact: z.infer<z.ZodObject<M>>) => readonly EngineEntry[],
-) => {
-  const schema = z.object({ kind: z.literal(kind), ...members });
-  return { kind, doc, schema, sentence, ...(entries ? { entries } : {}) } as unknown as FactSpec<K, typeof schema>;
-};
-
-/** Longest result text in the run stream, in characters. */
-const shownText = 240;
-const bounded = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
-const local = (ref: string): string => ref.slice(ref.indexOf('/') + 1);
-const duration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`);
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 export const factSpecs = [
   defineFact(
     'RunStarted',
-    'The request was taken in; the run exists from here on.',
+    'The request was accepted; the run exists from here on.',
     {
       at: Timestamp,
       strategy: z.string(),
-      maxRounds: z.int().describe('rounds it may take, the first pass included'),
+      maxRounds: z.int().describe('maximum rounds, including the first pass'),
       round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
       request: PlanRequested.schema,
     },
@@ -98,13 +69,13 @@ export const factSpecs = [
       by: z.enum(['planner', 'clock', 'engine']),
       usage: Usage,
       failure: FailureNote.nullable(),
-      plan: PlanCreated.schema.nullable().describe('what came instead of a plan that may run'),
+      plan: PlanCreated.schema.nullable().describe('the invalid plan, if one came'),
     },
     ({ epoch, why }) => `There is no plan ${epoch}: ${why}`,
   ),
   defineFact(
     'UsageCounted',
-    'What came too late is counted and changes nothing else.',
+    'A late result is counted and changes nothing else.',
     { of: z.string(), attempt: z.int(), usage: Usage },
     ({ of, usage }) => `${local(of)} came too late; what it cost is counted: ${counted(usage.calls, 'call')}.`,
   ),
@@ -185,7 +156,7 @@ export const factSpecs = [
   ),
   defineFact(
     'TaskAccepted',
-    'A result counts from here on, and those it takes the place of are history.',
+    'A result counts from here on, and those it replaces no longer do.',
     { ref: z.string(), instead: z.array(z.string()) },
     ({ ref, instead }) => `The result of ${local(ref)} counts${instead.length > 0 ? ` in place of ${instead.map(local).join(', ')}` : ''}.`,
   ),
@@ -198,11 +169,11 @@ export const factSpecs = [
         .object({
           epoch: z.int(),
           fallback: z.boolean(),
-          says: z.string().optional().describe('what the planner says that it does'),
+          says: z.string().optional().describe("the planner's own account of its plan"),
           tasks: z.array(z.object({ taskId: z.string(), capability: z.string(), task: z.string(), needs: z.array(z.string()) })),
         })
         .optional()
-        .describe('what a plan comes to'),
+        .describe('content of the plan'),
     },
     ({ hook, plan }) => `The strategy was asked what follows (${hook})${plan ? `: ${counted(plan.tasks.length, 'task')}` : ''}.`,
     ({ plan }) => (plan ? [{ kind: 'plan.ready', ...plan }] : []),
@@ -216,16 +187,18 @@ export const factSpecs = [
   ),
   defineFact(
     'Assessed',
-    'What the strategy says of its state before the table decides.',
+    'What the strategy reports of its state before the table decides.',
     { epoch: z.int(), reading: Reading },
     ({ reading }) =>
       reading.by === 'planner'
         ? `The planner says that it is ${reading.sufficient ? '' : 'not '}done.`
-        : reading.by === 'rounds'
-          ? 'Nothing was assessed.'
-          : reading.sufficient
-            ? 'Nothing is missing.'
-            : `Still missing: ${reading.open ?? ''}`,
+        : reading.by === 'model'
+          ? `The model says: ${reading.model ?? 'nothing'}.`
+          : reading.by === 'rounds'
+            ? 'Nothing was assessed.'
+            : reading.sufficient
+              ? 'Nothing is missing.'
+              : `Still missing: ${reading.open ?? ''}`,
     ({ epoch, reading }) =>
       reading.by !== 'assessment' || reading.unaffordable !== undefined
         ? []
@@ -243,7 +216,7 @@ export const factSpecs = [
   ),
   defineFact(
     'Decided',
-    'A row of the decision table was taken.',
+    'A row of the decision table was applied.',
     {
       epoch: z.int(),
       rule: RuleId,
@@ -268,6 +241,20 @@ export const factSpecs = [
     ({ question, deadline }) => [{ kind: 'question.asked', question, deadline }],
   ),
   defineFact(
+    'CommandAccepted',
+    'A command has reached the run. It is applied or rejected later, at the latest when the run ends.',
+    {
+      seq: z.int(),
+      name: z.string(),
+      actor: z.string(),
+      at: Timestamp,
+      text: z.string().optional().describe('what it says, in short'),
+      key: z.string().optional().describe('equal for repeats of one command'),
+    },
+    ({ name, seq, actor }) => `Command ${seq} (${name}) of ${actor} has come.`,
+    ({ seq, name, actor, text }) => [{ kind: 'command.accepted', seq, name, actor, ...(text === undefined ? {} : { text }) }],
+  ),
+  defineFact(
     'CommandQueued',
     'A command waits for the strategy.',
     { seq: z.int(), command: z.record(z.string(), z.unknown()) },
@@ -289,24 +276,62 @@ export const factSpecs = [
   ),
   defineFact(
     'Paused',
-    'Nothing new is begun, and the clock of the run stands.',
+    'Nothing new starts, and the clock of the run stops.',
     { at: Timestamp, until: Timestamp },
     () => 'The run is paused.',
   ),
   defineFact('Resumed', 'The run goes on.', { at: Timestamp }, () => 'The run goes on.'),
   defineFact(
     'Noted',
-    'The strategy keeps something in mind, and may say it.',
+    'The strategy remembers something, and may tell the reader.',
     {
-      data: z.record(z.string(), z.unknown()).optional().describe('members of its own part of the state'),
+      data: z.record(z.string(), z.unknown()).optional().describe("members of the strategy's own state"),
       code: ThoughtCode.optional(),
+      stage: StageCode.optional().describe('what the run does from here on'),
       text: z.string().optional(),
       taskId: z.string().nullable().optional(),
       detail: z.string().nullable().optional(),
     },
     ({ text, data }) => text ?? `The strategy notes ${Object.keys(data ?? {}).join(', ')}.`,
-    ({ code, text, taskId, detail }) =>
-      code ? [{ kind: 'thought', code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : [],
+    ({ code, stage, text, taskId, detail }) => [
+      ...(stage ? [{ kind: 'stage' as const, code: stage, text: text ?? '' }] : []),
+      ...(code ? [{ kind: 'thought' as const, code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : []),
+    ],
+  ),
+  defineFact(
+    'StepEvaluated',
+    'The result of a step was scored.',
+    {
+      ref: z.string().describe('task of the step'),
+      rubric: Rubric,
+      mean: z.number().describe('of the four scores, 1 to 5'),
+      quality: z.enum(['good', 'partial', 'failed']).describe('derived from the mean: good from 3.5, partial from 2.0'),
+      confidence: z.number().min(0).max(1).describe('the mean on a scale from 0 to 1'),
+      summary: z.string(),
+      durationMs: z.int().nonnegative().describe('of the step and its evaluation'),
+    },
+    ({ ref, mean, quality, summary }) => `Step ${local(ref)} is ${quality} (${mean}): ${bounded(summary, shownText)}`,
+    ({ ref, mean, quality, summary }) => [
+      {
+        kind: 'thought',
+        code: 'reasoning.result',
+        taskId: ref,
+        text: `The step is ${quality} (${mean} of 5): ${bounded(summary, shownText)}`,
+        detail: null,
+      },
+    ],
+  ),
+  defineFact(
+    'MemoryReplaced',
+    'A reply replaced the working memory.',
+    { by: z.string().describe('phase whose reply it was'), text: z.string() },
+    ({ by, text }) => `The working memory was replaced by ${by}: ${counted(text.length, 'character')}.`,
+  ),
+  defineFact(
+    'MemoryCompressed',
+    'The working memory was rewritten to what is essential.',
+    { text: z.string(), before: z.int().nonnegative().describe('characters before') },
+    ({ text, before }) => `The working memory was compressed from ${before} to ${counted(text.length, 'character')}.`,
   ),
   defineFact(
     'RunEnded',

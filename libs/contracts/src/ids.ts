@@ -6,8 +6,8 @@ import * as z from 'zod';
  */
 export const RunId = z
   .string()
-  .regex(/^run_[A-Za-z0-9]{8,64}$/)
-  .describe('run id, `run_` followed by 8 to 64 letters and digits');
+  .regex(/^run_[A-Za-z0-9]{8,64}(~\d+\.[A-Za-z0-9][A-Za-z0-9_.-]{0,31}){0,3}$/)
+  .describe('run id, `run_` followed by 8 to 64 letters and digits; that of a child run goes on with `~<epoch>.<task>` of its parent');
 export type RunId = string;
 
 /** A task id chosen by a planner: short, and never with the prefix of the engine's own judge tasks. */
@@ -40,6 +40,32 @@ export interface TaskAddress {
 
 /** Inverse of `taskId` and `judgeTaskId`; undefined for anything else. */
 export function parseTaskId(id: string): TaskAddress | undefined {
-  const match = /^(run_[A-Za-z0-9]+)\/(\d+)\/([^/]+)$/.exec(id);
+  const match = /^(run_[^/]+)\/(\d+)\/([^/]+)$/.exec(id);
   return match ? { runId: match[1]!, epoch: Number(match[2]), local: match[3]! } : undefined;
+}
+
+/** Most generations of child runs. */
+export const deepestChild = 3;
+
+/** Id of the run that a task of capability `run` starts: deterministic, so that a repeat starts none. */
+export function childRunId(task: string): string {
+  const { runId, epoch, local } = parseTaskId(task)!;
+  return `${runId}~${epoch}.${local}`;
+}
+
+/** The task that started a run; null for a run that a client asked for. */
+export function parentTaskOf(runId: string): (TaskAddress & { readonly taskId: string }) | null {
+  const match = /^(.+)~(\d+)\.([^~]+)$/.exec(runId);
+  if (!match) return null;
+  const [parent, epoch, local] = [match[1]!, Number(match[2]), match[3]!];
+  return { runId: parent, epoch, local, taskId: taskId(parent, epoch, local) };
+}
+
+/** Generations between a run and the one that a client asked for; 0 for the latter. */
+export const depthOf = (runId: string): number => runId.split('~').length - 1;
+
+/** Runs and tasks whose cancel also cancels this run, nearest first; empty for a run that a client asked for. */
+export function ancestorsOf(runId: string): readonly string[] {
+  const parent = parentTaskOf(runId);
+  return parent ? [parent.taskId, parent.runId, ...ancestorsOf(parent.runId)] : [];
 }

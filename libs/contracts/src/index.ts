@@ -1,8 +1,6 @@
 export {
   shippedStrategies,
   Configuration,
-  type CrashPointName,
-  crashPoints,
   defaultClassConcurrency,
   defaultLimits,
   defaultTimeouts,
@@ -16,13 +14,12 @@ export {
   type KeyRole,
   knownKeys,
   type LogLevel,
+  type Mode,
   nearest,
   Neo4jSettings,
   paidCostCap,
-  type ProtectionName,
-  protectionNames,
-  protections,
   ProviderSettings,
+  ReasoningOptions,
   RedisSettings,
   type Shape,
   shapeOf,
@@ -32,12 +29,11 @@ export {
   TemplateSettings,
   type TlsSettings,
 } from './configuration/index.js';
-export { checkData, onDataCheck } from './data-check.js';
-export { type Event, makeEvent, type Service, services } from './event.js';
+export { checkData, onDataCheck, onTrustedData } from './data-check.js';
+export { type Event, makeEvent, ownEvent, type Service, services } from './event.js';
 export {
   Allowance,
   type AnyEvent,
-  Caller,
   CallRecorded,
   CommandIssued,
   EarlierResult,
@@ -55,13 +51,15 @@ export {
   SettingChanged,
   specOf,
   StepRecorded,
+  Synthesis,
   TaskDispatched,
   TaskInput,
+  type Further,
   type TaskInputDraft,
   TaskOutput,
   TimerFired,
 } from './events/index.js';
-export { Draft, Ending, Reading, type RefusedWhy, refusals, TaskWish } from './fact-values.js';
+export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
 export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
 export { Failure, isOutage, isUpstreamOutage } from './failure.js';
 export { type FailureCode, failures } from './failures.js';
@@ -112,6 +110,8 @@ export {
   PromptItem,
   PromptList,
   PromptView,
+  TemplateChange,
+  TemplateView,
   Readiness,
   RedriveRequest,
   RollbackRequest,
@@ -130,13 +130,18 @@ export {
   UrlCitation,
 } from './http/index.js';
 export {
+  ancestorsOf,
   callStep,
+  childRunId,
   commandId,
   completedId,
+  deepestChild,
+  depthOf,
   gapId,
   ingestId,
   judgeTaskId,
   LocalTaskId,
+  parentTaskOf,
   parseTaskId,
   planId,
   resultId,
@@ -148,7 +153,16 @@ export { openApiText } from './openapi.js';
 export { asyncApiText } from './print/async-api.js';
 export { apiVersion, printDocs } from './print/print-docs.js';
 export { isRelationType, relations, relationSentence, type RelationSpec, type RelationType, relationTypes } from './relations.js';
-export { EngineEntry, isTerminal, type Snapshot, type StreamBody, type StreamEntry, StreamEntryShape, WorkerEntry } from './run-stream.js';
+export {
+  EngineEntry,
+  isTerminal,
+  type RunCompletedEntry,
+  type Snapshot,
+  type StreamBody,
+  type StreamEntry,
+  StreamEntryShape,
+  WorkerEntry,
+} from './run-stream.js';
 export {
   collectionsSetting,
   documentIndexes,
@@ -156,6 +170,8 @@ export {
   documentSetting,
   promptSetting,
   skillSetting,
+  StoredTemplateOptions,
+  templateSetting,
   StoredCollections,
   StoredDocument,
   StoredDocumentIds,
@@ -164,6 +180,7 @@ export {
   uploadsSetting,
 } from './stored-documents.js';
 export { CollectionOffer, ExpertProfile, RunLimits, StrategyId, Template, ToolOffer } from './template.js';
+export { StageCode, stages } from './stages.js';
 export { boundedDetail, longestDetail, type Thought, ThoughtCode, thoughts } from './thoughts.js';
 export { estimatePrompt, estimateTokens, imageTokens } from './tokens.js';
 export {
@@ -192,6 +209,7 @@ export {
   Insight,
   Memory,
   noUsage,
+  Caller,
   Outcome,
   Review,
   RuleId,

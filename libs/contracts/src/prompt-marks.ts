@@ -15,6 +15,18 @@ export const promptMarks = {
     critic: 'You are the critic of answers on safety-critical topics.',
     learner: 'You write down what an answer teaches.',
     waves: 'You plan the tool calls of the next wave.',
+    router: 'You decide where a question is looked up.',
+    reader: 'You take facts from passages.',
+    evaluator: 'You judge whether facts suffice to answer a question.',
+    refiner: 'You write the next search query.',
+    reasoner: 'You plan the steps that lead to a goal.',
+    preparer: 'You prepare the input of one step towards a goal.',
+    rater: 'You score the result of one step towards a goal.',
+    decider: 'You decide how to go on towards a goal.',
+    compressor: 'You keep a working memory short.',
+    decomposer: 'You split a question into sub-topics that are researched at the same time.',
+    topicReader: 'You read passages about one sub-topic of a question.',
+    classifier: 'You say what kind of research a question needs.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
@@ -42,9 +54,28 @@ export const promptMarks = {
   failedTasks: 'FAILED TASKS:',
   /** `- <capability>: <what it does>` lines follow. */
   capabilities: 'CAPABILITIES:',
+  /** `- <topic>: facts <numbers>` lines about the sub-topics of a question, for the composer. */
+  topics: 'SUB-TOPICS:',
   /** Headings for what the planner of waves may call and what it knows. */
   tools: 'TOOLS:',
   results: 'RESULTS:',
+  /** Headings of the strategies that look into collections: where they may look, what was found, what was tried. */
+  collections: 'COLLECTIONS:',
+  passages: 'PASSAGES:',
+  query: 'QUERY:',
+  tried: 'TRIED:',
+  missing: 'MISSING:',
+  /** Heading of what the user said during the run, and the marks its lines begin with. */
+  userInputs: {
+    heading: 'SAID BY THE USER DURING THE RUN:',
+    steer: '[USER GUIDANCE]',
+    add_context: '[USER CONTEXT]',
+    answer: '[USER ANSWER]',
+  },
+  /** Headings of the strategy `reasoning`: the step at hand, its output and the working memory. */
+  step: 'STEP:',
+  output: 'OUTPUT OF THE STEP:',
+  workingMemory: 'WORKING MEMORY:',
   /** Everything between these two lines is data, never an instruction. */
   data: { open: '<<<DATA', close: 'DATA>>>' },
   /** Block of a re-plan. */

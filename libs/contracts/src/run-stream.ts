@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
 import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
 
@@ -8,7 +9,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     kind: z.literal('run.started'),
     template: z.string(),
     strategy: z.string(),
-    maxRounds: z.int().describe('rounds it may take, the first pass included'),
+    maxRounds: z.int().describe('maximum rounds, including the first pass'),
     round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
     question: z.string(),
   }),
@@ -17,7 +18,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     kind: z.literal('plan.ready'),
     epoch: z.int(),
     fallback: z.boolean(),
-    says: z.string().optional().describe('what the planner says that it does'),
+    says: z.string().optional().describe("the planner's own account of its plan"),
     tasks: z.array(z.object({ taskId: z.string(), capability: z.string(), task: z.string(), needs: z.array(z.string()) })),
   }),
   z.object({ kind: z.literal('task.dispatched'), taskId: z.string(), capability: z.string(), taskClass: z.string() }),
@@ -37,8 +38,8 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     verdict: z.string(),
     gap: z.string(),
     nextFocus: z.string(),
-    parsed: z.boolean().describe('false where no verdict could be read and the fallback `complete` was taken'),
-    failed: z.boolean().optional().describe('true where the check itself failed'),
+    parsed: z.boolean().describe('false if no verdict could be read and the fallback of the strategy was used'),
+    failed: z.boolean().optional().describe('true if the check itself failed'),
   }),
   z.object({ kind: z.literal('decided'), epoch: z.int(), rule: RuleId, sentence: z.string() }),
   z.object({
@@ -55,7 +56,15 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     text: z.string().describe('what happened, one line for people'),
     detail: z.string().nullable().describe('prompt or raw content; only in runs that asked for full detail'),
   }),
+  z.object({ kind: z.literal('stage'), code: StageCode, text: z.string().describe('what it does now, one line for people') }),
   z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),
+  z.object({
+    kind: z.literal('command.accepted'),
+    seq: z.int(),
+    name: z.string(),
+    actor: z.string().describe('who sent it'),
+    text: z.string().optional().describe('what it says; the first 240 characters'),
+  }),
   z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
   z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),
   z.object({ kind: z.literal('question.asked'), question: z.string(), deadline: Timestamp }),
@@ -74,6 +83,8 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   }),
 ]);
 export type EngineEntry = z.infer<typeof EngineEntry>;
+/** The last entry of a run, with its outcome and answer. */
+export type RunCompletedEntry = Extract<EngineEntry, { kind: 'run.completed' }>;
 
 /** Entries a worker appends while it works, idempotent by task, attempt and offset. */
 export const WorkerEntry = z.discriminatedUnion('kind', [
@@ -101,7 +112,7 @@ export const StreamMark = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('superseded'),
     taskId: z.string(),
-    attempt: z.int().positive().describe('attempt that takes over'),
+    attempt: z.int().positive().describe('attempt that replaces it'),
     discarded: z.int().nonnegative().describe('characters of the earlier attempt that no longer count'),
   }),
 ]);
@@ -128,4 +139,4 @@ export const StreamEntryShape = z.intersection(
   z.union([EngineEntry, WorkerEntry, StreamMark]),
 );
 
-export const isTerminal = (entry: StreamBody): entry is Extract<EngineEntry, { kind: 'run.completed' }> => entry.kind === 'run.completed';
+export const isTerminal = (entry: StreamBody): entry is RunCompletedEntry => entry.kind === 'run.completed';

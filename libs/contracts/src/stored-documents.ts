@@ -17,13 +17,13 @@ export const StoredDocument = z.object({
   sha256: z.string().describe('hash under which the blobs keep its bytes'),
   metadata: z.record(z.string(), z.string()),
   status: z.enum(['queued', 'reading', 'embedding', 'ready', 'failed', 'deleted']),
-  take: z.int().positive().describe('raised each time it is taken in anew; work for an earlier take is dropped'),
+  take: z.int().positive().describe('increases each time it is ingested again; work for an earlier ingestion is dropped'),
   title: z.string().nullable(),
   done: z.int().nonnegative(),
   total: z.int().nonnegative().nullable(),
   problem: z.string().nullable(),
   notices: z.array(z.string()),
-  embedder: z.string().nullable().describe('id of the embedder whose vectors it has'),
+  embedder: z.string().nullable().describe('id of the embedder that made its vectors'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -50,4 +50,8 @@ export const StoredDocumentIds = z.object({ ids: z.array(z.string()) });
 export const toolOffersSetting = 'offers/tools';
 /** Setting that holds an operator's text for a prompt, or a skill added over HTTP. */
 export const promptSetting = (name: string): string => `prompts/${name}`;
+/** Setting that holds an operator's options of a template. */
+export const templateSetting = (id: string): string => `templates/${id}`;
+export const StoredTemplateOptions = z.object({ strategy: z.string(), options: z.record(z.string(), z.unknown()) });
+export type StoredTemplateOptions = z.infer<typeof StoredTemplateOptions>;
 export const skillSetting = (name: string): string => `skills/${name}`;

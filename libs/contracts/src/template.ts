@@ -18,7 +18,7 @@ export const RunLimits = z.object({
   model_calls: z.int().positive().describe('model calls, failed ones too'),
   prompt_tokens: z.int().positive().describe('context guard: prompt tokens summed over every model call of the run'),
   tokens: z.int().positive().describe('prompt and completion tokens summed over every model call'),
-  cost: z.number().positive().nullable().describe('currency units, null where the models have no price'),
+  cost: z.number().positive().nullable().describe('currency units, null if the models have no price'),
   concurrent_tasks: z.int().positive().describe('tasks of one run that are open at the same time'),
 });
 export type RunLimits = z.infer<typeof RunLimits>;
@@ -29,7 +29,7 @@ export const ExpertProfile = z.object({
   always: z
     .array(ModelRef)
     .optional()
-    .describe('models that always answer beside the first tier; their answers are never dropped as duplicates'),
+    .describe('models that always answer in addition to the first tier; their answers are never dropped as duplicates'),
   prompt: z.string().describe('system prompt of this category'),
 });
 export type ExpertProfile = z.infer<typeof ExpertProfile>;
@@ -40,6 +40,7 @@ export const ToolOffer = z.object({
   description: z.string(),
   signature: z.string().describe('its arguments in one line, such as `expression: string, digits?: integer`'),
   repeatable: z.boolean().optional().describe('whether a second call with the same arguments changes nothing more; unknown where absent'),
+  readOnly: z.boolean().optional().describe('whether it says that it changes nothing'),
 });
 export type ToolOffer = z.infer<typeof ToolOffer>;
 
@@ -52,7 +53,7 @@ export type CollectionOffer = z.infer<typeof CollectionOffer>;
  */
 export const Template = z.object({
   id: z.string().describe('what a client sends as `model`'),
-  version: z.string().describe('hash of the resolved content'),
+  version: z.string().describe('hash of the resolved template'),
   description: z.string(),
   strategy: StrategyId,
   options: z.record(z.string(), z.unknown()).optional().describe('options of the strategy, with its defaults filled in'),
@@ -60,7 +61,7 @@ export const Template = z.object({
     .object({ template: z.string(), share: z.number().min(0).max(1) })
     .optional()
     .describe('another template that gets a share of the requests for this one'),
-  split_of: z.string().optional().describe('template that was asked for, where this one got the request by its share'),
+  split_of: z.string().optional().describe('template that was asked for, if this one got the request as its share of a split'),
   max_agentic_rounds: z.int().min(0).max(4).describe('re-plans after the first pass'),
   gap_check: z.enum(['answer', 'evidence']),
   planner: z.object({ models: z.array(ModelRef).min(1), prompt: z.string().nullable().describe('replaces the shipped planner prompt') }),
@@ -69,20 +70,17 @@ export const Template = z.object({
   capabilities: z.array(z.string()).describe('evidence capabilities offered to the planner, such as `research`'),
   tools: z.array(ToolOffer).optional().describe('tools that `mcp` tasks may name'),
   collections: z.array(CollectionOffer).optional().describe('document collections that may be searched'),
-  complexity: z
-    .enum(['auto', 'trivial', 'moderate', 'complex'])
-    .optional()
-    .describe('level that is forced, or `auto`; moderate where absent'),
+  complexity: z.enum(['auto', 'trivial', 'moderate', 'complex']).optional().describe('fixed level, or `auto`; absent: moderate'),
   thinking: z.boolean().optional().describe('a thinking step before the synthesis of complex questions'),
   refine_rounds: z.int().min(0).max(2).optional().describe('times an unsure expert is asked again with hints of the judge'),
   critic: z
     .object({ categories: z.array(z.string()) })
     .optional()
-    .describe('categories whose answers are reviewed before anybody sees them'),
+    .describe('categories whose answers are reviewed before they are sent'),
   caches: z
     .object({ answer: z.boolean(), semantic: z.boolean(), plan: z.boolean(), search: z.boolean() })
     .optional()
-    .describe('which caches may be used; none where absent'),
+    .describe('which caches may be used; absent: none'),
   learn: z
     .enum(['off', 'insights', 'triples'])
     .optional()
@@ -90,15 +88,15 @@ export const Template = z.object({
   prompts: z.record(z.string(), z.string()).optional().describe('prompt name -> text that replaces the shipped one'),
   classes: z.record(z.string(), z.string()).describe('capability (or its first word) -> task class'),
   limits: RunLimits,
-  task_timeout_s: z.number().positive().describe('seconds a task may run once started'),
-  start_timeout_s: z.number().positive().describe('seconds a task may wait for a worker'),
-  planning_timeout_s: z.number().positive().describe('seconds the planner may take for one plan'),
-  pause_timeout_s: z.number().positive().optional().describe('seconds a run may be paused; an hour where absent'),
-  answer_timeout_s: z.number().positive().optional().describe('seconds a run waits for an answer of the user; ten minutes where absent'),
+  task_timeout_s: z.number().positive().describe('maximum seconds of a task from start to end'),
+  start_timeout_s: z.number().positive().describe('maximum seconds a task waits for a worker'),
+  planning_timeout_s: z.number().positive().describe('maximum seconds of the planner for one plan'),
+  pause_timeout_s: z.number().positive().optional().describe('seconds a run may be paused; absent: an hour'),
+  answer_timeout_s: z.number().positive().optional().describe('seconds a run waits for an answer of the user; absent: ten minutes'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']),
   prices: z
     .record(z.string(), z.object({ input: z.number().nonnegative(), output: z.number().nonnegative() }))
     .describe('model ref -> currency units per million tokens'),
-  contexts: z.record(z.string(), z.int().positive()).describe('model ref -> context length in tokens, where known'),
+  contexts: z.record(z.string(), z.int().positive()).describe('model ref -> context length in tokens, if known'),
 });
 export type Template = z.infer<typeof Template>;

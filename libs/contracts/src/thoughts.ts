@@ -10,7 +10,7 @@ export interface Thought {
 
 /** The 22 kinds (moe-pipeline.md, Visible Events in the Thinking Panel), in its order. A provider replaces the source's GPU node. */
 export const thoughts = {
-  'skill.resolved': { emoji: '🎯', title: 'Skill', detail: 'name, arguments and the prompt it became' },
+  'skill.resolved': { emoji: '🎯', title: 'Skill', detail: 'name, arguments and the resulting prompt' },
   'planner.prompt': { emoji: '📋', title: 'Planner prompt', detail: 'the whole prompt with role, rules and examples' },
   'planner.result': { emoji: '📋', title: 'Plan', detail: 'the plan as JSON' },
   'expert.prompt': { emoji: '📤', title: 'Expert system prompt', detail: 'system prompt of the expert and its task' },
@@ -24,7 +24,7 @@ export const thoughts = {
   'reasoning.prompt': { emoji: '🧠', title: 'Reasoning prompt', detail: 'the whole prompt of the four steps' },
   'reasoning.result': { emoji: '🧠', title: 'Reasoning', detail: 'decomposition to conclusion' },
   'refinement.prompt': { emoji: '🔄', title: 'Refinement prompt', detail: 'the prompt for unsure experts' },
-  'refinement.response': { emoji: '🔄', title: 'Refinement', detail: 'what the judge said, and the change of each score' },
+  'refinement.response': { emoji: '🔄', title: 'Refinement', detail: 'verdict of the judge, and the change of each score' },
   'agentic.iteration': { emoji: '🔄', title: 'Agentic Loop', detail: null },
   'merger.prompt': { emoji: '🔀', title: 'Merger prompt', detail: 'the whole prompt with the results of all experts' },
   'merger.response': { emoji: '🔀', title: 'Merger response', detail: 'the text before the critic' },

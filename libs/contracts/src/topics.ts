@@ -26,13 +26,13 @@ const fixed: readonly TopicSpec[] = [
   { name: 'run.timers', key: 'run', retentionMs: runRetentionMs, compacted: false, doc: 'timers that are due' },
   { name: 'run.completed', key: 'run', retentionMs: runRetentionMs, compacted: false, doc: 'terminal events' },
   { name: 'knowledge.ingest', key: 'run', retentionMs: runRetentionMs, compacted: false, doc: 'offered knowledge' },
-  { name: 'audit', key: 'run', retentionMs: 30 * DAY, compacted: false, doc: 'steps and calls, for replay and people' },
+  { name: 'audit', key: 'run', retentionMs: 30 * DAY, compacted: false, doc: 'steps and calls, for replay and audit' },
   {
     name: deadTopic,
     key: 'none',
     retentionMs: 30 * DAY,
     compacted: false,
-    doc: 'records that could not be handled, in raw bytes, and what was decided about them',
+    doc: 'raw bytes of records that could not be handled, and decisions about them',
   },
   { name: identityTopic, key: 'none', retentionMs: -1, compacted: true, doc: 'which state store belongs to this log' },
 ];

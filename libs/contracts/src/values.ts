@@ -7,8 +7,8 @@ export const Usage = z.object({
   prompt: z.int().nonnegative().describe('prompt tokens'),
   completion: z.int().nonnegative().describe('completion tokens, reasoning included'),
   reasoning: z.int().nonnegative().describe('completion tokens spent on reasoning'),
-  cost: z.number().nonnegative().describe('currency units; 0 where the model has no price'),
-  estimated: z.boolean().describe('true when a server sent no usage and tokens were counted here'),
+  cost: z.number().nonnegative().describe('currency units; 0 if the model has no price'),
+  estimated: z.boolean().describe('true if a server sent no usage and tokens were estimated here'),
 });
 export type Usage = z.infer<typeof Usage>;
 
@@ -27,11 +27,12 @@ export const Source = z.object({
   kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph', 'collection', 'memory']),
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
+  document: z.string().optional().describe('uploaded document it stands in, as `<collection>/<id>`'),
   n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
   insight: z
     .object({ id: z.string(), runs: z.array(z.string()).describe('runs it was learned from') })
     .optional()
-    .describe('what earlier runs taught the knowledge graph; GET /v1/knowledge/insights/{id} explains it'),
+    .describe('what the knowledge graph learned from earlier runs; GET /v1/knowledge/insights/{id} explains it'),
 });
 export type Source = z.infer<typeof Source>;
 
@@ -42,7 +43,7 @@ export const Fact = z.object({
   taskId: z.string(),
   epoch: z.int().nonnegative().describe('round it was found in'),
   confidence: z.number().min(0).max(1).nullable(),
-  superseded: z.boolean().optional().describe('true once a later result took its place: history, shown to nobody as current'),
+  superseded: z.boolean().optional().describe('true once a later result replaced it: no longer shown as current'),
 });
 export type Fact = z.infer<typeof Fact>;
 
@@ -50,14 +51,14 @@ export const HistoryEntry = z.object({
   iteration: z.int().nonnegative().describe('0 = first pass'),
   plan_summary: z.string(),
   findings: z.string(),
-  gap: z.string().describe('what was still missing after the round, empty when nothing'),
+  gap: z.string().describe('what was still missing after the round; empty if nothing was'),
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 export const TriedAction = z.object({
   capability: z.string(),
   argument: z.string().describe('query, instruction, or a call of a tool with its arguments as canonical JSON'),
-  exact: z.boolean().optional().describe('true for a call with arguments: only the same call is the same action'),
+  exact: z.boolean().optional().describe('true for a call with arguments: only an identical call is the same action'),
   outcome: z.enum(['open', 'facts', 'empty', 'failed', 'cancelled']),
 });
 export type TriedAction = z.infer<typeof TriedAction>;
@@ -68,7 +69,9 @@ export const Memory = z.object({
   searchQuestion: z.string().nullable().describe('standalone question written by the planner for follow-ups'),
   facts: z.array(Fact),
   tried: z.array(TriedAction),
-  userInputs: z.array(z.object({ seq: z.int().nonnegative(), text: z.string() })),
+  userInputs: z
+    .array(z.object({ seq: z.int().nonnegative(), text: z.string() }))
+    .describe('texts of commands by their number; guidance and context begin with their mark, an answer stands as it is'),
 });
 export type Memory = z.infer<typeof Memory>;
 
@@ -88,20 +91,20 @@ export type SafetyTopic = z.infer<typeof SafetyTopic>;
 
 /** Attached to a question. It is in the blobs, or at an address that the model server fetches itself. */
 export const Attachment = z.object({
-  kind: z.enum(['image', 'file']).describe('an image is looked at, of a file the text is read'),
-  mime: z.string().describe('media type, such as `image/png`; `image/*` where only an address is known'),
+  kind: z.enum(['image', 'file']).describe('images are shown to a model, files are read as text'),
+  mime: z.string().describe('media type, such as `image/png`; `image/*` if only an address is known'),
   name: z.string().nullable(),
   blob: z.string().nullable().describe('content hash under which the blobs keep the bytes of an image, and the text of a file'),
   bytes: z.int().nonnegative().optional().describe('bytes of that blob'),
-  url: z.string().nullable().describe('address, where the client gave one instead of the bytes'),
+  url: z.string().nullable().describe('address, if the client sent one instead of the bytes'),
   text: z
     .object({
       characters: z.int().nonnegative(),
       tokens: z.int().nonnegative().describe('estimated'),
-      excerpt: z.string().describe('its beginning, for whoever plans'),
+      excerpt: z.string().describe('its beginning, for the planner'),
     })
     .optional()
-    .describe('of a file: what its text is like'),
+    .describe('of a file: kind of its text'),
 });
 export type Attachment = z.infer<typeof Attachment>;
 
@@ -157,9 +160,9 @@ export type Review = z.infer<typeof Review>;
 
 /** Where the run's answer may be cached; set at acceptance, so that reader and writer use the same keys. */
 export const CacheKeys = z.object({
-  exact: z.string().nullable().describe('key of the exact answer cache; null where it is off'),
-  scope: z.string().nullable().describe('tenant, template and models that a semantic entry is found under; null where it is off'),
-  plan: z.string().nullable().default(null).describe('key of the plan cache; null where it is off'),
+  exact: z.string().nullable().describe('key of the exact answer cache; null if it is off'),
+  scope: z.string().nullable().describe('tenant, template and models under which a semantic entry is found; null if it is off'),
+  plan: z.string().nullable().default(null).describe('key of the plan cache; null if it is off'),
 });
 export type CacheKeys = z.infer<typeof CacheKeys>;
 
@@ -188,9 +191,15 @@ export const Verdict = z.object({
   verdict: z.enum(['complete', 'needs_more_info']),
   gap: z.string(),
   nextFocus: z.string(),
-  parsed: z.boolean().describe('false when the reply had not the asked format and the fallback COMPLETE was taken'),
+  parsed: z.boolean().describe('false if the reply had another format and the fallback COMPLETE was used'),
 });
 export type Verdict = z.infer<typeof Verdict>;
 
 export const FailureNote = z.object({ code: z.string(), message: z.string(), retriable: z.boolean() });
 export type FailureNote = z.infer<typeof FailureNote>;
+
+export const Caller = z.object({
+  tenant: z.string().describe('tenant every id of this run belongs to'),
+  actor: z.string().describe('who asked: a key fingerprint, never the key'),
+});
+export type Caller = z.infer<typeof Caller>;

@@ -23,7 +23,7 @@ describe('an extension', () => {
     const paths = [file(strategy('own-loop')), file(capability('own_source'))];
     await loadExtensions(paths);
     await loadExtensions(paths);
-    expect(knownStrategy('own-loop')).toMatchObject({ id: 'own-loop', commands: ['cancel', 'pause', 'resume'] });
+    expect(knownStrategy('own-loop')).toMatchObject({ id: 'own-loop', commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'] });
     expect(capabilityOf('own_source')).toMatchObject({ taskClass: 'evidence', forPlanner: 'x' });
   });
 

@@ -1,5 +1,5 @@
 import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
-import type { Loaded, Logger, Protections, TlsFiles } from '@conclave/platform';
+import type { Loaded, Logger, Probe, TlsFiles } from '@conclave/platform';
 
 /** Registers a resource to be closed later. */
 export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
@@ -17,10 +17,10 @@ export const keptMs = Math.max(
     .map(({ retentionMs }) => retentionMs),
 );
 
-/** Opens Redis as configured; `off` are protections switched off by a test. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
-export async function openRedis(loaded: Loaded, processId: string, keep: Keep, off?: Protections) {
+/** Opens Redis as configured. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
+export async function openRedis(loaded: Loaded, processId: string, keep: Keep, probe?: Probe) {
   const { redis } = loaded.configuration.stores;
-  if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
+  if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis: set stores.redis.url or REDIS_URL.');
   // Loaded on demand: without it and Kafka the embedded mode starts a second earlier.
   const { openRedisState } = await import('@conclave/adapter-redis');
   const tls = tlsOptions(loaded.secrets.redis.tls);
@@ -33,8 +33,7 @@ export async function openRedis(loaded: Loaded, processId: string, keep: Keep, o
       processId,
       keyPrefix: redis.key_prefix,
       ttl: { retentionMs: keptMs },
-      ...(off?.has('compare-and-set') ? { comparesVersions: false } : {}),
-      ...(off?.has('store-identity') ? { watchesIdentity: false } : {}),
+      ...probe?.adapters?.state,
     }),
   );
 }

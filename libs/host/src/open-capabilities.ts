@@ -6,12 +6,12 @@ import type { Loaded, Ports } from '@conclave/platform';
 import type { Embedder, Vectors } from '@conclave/ports';
 import type { Keep } from './cluster.js';
 import { providerOf } from './open-models.js';
-import type { OpenPortsOptions, ServiceName } from './opening.js';
+import type { OpenPortsOptions, AppName } from './opening.js';
 
 export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder'>>;
 
 /** Capabilities by service; each starts on first use. */
-const users: Readonly<Record<keyof Capabilities, readonly ServiceName[]>> = {
+const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
   symbolic: ['experts', 'standalone'],
   tools: ['experts', 'standalone'],
   pages: ['experts', 'standalone'],

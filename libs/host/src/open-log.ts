@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
-import type { EventLog, Recovery, StateStore } from '@conclave/ports';
+import type { EventLog, Folding, Recovery, StateStore } from '@conclave/ports';
 import { kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 
 /** The event log for command-line use: opening it subscribes, creates and deletes nothing, and looks for no model. */
@@ -25,6 +25,8 @@ export interface OpenLogOptions {
   readonly loaded: Loaded;
   readonly logger: Logger;
   readonly processId: string;
+  /** As the server has it that wrote the data folder. */
+  readonly folding?: Folding;
 }
 
 /** Description of the log for people: Kafka if `stores` names it, otherwise the data folder. */
@@ -37,7 +39,7 @@ export const logPlace = ({ configuration, home }: Loaded): string => {
  * Opens the Kafka log if `stores` names it (bodies above 64 KB are read from Redis), otherwise that of the data folder; null if there is no
  * data folder yet. Throws Failure DATA_FOLDER_IN_USE while a server uses the folder, and the failures of the stores.
  */
-export async function openLog({ loaded, logger, processId }: OpenLogOptions): Promise<OpenedLog | null> {
+export async function openLog({ loaded, logger, processId, folding }: OpenLogOptions): Promise<OpenedLog | null> {
   const opened: { close(): Promise<void> }[] = [];
   const keep: Keep = (one) => {
     opened.push(one);
@@ -61,16 +63,20 @@ export async function openLog({ loaded, logger, processId }: OpenLogOptions): Pr
     if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
     const { embeddedTtl, openSqlite } = await import('@conclave/adapter-sqlite');
     const { durability } = loaded.configuration;
-    const sqlite = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false }));
+    const sqlite = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false, ...(folding ? { folding } : {}) }));
     const { log, state: store, recovery } = sqlite;
     const state = { identity: store.identity, now: () => store.now(), recovery };
     return { log, state, retentionMs: embeddedTtl.retentionMs, topics, where, runOf: (runId) => store.runs.read(runId), close };
   } catch (error) {
     await close();
     if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')
-      throw new Failure('DATA_FOLDER_IN_USE', `${error.detail ?? ''} Its log is read while no server works on it: stop the server first.`, {
-        cause: error,
-      });
+      throw new Failure(
+        'DATA_FOLDER_IN_USE',
+        `${error.detail ?? ''} Its log can only be read while no server uses it: stop the server first.`,
+        {
+          cause: error,
+        },
+      );
     throw error;
   }
 }

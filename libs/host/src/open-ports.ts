@@ -1,31 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
-import { Failure } from '@conclave/contracts';
+import { Failure, type Mode } from '@conclave/contracts';
 import {
   checkRetention,
   deliveryHooks,
   overriding,
-  protectionsOff,
-  recordedLog,
-  recordedPool,
-  recordedRuns,
   sparingCaches,
   tracedRuns,
   type Loaded,
   type Ports,
-  type Protections,
+  type Probe,
 } from '@conclave/platform';
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
 import { openModels } from './open-models.js';
-import { unprotectedPool } from './protections/unprotected-pool.js';
-import { unprotectedStores } from './protections/unprotected-ports.js';
 
 export interface OpenedPorts extends Ports {
-  readonly engine: 'embedded' | 'distributed';
+  readonly mode: Mode;
   /** Nothing is configured or found: the built-in demo model answers. */
   readonly demoOnly: boolean;
   /** Whether `research` can search anything, in any process. */
@@ -56,7 +50,7 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const { models, demoOnly } = await openModels(loaded, {
       discover: true,
       onConceded: (model, what) =>
-        options.observers.logger.warn('a model server refuses a parameter; calls go without it for ten minutes', { model, what }),
+        options.observers.logger.warn('a model server refuses a parameter; calls leave it out for ten minutes', { model, what }),
       ...(options.localServers ? { ports: options.localServers } : {}),
     });
     keep(models);
@@ -64,11 +58,10 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const folder = loaded.configuration.search.corpus ?? (demoOnly && !loaded.configuration.search.searxng ? sampleCorpusFolder() : null);
     const sampled = folder !== null && loaded.configuration.search.corpus === undefined;
     const canSearch = folder !== null || loaded.configuration.search.searxng !== undefined;
-    const off = protectionsOff(loaded.environment);
-    const opening = { ...options, off };
-    const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : await openEmbedded(opening, keep);
-    const protectedStores = off.size > 0 ? unprotectedStores(whole, off) : whole;
-    const stores = recordedStores(withTracedRuns(withSparingCaches(protectedStores, options)), options);
+    const { probe } = options.observers;
+    const whole = loaded.configuration.stores.kafka ? await openDistributed(options, keep) : await openEmbedded(options, keep);
+    const probed = probe.stores?.(whole, { service: options.service, mode: whole.mode }) ?? whole;
+    const stores = withTracedRuns(withSparingCaches(probed, options));
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
     const capabilities = await openCapabilities(options, stores.sqlite, keep);
@@ -91,9 +84,7 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
   }
 }
 
-type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'engine' | 'warnings'> & { readonly sqlite: Sqlite | null };
-
-type Opening = OpenPortsOptions & { readonly off: Protections };
+type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'mode' | 'warnings'> & { readonly sqlite: Sqlite | null };
 
 const withSparingCaches = (stores: Stores, { observers: { metrics } }: OpenPortsOptions): Stores => ({
   ...stores,
@@ -105,25 +96,9 @@ const withTracedRuns = (stores: Stores): Stores => ({
   state: overriding(stores.state, { runs: tracedRuns(stores.state.runs) }),
 });
 
-/** The same stores; with a history, acceptances and appends are recorded. */
-function recordedStores(stores: Stores, { observers: { history }, service }: OpenPortsOptions): Stores {
-  if (!history.enabled) return stores;
-  const recording = { history, service };
-  const runs = recordedRuns(stores.state.runs, recording, { appends: stores.engine === 'embedded', durable: () => stores.state.durable() });
-  return { ...stores, log: recordedLog(stores.log, recording), state: overriding(stores.state, { runs }) };
-}
-
-/** Changes of the delivery by history and disabled protections; none in production. */
-function poolChangeOf(
-  { observers: { history }, off }: Opening,
-  engine: Stores['engine'],
-  durable: () => Promise<void>,
-): { readonly poolChange?: PoolChange } {
-  const changes = [...(history.enabled ? [recordedPool(history, durable)] : []), unprotectedPool(off, engine)].filter(
-    (change) => change !== null,
-  );
-  return changes.length === 0 ? {} : { poolChange: (options) => changes.reduce((changed, change) => change(changed), options) };
-}
+/** Changes of the delivery by a test. */
+const poolChangeOf = (probe: Probe, ...of: Parameters<NonNullable<Probe['pool']>>): { readonly poolChange?: PoolChange } =>
+  probe.pool ? { poolChange: probe.pool(...of) } : {};
 
 /**
  * Workers search, and a planner looks up seemingly trivial questions first. If only workers have the documents, the planner skips the
@@ -133,12 +108,12 @@ function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder:
   if (service === 'experts' || service === 'standalone') return true;
   if (service !== 'planner') return false;
   if (loaded.configuration.search.searxng || folder === null || existsSync(folder)) return true;
-  observers.logger.warn('the folder of documents is not here: questions that seem trivial are not looked up in it', { folder });
+  observers.logger.warn('this process has no folder of documents: questions that seem trivial are not looked up in it', { folder });
   return false;
 }
 
-async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
-  const { loaded, observers, processId } = opening;
+async function openEmbedded(options: OpenPortsOptions, keep: Keep): Promise<Stores> {
+  const { loaded, observers, processId } = options;
   const { openSqlite } = await import('@conclave/adapter-sqlite');
   const sqlite: Sqlite = keep(
     openSqlite({
@@ -146,20 +121,22 @@ async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
       processId,
       durability: loaded.configuration.durability,
       hooks: deliveryHooks(observers),
-      ...poolChangeOf(opening, 'embedded', () => sqlite.durable()),
+      ...poolChangeOf(observers.probe, 'embedded', () => sqlite.durable()),
       logger: observers.logger,
-      ...(opening.storeCounter ? { counter: opening.storeCounter } : {}),
+      ...(options.storeCounter ? { counter: options.storeCounter } : {}),
+      ...(options.folding ? { folding: options.folding } : {}),
     }),
   );
   const { log, state, stream, blobs } = sqlite;
-  return { engine: 'embedded', log, state, stream, blobs, sqlite, warnings: [] };
+  return { mode: 'embedded', log, state, stream, blobs, sqlite, warnings: [] };
 }
 
-async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
-  const { loaded, observers, processId, off } = opening;
+async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<Stores> {
+  const { loaded, observers, processId } = options;
+  const { probe } = observers;
   const { kafka } = loaded.configuration.stores;
   if (!kafka) throw new Failure('CONFIGURATION_INVALID', 'stores.kafka is not set.');
-  const opened = await openRedis(loaded, processId, keep, off);
+  const opened = await openRedis(loaded, processId, keep, probe);
   const { ensureTopics, openKafkaLog, topicRetentions } = await import('@conclave/adapter-kafka');
   const connection = kafkaConnection(loaded, observers.logger);
   const topics = topicsOf(loaded);
@@ -171,13 +148,13 @@ async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
       blobs: opened.blobs,
       ledger: opened.store.deliveries,
       hooks: deliveryHooks(observers),
-      ...poolChangeOf(opening, 'distributed', () => opened.store.durable()),
-      ...(off.has('offset-tracker') ? { commitsAtHandOver: true } : {}),
+      ...poolChangeOf(probe, 'distributed', () => opened.store.durable()),
+      ...probe.adapters?.log,
       sessionTimeoutMs: kafka.session_timeout_ms,
     }),
   );
   return {
-    engine: 'distributed',
+    mode: 'distributed',
     log,
     state: opened.store,
     stream: opened.stream,

@@ -45,7 +45,7 @@ describe('the tools that are offered', () => {
     offers.now = [one];
     await until(async () => (await stored())?.version === 1);
     state.settings.read = () => Promise.reject(new Error('away'));
-    await until(() => said.some((line) => line.includes('tried again')));
+    await until(() => said.some((line) => line.includes('retried')));
     state.settings.read = read;
     offers.now = [];
     await until(async () => (await read(toolOffersSetting))?.version === 2);
@@ -76,6 +76,6 @@ describe('the tools that are offered', () => {
     const published = begin(1);
     while ((await stored())?.version !== 2) await new Promise((resolve) => setImmediate(resolve));
     await published.close();
-    expect([await stored(), said.filter((line) => line.includes('tried again'))]).toEqual([{ version: 2, value: { tools: [] } }, []]);
+    expect([await stored(), said.filter((line) => line.includes('retried'))]).toEqual([{ version: 2, value: { tools: [] } }, []]);
   });
 });

@@ -37,9 +37,9 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
     try {
       const offers = configured ? await configured.offers() : [];
       if (!closed && (await written(state.settings, offers)))
-        logger.info('The tools that are offered have changed.', { tools: offers.length });
+        logger.info('The list of offered tools has changed.', { tools: offers.length });
     } catch (error) {
-      logger.warn('The tools that are offered could not be written down; that is tried again.', { error });
+      logger.warn('The list of offered tools could not be published; it is retried.', { error });
     }
     if (closed || !configured) return;
     const away = configured.status().some(({ ok }) => !ok);

@@ -4,25 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  chooseModels,
-  loadConfiguration,
-  noCrashPoints,
-  noHistory,
-  openMetrics,
-  openReadiness,
-  silentLogger,
-  type Loaded,
-} from '@conclave/platform';
+import { chooseModels, loadConfiguration, noProbe, openMetrics, openReadiness, silentLogger, type Loaded } from '@conclave/platform';
 import { leaseRenewMs, leaseTtlMs } from '@conclave/ports';
 import { openModels } from './open-models.js';
 import { openPorts } from './open-ports.js';
 
 const observers = {
   logger: silentLogger,
-  metrics: openMetrics({ runtime: false }),
-  crashPoints: noCrashPoints,
-  history: noHistory,
+  metrics: openMetrics(),
+  probe: noProbe,
   readiness: openReadiness(),
 };
 const closedPorts = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
@@ -144,7 +134,7 @@ describe('the choice of stores and search', () => {
 
   it('is the embedded store without any setting, with the sample documents of the demo', async () => {
     const opened = await ports(load());
-    expect(opened).toMatchObject({ engine: 'embedded', demoOnly: true, canSearch: true, search: { kind: 'corpus' } });
+    expect(opened).toMatchObject({ mode: 'embedded', demoOnly: true, canSearch: true, search: { kind: 'corpus' } });
     expect(opened.sampleQuestion).toMatch(/\?$/);
     expect(opened.graph).not.toBeNull();
     expect(await opened.log.health()).toBeNull();

@@ -17,6 +17,7 @@ import {
   serve,
   type Loaded,
   type Observers,
+  type OpenProbe,
   type ProcessIdentity,
   type ServeOptions,
   type Shutdown,
@@ -24,13 +25,15 @@ import {
 } from '@conclave/platform';
 import type { StoreMark } from '@conclave/ports';
 import { openPorts, type OpenedPorts } from './open-ports.js';
-import type { ServiceName } from './opening.js';
+import type { AppName } from './opening.js';
 import { publishToolOffers } from './publish-tool-offers.js';
 
 export interface ProcessOptions {
-  readonly service: Exclude<ServiceName, 'standalone'>;
+  readonly service: Exclude<AppName, 'standalone'>;
   readonly variables: Variables;
   readonly cwd: string;
+  /** Only tests have one. */
+  readonly openProbe?: OpenProbe | undefined;
   /** Task classes this process serves. */
   readonly classes?: (loaded: Loaded) => readonly string[];
   /** Expert categories with a prompt, for checking templates. */
@@ -87,7 +90,7 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   if (extensions.length > 0) await options.extend?.(extensions);
   options.check?.(loaded);
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
-  const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });
+  const observers = openObservers({ environment: loaded.environment, processId: identity.id, service, openProbe: options.openProbe });
   const { logger, readiness, metrics } = observers;
   logNodeWarnings(logger);
   const shutdown = openShutdown(logger);

@@ -28,7 +28,7 @@ export function readBudget(run: RunState, now: number): BudgetReading {
   const readings: BudgetReading[] = [
     reading('model_calls', spent.calls, limits.model_calls),
     reading('tokens', spent.prompt + spent.completion, limits.tokens),
-    reading('wall_time_s', ranMs(run, now) / 1000, limits.wall_time_s),
+    reading('wall_time_s', ranMs(run, now) / 1000, wallTimeOf(run)),
     guard(spent.prompt, limits.prompt_tokens),
   ];
   if (limits.cost !== null) readings.push(reading('cost', spent.cost, limits.cost));
@@ -37,6 +37,10 @@ export function readBudget(run: RunState, now: number): BudgetReading {
 
 /** Milliseconds the run's clock has been running: it stops while the run is paused or waits for the user. */
 export const ranMs = ({ ran, since }: RunState, now: number): number => ran + (since === null ? 0 : Math.max(0, now - since));
+
+/** Seconds of wall time the run may use: the smaller of its limit and what its strategy allows. */
+export const wallTimeOf = ({ request, wallS }: Pick<RunState, 'request' | 'wallS'>): number =>
+  Math.min(request.limits.wall_time_s, wallS ?? Number.POSITIVE_INFINITY);
 
 const reading = (name: BudgetReading['name'], used: number, limit: number): BudgetReading => ({
   name,
@@ -96,5 +100,5 @@ export function allowanceFor(
 export const budgetLeft = (run: RunState, now: number): { model_calls: number; tokens: number; wall_time_s: number } => ({
   model_calls: Math.max(0, run.request.limits.model_calls - run.spent.calls),
   tokens: Math.max(0, run.request.limits.tokens - run.spent.prompt - run.spent.completion),
-  wall_time_s: Math.max(0, Math.round(run.request.limits.wall_time_s - ranMs(run, now) / 1000)),
+  wall_time_s: Math.max(0, Math.round(wallTimeOf(run) - ranMs(run, now) / 1000)),
 });

@@ -6,15 +6,24 @@ import { ended } from './table.js';
 
 const pauseMs = ({ request }: RunState): number => (request.template.pause_timeout_s ?? defaultTimeouts.pause_timeout_s) * 1000;
 
+/** Longest text of a command in its acknowledgement, in characters. */
+const shownText = 240;
+const bounded = (text: string): string => (text.length <= shownText ? text : `${text.slice(0, shownText - 1)}…`);
+
 /** Handles a command on arrival. Numbers may have gaps: missing commands are not awaited. */
-export function takeCommand(turning: Turning, { seq, command }: Pick<CommandIssued['data'], 'seq' | 'command'>): void {
-  const { run, now, strategies } = turning;
+export function takeCommand(turning: Turning, { seq, actor, key, command }: CommandIssued['data']): void {
+  const { now, strategies } = turning;
   const { name } = command;
   const reject = (reason: string): void => turning.put({ kind: 'CommandRejected', seq, name, reason });
   const apply = (text?: string): void =>
-    turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now, ...(text === undefined ? {} : { text }) });
+    turning.put({ kind: 'CommandApplied', seq, name, epoch: turning.run.epoch, at: now, ...(text === undefined ? {} : { text }) });
   // The gateway tracks attached clients.
   if (name === 'attach' || name === 'detach') return;
+  const first = key === undefined ? undefined : turning.run.commands.find((other) => other.key === key);
+  const says = 'text' in command ? { text: bounded(command.text) } : {};
+  turning.put({ kind: 'CommandAccepted', seq, name, actor, at: now, ...says, ...(key === undefined ? {} : { key }) });
+  const { run } = turning;
+  if (first) return reject(`It repeats command ${first.seq}.`);
   if (name === 'cancel') {
     apply();
     return endCancelled(turning, command.reason);

@@ -44,6 +44,8 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     })),
     history: [...run.history],
     decisions: run.decisions.map((decision) => ({ ...decision })),
+    commands: run.commands.map(({ name, epoch, key: _, ...command }) => ({ ...command, command: name, round: epoch })),
+    waitsFor: run.question ? { question: run.question.text, deadline: run.question.deadline } : null,
     usage: { total: run.spent, items, openCalls: run.openCalls, recorded: null },
     limits,
     failure: run.failure,

@@ -1,5 +1,5 @@
 import type { TimerFired } from '@conclave/contracts';
-import { reserveShare } from './budget.js';
+import { reserveShare, wallTimeOf } from './budget.js';
 import { settleByEngine } from './ending.js';
 import type { Turning } from './turning.js';
 import type { RunState, TaskState } from './state.js';
@@ -15,7 +15,7 @@ const openTasks = (run: RunState): readonly (readonly [string, TaskState])[] =>
 /** The earliest time at which the clock alone changes something, in milliseconds since 1970; null if it never does. */
 export function dueOf(run: RunState): number | null {
   if (run.endedAt !== null) return null;
-  const wallMs = run.request.limits.wall_time_s * 1000;
+  const wallMs = wallTimeOf(run) * 1000;
   const at = [
     ...(run.awaiting ? [run.awaiting.deadline] : []),
     ...openTasks(run).map(([, task]) => Math.min(startOver(task), endOver(task))),
@@ -25,6 +25,12 @@ export function dueOf(run: RunState): number | null {
     ...(run.since === null ? [] : [run.since + Math.ceil(wallMs * (run.ending ? 1 : reserveShare)) - run.ran]),
   ];
   return at.length === 0 ? null : Math.min(...at);
+}
+
+/** The run's timer after a step if it must be set anew, else null. A fired timer is gone, whatever it changed. */
+export function nextDue(run: RunState, hasFired: boolean): RunState['due'] | null {
+  const at = dueOf(run);
+  return hasFired || at !== run.due.at ? { arm: run.due.arm + 1, at } : null;
 }
 
 /** Open tasks past their time to start or to end: the timer's sender must look up their status first. */

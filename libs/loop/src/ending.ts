@@ -43,6 +43,8 @@ const lastFailure = ({ run }: Turning): FailureNote | null =>
 export function endRun(turning: Turning, ending: Ending, answer: Draft | null, failure: FailureNote | null = null): void {
   const isPlanning = turning.run.awaiting !== null;
   cancelOpen(turning, 'all');
+  for (const { seq, name, status } of turning.run.commands)
+    if (status === 'accepted') turning.put({ kind: 'CommandRejected', seq, name, reason: 'The run ended before its turn.' });
   const { run, now } = turning;
   const openCalls =
     Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null).length + (isPlanning ? 1 : 0);
@@ -80,8 +82,8 @@ export function decideEnd(turning: Turning, ending: Ending & { readonly rule: No
   finishing(turning, ending, hard);
 }
 
-/** Counts the open round, if any, and records its results. */
-export function closeRound(turning: Turning): void {
+/** Counts the open round, if any, and records its results. `failed`: the strategy's own word on whether it failed. */
+export function closeRound(turning: Turning, failed?: boolean): void {
   const { run, now, strategies } = turning;
   if (run.round === null) return;
   const tasks = run.round.map((ref) => run.tasks[ref]!);
@@ -90,7 +92,7 @@ export function closeRound(turning: Turning): void {
   turning.put({
     kind: 'RoundClosed',
     epoch: run.epoch,
-    failed: ran.length > 0 && ran.every(({ result }) => result!.status !== 'ok'),
+    failed: failed ?? (ran.length > 0 && ran.every(({ result }) => result!.status !== 'ok')),
     newFacts: Math.max(0, run.memory.facts.length - run.factsBefore),
     ...strategies(run.strategy).summary(viewOf(run, strategies, now), planned),
   });

@@ -18,7 +18,7 @@ import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
 import { Turning } from './turning.js';
 import { advance } from './turns.js';
-import { dueOf, settleOverdue } from './due.js';
+import { nextDue, settleOverdue } from './due.js';
 import { limitsOf, viewOf, type Strategies } from './view.js';
 
 /** Inputs of the engine. */
@@ -78,9 +78,7 @@ export function step(
   const { facts, outputs, cancels } = turning;
   if (facts.length === 0 && !isTimer) return null;
   const run = { ...turning.run, last: turning.now };
-  const dueAt = dueOf(run);
-  // A fired timer is gone, whatever it changed.
-  const timer = isTimer || dueAt !== run.due.at ? { arm: run.due.arm + 1, at: dueAt } : null;
+  const timer = nextDue(run, isTimer);
   const next = timer ? { ...run, due: timer } : run;
   return { next, facts, outputs, entries: facts.flatMap(factEntries), cancels, timer, status: statusOf(next) };
 }
@@ -90,7 +88,8 @@ function settle(turning: Turning): void {
   for (let pass = 1; turning.run.endedAt === null && advance(turning); pass += 1) {
     if (pass < mostPasses) continue;
     const reason = `The strategy ${turning.run.strategy} goes in circles.`;
-    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null);
+    const failure = { code: 'RUN_FAILED', message: reason, retriable: false } as const;
+    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null, failure);
   }
 }
 

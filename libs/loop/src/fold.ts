@@ -1,7 +1,7 @@
-import { addUsage, noUsage, refusals, type FactOf, type RunFact, type ResultReady } from '@conclave/contracts';
+import { addUsage, noUsage, promptMarks, refusals, type FactOf, type RunFact, type ResultReady } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { addFacts, factIdentity, saidBy } from './memory.js';
-import { isJudge, judgeName, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
+import { isJudge, judgeName, type CommandRecord, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
 import { viewOf, type Strategies } from './view.js';
 
 /** The state after a fact. Only facts change a state. */
@@ -19,7 +19,10 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
     const counts = isJudge(task) && task.epoch === next.epoch && !isCancelled(fact);
     if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
   }
-  return own === next.own ? next : { ...next, own };
+  const kept = own === next.own ? next : { ...next, own };
+  if (!strategy.wallTimeS) return kept;
+  const wallS = strategy.wallTimeS({ ...view, own });
+  return wallS === kept.wallS ? kept : { ...kept, wallS };
 }
 
 /** The state after recorded facts. */
@@ -71,6 +74,7 @@ const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
   since: request.requestedAt,
   paused: null,
   question: null,
+  commands: [],
   pauseSeq: 0,
   live: null,
   owed: [],
@@ -171,6 +175,10 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
       return { ...run, ending: fact.ending, awaiting: null, owed: commandsOf(run.owed) };
     case 'QuestionAsked':
       return { ...run, question: { text: fact.question, deadline: fact.deadline }, ran: ranMs(run, fact.at), since: null };
+    case 'CommandAccepted': {
+      const { seq, name, actor, at, key = null } = fact;
+      return { ...run, commands: [...run.commands, { seq, name, actor, at, key, status: 'accepted', epoch: null, reason: null }] };
+    }
     case 'CommandQueued': {
       const before = commandsOf(run.owed).length;
       const command = { hook: 'command', seq: fact.seq, command: fact.command } as unknown as Owed;
@@ -183,6 +191,13 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
     case 'Resumed':
       return { ...run, paused: null, since: run.question ? null : fact.at };
     case 'CommandRejected':
+      return {
+        ...acknowledged(run, fact.seq, { status: 'rejected', reason: fact.reason }),
+        owed: run.owed.filter((owed) => owed.hook !== 'command' || owed.seq !== fact.seq),
+      };
+    case 'StepEvaluated':
+    case 'MemoryReplaced':
+    case 'MemoryCompressed':
     case 'Noted':
       return run;
     case 'RunEnded': {
@@ -277,14 +292,23 @@ function accepted(run: RunState, { ref, instead }: FactOf<'TaskAccepted'>): RunS
   return { ...run, memory: { ...memory, facts }, tasks };
 }
 
-function commandApplied(run: RunState, { seq, name, text, at }: FactOf<'CommandApplied'>): RunState {
-  const userInputs = text === undefined ? run.memory.userInputs : [...run.memory.userInputs, { seq, text }].sort((a, b) => a.seq - b.seq);
+const acknowledged = (run: RunState, seq: number, change: Partial<CommandRecord>): RunState => ({
+  ...run,
+  commands: run.commands.map((command) => (command.seq === seq ? { ...command, ...change } : command)),
+});
+
+function commandApplied(before: RunState, { seq, name, epoch, text, at }: FactOf<'CommandApplied'>): RunState {
+  const run = acknowledged(before, seq, { status: 'applied', epoch });
+  const said = text === undefined ? [] : [{ seq, text: markOf(name) + text }];
+  const userInputs = [...run.memory.userInputs, ...said].sort((a, b) => a.seq - b.seq);
   const next: RunState = { ...run, memory: { ...run.memory, userInputs } };
   if (name === 'pause' || name === 'resume') return { ...next, pauseSeq: seq };
   if (name !== 'answer') return next;
   const command = { name: 'answer' as const, text: text ?? '' };
   return owing({ ...next, question: null, since: run.paused ? null : at }, { hook: 'command', seq, command });
 }
+
+const markOf = (name: string): string => (name === 'steer' || name === 'add_context' ? `${promptMarks.userInputs[name]} ` : '');
 
 const refusedResult = ({ why }: FactOf<'TaskRefused'>): TaskResult => ({
   ...nothing,
@@ -337,6 +361,7 @@ export function textOf({ status, output }: ResultReady['data']): string {
     case 'answer':
     case 'synthesis':
     case 'thinking':
+    case 'run':
       return output.text;
     case 'evidence':
       return output.facts.map((fact) => fact.text).join('\n');

@@ -1,11 +1,13 @@
 export type { BudgetLevel } from './budget.js';
+export { runCapability } from './child-runs.js';
 export { canonicalJson } from './canonical-json.js';
 export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';
 export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve, foldFacts } from './fold.js';
+export { foldStep } from './fold-step.js';
 export { firstPlanAsked, keptEntries } from './kept-answer.js';
-export { actionKey, currentFacts, repeatOf } from './memory.js';
+export { actionKey, currentFacts, factIdentity, repeatOf } from './memory.js';
 export {
   actionOf,
   capabilitiesOf,
@@ -34,3 +36,4 @@ export { type Command, isJudge, judgeName, type RunState, statusOf, tasksOf, typ
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export type { Strategies } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';
+export { decisionTable } from './table.js';

@@ -31,7 +31,7 @@ export function saidBy(
   result: ResultReady['data'] | { readonly status: 'ok'; readonly finding: string; readonly confidence: number | null },
 ): readonly Fact[] {
   if (result.status !== 'ok') return [];
-  if ('output' in result && result.output?.kind === 'evidence') return result.output.facts;
+  if ('output' in result && (result.output?.kind === 'evidence' || result.output?.kind === 'run')) return result.output.facts;
   const text = 'finding' in result ? result.finding : result.output?.kind === 'answer' ? result.output.finding : '';
   if (text.trim() === '') return [];
   const source = { kind: 'expert', title: spec.capability.slice('expert.'.length), url: null } as const;

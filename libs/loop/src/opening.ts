@@ -1,7 +1,8 @@
 import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
-import { allowanceFor, ranMs, readBudget, tokensFor } from './budget.js';
+import { allowanceFor, ranMs, readBudget, reserveShare, tokensFor, wallTimeOf } from './budget.js';
 import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
+import { runCapability } from './child-runs.js';
 import { classOf } from './plan-rules.js';
 import { isJudge, judgeName, type RunState, type TaskState } from './state.js';
 import { viewOf } from './view.js';
@@ -101,11 +102,14 @@ function openTask(turning: Turning, ref: string, sharers: number): void {
   const view = viewOf(run, strategies, now);
   const input = isJudge(task) ? strategy.judges[judgeName(task.spec.capability)]!.input(view, ref) : strategy.task(view, ref, task);
   const asksModel = task.models.length > 0;
-  const wanted = { calls: asksModel ? callsPerTask : 0, tokens: tokensFor(input) };
+  const callsItself = task.calls !== undefined;
+  const wanted = { calls: task.calls ?? (asksModel ? callsPerTask : 0), tokens: callsItself ? Number.MAX_SAFE_INTEGER : tokensFor(input) };
   const allowance = allowanceFor(run, sharers, wanted, task.from === 'reserve');
-  if (asksModel && allowance.calls === 0) return refuse(turning, ref, 'budget');
-  const { template, limits } = run.request;
-  const wallLeftMs = limits.wall_time_s * 1000 - ranMs(run, now);
+  if ((asksModel || callsItself) && allowance.calls === 0) return refuse(turning, ref, 'budget');
+  const { template } = run.request;
+  // A child run must have its answer while its parent can still use it.
+  const share = task.spec.capability === runCapability ? reserveShare : 1;
+  const wallLeftMs = wallTimeOf(run) * 1000 * share - ranMs(run, now);
   turning.inputs.set(ref, input);
   turning.put({
     kind: 'TaskOpened',

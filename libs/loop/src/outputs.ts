@@ -1,5 +1,7 @@
 import {
   completedId,
+  type Draft,
+  type Ending,
   type Event,
   GapDetected,
   gapId,
@@ -11,6 +13,7 @@ import {
   type TaskInputDraft,
 } from '@conclave/contracts';
 import { budgetLeft } from './budget.js';
+import { childCancelled, resultForParent } from './child-runs.js';
 import { currentFacts } from './memory.js';
 import { isExpert } from './plan-rules.js';
 import type { RunState } from './state.js';
@@ -32,8 +35,10 @@ export function outputsOf(leaving: Leaving, fact: RunFact): readonly Event[] {
       return fact.by === 'engine' ? [gapEvent(leaving, fact)] : [];
     case 'TaskOpened':
       return [taskEvent(leaving, fact)];
+    case 'TaskSettled':
+      return childCancelled(leaving.run, fact);
     case 'RunEnded':
-      return [completedEvent(leaving, fact)];
+      return [completedEvent(leaving, fact), ...resultForParent(leaving.run, fact)];
     default:
       return [];
   }
@@ -56,7 +61,8 @@ function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact
     { id: gapId(run.runId, epoch - 1), runId: run.runId, source: 'merger', time: now },
     {
       epoch: epoch - 1,
-      iteration: epoch,
+      // Re-plans of the strategy: a router's plan before it is none.
+      iteration: Math.max(1, run.replans),
       max: Math.max(1, max),
       gap,
       nextFocus,
@@ -65,6 +71,7 @@ function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact
       forbidden,
       left,
       strategy: run.strategy,
+      ...(run.plan === null ? { first: true } : {}),
       ...asked,
     },
   );
@@ -76,6 +83,7 @@ const pick = <V>(table: Readonly<Record<string, V>>, keys: readonly string[]): R
 function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }: Extract<RunFact, { kind: 'TaskOpened' }>): Event {
   const { spec, epoch, models, tier } = run.tasks[ref]!;
   const { template, caller, detail, caching } = run.request;
+  const { userInputs } = run.memory;
   return makeEvent(
     TaskDispatched,
     { id: ref, runId: run.runId, source: 'merger', time: now, key: ref, taskClass },
@@ -97,9 +105,19 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
       detail: detail ?? 'redacted',
       cached: (caching ?? null) !== null && (template.caches?.search ?? false),
       prompts: template.prompts ?? {},
+      ...(userInputs.length > 0 && models.length > 0 ? { userInputs: userInputs.map(({ text }) => text) } : {}),
     },
   );
 }
+
+/** Characters of the question that an answer is kept with, so that a question like it finds it. */
+const keptOfGoal = 100;
+
+/** An answer that was put together without a model, or from too little, is recalled by no other run. */
+const answerToKeep = (goal: string, { outcome, reasonCode }: Ending, answer: Draft | null) =>
+  answer !== null && outcome === 'completed' && reasonCode !== 'composer_failed'
+    ? [{ id: 'answer', text: `${goal.slice(0, keptOfGoal)}: ${answer.text}` }]
+    : [];
 
 /** Maximum number of facts sent along for learning from the run. */
 const factsToLearnFrom = 12;
@@ -110,7 +128,7 @@ function completedEvent(
 ): Event {
   const { run, strategies } = leaving;
   const { template, caller, cached, caching, requestedAt, goal } = run.request;
-  const { complexity, review, unique } = strategies(run.strategy).report(viewOf(run, strategies, null));
+  const { complexity, review, unique, results } = strategies(run.strategy).report(viewOf(run, strategies, null));
   return makeEvent(
     RunCompleted,
     { id: completedId(run.runId), runId: run.runId, source: 'merger', time: at },
@@ -123,6 +141,7 @@ function completedEvent(
       openCalls,
       rounds,
       failure,
+      ...(results ? { remember: { kind: template.strategy, results: [...answerToKeep(goal, ending, answer), ...results] } } : {}),
       question: goal,
       assessed: run.assessed,
       insight: answer?.insight ?? null,
@@ -136,7 +155,8 @@ function completedEvent(
       },
       complexity,
       cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
-      caching: unique ? null : (caching ?? null),
+      // What the user said during this run is not said by the next one with the same question.
+      caching: unique || run.memory.userInputs.length > 0 ? null : (caching ?? null),
       plan: run.keptPlan,
       experts: expertOutcomes(run),
       review,

@@ -21,7 +21,9 @@ export const capabilitiesOf = (template: Template): readonly string[] => [
 /** Class whose workers serve a capability: the exact entry, else the one of its first word. */
 export function classOf(template: Template, capability: string): string {
   const word = capability.split('.')[0]!;
-  return template.classes[capability] ?? template.classes[word] ?? (word === 'expert' || word === 'judge' ? word : 'evidence');
+  // A child run is begun by whoever decides, which is where judges are.
+  const usual = word === 'expert' || word === 'judge' ? word : word === 'run' ? 'judge' : 'evidence';
+  return template.classes[capability] ?? template.classes[word] ?? usual;
 }
 
 /**

@@ -93,6 +93,18 @@ export interface DecisionRecord {
   readonly at: number;
 }
 
+/** A command that reached the run. */
+export interface CommandRecord {
+  readonly seq: number;
+  readonly name: string;
+  readonly actor: string;
+  readonly at: number;
+  readonly key: string | null;
+  readonly status: 'accepted' | 'applied' | 'rejected';
+  readonly epoch: number | null;
+  readonly reason: string | null;
+}
+
 /** One run as a JSON value, folded only from facts. */
 export interface RunState {
   readonly runId: string;
@@ -129,11 +141,14 @@ export interface RunState {
   /** Whether the last round was assessed with a readable verdict. */
   readonly assessed: boolean;
   readonly spent: Usage;
+  /** Seconds of wall time that the strategy allows for what it plans now; absent if only the limits of the run count. */
+  readonly wallS?: number;
   /** Milliseconds the run's clock ran before `since`; `since` is null while the clock is stopped. */
   readonly ran: number;
   readonly since: number | null;
   readonly paused: { readonly until: number } | null;
   readonly question: { readonly text: string; readonly deadline: number } | null;
+  readonly commands: readonly CommandRecord[];
   /** Number of the last pause or resume. */
   readonly pauseSeq: number;
   /** A task whose complete text was streamed: it is the answer. */
@@ -171,13 +186,20 @@ export function statusOf(run: RunState): string {
   const open = Object.values(run.tasks).find((task) => task.status === 'open' && (isJudge(task) || task.helper));
   if (!open) return 'collecting';
   return judgeStatus[open.spec.capability] === undefined
-    ? 'refining'
+    ? open.composes
+      ? 'composing'
+      : isJudge(open) && !refining.has(open.spec.capability)
+        ? 'assessing'
+        : 'refining'
     : open.spec.capability === 'judge.synthesis' && run.ending === null
       ? 'assessing'
       : judgeStatus[open.spec.capability]!;
 }
+const refining: ReadonlySet<string> = new Set(['judge.hints', 'judge.score']);
 const judgeStatus: Readonly<Record<string, string>> = {
   'judge.gap': 'assessing',
+  'judge.assess': 'assessing',
+  'judge.facts': 'collecting',
   'judge.thinking': 'thinking',
   'judge.synthesis': 'composing',
   'judge.critic': 'reviewing',

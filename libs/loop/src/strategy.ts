@@ -2,6 +2,7 @@ import type {
   CommandName,
   Complexity,
   Draft,
+  FactOf,
   FailureNote,
   GapDetected,
   PlanCreated,
@@ -30,6 +31,8 @@ export interface Limits {
   /** Outcome when all rounds are used. */
   readonly end: 'completed' | 'limit_reached';
   readonly asks?: boolean;
+  /** Confidence from which `sufficient` counts, 0 to 1; any if absent. */
+  readonly threshold?: number;
 }
 
 /** A strategy's view of a run. `budget` and `lastRound` are null if the result must not depend on the clock. */
@@ -71,10 +74,12 @@ export type Move =
       readonly do: 'note';
       readonly data?: Readonly<Record<string, unknown>>;
       readonly code?: Extract<RunFact, { kind: 'Noted' }>['code'];
+      readonly stage?: Extract<RunFact, { kind: 'Noted' }>['stage'];
       readonly text?: string;
       readonly taskId?: string;
       readonly detail?: string;
     }
+  | { readonly do: 'record'; readonly fact: FactOf<'StepEvaluated' | 'MemoryReplaced' | 'MemoryCompressed'> }
   | { readonly do: 'reject'; readonly reason: string }
   | { readonly do: 'plan'; readonly forbidTried?: boolean }
   | { readonly do: 'take'; readonly plan: PlanCreated['data'] }
@@ -91,6 +96,8 @@ export interface Report {
   readonly review: Review;
   /** The answer's basis is only valid now, or was made for this run: the answer is not cached for others. */
   readonly unique?: boolean;
+  /** What the steps brought, by id, for later runs to recall; the engine adds the answer. Absent: nothing is kept. */
+  readonly results?: readonly { readonly id: string; readonly text: string }[];
 }
 
 /**
@@ -104,6 +111,8 @@ export interface Strategy<Own = unknown> {
   /** Its name for a round, such as `wave`. */
   readonly roundName?: string;
   limits(view: View<Own>): Limits;
+  /** Seconds of wall time that what it plans now may take; the run's own limit stays the most. The view has no clock. */
+  wallTimeS?(view: View<Own>): number;
   readonly planner: {
     /** Input for the next plan. */
     ask(view: View<Own>, why: { readonly forbidTried: boolean }): Pick<GapDetected['data'], 'results' | 'asked'>;

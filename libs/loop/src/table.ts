@@ -50,12 +50,13 @@ export function budgetSentence({ level, name, used, limit }: BudgetReading): str
 }
 
 const isForced = ({ level }: BudgetReading): boolean => level === 'reserve' || level === 'spent';
-const stalls = ({ roundsWithoutFacts, limits, circling }: Situation): boolean =>
-  circling || (limits.stall !== null && roundsWithoutFacts >= limits.stall);
-const noProgress = ({ roundsWithoutFacts, limits }: Situation): string =>
-  limits.stall !== null && roundsWithoutFacts >= limits.stall
+const stalls = ({ roundsWithoutFacts, limits, circling, reading }: Situation): boolean =>
+  circling || reading.circling !== undefined || (limits.stall !== null && roundsWithoutFacts >= limits.stall);
+const noProgress = ({ roundsWithoutFacts, limits, reading }: Situation): string =>
+  reading.circling ??
+  (limits.stall !== null && roundsWithoutFacts >= limits.stall
     ? `${counted(roundsWithoutFacts, 'round')} brought no new fact (limit ${limits.stall})`
-    : 'The last actions were the same one or two over and over';
+    : 'The last actions were the same one or two over and over');
 const mayReplan = ({ replans, limits }: Situation): boolean => replans < limits.adjusts;
 const isOpen = ({ reading }: Situation): boolean => (reading.open ?? '') !== '';
 
@@ -70,11 +71,16 @@ export const decisionTable: readonly Row[] = [
   },
   {
     id: 'D3',
-    when: ({ reading }) => reading.sufficient === true && (reading.held ?? 0) === 0,
+    when: ({ reading, limits }) =>
+      reading.sufficient === true &&
+      (reading.held ?? 0) === 0 &&
+      (reading.confidence === undefined || reading.confidence >= (limits.threshold ?? 0)),
     then: ({ reading }) => finish('completed', reading.unread ? `assessment_${reading.unread}` : 'sufficient'),
-    sentence: ({ reading: { unread, by }, rounds }) => {
+    sentence: ({ reading: { unread, by, confidence }, limits, rounds }) => {
       const after = `after ${counted(rounds, 'round')}`;
       if (by === 'planner') return `The planner says that nothing more is needed ${after}.`;
+      if (by === 'model')
+        return `The model says with confidence ${round(confidence ?? 0)} that the goal is reached ${after} (needed: ${limits.threshold ?? 0}).`;
       if (unread === undefined) return `The evidence was assessed as sufficient ${after}.`;
       const why = unread === 'failed' ? 'The gap check failed' : 'The gap check gave no readable verdict';
       return `${why} ${after}: whether something is missing was not assessed.`;
@@ -86,7 +92,7 @@ export const decisionTable: readonly Row[] = [
     then: ({ reading }) => finish('stuck', reading.model === 'stuck' ? 'said_stuck' : 'rounds_failed'),
     sentence: ({ reading, failedRounds, limits }) =>
       reading.model === 'stuck'
-        ? ended(`The model says that it cannot go on: ${reading.open ?? 'no reason given'}`)
+        ? ended(`${reading.by === 'rounds' ? 'It' : 'The model says that it'} cannot go on: ${reading.open ?? 'no reason given'}`)
         : `${failedRounds} rounds in a row failed (limit ${limits.stuck}).`,
   },
   {

@@ -1,4 +1,4 @@
-import { defaultTimeouts, taskId, type Reading } from '@conclave/contracts';
+import { defaultTimeouts, parentTaskOf, taskId, type Reading } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
@@ -65,10 +65,13 @@ function turn(turning: Turning, owed: Owed): void {
     case 'command': {
       const { seq, command } = owed;
       const { name } = command;
+      // An answer is applied when it comes; only what follows from it is owed.
+      const isApplied = name === 'answer';
+      if (isApplied && run.ending) return;
       const moves = strategy.onCommand?.(view, command) ?? [];
       const refused = run.ending ? 'The answer is being written.' : moves.find((move) => move.do === 'reject')?.reason;
       if (refused !== undefined) return turning.put({ kind: 'CommandRejected', seq, name, reason: refused });
-      if (name !== 'answer') turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now });
+      if (!isApplied) turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now });
       return apply(turning, moves);
     }
   }
@@ -108,12 +111,16 @@ function make(turning: Turning, move: Move): void {
     case 'cancel':
       return cancelOpen(turning, move.what);
     case 'note': {
-      const { data, code, text, taskId, detail } = move;
+      const { data, code, stage, text, taskId, detail } = move;
       const said = code
         ? { code, text: text ?? '', taskId: taskId ?? null, detail: run.request.detail === 'full' ? (detail ?? null) : null }
-        : {};
-      return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...said });
+        : stage
+          ? { text: text ?? '' }
+          : {};
+      return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...(stage ? { stage } : {}), ...said });
     }
+    case 'record':
+      return turning.put(move.fact);
     case 'reject':
       throw new Error('Only a command can be rejected.');
     case 'plan': {
@@ -126,7 +133,7 @@ function make(turning: Turning, move: Move): void {
         by: isFirst ? 'request' : 'engine',
         deadline: now + run.request.template.planning_timeout_s * 1000,
         max: limitsOf(run, strategies).adjusts,
-        replan: run.planned > 0,
+        replan: run.plan !== null,
         forbidTried: move.forbidTried ?? false,
         gap: run.gap,
         ...(roundName ? { round: roundName } : {}),
@@ -151,12 +158,14 @@ function make(turning: Turning, move: Move): void {
 
 /** Applies the decision table to the strategy's reading of its state. */
 function decide(turning: Turning, reading: Reading): void {
-  closeRound(turning);
+  closeRound(turning, reading.failed);
   turning.put({ kind: 'Assessed', epoch: turning.run.epoch, reading });
   const { run, now, strategies } = turning;
   const budget = readBudget(run, now);
   const { rounds, failedRounds, roundsWithoutFacts, adjusted, replans } = run;
-  const limits = limitsOf(run, strategies);
+  const own = limitsOf(run, strategies);
+  // A child run asks nobody: its parent waits for it.
+  const limits = parentTaskOf(run.runId) ? { ...own, asks: false } : own;
   const circling = isOscillating(run.memory.tried);
   const { rule, choice, sentence } = decideRow({
     reading,

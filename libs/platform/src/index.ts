@@ -8,27 +8,31 @@ export { measureCall, observeEvents } from './metrics/observe-events.js';
 export type { Observers, Ports } from './ports-module.js';
 export { openAdminServer, type AdminServer } from './process/admin-server.js';
 export { outliveReaders } from './process/closed-output.js';
-export { crashPointsOf, noCrashPoints, reachedDurably, type CrashPoints } from './process/crash-point.js';
-export { noHistory, openHistory, type History, type HistoryLine, type PublishData } from './process/history.js';
-export { crashingPorts } from './process/crashing-ports.js';
+export {
+  noProbe,
+  reachedDurably,
+  type HistoryLine,
+  type OpenProbe,
+  type Probe,
+  type ProbedPorts,
+  type ProbePoint,
+} from './process/probe.js';
 export { overriding } from './process/overriding.js';
 export { retryWhileStarting } from './process/patience.js';
 export { holdProcessLease, type ProcessLease } from './process/process-lease.js';
-export { protectionsOff, type Protections } from './process/protections.js';
 export { openObservers, type ObserverOptions } from './process/open-observers.js';
-export { openReadiness, type HealthCheck, type Readiness } from './process/readiness.js';
+export { openReadiness, type HealthCheck, type ReadinessChecks } from './process/readiness.js';
 export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js';
 export { checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
 export { warmUpSoon } from './process/warm-up.js';
 export { short } from './short.js';
-export { CRASH_POINTS, HISTORY, LOGGER, METRICS, PROCESS, type ProcessIdentity, READINESS } from './tokens.js';
+export { LOGGER, METRICS, PROBE, PROCESS, type ProcessIdentity, READINESS } from './tokens.js';
 export { traceIdOf, traceIdOfRun, traced, traceparentFor, traceparentIn } from './tracing/trace-context.js';
 export { DeliveryContext } from './transport/delivery-context.js';
 export { EventPattern } from './transport/event-pattern.js';
 export { deliveryHooks } from './transport/delivery-hooks.js';
 export { sparingCaches } from './transport/sparing-caches.js';
 export { tracedRuns } from './transport/traced-runs.js';
-export { recordedLog, recordedPool, recordedRuns, type Recording } from './transport/recorded-ports.js';
 export { serviceOfGroup, taskGroup } from './transport/groups.js';
 export { LogTransport, type LogTransportOptions } from './transport/log-transport.js';
 export { RethrowFilter } from './transport/rethrow-filter.js';

@@ -29,10 +29,9 @@ import {
 } from '@conclave/ports';
 import type { Logger } from './logging/logger.js';
 import type { Metrics } from './metrics/metrics.js';
-import type { CrashPoints } from './process/crash-point.js';
-import type { History } from './process/history.js';
-import type { Readiness } from './process/readiness.js';
-import { CRASH_POINTS, HISTORY, LOGGER, METRICS, PROCESS, READINESS, type ProcessIdentity } from './tokens.js';
+import type { Probe } from './process/probe.js';
+import type { ReadinessChecks } from './process/readiness.js';
+import { LOGGER, METRICS, PROBE, PROCESS, READINESS, type ProcessIdentity } from './tokens.js';
 
 /** The opened ports of one process. */
 export interface Ports {
@@ -60,9 +59,8 @@ export interface Ports {
 export interface Observers {
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly crashPoints: CrashPoints;
-  readonly history: History;
-  readonly readiness: Readiness;
+  readonly probe: Probe;
+  readonly readiness: ReadinessChecks;
 }
 
 /** Makes every port and observer injectable in all modules of an application. */
@@ -85,8 +83,7 @@ export class PortsModule {
       [EMBEDDER, ports.embedder ?? null],
       [LOGGER, observers.logger],
       [METRICS, observers.metrics],
-      [CRASH_POINTS, observers.crashPoints],
-      [HISTORY, observers.history],
+      [PROBE, observers.probe],
       [READINESS, observers.readiness],
       [PROCESS, process],
     ];

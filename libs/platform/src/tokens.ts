@@ -1,8 +1,7 @@
 /** Injection tokens for what the platform provides to services, beside the ports. */
 export const LOGGER = Symbol('Logger');
 export const METRICS = Symbol('Metrics');
-export const CRASH_POINTS = Symbol('CrashPoints');
-export const HISTORY = Symbol('History');
+export const PROBE = Symbol('Probe');
 export const PROCESS = Symbol('ProcessIdentity');
 export const READINESS = Symbol('Readiness');
 

@@ -1,11 +1,19 @@
 export { type BlobRef, type Blobs, blobThresholdBytes } from './blobs/blobs.js';
 export { MemoryBlobs } from './blobs/memory-blobs.js';
 export { connectionWords } from './connections/connection-words.js';
-export { answersPurpose, collectionOf, documentsCollection, type Embedder, factsPurpose, toUnitLength } from './embeddings/embedder.js';
-export type { DocumentReader, DocumentRequest, ReadDocument } from './documents/documents.js';
+export {
+  answersPurpose,
+  collectionOf,
+  documentsCollection,
+  type Embedder,
+  factsPurpose,
+  resultsPurpose,
+  toUnitLength,
+} from './embeddings/embedder.js';
+export type { DocumentReader, DocumentToRead, ReadDocument } from './documents/documents.js';
 export { MemoryDocuments } from './documents/memory-documents.js';
 export { type Clock, systemClock } from './event-log/clock.js';
-export { DeadLetters, type Decision, type LetterFilter } from './event-log/dead-letters.js';
+export { DeadLetters, type LetterDecision, type LetterFilter } from './event-log/dead-letters.js';
 export { DeliveryPool, type DeliveryPoolOptions, type PoolChange } from './event-log/delivery-pool.js';
 export {
   type Consumption,
@@ -73,8 +81,7 @@ export { isFlagged, synthesisTrust } from './graph/trust.js';
 export type {
   CallMessage,
   CallWatch,
-  ContentPart,
-  JsonBody,
+  CallContentPart,
   ModelCall,
   ModelInfo,
   ModelReply,
@@ -91,6 +98,7 @@ export type { RemoteFiles } from './pages/remote-files.js';
 export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text.js';
 export { planAppend, progressIn, type TaskProgress } from './run-stream/appending.js';
 export type { RunStream, StreamPage } from './run-stream/run-stream.js';
+export { namedFirst, namesTitle } from './search/named-title.js';
 export type { Search, SearchHit } from './search/search.js';
 export {
   admit,
@@ -141,6 +149,7 @@ export type {
   CallOutcome,
   Committed,
   DueTimer,
+  Folding,
   Hints,
   Journal,
   JournalCall,
@@ -195,6 +204,7 @@ export { queryWords } from './vectors/query-words.js';
 export {
   byDistance,
   checkChoice,
+  checkChoices,
   checkDimension,
   checkedRecords,
   checkIds,
@@ -207,6 +217,7 @@ export {
   cosineDistance,
   hitLimit,
   metadataOf,
+  metadataText,
   metadataTexts,
   otherDimension,
   wellFormed,
@@ -218,6 +229,7 @@ export type {
   TextQuery,
   VectorAnswer,
   VectorChoice,
+  VectorChoices,
   VectorCollection,
   VectorHit,
   VectorMetadata,

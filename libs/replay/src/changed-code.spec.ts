@@ -115,7 +115,7 @@ describe('a run that was recorded before the code was changed', () => {
     changed = changedJudge('gap', (ask) => ({ ...ask, read: () => ({ output: { kind: 'assessment', assessment } }) }));
     const text = await verdict();
     expect(text).toMatch(
-      /^ResultReady 0\/judge\.gap\/result differs: the same replies are read otherwise, after \d+ steps, \d+ calls, \d+ outcomes/,
+      /^ResultReady 0\/judge\.gap\/result differs: the same replies are read differently, after \d+ steps, \d+ calls, \d+ outcomes/,
     );
     expect(text).toContain('\n  member    output.assessment.');
   });

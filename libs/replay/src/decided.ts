@@ -34,7 +34,7 @@ export type Difference =
  * Position of a decision in its run. Cause before effect: the prompt of a task follows the engine step that dispatched it; the reading of a
  * reply precedes the step that took the result.
  */
-export interface Place {
+export interface DecisionPlace {
   /** Version of the state at that time. */
   readonly version: number;
   /** 0 the step that led to this version, 1 calls made after it, 2 outcomes that the next step may take. */
@@ -46,14 +46,14 @@ export interface Place {
 }
 
 export interface Decided {
-  readonly place: Place;
+  readonly place: DecisionPlace;
   readonly kind: 'step' | 'call' | 'outcome';
   readonly difference: Difference | null;
   /** Today's decision as JSON data, included in the hash of the replay. */
   readonly mark: unknown;
 }
 
-export const inOrder = (a: Place, b: Place): number =>
+export const inOrder = (a: DecisionPlace, b: DecisionPlace): number =>
   a.version - b.version || a.phase - b.phase || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** Clock of a recorded run: its steps and their times. */

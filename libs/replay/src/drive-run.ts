@@ -12,7 +12,7 @@ import {
 import { canonicalJson, Replay, type Decision } from '@conclave/loop';
 import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
 import { membersThatDiffer } from './differences.js';
-import { driveWork, type Work } from './drive-work.js';
+import { driveWork, type HandledWork } from './drive-work.js';
 import type { Recording } from './recording.js';
 import { todaysCode, type TodaysCode } from './todays-code.js';
 
@@ -66,7 +66,8 @@ export async function driveRun(recording: Recording, code: TodaysCode = todaysCo
     uncompared.push(...driven.uncompared);
   }
   if (uncompared.length > 0) lacks.push(`neither prompt nor hash of ${uncompared.length} of its calls is stored (${uncompared[0]})`);
-  if (unstored.length > 0) lacks.push(`replies are not stored: ${unstored.length} of its calls cannot be driven further (${unstored[0]})`);
+  if (unstored.length > 0)
+    lacks.push(`replies are not stored: ${unstored.length} of its calls cannot be replayed further (${unstored[0]})`);
   decided.sort((a, b) => inOrder(a.place, b.place));
   const differ = decided.filter(({ difference }) => difference !== null);
   const firstAt = differ[0] ? decided.indexOf(differ[0]) : decided.length;
@@ -143,7 +144,7 @@ function outputDifference(version: number, { id, type, data }: Event, recorded: 
  * Handled work: plans, tasks and learning from the run's end, with the events that requested it as recorded, else as today's engine outputs
  * them.
  */
-function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lacks: string[]): Generator<Work> {
+function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lacks: string[]): Generator<HandledWork> {
   const { runId, request } = recording;
   const known = new Set<string>();
   const asked = new Map<string, Event>([...outputs, ...recording.outputs]);
@@ -170,5 +171,5 @@ function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lac
     }
   }
   for (const owner of recording.owners)
-    if (!known.has(owner)) lacks.push(`what asked for ${owner} is not recorded, so that its calls cannot be driven`);
+    if (!known.has(owner)) lacks.push(`the event that requested ${owner} is not recorded, so its calls cannot be replayed`);
 }

@@ -21,7 +21,7 @@ import type { SeenState, TodaysCode } from './todays-code.js';
  * A plan or task that was handled, or the reading of a finished answer. `outcome` is the id of the event that answers it; a reading has
  * none.
  */
-export type Work =
+export type HandledWork =
   | { readonly kind: 'plan'; readonly owner: string; readonly outcome: string; readonly input: PlanRequested | GapDetected }
   | { readonly kind: 'task'; readonly owner: string; readonly outcome: string; readonly input: TaskDispatched }
   | { readonly kind: 'learning'; readonly owner: string; readonly outcome: string; readonly input: RunCompleted };
@@ -39,7 +39,7 @@ export interface DrivenWork {
 const isOfTransport = ({ data }: RecordedOutcome): boolean => (data as ResultReady['data']).failure?.code === 'RECORD_DEAD';
 
 /** Sends one recorded input through today's handler and compares each request and the outcome with the recording. */
-export async function driveWork(work: Work, recording: Recording, clock: RunClock, code: TodaysCode): Promise<DrivenWork> {
+export async function driveWork(work: HandledWork, recording: Recording, clock: RunClock, code: TodaysCode): Promise<DrivenWork> {
   const recorded = recording.callsOf(work.owner);
   const outcomes = recording.outcomesOf(work.outcome).filter((outcome) => !isOfTransport(outcome));
   // The worker that made calls reports them in its result; attempt 0 marks an answer made without calls by another one.
@@ -55,7 +55,7 @@ export async function driveWork(work: Work, recording: Recording, clock: RunCloc
   let whole = false;
   try {
     const events = await handle(work, calls, seen(work, recording, recorded.size > 0, told ?? null), searched(recorded, told), code);
-    if (isDeferred(events)) throw new Error('Today it is put off, although nothing it waits for is open.');
+    if (isDeferred(events)) throw new Error('Today it is deferred, although nothing it waits for is open.');
     answer = events.find(({ type }) => type === outcomeTypes[work.kind]) ?? null;
     whole = true;
   } catch (error) {
@@ -89,7 +89,7 @@ export async function driveWork(work: Work, recording: Recording, clock: RunCloc
 }
 
 const handle = (
-  work: Work,
+  work: HandledWork,
   calls: RecordedCalls,
   state: SeenState,
   search: Search['kind'] | null,
@@ -105,12 +105,12 @@ const handle = (
   }
 };
 
-const outcomeTypes: Readonly<Record<Work['kind'], string | null>> = { plan: 'PlanCreated', task: 'ResultReady', learning: null };
+const outcomeTypes: Readonly<Record<HandledWork['kind'], string | null>> = { plan: 'PlanCreated', task: 'ResultReady', learning: null };
 
 /**
  * The state a handler saw is not recorded; it is inferred from the handler's actions: whether it had begun, was too late or was cancelled.
  */
-function seen(work: Work, { request }: Recording, called: boolean, told: RecordedOutcome | null): SeenState {
+function seen(work: HandledWork, { request }: Recording, called: boolean, told: RecordedOutcome | null): SeenState {
   const started = called || work.kind !== 'task';
   if (work.kind !== 'task') return { now: work.input.time, started, request };
   const answer = told?.data as ResultReady['data'] | undefined;
@@ -133,7 +133,7 @@ function callOf(call: AskedCall, version: number): Decided {
   return { place, kind: 'call', difference, mark: { step, name, request: requestHash(request) } };
 }
 
-function outcomeDifference({ outcome, kind }: Work, told: RecordedOutcome, answer: Event | null): Difference | null {
+function outcomeDifference({ outcome, kind }: HandledWork, told: RecordedOutcome, answer: Event | null): Difference | null {
   const type = outcomeTypes[kind] ?? '';
   if (!answer) return { kind: 'outcome', id: outcome, type, members: [] };
   const [was, is] = [comparable(told.data), comparable(answer.data)];

@@ -68,7 +68,7 @@ describe('a log that has forgotten something', () => {
     const first = records.findIndex(({ event }) => event?.type === 'StepRecorded');
     const run = await replayOf(records.filter((_, at) => at !== first));
     expect(run).toMatchObject({ first: null, lacks: ['step 1 missing'], driven: { steps: 0, calls: whole.driven.calls } });
-    expect(replayedText(run)).toContain('the recording is not whole; what could be driven decides the same: 0 steps, 10 calls');
+    expect(replayedText(run)).toContain('the recording is incomplete; what could be replayed decides the same: 0 steps, 10 calls');
   });
 
   it('misses the call whose record is gone', async () => {
@@ -83,18 +83,18 @@ describe('a run recorded with store_prompts', () => {
   it('hash: its first prompts are compared by hash, and it is not whole because replies are not stored', async () => {
     const run = await replayOf(changeCalls(/./, () => forgotten));
     expect(run).toMatchObject({ first: null, driven: { calls: undriven, outcomes: 0 } });
-    expect(run.lacks).toEqual([`replies are not stored: ${undriven} of its calls cannot be driven further (${firstCall.step})`]);
+    expect(run.lacks).toEqual([`replies are not stored: ${undriven} of its calls cannot be replayed further (${firstCall.step})`]);
     expect(sameAsRecorded(run)).toBe(false);
     const other = await replayOf(changeCalls(/judge\.gap/, () => ({ ...forgotten, requestHash: 'f'.repeat(64) })));
     expect(other.first).toMatchObject({ kind: 'request', step: `${runId}/0/judge.gap/call/0`, request: { line: null, members: [] } });
-    expect(replayedText(other)).toContain('recorded  its hash alone (store_prompts: hash)');
+    expect(replayedText(other)).toContain('recorded  only its hash (store_prompts: hash)');
   });
 
   it('none: nothing about its calls is compared, and it says so', async () => {
     const run = await replayOf(changeCalls(/./, () => ({ ...forgotten, requestHash: '' })));
     expect(run.lacks).toEqual([
       `neither prompt nor hash of ${undriven} of its calls is stored (${firstCall.step})`,
-      `replies are not stored: ${undriven} of its calls cannot be driven further (${firstCall.step})`,
+      `replies are not stored: ${undriven} of its calls cannot be replayed further (${firstCall.step})`,
     ]);
   });
 });
@@ -184,7 +184,7 @@ describe('results that no capability made', () => {
 
   it.each([
     ['because its time to start was over', failed('timeout', 'TASK_EXPIRED', 'The task was not started before its deadline.')],
-    ['because it was cancelled before it began', failed('cancelled', 'CALL_CANCELLED', 'The task was cancelled before it began.')],
+    ['because it was cancelled before it started', failed('cancelled', 'CALL_CANCELLED', 'The task was cancelled before it started.')],
   ])('are the same %s', async (_why, result) => {
     expect(await replayOf(taskWith(result))).toMatchObject({ first: null, driven: { outcomes: 1 } });
     const other = await replayOf(taskWith({ ...result, failure: { ...result.failure!, message: 'Other words.' } }));

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CallRecorded } from '@conclave/contracts';
+import type { CallRecorded, StepRecorded } from '@conclave/contracts';
+import { foldStep, type RunState } from '@conclave/loop';
+import { stateHash } from '@conclave/service-merger';
+import { strategyOf } from '@conclave/strategies';
 import { recordedNames, recordsOf, replayOf } from './__fixtures__/recorded-runs.js';
 import { replayedText } from './replayed-text.js';
 
@@ -9,7 +12,7 @@ import { replayedText } from './replayed-text.js';
  */
 describe('the runs that are kept', () => {
   it('are one of each strategy at least', () => {
-    expect(recordedNames).toEqual(expect.arrayContaining(['agentic', 'single-pass', 'waves']));
+    expect(recordedNames).toEqual(expect.arrayContaining(['agentic', 'reflective-rag', 'single-pass', 'waves']));
   });
 
   it.each(recordedNames)("%s is decided by today's code as it was recorded: else record it again if that was meant", async (name) => {
@@ -23,5 +26,12 @@ describe('the runs that are kept', () => {
     expect(run.driven).toMatchObject({ calls: made.length, outcomes: made.filter((purpose) => purpose !== 'plan.lookup').length });
     expect(made.length).toBeGreaterThan(2);
     expect(await replayOf(records)).toEqual(run);
+  });
+
+  it.each(recordedNames)('%s has the same state when its facts are folded', async (name) => {
+    const steps = (await recordsOf(name)).filter(({ event }) => event?.type === 'StepRecorded').map(({ event }) => event as StepRecorded);
+    const ordered = [...steps].sort((a, b) => a.data.version - b.data.version);
+    const folded = ordered.reduce<RunState | null>((state, { runId, data }) => foldStep(runId, state, data, strategyOf), null);
+    expect(stateHash(folded!)).toBe(ordered.at(-1)!.data.stateHash);
   });
 });

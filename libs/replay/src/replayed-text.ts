@@ -13,7 +13,7 @@ export function replayedText({ runId, ended, driven, before, first, more, lacks,
   const [head, ...details] = first
     ? firstLines(first, counts(before), more)
     : lacks.length > 0
-      ? [`the recording is not whole; what could be driven decides the same: ${counted}${open}`]
+      ? [`the recording is incomplete; what could be replayed decides the same: ${counted}${open}`]
       : [`same decisions, same state: ${counted}${open}`];
   const lines = [`${runId}: ${head} · hash ${hash}`, ...details, ...lacks.map((lack) => `lacks     ${short(lack, lineLength)}`)];
   return `${lines.join('\n  ')}\n`;
@@ -54,7 +54,7 @@ function differenceLines(difference: Difference): readonly string[] {
       const call = `${difference.step} (${difference.purpose})`;
       if (line) return [`the prompt of ${call} differs`, ...lineLines(line)];
       if (members.length > 0) return [`the request of ${call} differs`, ...members.flatMap(memberLines)];
-      return [`the request of ${call} differs`, 'recorded  its hash alone (store_prompts: hash)'];
+      return [`the request of ${call} differs`, 'recorded  only its hash (store_prompts: hash)'];
     }
     case 'unrecorded':
       return [
@@ -62,12 +62,12 @@ function differenceLines(difference: Difference): readonly string[] {
         `now       it asks: ${short(difference.asks, lineLength)}`,
       ];
     case 'unmade':
-      return [`a call is not made any more: ${difference.step} (${difference.purpose}) to ${difference.name}`];
+      return [`a call is no longer made: ${difference.step} (${difference.purpose}) to ${difference.name}`];
     case 'outcome':
       return [
         difference.members.length > 0
-          ? `${difference.type} ${difference.id} differs: the same replies are read otherwise`
-          : `${difference.type} ${difference.id} is not made any more`,
+          ? `${difference.type} ${difference.id} differs: the same replies are read differently`
+          : `${difference.type} ${difference.id} is no longer made`,
         ...difference.members.flatMap(memberLines),
       ];
     case 'thrown':

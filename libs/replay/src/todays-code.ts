@@ -25,7 +25,7 @@ const stateView = ({ now, started, request }: SeenState): WorkState => ({
   runs: {
     header: () => Promise.resolve(request as PlanRequested | null),
     read: () => Promise.resolve(null),
-    nextCommandSeq: () => Promise.reject(new Error('A replay issues no command.')),
+    nextCommandSeq: () => Promise.reject(new Error('A replay does not send commands.')),
   },
 });
 
@@ -66,6 +66,12 @@ const forgetful = {
   addTriples: () => Promise.resolve({ added: 0, confirmed: 0, refused: 0, quarantined: [] }),
   addSynthesis: () => Promise.resolve(),
 } as unknown as KnowledgeGraph;
+
+/** Child runs are runs of their own: their requests and ends are recorded, and nothing is begun again. */
+const acceptingView = (state: SeenState) => {
+  const view = stateView(state);
+  return { ...view, runs: { ...view.runs, accept: () => Promise.resolve({ kind: 'accepted' as const }) } };
+};
 
 const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
   new ExpertsHandler(
@@ -109,7 +115,7 @@ export const todaysCode = {
   /** `search` is what the worker searched; null if it had nothing. */
   work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     const handler = task.data.capability.startsWith('judge.')
-      ? new JudgeHandler(stateView(state), calls, stream)
+      ? new JudgeHandler(acceptingView(state), calls, stream)
       : expertsOver(state, calls, search);
     return handler.onTask(task, context());
   },

@@ -1,3 +1,4 @@
+export { QuestionClass, readClass } from './adaptive/question-class.js';
 export { type Ask, anyRoom, type TextFilter } from './asks/ask.js';
 export type { AnyQuestion, AskedJudge, AskingStrategy, PlanAsked, PlanSaid } from './asks/asked-judge.js';
 export { criticAsk } from './asks/critic.js';
@@ -37,8 +38,10 @@ export { quotedFile } from './prompts/attached.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';
 export { asData, bounded, dataRule, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
+export { userInputsText, withUserInputs } from './prompts/user-inputs.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';
+export { CitedFacts, factsAsk, mostFacts, type Passage } from './decompose/facts-ask.js';
 export { describeCapability, type ExtensionCapability, type Found, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
 export { describeStrategy, writer } from './extension/describe-strategy.js';

@@ -1,11 +1,23 @@
 import type { CommandName } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import type { AskingStrategy } from './asks/asked-judge.js';
+import { adaptive } from './adaptive/adaptive.js';
 import { agentic, singlePass } from './committee/committee.js';
+import { decompose } from './decompose/decompose.js';
+import { reasoning } from './reasoning/reasoning.js';
+import { reflectiveRag } from './reflective-rag/reflective-rag.js';
 import { waves } from './waves/waves.js';
 
 /** Strategies shipped with the product; those of extensions follow. */
-const shipped: readonly AskingStrategy[] = [singlePass, agentic, waves] as readonly AskingStrategy<unknown>[];
+const shipped: readonly AskingStrategy[] = [
+  singlePass,
+  agentic,
+  waves,
+  reflectiveRag,
+  reasoning,
+  decompose,
+  adaptive,
+] as readonly AskingStrategy<unknown>[];
 const added: AskingStrategy[] = [];
 
 /** All known strategies. */

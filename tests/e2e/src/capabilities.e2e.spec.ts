@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { TcpProxy } from '@conclave/test-support';
-import { Engine, engineKind, plainTemplate, stackAddresses } from '@conclave/test-support/system';
+import { System, testedMode, plainTemplate, stackAddresses } from '@conclave/test-support/system';
 import { searchServer, toolServer } from './harness/weak-servers.js';
 import { capabilityScenarios, hostilePages, type WeakWorld } from './scenarios/capabilities.js';
 
@@ -10,10 +10,10 @@ const weak = (): WeakWorld => world;
 
 beforeAll(async () => {
   const [search, tools] = await Promise.all([searchServer(hostilePages), toolServer('weigh')]);
-  const bolt = engineKind() === 'distributed' ? new URL(stackAddresses().NEO4J_URL) : null;
+  const bolt = testedMode() === 'distributed' ? new URL(stackAddresses().NEO4J_URL) : null;
   // Where no Neo4j is at hand, one that was never reached.
   const graph = await TcpProxy.open({ target: { host: '127.0.0.1', port: Number(bolt?.port ?? 9) } });
-  const engine = await Engine.start({
+  const system = await System.start({
     ...(bolt ? { servers: { NEO4J_URL: `bolt://127.0.0.1:${graph.port}` } } : {}),
     configuration: {
       templates: {
@@ -37,15 +37,15 @@ beforeAll(async () => {
     },
     ...(bolt ? {} : { env: { NEO4J_USER: 'neo4j', NEO4J_PASSWORD: 'nothing' } }),
   });
-  world = { engine, search, tools, graph };
+  world = { system, search, tools, graph };
 });
 afterAll(async () => {
-  await world?.engine.stop();
+  await world?.system.stop();
   await Promise.all([world?.search.stop(), world?.tools.stop(), world?.graph.close()]);
 });
 let known = 0;
 afterEach(() => {
-  const violations = world?.engine.models.violations().slice(known) ?? [];
+  const violations = world?.system.models.violations().slice(known) ?? [];
   known += violations.length;
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
 });

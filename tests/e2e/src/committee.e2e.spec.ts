@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { wordings } from '@conclave/service-experts/suites';
-import { Engine, plainTemplate, twoHops } from '@conclave/test-support/system';
+import { System, plainTemplate, twoHops } from '@conclave/test-support/system';
 import { attachmentScenarios, attachmentTemplates } from './scenarios/attachments.js';
 import { clientScenarios } from './scenarios/client.js';
 import { faultScenarios } from './scenarios/faults.js';
@@ -12,11 +12,11 @@ import { wordingScenarios } from './scenarios/wordings.js';
 
 // One system for all of them: each scenario is told apart by its question.
 const hops = twoHops();
-let engine: Engine;
-const running = (): Engine => engine;
+let system: System;
+const running = (): System => system;
 
 beforeAll(async () => {
-  engine = await Engine.start({
+  system = await System.start({
     corpus: hops.documents,
     configuration: {
       templates: {
@@ -29,11 +29,11 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => engine?.stop());
+afterAll(() => system?.stop());
 let known = 0;
 afterEach(() => {
   // A call that nobody wrote an answer for is a fault of the test before it, whatever that test looked at.
-  const violations = engine?.models.violations().slice(known) ?? [];
+  const violations = system?.models.violations().slice(known) ?? [];
   known += violations.length;
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
 });

@@ -11,7 +11,9 @@ import { describeOnce } from './harness/describe-once.js';
 jest.setTimeout(240_000);
 
 const schemaFolder = 'libs/contracts/src/configuration';
-const schemas = ['configuration', 'environment', 'providers', 'stores', 'templates'].map((name) => `${schemaFolder}/${name}.ts`);
+const schemas = ['configuration', 'environment', 'providers', 'reasoning', 'stores', 'templates'].map(
+  (name) => `${schemaFolder}/${name}.ts`,
+);
 
 /** They compare what is written, or only warn: reading a key here does nothing with it. */
 const onlyChecks: readonly string[] = [
@@ -39,14 +41,16 @@ const resolved = {
   to: ['libs/contracts/src/template.ts', 'Template'],
 } as const;
 
-/** Announced on the printed page as "later version": they do nothing yet, and a start that meets them says so. */
+/** Announced on the printed page as without effect: they do nothing yet, and a start that meets them says so. */
 const later = ['templates.ts client_tools', 'templates.ts tool_model'];
-/** Variables that are read by a name that is a value: where it stands. */
+/** Keys and variables that are read by a name that is a value: where it stands. */
 const byName: Readonly<Record<string, string>> = {
-  CRASH_AT: 'libs/platform/src/process/crash-point.ts',
-  FREEZE_AT: 'libs/platform/src/process/crash-point.ts',
-  NEO4J_USER: 'libs/contracts/src/configuration/stores.ts',
-  NEO4J_PASSWORD: 'libs/contracts/src/configuration/stores.ts',
+  'environment.ts NEO4J_USER': 'libs/contracts/src/configuration/stores.ts',
+  'environment.ts NEO4J_PASSWORD': 'libs/contracts/src/configuration/stores.ts',
+  ...Object.fromEntries(['local', 'light', 'medium', 'heavy'].map((tier) => [`reasoning.ts ${tier}`, `${schemaFolder}/reasoning.ts`])),
+  ...Object.fromEntries(
+    ['planning', 'execution', 'evaluation', 'decision'].map((phase) => [`reasoning.ts ${phase}`, 'libs/strategies/src/prompts/shipped.ts']),
+  ),
 };
 /** A variable of build machines that only the tools of this workspace look at. */
 const ofTools = ['environment.ts CI'];
@@ -72,7 +76,7 @@ let keys: readonly Key[];
 /** Reads of declarations that values are handed on to: `file declaration name`. */
 const handedReads = new Set<string>();
 
-/** Reads the whole program, which takes a while and is the same for both engines. */
+/** Reads the whole program, which takes a while and is the same in both modes. */
 function readProgram(): void {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(workspaceRoot, 'tsconfig.json'),
@@ -167,8 +171,11 @@ function declarationsOf(checker: ts.TypeChecker, type: ts.Type, name: string): r
   return types.flatMap((one) => checker.getPropertyOfType(one, name)?.declarations ?? []);
 }
 
-const isReadByName = ({ name }: Key): boolean => name in byName && readFileSync(join(workspaceRoot, byName[name]!), 'utf8').includes(name);
 const described = ({ file, name }: Key): string => `${file} ${name}`;
+const isReadByName = (key: Key): boolean => {
+  const place = byName[described(key)];
+  return place !== undefined && readFileSync(join(workspaceRoot, place), 'utf8').includes(key.name);
+};
 const isHandedOn = ({ name, of }: Key): boolean =>
   handedOn.some(({ from, to: [file, declaration] }) => from === of && handedReads.has(`${file} ${declaration} ${name}`));
 

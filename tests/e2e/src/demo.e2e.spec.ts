@@ -2,31 +2,31 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ask, ChatStream, cleared, Engine, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
+import { ask, ChatStream, cleared, System, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
 
 // No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
 // A case for each test that wants a question nobody has asked before: what was learned of one shortens the next.
 const [hops, twice, typed] = [twoHops(), twoHops(), twoHops()];
 const alone = { thing: `${inventedName()} Lighthouse`, keeper: `${inventedName()} ${inventedName()}` };
-let engine: Engine;
+let system: System;
 
 beforeAll(async () => {
   const lighthouse = `# ${alone.thing}\n\nThe ${alone.thing} was founded by ${alone.keeper} in 1902.\n`;
   const cases = [hops, twice, typed].flatMap(({ documents }, n) => Object.entries(documents).map(([name, text]) => [`${n}-${name}`, text]));
   const told = Object.fromEntries(cases) as Record<string, string>;
-  engine = await Engine.start({ demo: true, corpus: { ...told, 'lighthouse.md': lighthouse } });
+  system = await System.start({ demo: true, corpus: { ...told, 'lighthouse.md': lighthouse } });
 });
-afterAll(() => engine?.stop());
+afterAll(() => system?.stop());
 
 describe('the demo model on generated documents', () => {
   it('answers a question in two hops with sources, after exactly one visible re-plan', async () => {
-    const chat = await (await ChatStream.open(engine.url(), { model: 'conclave', messages: user(hops.question) })).end();
+    const chat = await (await ChatStream.open(system.url(), { model: 'conclave', messages: user(hops.question) })).end();
     expect(chat.error).toBeUndefined();
     expect(chat.reasoning).toContain('🔄 Agentic Loop — Iteration 1/3');
     expect(chat.reasoning).not.toContain('Iteration 2/3');
     expect(chat.content).toContain(hops.place);
     expect(chat.content).toContain('Sources:');
-    const run = await readRun(engine.url(), chat.runId);
+    const run = await readRun(system.url(), chat.runId);
     expect(run).toMatchObject({ outcome: 'completed', rule: 'D3' });
     expect(run.rounds).toHaveLength(2);
     expect(run.sources.length).toBeGreaterThan(0);
@@ -34,9 +34,9 @@ describe('the demo model on generated documents', () => {
 
   it('reports the gap where the second document is not there', async () => {
     const question = `In which town was the founder of the ${alone.thing} born?`;
-    const { status, body } = await ask(engine.url(), { model: 'conclave', messages: user(question) });
+    const { status, body } = await ask(system.url(), { model: 'conclave', messages: user(question) });
     expect(status).toBe(200);
-    const run = await readRun(engine.url(), body.conclave!.run_id);
+    const run = await readRun(system.url(), body.conclave!.run_id);
     expect(run.outcome).not.toBe('completed');
     expect(run.history[0]!.gap).toContain(alone.keeper);
     expect(run.reason).toContain(alone.keeper);
@@ -49,16 +49,16 @@ describe('the demo model on generated documents', () => {
       [`Compose a birthday song for my aunt ${inventedName()}.`, 'connect a real model'],
       ['Wie lange muss Hefeteig gehen?', 'ein richtiges Modell verbinden'],
     ] as const) {
-      const { body } = await ask(engine.url(), { model: 'conclave', messages: user(question) });
+      const { body } = await ask(system.url(), { model: 'conclave', messages: user(question) });
       expect(body.choices[0]!.message.content).toContain(words);
-      const run = await readRun(engine.url(), body.conclave!.run_id);
+      const run = await readRun(system.url(), body.conclave!.run_id);
       expect([run.outcome, run.usage.total.calls, run.reason]).toEqual(['completed', 1, expect.not.stringContaining('sufficient')]);
     }
   });
 
   it('gives the same answer to the same question', async () => {
     const anew = { model: 'conclave', messages: user(twice.question), conclave: { cache: false } };
-    const [one, two] = await Promise.all([ask(engine.url(), anew), ask(engine.url(), anew)]);
+    const [one, two] = await Promise.all([ask(system.url(), anew), ask(system.url(), anew)]);
     expect(one.body.conclave!.rounds).toBe(2);
     expect(one.body.choices[0]!.message.content).toBe(two.body.choices[0]!.message.content);
     expect(one.body.usage).toEqual(two.body.usage);
@@ -66,7 +66,7 @@ describe('the demo model on generated documents', () => {
 
   it('gives a chat front end the title it asks for itself: JSON, in one call, without a run', async () => {
     const prompt = `### Task:\nGenerate a concise title.\n### Output:\nJSON format: { "title": "your concise title here" }\n### Chat History:\n<chat_history>\nUSER: ${hops.question}\nASSISTANT: In ${hops.place}.\n</chat_history>`;
-    const { status, body, headers } = await ask(engine.url(), { model: 'conclave', messages: user(prompt) });
+    const { status, body, headers } = await ask(system.url(), { model: 'conclave', messages: user(prompt) });
     expect([status, headers.get('x-conclave-utility'), headers.get('x-run-id')]).toEqual([200, 'conclave-demo@demo', null]);
     expect(JSON.parse(body.choices[0]!.message.content)).toEqual({ title: expect.stringMatching(/\w/) });
     expect(body.conclave).toBeUndefined();
@@ -85,9 +85,9 @@ describe('the demo model on generated documents', () => {
         },
       },
     });
-    const { body } = await ask(engine.url(), asked({ town: { type: 'string' } }));
+    const { body } = await ask(system.url(), asked({ town: { type: 'string' } }));
     expect(JSON.parse(body.choices[0]!.message.content)).toEqual({ town: expect.stringContaining(hops.place) });
-    const refused = await ask(engine.url(), asked({ town: { type: 'string' }, inhabitants: { type: 'integer' } }));
+    const refused = await ask(system.url(), asked({ town: { type: 'string' }, inhabitants: { type: 'integer' } }));
     expect([refused.status, refused.headers.get('x-should-retry'), refused.body]).toMatchObject([
       502,
       'false',
@@ -105,7 +105,7 @@ describe('the demo model on generated documents', () => {
   });
 
   it('says that it is a demo in the list of models', async () => {
-    const list = (await (await fetch(`${engine.url()}/v1/models`)).json()) as { data: { id: string; description?: string }[] };
+    const list = (await (await fetch(`${system.url()}/v1/models`)).json()) as { data: { id: string; description?: string }[] };
     const demo = list.data.filter((model) => model.id.endsWith('@demo'));
     expect(demo).toHaveLength(1);
     expect(demo[0]!.description).toMatch(/demo/i);
@@ -122,11 +122,11 @@ describe('the demo model on generated documents', () => {
 /** The command line of the product, talking to the running system. */
 async function conclave(args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
   // A folder without any settings: all that a terminal on another machine has is the address.
-  const cwd = join(engine.folder, 'terminal');
+  const cwd = join(system.folder, 'terminal');
   mkdirSync(cwd, { recursive: true });
   const child = spawn(process.execPath, [join(workspaceRoot, 'dist/standalone.js'), ...args], {
     cwd,
-    env: { ...process.env, ...cleared, CONCLAVE_URL: engine.url() },
+    env: { ...process.env, ...cleared, CONCLAVE_URL: system.url() },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 50_000,
   });

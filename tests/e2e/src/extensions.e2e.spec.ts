@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import {
   ask,
   CommitteeScript,
-  Engine,
+  System,
   expert,
   plainTemplate,
   readRun,
@@ -20,9 +20,9 @@ const modules = [...guide.matchAll(/```js\n\/\/ (\S+\.mjs)\n([\s\S]*?)```/g)].ma
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
 for (const { name, code } of modules) writeFileSync(join(folder, name), code);
 
-let engine: Engine;
+let system: System;
 beforeAll(async () => {
-  engine = await Engine.start({
+  system = await System.start({
     configuration: {
       extensions: modules.map(({ name }) => join(folder, name)),
       templates: { careful: { ...plainTemplate, strategy: 'second-look', options: { looks: 2 }, capabilities: ['tides'] } },
@@ -30,17 +30,17 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await engine?.stop();
+  await system?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-afterEach(() => expect(engine.models.violations()).toEqual([]));
+afterEach(() => expect(system.models.violations()).toEqual([]));
 
 const tides = (id: string, args: Readonly<Record<string, unknown>>): Task => ({
   ...{ id, task: 'When is high tide?', capability: 'tides', mcp_args: args },
 });
 /** What the judge of the extension replies, in the order of its calls. */
 const doubts = (question: string, ...replies: string[]): void =>
-  replies.forEach((text) => engine.models.add({ match: { system: 'You doubt what was found', user: question }, reply: { text } }));
+  replies.forEach((text) => system.models.add({ match: { system: 'You doubt what was found', user: question }, reply: { text } }));
 
 describe('extensions that were written from the guide', () => {
   it('are both in the guide', () => {
@@ -48,15 +48,15 @@ describe('extensions that were written from the guide', () => {
   });
 
   it('answer over HTTP: the capability brings facts, the strategy doubts them and plans again', async () => {
-    const s = new CommitteeScript(engine.models, 'When is high tide in Brest, and is that sure?');
+    const s = new CommitteeScript(system.models, 'When is high tide in Brest, and is that sure?');
     s.plan([tides('t1', { harbour: 'Brest' })])
       .plan([tides('t2', { harbour: 'Saint Malo' })], { iteration: 1 })
       .answer(['At 03:12 and 15:37 [1].']);
     doubts(s.question, '{"doubt": "whether Saint Malo is meant"}', '{"doubt": "none"}');
-    const { status, body } = await ask(engine.url(), { model: 'careful', messages: user(s.question) });
+    const { status, body } = await ask(system.url(), { model: 'careful', messages: user(s.question) });
     expect(status).toBe(200);
     expect(body.choices[0]!.message.content).toContain('At 03:12 and 15:37');
-    const run = await readRun(engine.url(), body.conclave!.run_id);
+    const run = await readRun(system.url(), body.conclave!.run_id);
     expect(run).toMatchObject({ outcome: 'completed', rule: 'D3', template: { strategy: 'second-look' } });
     expect(run.rounds.map(({ tasks }) => tasks.map(({ capability, status: ended, facts }) => [capability, ended, facts]))).toEqual([
       [
@@ -74,26 +74,26 @@ describe('extensions that were written from the guide', () => {
   });
 
   it('send a plan back whose arguments the capability does not take', async () => {
-    const s = new CommitteeScript(engine.models, 'When is high tide in Brest on Sunday?');
+    const s = new CommitteeScript(system.models, 'When is high tide in Brest on Sunday?');
     s.plan([tides('t1', { town: 'Brest' })])
       .plan([tides('t1', { harbour: 'Brest' })])
       .answer(['At 03:12.']);
     doubts(s.question, '{"doubt": "none"}');
-    const { body } = await ask(engine.url(), { model: 'careful', messages: user(s.question) });
-    const run = await readRun(engine.url(), body.conclave!.run_id);
+    const { body } = await ask(system.url(), { model: 'careful', messages: user(s.question) });
+    const run = await readRun(system.url(), body.conclave!.run_id);
     expect(run.rounds[0]!.planUsage.calls).toBe(2);
     expect(run).toMatchObject({ outcome: 'completed' });
   });
 
   it('fail as a task where the capability throws, and ask again where the reply of the judge is none', async () => {
-    const s = new CommitteeScript(engine.models, 'When is high tide in Atlantis?');
+    const s = new CommitteeScript(system.models, 'When is high tide in Atlantis?');
     s.plan([tides('t1', { harbour: 'Atlantis' }), expert('x1', 'Say what is known.')])
       .expert('Nothing is known of it.')
       .answer(['Nobody knows.']);
     doubts(s.question, 'I doubt nothing.', '{"doubt": "none"}');
-    const { body } = await ask(engine.url(), { model: 'careful', messages: user(s.question) });
+    const { body } = await ask(system.url(), { model: 'careful', messages: user(s.question) });
     expect(body.choices[0]!.message.content).toContain('Nobody knows.');
-    const run = await readRun(engine.url(), body.conclave!.run_id);
+    const run = await readRun(system.url(), body.conclave!.run_id);
     const [failed, heard, doubt] = run.rounds[0]!.tasks;
     expect(failed).toMatchObject({ status: 'error', failure: { message: expect.stringContaining('no harbour is called Atlantis') } });
     expect([heard!.status, doubt!.usage.calls]).toEqual(['ok', 2]);

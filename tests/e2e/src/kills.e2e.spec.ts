@@ -6,7 +6,7 @@ import {
   ChatStream,
   CommitteeScript,
   composedText,
-  Engine,
+  System,
   entriesOf,
   expert,
   latch,
@@ -26,55 +26,55 @@ import { knowledgeScenarios } from './scenarios/knowledge.js';
 // sees something of, with what it sees; those at every point of handling a record are the kill matrix of tests/faults.
 /** Long enough for every client here that comes back. */
 const parkS = 8;
-let engine: Engine;
+let system: System;
 
 beforeAll(async () => {
-  engine = await Engine.start({
+  system = await System.start({
     gateways: 2,
     configuration: { gateway: { park_s: parkS } },
   });
 });
-afterAll(() => engine?.stop());
-afterEach(() => expect(engine?.models.violations() ?? []).toEqual([]));
+afterAll(() => system?.stop());
+afterEach(() => expect(system?.models.violations() ?? []).toEqual([]));
 
-const script = (label: string): CommitteeScript => new CommitteeScript(engine.models, `Who survives? (${label})`);
+const script = (label: string): CommitteeScript => new CommitteeScript(system.models, `Who survives? (${label})`);
 const begin = async (question: string, model = 'conclave-fast', rest: object = {}): Promise<string> =>
-  (await startRun(engine.url(2), { model, input: question, ...rest })).body.id;
+  (await startRun(system.url(2), { model, input: question, ...rest })).body.id;
 
 /** Kills the process of a service, waits for its end by SIGKILL. */
 async function kill(service: ServiceName, n = 1): Promise<void> {
-  const { signal } = await engine.process(service, n).kill('SIGKILL');
+  const { signal } = await system.process(service, n).kill('SIGKILL');
   expect(signal).toBe('SIGKILL');
 }
 const bound = 40_000;
 async function survived(id: string, s: CommitteeScript): Promise<Awaited<ReturnType<typeof runEnd>>> {
-  const run = await until(`the end of ${id}`, () => runEnd(engine.url(2), id, bound), { timeoutMs: bound });
-  expect(streamFaults(await runEvents(engine.url(2), id))).toEqual([]);
+  const run = await until(`the end of ${id}`, () => runEnd(system.url(2), id, bound), { timeoutMs: bound });
+  expect(streamFaults(await runEvents(system.url(2), id))).toEqual([]);
   expect(repeatedFinished(s.calls())).toEqual([]);
   return run;
 }
 
 describe('a process that is killed', () => {
   it('as the judge in the middle of the answer: the new attempt supersedes what was shown, and is counted', async () => {
-    const before = sumOf(await allMetrics(engine), 'conclave_duplicate_calls_total');
+    const before = sumOf(await allMetrics(system), 'conclave_duplicate_calls_total');
     const s = script('mid-stream')
       .plan([expert('x1', 'Go on.')])
       .expert('Fine.')
       .composer({ stallAfter: [{ text: 'Words of the first attempt' }] })
       .answer(['The second ', 'attempt is whole.']);
     const id = await begin(s.question);
-    const events = await SseStream.open(`${engine.url(2)}/v1/runs/${id}/events`);
+    const events = await SseStream.open(`${system.url(2)}/v1/runs/${id}/events`);
     await events.event('the first words', ({ name }) => name === 'chunk');
     await kill('merger');
     expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'The second attempt is whole.' });
-    const entries = await runEvents(engine.url(2), id);
+    const entries = await runEvents(system.url(2), id);
     const mark = entries.findIndex((entry) => entry.kind === 'superseded');
     expect(entries[mark]).toMatchObject({ discarded: 'Words of the first attempt'.length });
     expect(entries.findIndex((entry) => entry.kind === 'chunk' && entry.text.startsWith('The second'))).toBeGreaterThan(mark);
     expect(composedText(entries)).toBe('The second attempt is whole.');
     expect(s.calls('composer')).toHaveLength(2);
     expect(s.calls()).toHaveLength(4);
-    expect(sumOf(await allMetrics(engine), 'conclave_duplicate_calls_total') - before).toBe(1);
+    expect(sumOf(await allMetrics(system), 'conclave_duplicate_calls_total') - before).toBe(1);
   });
 
   it('as the judge in the middle of the answer that a chat shows: its retry attaches and gets the new attempt whole', async () => {
@@ -86,28 +86,28 @@ describe('a process that is killed', () => {
       .answer(['The second ', { text: 'attempt ', when: gate.opened }, { text: 'is whole.', afterMs: 200 }]);
     const body = { model: 'conclave-fast', messages: user(s.question) };
     const headers = { 'idempotency-key': `chat-${Date.now()}` };
-    const chat = await ChatStream.open(engine.url(2), body, headers);
+    const chat = await ChatStream.open(system.url(2), body, headers);
     await chat.shows('Words of the first attempt');
     const { runId } = chat;
     await kill('merger');
     await chat.end(bound);
     // In one process the gateway dies with its judge; beside it, it says what happened.
-    if (engine.kind === 'embedded') expect([chat.sse.ended, chat.error]).toEqual(['cut', undefined]);
+    if (system.mode === 'embedded') expect([chat.sse.ended, chat.error]).toEqual(['cut', undefined]);
     else
       expect([chat.sse.ended, chat.error]).toEqual([
         'closed',
         expect.objectContaining({ code: 'ANSWER_SUPERSEDED', message: expect.stringContaining('same Idempotency-Key') }),
       ]);
     expect(chat.sse.events.some(({ data }) => data === '[DONE]')).toBe(false);
-    await engine.process('gateway', 2).ready();
-    const retry = await ChatStream.open(engine.url(2), body, headers);
+    await system.process('gateway', 2).ready();
+    const retry = await ChatStream.open(system.url(2), body, headers);
     await until('the second attempt', () => s.calls('composer').length === 2, { timeoutMs: bound });
     gate.open();
     await retry.end();
     expect([retry.runId, retry.content, retry.error]).toEqual([runId, 'The second attempt is whole.', undefined]);
     expect(retry.sse.events.at(-1)!.data).toBe('[DONE]');
     expect(await survived(runId, s)).toMatchObject({ outcome: 'completed', answer: 'The second attempt is whole.' });
-    const marks = (await runEvents(engine.url(2), runId)).filter((entry) => entry.kind === 'superseded');
+    const marks = (await runEvents(system.url(2), runId)).filter((entry) => entry.kind === 'superseded');
     expect(marks).toEqual([expect.objectContaining({ attempt: 2, discarded: 'Words of the first attempt'.length })]);
     expect(s.calls('composer')).toHaveLength(2);
     expect(s.calls()).toHaveLength(4);
@@ -121,14 +121,14 @@ describe('a process that is killed', () => {
       .answer(['Nobody ', 'noticed.']);
     const body = { model: 'conclave-fast', messages: user(s.question) };
     const headers = { 'idempotency-key': `quiet-${Date.now()}` };
-    let chat = await ChatStream.open(engine.url(2), body, headers);
+    let chat = await ChatStream.open(system.url(2), body, headers);
     const { runId } = chat;
     await until('the composer to be asked', () => s.calls('composer').length === 1, { timeoutMs: 20_000 });
     await kill('merger');
-    if (engine.kind === 'embedded') {
+    if (system.mode === 'embedded') {
       await chat.end();
-      await engine.process('gateway').ready();
-      chat = await ChatStream.open(engine.url(2), body, headers);
+      await system.process('gateway').ready();
+      chat = await ChatStream.open(system.url(2), body, headers);
     }
     await chat.end(bound);
     expect([chat.runId, chat.content, chat.error]).toEqual([runId, 'Nobody noticed.', undefined]);
@@ -144,7 +144,7 @@ describe('a process that is killed', () => {
       .expert('Fine.')
       .answer(reply)
       .answer(reply);
-    const client = new OpenAI({ baseURL: `${engine.url(1)}/v1`, apiKey: 'sk-anything', maxRetries: 8 });
+    const client = new OpenAI({ baseURL: `${system.url(1)}/v1`, apiKey: 'sk-anything', maxRetries: 8 });
     const answer = client.chat.completions
       .create({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }] })
       .withResponse();
@@ -155,7 +155,7 @@ describe('a process that is killed', () => {
     expect(data.choices[0]!.message.content).toBe('One run, one answer.');
     await survived(response.headers.get('x-run-id')!, s);
     expect(s.calls('planner')).toHaveLength(1);
-    expect(s.calls()).toHaveLength(engine.kind === 'embedded' ? 4 : 3);
+    expect(s.calls()).toHaveLength(system.mode === 'embedded' ? 4 : 3);
   });
 
   it('as the gateway while it streams: the run is none the worse, and another gateway resumes the stream without a gap', async () => {
@@ -168,17 +168,17 @@ describe('a process that is killed', () => {
       .answer(reply);
     const body = { model: 'conclave-fast', messages: user(s.question) };
     const headers = { 'idempotency-key': `gateway-${Date.now()}` };
-    const chat = await ChatStream.open(engine.url(1), body, headers);
+    const chat = await ChatStream.open(system.url(1), body, headers);
     await chat.shows('Before the end');
     const { runId } = chat;
-    const events = await SseStream.open(`${engine.url(1)}/v1/runs/${runId}/events`);
+    const events = await SseStream.open(`${system.url(1)}/v1/runs/${runId}/events`);
     await events.event('the first words', ({ name }) => name === 'chunk');
     await kill('gateway', 1);
     expect((await chat.sse.end()).ended).toBe('cut');
     await events.end();
     const seen = [...entriesOf(events)];
-    await engine.process('gateway', 2).ready();
-    const rest = await SseStream.open(`${engine.url(2)}/v1/runs/${runId}/events`, {
+    await system.process('gateway', 2).ready();
+    const rest = await SseStream.open(`${system.url(2)}/v1/runs/${runId}/events`, {
       headers: { 'last-event-id': String(seen.at(-1)!.id) },
     });
     gate.open();
@@ -187,10 +187,10 @@ describe('a process that is killed', () => {
     expect(composedText(seen)).toBe('Before the end and after it.');
     const run = await survived(runId, s);
     expect(run).toMatchObject({ outcome: 'completed', answer: 'Before the end and after it.' });
-    const retry = await (await ChatStream.open(engine.url(2), body, headers)).end();
+    const retry = await (await ChatStream.open(system.url(2), body, headers)).end();
     expect([retry.runId, retry.content]).toEqual([runId, 'Before the end and after it.']);
     // In one process the answer's call dies with its gateway; beside it, it does not notice.
-    expect(s.calls()).toHaveLength(engine.kind === 'embedded' ? 4 : 3);
+    expect(s.calls()).toHaveLength(system.mode === 'embedded' ? 4 : 3);
   });
 
   it('as the gateway of clients that wait: their runs are parked, and end cancelled unless a client comes back', async () => {
@@ -200,15 +200,15 @@ describe('a process that is killed', () => {
       return s.expert('Fine.', { when: gate.opened }).expert('Fine.', { when: gate.opened }).answer(['Somebody ', 'waited.']);
     };
     const [back, lost] = [waiting('comes back'), waiting('never comes back')];
-    await engine.process('gateway', 1).ready();
+    await system.process('gateway', 1).ready();
     const open = (s: CommitteeScript, n: 1 | 2): Promise<ChatStream> =>
-      ChatStream.open(engine.url(n), { model: 'conclave-fast', messages: user(s.question) }, { 'idempotency-key': s.question });
+      ChatStream.open(system.url(n), { model: 'conclave-fast', messages: user(s.question) }, { 'idempotency-key': s.question });
     const chats = [await open(back, 1), await open(lost, 1)];
     const [backId, lostId] = chats.map(({ runId }) => runId) as [string, string];
     await until('the experts to be asked', () => back.calls('expert').length + lost.calls('expert').length === 2, { timeoutMs: 20_000 });
-    const before = engine.kind === 'embedded' ? 0 : sumOf(await allMetrics(engine), 'conclave_parked_runs_total');
+    const before = system.mode === 'embedded' ? 0 : sumOf(await allMetrics(system), 'conclave_parked_runs_total');
     await kill('gateway', 1);
-    const parked = async (): Promise<boolean> => sumOf(await allMetrics(engine), 'conclave_parked_runs_total') - before >= 2;
+    const parked = async (): Promise<boolean> => sumOf(await allMetrics(system), 'conclave_parked_runs_total') - before >= 2;
     await until('both runs to be parked', parked, { timeoutMs: 15_000, everyMs: 100 });
     const parkedAt = Date.now();
     // What was under way comes to its end; what would follow is not asked for.
@@ -218,32 +218,32 @@ describe('a process that is killed', () => {
     await retry.end(bound);
     expect([retry.content, retry.error]).toEqual(['Somebody waited.', undefined]);
     await survived(backId, back);
-    const run = await until('the end of the run that nobody waits for', () => runEnd(engine.url(2), lostId, bound), { timeoutMs: bound });
+    const run = await until('the end of the run that nobody waits for', () => runEnd(system.url(2), lostId, bound), { timeoutMs: bound });
     expect(run).toMatchObject({ outcome: 'cancelled' });
     expect(lost.calls().filter(({ at }) => at > parkedAt)).toEqual([]);
     expect(lost.calls('composer')).toEqual([]);
   });
 
   it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run goes as if nothing had been', async () => {
-    for (const process of engine.all().values()) await process.ready();
+    for (const process of system.all().values()) await process.ready();
     const s = script('afterwards')
       .plan([expert('x1', 'Go on.')])
       .expert('All is well.')
       .answer(['All is well.']);
     const id = await begin(s.question);
     expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'All is well.' });
-    await until('the end of all work', async () => sumOf(await allMetrics(engine), 'conclave_consumer_lag_records') === 0, {
+    await until('the end of all work', async () => sumOf(await allMetrics(system), 'conclave_consumer_lag_records') === 0, {
       timeoutMs: 15_000,
       everyMs: 200,
     });
-    const samples = await allMetrics(engine);
+    const samples = await allMetrics(system);
     expect([sumOf(samples, 'conclave_dead_letters_total'), sumOf(samples, 'conclave_streams_open')]).toEqual([0, 0]);
     // Whatever processes died since, all calls that the upstream saw twice are counted.
-    const seen = new Set(engine.models.calls.map(({ messages }) => JSON.stringify(messages)));
-    expect(engine.models.calls.length - seen.size).toBeGreaterThan(2);
-    const counted = sumOf(samples, 'conclave_duplicate_calls_total') - (engine.models.calls.length - seen.size);
+    const seen = new Set(system.models.calls.map(({ messages }) => JSON.stringify(messages)));
+    expect(system.models.calls.length - seen.size).toBeGreaterThan(2);
+    const counted = sumOf(samples, 'conclave_duplicate_calls_total') - (system.models.calls.length - seen.size);
     expect(counted).toBe(0);
   });
 });
 
-knowledgeScenarios(() => engine);
+knowledgeScenarios(() => system);

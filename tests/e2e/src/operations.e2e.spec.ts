@@ -11,7 +11,7 @@ import {
   ChatStream,
   command,
   CommitteeScript,
-  Engine,
+  System,
   expert,
   latch,
   providerKey,
@@ -27,19 +27,19 @@ const hops = twoHops();
 /** Stands in a question, an answer and a system message: none of it may be logged. */
 const secretWord = 'zanzibarquietly';
 const clientKey = 'sk-client-canary-77aa10';
-let engine: Engine;
+let system: System;
 
 beforeAll(async () => {
-  engine = await Engine.start({ corpus: hops.documents, gateways: 1, env: { LOG_LEVEL: 'debug' } });
+  system = await System.start({ corpus: hops.documents, gateways: 1, env: { LOG_LEVEL: 'debug' } });
 });
-afterAll(() => engine?.stop());
+afterAll(() => system?.stop());
 
 /** JSON lines that the processes logged: printed, or in files of the data folder. */
 function logText(): string {
-  const files = (readdirSync(engine.folder, { recursive: true }) as string[])
-    .map((name) => join(engine.folder, name))
+  const files = (readdirSync(system.folder, { recursive: true }) as string[])
+    .map((name) => join(system.folder, name))
     .filter((path) => /\.(log|jsonl|ndjson)$/.test(path) && !path.endsWith('history.ndjson') && statSync(path).isFile());
-  return [engine.output(), ...files.map((path) => readFileSync(path, 'utf8'))].join('\n');
+  return [system.output(), ...files.map((path) => readFileSync(path, 'utf8'))].join('\n');
 }
 const logLines = (): readonly Record<string, unknown>[] =>
   logText()
@@ -48,7 +48,7 @@ const logLines = (): readonly Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 /** Every record of a run, read from the log of a system whose processes have stopped. */
-async function recordsOf(system: Engine, runId: string): Promise<readonly StoredRecord[]> {
+async function recordsOf(system: System, runId: string): Promise<readonly StoredRecord[]> {
   const loaded = loadConfiguration(system.environment(), system.folder);
   const opened = (await openLog({ loaded, logger: silentLogger, processId: newProcessId('replay') }))!;
   try {
@@ -63,7 +63,7 @@ async function recordsOf(system: Engine, runId: string): Promise<readonly Stored
 
 describe('a system in operation', () => {
   it('is live and ready in every process', async () => {
-    for (const url of engine.metricUrls()) {
+    for (const url of system.metricUrls()) {
       expect((await fetch(`${url}/health/live`)).status).toBe(200);
       const ready = await fetch(`${url}/health/ready`);
       expect([ready.status, await ready.json()]).toEqual([200, expect.objectContaining({ status: 'ready' })]);
@@ -71,14 +71,14 @@ describe('a system in operation', () => {
   });
 
   it('prints the documents of its interfaces', async () => {
-    const openApi = (await (await fetch(`${engine.url()}/openapi.json`)).json()) as { openapi: string; paths: object };
+    const openApi = (await (await fetch(`${system.url()}/openapi.json`)).json()) as { openapi: string; paths: object };
     expect(openApi.openapi).toMatch(/^3\./);
     expect(Object.keys(openApi.paths)).toEqual(expect.arrayContaining(['/v1/chat/completions', '/v1/runs/{id}/events']));
-    expect(((await (await fetch(`${engine.url()}/asyncapi.json`)).json()) as { asyncapi: string }).asyncapi).toMatch(/^3\./);
+    expect(((await (await fetch(`${system.url()}/asyncapi.json`)).json()) as { asyncapi: string }).asyncapi).toMatch(/^3\./);
   });
 
   it('counts a run with its rounds, tasks, calls and tokens in the metrics of the list', async () => {
-    const s = new CommitteeScript(engine.models, `${hops.question} ${secretWord}`)
+    const s = new CommitteeScript(system.models, `${hops.question} ${secretWord}`)
       .plan([research('r1', `${hops.thing} founded`), expert('x1', 'Who?')])
       .expert(`It was ${hops.person}, ${secretWord}.`)
       .gap('the birthplace', 'Where?')
@@ -86,14 +86,14 @@ describe('a system in operation', () => {
       .complete()
       .answer([`${hops.place}, ${secretWord}.`]);
     const messages = [{ role: 'system', content: `Be brief, ${secretWord}.` }, ...user(s.question)];
-    const { status, body } = await ask(engine.url(), { model: 'conclave', messages }, { authorization: `Bearer ${clientKey}` });
+    const { status, body } = await ask(system.url(), { model: 'conclave', messages }, { authorization: `Bearer ${clientKey}` });
     expect([status, body.conclave?.rounds]).toEqual([200, 2]);
 
     const tokens = CommitteeScript.tokens(['planner', 'expert', 'assessor', 'planner', 'assessor', 'composer']);
     const samples = await until(
       'the run in the metrics',
       async () => {
-        const found = await allMetrics(engine);
+        const found = await allMetrics(system);
         return sumOf(found, 'conclave_runs_total') >= 1 && sumOf(found, 'conclave_consumer_lag_records') === 0 && found;
       },
       { timeoutMs: 15_000, everyMs: 200 },
@@ -117,7 +117,7 @@ describe('a system in operation', () => {
 
   it('exports no metric that is not in the list, and every label that the list says', async () => {
     const known = new Map(Object.entries(metricList).map(([name, spec]) => [`conclave_${name}`, spec]));
-    for (const { name, labels } of await allMetrics(engine)) {
+    for (const { name, labels } of await allMetrics(system)) {
       if (!name.startsWith('conclave_')) continue;
       const spec = known.get(name) ?? known.get(name.replace(/_(bucket|sum|count)$/, ''));
       expect([name, spec !== undefined]).toEqual([name, true]);
@@ -139,13 +139,13 @@ describe('a system in operation', () => {
       expect(line).toMatchObject({ time: expect.any(String), level: expect.any(String), message: expect.any(String) });
     const text = logText();
     for (const canary of [secretWord, providerKey, clientKey, hops.question]) expect(text.includes(canary)).toBe(false);
-    expect(JSON.stringify(engine.history())).not.toContain(providerKey);
-    const metrics = await Promise.all(engine.metricUrls().map(async (url) => (await fetch(`${url}/metrics`)).text()));
+    expect(JSON.stringify(system.history())).not.toContain(providerKey);
+    const metrics = await Promise.all(system.metricUrls().map(async (url) => (await fetch(`${url}/metrics`)).text()));
     for (const canary of [secretWord, providerKey, clientKey]) expect(metrics.join('\n').includes(canary)).toBe(false);
   });
 
   it('shows no key in an error whose cause is the key', async () => {
-    const refused = await ask(engine.url(), { model: `x@${providerKey}`, messages: user('x') }, { authorization: `Bearer ${clientKey}` });
+    const refused = await ask(system.url(), { model: `x@${providerKey}`, messages: user('x') }, { authorization: `Bearer ${clientKey}` });
     expect(refused.status).toBe(404);
     expect(logText().includes(clientKey)).toBe(false);
   });
@@ -153,14 +153,14 @@ describe('a system in operation', () => {
   it('ends in good order while it streams: the client is told, the run is not cancelled, and goes on after the start', async () => {
     const gate = latch();
     const reply = ['Before the stop ', { text: 'and after it.', when: gate.opened }] as const;
-    const s = new CommitteeScript(engine.models, 'What happens at a stop?')
+    const s = new CommitteeScript(system.models, 'What happens at a stop?')
       .plan([expert('x1', 'Go on.')])
       .expert('Fine.')
       .answer(reply)
       .answer(reply);
-    const chat = await ChatStream.open(engine.url(), { model: 'conclave-fast', messages: user(s.question) });
+    const chat = await ChatStream.open(system.url(), { model: 'conclave-fast', messages: user(s.question) });
     await chat.shows('Before the stop');
-    const gateway = engine.process('gateway');
+    const gateway = system.process('gateway');
     const stopped = gateway.kill('SIGTERM');
     await chat.end();
     expect(chat.sse.ended).toBe('closed');
@@ -168,23 +168,23 @@ describe('a system in operation', () => {
     gate.open();
     expect(await stopped).toMatchObject({ code: 0, signal: null });
     await gateway.restart();
-    const run = await runEnd(engine.url(), chat.runId);
+    const run = await runEnd(system.url(), chat.runId);
     expect(run).toMatchObject({ outcome: 'completed', answer: 'Before the stop and after it.' });
-    expect(engine.models.violations()).toEqual([]);
+    expect(system.models.violations()).toEqual([]);
   });
 
   it('accepts and answers again after the start', async () => {
-    const s = new CommitteeScript(engine.models, 'Is it back?')
+    const s = new CommitteeScript(system.models, 'Is it back?')
       .plan([expert('x1', 'Say.')])
       .expert('Yes.')
       .answer(['Yes.']);
-    const { id } = (await startRun(engine.url(), { model: 'conclave-fast', input: s.question })).body;
-    expect((await runEnd(engine.url(), id)).answer).toBe('Yes.');
+    const { id } = (await startRun(system.url(), { model: 'conclave-fast', input: s.question })).body;
+    expect((await runEnd(system.url(), id)).answer).toBe('Yes.');
     expect(s.calls()).toHaveLength(3);
   });
 
   it('keeps the trace of its client in every record of a run: steps, tasks, calls, the gap, a command and the end', async () => {
-    const finished = new CommitteeScript(engine.models, `${hops.question} (traced)`)
+    const finished = new CommitteeScript(system.models, `${hops.question} (traced)`)
       .plan([research('r1', `${hops.thing} founded`), expert('x1', 'Who?')])
       .expert(`It was ${hops.person}.`)
       .gap('the birthplace', 'Where?')
@@ -192,26 +192,26 @@ describe('a system in operation', () => {
       .complete()
       .answer([`${hops.place}.`]);
     const gate = latch();
-    const cancelled = new CommitteeScript(engine.models, 'What is cancelled? (traced)')
+    const cancelled = new CommitteeScript(system.models, 'What is cancelled? (traced)')
       .plan([expert('x1', 'Say.')])
       .expert('This.', { when: gate.opened });
     const begin = async ({ question }: CommitteeScript, model: string, trace: string): Promise<string> =>
-      (await startRun(engine.url(), { model, input: question }, { traceparent: `00-${trace}-${'c'.repeat(16)}-01` })).body.id;
+      (await startRun(system.url(), { model, input: question }, { traceparent: `00-${trace}-${'c'.repeat(16)}-01` })).body.id;
     const traces = ['a1'.repeat(16), 'b2'.repeat(16)] as const;
     const runs = [await begin(finished, 'conclave', traces[0]), await begin(cancelled, 'conclave-fast', traces[1])] as const;
     await until('the call of the expert', () => cancelled.calls('expert').length > 0, { timeoutMs: 15_000 });
-    expect((await command(engine.url(), runs[1], { command: 'cancel' })).status).toBe(202);
+    expect((await command(system.url(), runs[1], { command: 'cancel' })).status).toBe(202);
     gate.open();
-    expect([(await runEnd(engine.url(), runs[0])).outcome, (await runEnd(engine.url(), runs[1])).outcome]).toEqual([
+    expect([(await runEnd(system.url(), runs[0])).outcome, (await runEnd(system.url(), runs[1])).outcome]).toEqual([
       'completed',
       'cancelled',
     ]);
 
-    // Nobody else may have the folder of the embedded engine open; what is under way is written before the process ends.
-    await Promise.all([...engine.all().values()].map((process) => process.stop()));
+    // Nobody else may have the folder of the embedded mode open; what is under way is written before the process ends.
+    await Promise.all([...system.all().values()].map((process) => process.stop()));
     const types = new Set<string>();
     for (const [n, runId] of runs.entries())
-      for (const { event, headers } of await recordsOf(engine, runId)) {
+      for (const { event, headers } of await recordsOf(system, runId)) {
         types.add(event!.type);
         expect([event!.type, event!.id, headers['traceparent']?.split('-')[1]]).toEqual([event!.type, event!.id, traces[n]]);
       }

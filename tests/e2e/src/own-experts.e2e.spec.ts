@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ScriptedModelServer } from '@conclave/test-support';
-import { ask, CommitteeScript, Engine, expert, readRun, user } from '@conclave/test-support/system';
+import { ask, CommitteeScript, System, expert, readRun, user } from '@conclave/test-support/system';
 import { pageFolder, readPage, writeFiles } from './harness/page.js';
 
 const page = readPage('docs/guides/experts-and-models.md');
@@ -11,17 +11,17 @@ const configuration = page.blocks.find(({ language, code }) => language === 'yam
 const question = 'May the landlord raise the rent twice a year?';
 const folder = pageFolder();
 let models: ScriptedModelServer;
-let engine: Engine;
+let system: System;
 
 beforeAll(async () => {
   models = await ScriptedModelServer.start({ models: ['qwen3:8b', 'qwen3:32b'] });
   writeFiles(page, folder);
   writeFileSync(join(folder, 'prompts/contracts.md'), 'You review contracts.\n');
   writeFileSync(join(folder, 'conclave.yaml'), configuration.code.replace('http://127.0.0.1:11434/v1', models.url));
-  engine = await Engine.start({ kind: 'embedded', demo: true, env: { CONCLAVE_CONFIG: join(folder, 'conclave.yaml') } });
+  system = await System.start({ mode: 'embedded', demo: true, env: { CONCLAVE_CONFIG: join(folder, 'conclave.yaml') } });
 });
 afterAll(async () => {
-  await engine?.stop();
+  await system?.stop();
   await models?.close();
   rmSync(folder, { recursive: true });
 });
@@ -33,12 +33,12 @@ it('asks the second tier where the first is unsure, and then checks for gaps', a
     .expertReply({ text: reply(0.4) })
     .expertReply({ text: reply(0.9) })
     .complete();
-  const answer = await ask(engine.url(), { model: 'contracts', messages: user(question) });
+  const answer = await ask(system.url(), { model: 'contracts', messages: user(question) });
   const calls = script.calls().map(({ model }) => model);
   expect(calls).toEqual(['qwen3:8b', 'qwen3:8b', 'qwen3:32b', 'qwen3:32b']);
   expect(script.unused()).toEqual([]);
   expect(JSON.stringify(script.calls('expert')[0]!.messages)).toContain('You review contracts.');
-  expect(await readRun(engine.url(), answer.headers.get('x-run-id')!)).toMatchObject({
+  expect(await readRun(system.url(), answer.headers.get('x-run-id')!)).toMatchObject({
     outcome: 'completed',
     answer: expect.stringContaining('It may not.'),
   });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfiguration } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
-import { Engine, workspaceRoot } from '@conclave/test-support/system';
+import { System, workspaceRoot } from '@conclave/test-support/system';
 import { describeOnce } from './harness/describe-once.js';
 import { follow, missingLines, pageFolder, readPage, writeFiles, type Block, type Followed, type Page } from './harness/page.js';
 
@@ -77,17 +77,17 @@ describe('every link of a page', () => {
 
 for (const page of toRun)
   describeOnce(page.path, () => {
-    let engine: Engine;
+    let system: System;
     let results: readonly Followed[];
 
     beforeAll(async () => {
       const folder = pageFolder();
       writeFiles(page, folder);
       const file = join(folder, 'conclave.yaml');
-      engine = await Engine.start({ demo: true, ...(existsSync(file) ? { env: { CONCLAVE_CONFIG: file } } : {}) });
-      results = await follow(page, engine, folder);
+      system = await System.start({ demo: true, ...(existsSync(file) ? { env: { CONCLAVE_CONFIG: file } } : {}) });
+      results = await follow(page, system, folder);
     });
-    afterAll(() => engine?.stop());
+    afterAll(() => system?.stop());
 
     it('works when its commands are pasted one after the other', () => {
       for (const { block, output } of results) expect([block.line, output]).toEqual([block.line, expect.not.stringContaining('"error":{')]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Engine, workspaceRoot } from '@conclave/test-support/system';
+import { System, workspaceRoot } from '@conclave/test-support/system';
 import { follow, readPage, type Followed } from './harness/page.js';
 
 const readme = readPage('README.md');
@@ -13,14 +13,14 @@ const sampleSources = (): readonly string[] =>
     .split('\n') ?? [];
 
 // The README against a system without any provider or corpus of its own: what a newcomer has.
-let engine: Engine;
+let system: System;
 let results: readonly Followed[];
 
 beforeAll(async () => {
-  engine = await Engine.start({ demo: true });
-  results = await follow(readme, engine);
+  system = await System.start({ demo: true });
+  results = await follow(readme, system);
 });
-afterAll(() => engine?.stop());
+afterAll(() => system?.stop());
 
 describe('the README', () => {
   it('has commands to run in both languages', () => {

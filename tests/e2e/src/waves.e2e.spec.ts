@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { Supervised, until } from '@conclave/test-support';
-import { ask, cleared, Engine, freePorts, plainTemplate, readRun, user, workspaceRoot } from '@conclave/test-support/system';
+import { ask, cleared, System, freePorts, plainTemplate, readRun, user, workspaceRoot } from '@conclave/test-support/system';
 import { describeOnce } from './harness/describe-once.js';
 import { Warehouse, warehouseKey } from './harness/warehouse.js';
 import { hotelScenarios } from './scenarios/hotel.js';
@@ -18,12 +18,12 @@ const hotelServer = (name: string) => ({ command: process.execPath, args: [join(
 const caches = { answer: false, semantic: false, plan: false, search: false };
 
 // One system for two worlds of tools, the one of the worked example and an invented one: each scenario is told apart by its question.
-let engine: Engine;
+let system: System;
 let warehouse: Warehouse;
 
 beforeAll(async () => {
   warehouse = await Warehouse.open();
-  engine = await Engine.start({
+  system = await System.start({
     configuration: {
       templates: {
         // As the example has it, and one that has all that costs a committee calls.
@@ -43,36 +43,36 @@ beforeAll(async () => {
   await toolsOffered([...hotelTools, 'stock.count(']);
 });
 afterAll(async () => {
-  await engine?.stop();
+  await system?.stop();
   await warehouse?.close();
 });
 let known = 0;
 afterEach(() => {
-  const violations = engine?.models.violations().slice(known) ?? [];
+  const violations = system?.models.violations().slice(known) ?? [];
   known += violations.length;
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
 });
 
 /** Servers are asked for their tools beside the start: waits until the planner is told of these. */
 async function toolsOffered(tools: readonly string[]): Promise<void> {
-  const s = new WaveScript(engine, 'Which tools are there?');
+  const s = new WaveScript(system, 'Which tools are there?');
   s.wave(wave('done', 'There is nothing to look up.'), Infinity).composer({ text: 'These.' }, Infinity);
   await until(
     'the tools in the prompt of the planner',
     async () => {
-      await ask(engine.url(), { model: 'hotel', messages: user(s.question) });
+      await ask(system.url(), { model: 'hotel', messages: user(s.question) });
       return tools.every((tool) => s.prompts.at(-1)?.includes(tool));
     },
     { timeoutMs: 30_000, everyMs: 200 },
   );
 }
 
-hotelScenarios(() => engine);
+hotelScenarios(() => system);
 waveScenarios(
-  () => engine,
+  () => system,
   () => warehouse,
 );
-secretScenarios(() => engine, secrets);
+secretScenarios(() => system, secrets);
 
 describeOnce('the example of the hotel', () => {
   it('starts as its README says, and its questions take the waves and planning calls that stand there', async () => {
@@ -89,7 +89,7 @@ describeOnce('the example of the hotel', () => {
       PMS_TOKEN: secrets.PMS_TOKEN,
       OPENAI_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
     };
-    const system = await Supervised.start({
+    const standalone = await Supervised.start({
       name: 'the example',
       args: [join(workspaceRoot, 'dist/standalone.js')],
       cwd: workspaceRoot,
@@ -117,9 +117,9 @@ describeOnce('the example of the hotel', () => {
       });
       expect(both.text).toMatch(/2026-12-04 to 2026-12-05: 5 standard[^]*2025-01-17 to 2025-01-19: 2 standard/);
       expect(await answered('January 17-19')).toMatchObject({ ...figures, waves: [['rooms1']], planned: 2 });
-      expect(system.output()).not.toContain(secrets.PMS_TOKEN);
+      expect(standalone.output()).not.toContain(secrets.PMS_TOKEN);
     } finally {
-      await system.stop();
+      await standalone.stop();
       await model.stop();
       rmSync(home, { recursive: true, force: true });
     }

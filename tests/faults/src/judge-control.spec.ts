@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Finding } from './evidence/evidence.js';
 import { judgeControl } from './judge-control.js';
-import type { Outcome } from './judge-control.js';
+import type { ScenarioOutcome } from './judge-control.js';
 
 const lost: Finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'It was accepted and has no terminal event.' };
-const ran = (error: string | null, ...findings: readonly Finding[]): Outcome => ({
+const ran = (error: string | null, ...findings: readonly Finding[]): ScenarioOutcome => ({
   scenario: 'killer-record',
-  engine: 'embedded',
+  mode: 'embedded',
   without: 'process-deaths',
   short: true,
   red: true,
@@ -19,7 +19,7 @@ const ran = (error: string | null, ...findings: readonly Finding[]): Outcome => 
   seconds: 1,
   folder: '',
 });
-const judged = (outcome: Outcome) => judgeControl(outcome, { without: 'process-deaths', check: 'one-terminal-event' });
+const judged = (outcome: ScenarioOutcome) => judgeControl(outcome, { without: 'process-deaths', check: 'one-terminal-event' });
 
 describe('a control', () => {
   it('holds when its check found what is lost, with ids', () => {
@@ -29,7 +29,7 @@ describe('a control', () => {
     });
   });
 
-  it.each<[string, Outcome]>([
+  it.each<[string, ScenarioOutcome]>([
     ['the scenario broke off, whatever was found', ran('It was not over after 150 s.', lost)],
     ['another check alone found something', ran(null, { ...lost, check: 'calm-afterwards' })],
     ['no id is named', ran(null, { ...lost, id: '' })],

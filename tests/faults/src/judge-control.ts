@@ -1,12 +1,12 @@
-import type { EngineKind } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import type { Control } from './scenarios/scenario.js';
 import type { Figures, Finding } from './evidence/evidence.js';
-import type { Row } from './world/world.js';
+import type { TableRow } from './world/world.js';
 
-/** What became of one scenario on one engine. */
-export interface Outcome {
+/** What became of one scenario in one mode. */
+export interface ScenarioOutcome {
   readonly scenario: string;
-  readonly engine: EngineKind;
+  readonly mode: Mode;
   readonly without: string | null;
   /** Less load and shorter storms, as in CI. */
   readonly short: boolean;
@@ -16,7 +16,7 @@ export interface Outcome {
   readonly findings: readonly Finding[];
   /** What the scenario itself threw; never counts as the red that a control needs. */
   readonly error: string | null;
-  readonly rows: readonly Row[];
+  readonly rows: readonly TableRow[];
   readonly recoveryMs: number | null;
   readonly figures: Figures | null;
   readonly seconds: number;
@@ -25,7 +25,7 @@ export interface Outcome {
 }
 
 /** Red is a control that proves nothing: the named check found no ids, or the scenario broke off and nobody knows what else it would have met. */
-export function judgeControl(outcome: Outcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): Outcome {
+export function judgeControl(outcome: ScenarioOutcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): ScenarioOutcome {
   const found = outcome.findings.filter((finding) => finding.check === wanted && finding.id !== '');
   const summary =
     found.length > 0

@@ -2,13 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { spawn, spawnSync } from 'node:child_process';
-import { type EngineKind, stackAddresses, workspaceRoot } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
+import { stackAddresses, workspaceRoot } from '@conclave/test-support/system';
 import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { readEvidence } from './evidence/store.js';
 import { record } from './report/recorded.js';
 import { tableOf } from './report/table.js';
-import type { Outcome } from './judge-control.js';
+import type { ScenarioOutcome } from './judge-control.js';
 import { boundsOf, runControl, runScenario } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
@@ -16,7 +17,7 @@ import type { Control, Scenario } from './scenarios/scenario.js';
 const wanted = 'kafka,redis,neo4j,chroma,searx';
 
 /**
- * The real servers of the distributed engine: those that are up are used and left alone, otherwise the local stack is started and stopped
+ * The real servers of distributed mode: those that are up are used and left alone, otherwise the local stack is started and stopped
  * again at the end. Throws when it does not come up.
  */
 async function useServers(needed: boolean): Promise<void> {
@@ -28,7 +29,7 @@ async function useServers(needed: boolean): Promise<void> {
     child.once('error', reject);
     child.once('exit', resolve);
   });
-  if (code !== 0 || !areUp()) throw new Error('The servers of the distributed engine did not start; --engine embedded needs none.');
+  if (code !== 0 || !areUp()) throw new Error('The servers of distributed mode did not start; --mode embedded needs none.');
   process.once('exit', () => spawnSync(process.execPath, [stack, 'down', '--only', wanted], { stdio: 'inherit', timeout: 60_000 }));
 }
 
@@ -44,7 +45,7 @@ function areUp(): boolean {
 
 const usage = `npm run faults [-- <name>...] [options]
   <name>                 scenarios to run; all without a name. kill:<service>:<point> is one cell of the kill matrix
-  --engine <kind>        embedded or distributed; both unless said otherwise
+  --mode <mode>          embedded or distributed; both if absent
   --without <protection> switches a protection off: the scenario has to turn red through the checker
   --controls             every protection of the scenarios switched off in turn; each has to turn its check red
   --short                less load and shorter storms, as in CI
@@ -57,7 +58,7 @@ const usage = `npm run faults [-- <name>...] [options]
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    engine: { type: 'string' },
+    mode: { type: 'string' },
     without: { type: 'string' },
     controls: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
@@ -69,15 +70,15 @@ const { values, positionals } = parseArgs({
   },
 });
 
-function engines(): readonly EngineKind[] {
-  const { engine } = values;
-  if (engine === undefined) return ['embedded', 'distributed'];
-  if (engine !== 'embedded' && engine !== 'distributed') throw new Error(`--engine is "${engine}"; it must be embedded or distributed.`);
-  return [engine];
+function modes(): readonly Mode[] {
+  const { mode } = values;
+  if (mode === undefined) return ['embedded', 'distributed'];
+  if (mode !== 'embedded' && mode !== 'distributed') throw new Error(`--mode is "${mode}"; it must be embedded or distributed.`);
+  return [mode];
 }
 
 function list(): void {
-  for (const { name, engines: on, fault, controls } of scenarios)
+  for (const { name, modes: on, fault, controls } of scenarios)
     console.log(`${name.padEnd(28)} ${on.join(', ').padEnd(22)} ${fault}${controls.map((one) => ` [--without ${one.without}]`).join('')}`);
 }
 
@@ -89,30 +90,30 @@ function judge(folder: string): number {
   return findings.length > 0 ? 1 : 0;
 }
 
-/** In CI a protection is switched off on one engine, the one that starts sooner; `--controls` takes all. */
-const controlEngines = ({ engines: on }: Control, scenario: Scenario): readonly EngineKind[] => {
-  const all = on ?? scenario.engines;
+/** In CI a protection is switched off in one mode, the one that starts sooner; `--controls` takes all. */
+const controlModes = ({ modes: on }: Control, scenario: Scenario): readonly Mode[] => {
+  const all = on ?? scenario.modes;
   return values.ci ? [all.includes('embedded') ? 'embedded' : 'distributed'] : all;
 };
 
-function jobs(): readonly (() => Promise<Outcome>)[] {
+function jobs(): readonly (() => Promise<ScenarioOutcome>)[] {
   const chosen = positionals.length > 0 ? positionals.map(scenarioNamed) : scenarios.filter(({ ci }) => ci.length > 0 || !values.ci);
   const short = values.short || values.ci;
-  const on = (kinds: readonly EngineKind[]) => engines().filter((kind) => kinds.includes(kind));
+  const chosenOf = (all: readonly Mode[]) => modes().filter((mode) => all.includes(mode));
   return chosen.flatMap((scenario) => [
     ...(values.controls
       ? []
-      : on(values.ci ? scenario.ci : scenario.engines).flatMap((engine) =>
+      : chosenOf(values.ci ? scenario.ci : scenario.modes).flatMap((mode) =>
           (values.ci ? (scenario.ciParts ?? [scenario]) : [scenario]).map(
-            (part) => () => runScenario(part, engine, { without: values.without ?? null, short }),
+            (part) => () => runScenario(part, mode, { without: values.without ?? null, short }),
           ),
         )),
     ...(values.controls || (values.ci && values.without === undefined)
       ? scenario.controls
           .filter(({ ci }) => ci !== false || !values.ci)
           .flatMap((control) =>
-            on(controlEngines(control, scenario)).map(
-              (engine) => () => runControl(control.part ? scenarioNamed(control.part) : scenario, engine, control),
+            chosenOf(controlModes(control, scenario)).map(
+              (mode) => () => runControl(control.part ? scenarioNamed(control.part) : scenario, mode, control),
             ),
           )
       : []),
@@ -122,10 +123,10 @@ function jobs(): readonly (() => Promise<Outcome>)[] {
 async function runAll(): Promise<number> {
   if (values.record && values.without !== undefined)
     throw new Error('--record takes no --without: with --controls each protection is recorded.');
-  await useServers(engines().includes('distributed'));
+  await useServers(modes().includes('distributed'));
   const waiting = [...jobs()];
-  if (waiting.length === 0) throw new Error('Nothing was run: no scenario of this choice exists on this engine.');
-  const outcomes: Outcome[] = [];
+  if (waiting.length === 0) throw new Error('Nothing was run: no scenario of this choice exists in this mode.');
+  const outcomes: ScenarioOutcome[] = [];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const outcome = await next();
@@ -136,9 +137,8 @@ async function runAll(): Promise<number> {
   await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, lane));
   console.log(`\n${tableOf(outcomes)}`);
   // Once more beneath the table: of a long output the end is what people are shown.
-  for (const { scenario, engine, red, error, findings } of outcomes)
-    if (red)
-      console.log(`${scenario} on ${engine}\n${[error, findingsText(findings)].filter(Boolean).join('\n')}\n`.replace(/^(?=.)/gm, '  '));
+  for (const { scenario, mode, red, error, findings } of outcomes)
+    if (red) console.log(`${scenario} ${mode}\n${[error, findingsText(findings)].filter(Boolean).join('\n')}\n`.replace(/^(?=.)/gm, '  '));
   writeFileSync(join(outcomes[0]!.folder, '../table.json'), JSON.stringify(outcomes, null, 2));
   const red = outcomes.filter((outcome) => outcome.red).length;
   console.log(`${outcomes.length - red} hold, ${red} red`);

@@ -1,11 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workspaceRoot, type EngineKind } from '@conclave/test-support/system';
+import { workspaceRoot } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { defaultBounds, type Bounds, type Evidence } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
-import { judgeControl, type Outcome } from './judge-control.js';
+import { judgeControl, type ScenarioOutcome } from './judge-control.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
 import { collect, waitForBound } from './world/collect.js';
 import { World } from './world/world.js';
@@ -18,11 +19,11 @@ export interface RunOptions {
 }
 
 /** Starts a system, lets the scenario harm it, collects the evidence, asks the checker. Never throws. */
-export async function runScenario(scenario: Scenario, engine: EngineKind, { without, short, waitsForBound }: RunOptions): Promise<Outcome> {
+export async function runScenario(scenario: Scenario, mode: Mode, { without, short, waitsForBound }: RunOptions): Promise<ScenarioOutcome> {
   const folder = join(
     workspaceRoot,
     '.results/faults',
-    [scenario.name.replaceAll(':', '-'), engine, ...(without ? [`without-${without}`] : [])].join('-'),
+    [scenario.name.replaceAll(':', '-'), mode, ...(without ? [`without-${without}`] : [])].join('-'),
   );
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -33,7 +34,7 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
   let error: string | null = null;
   try {
     await within(scenario.limitS * 1000, async () => {
-      world = await World.start(engine, scenario.system ?? {}, without, short);
+      world = await World.start(mode, scenario.system ?? {}, without, short);
       try {
         await scenario.run(world);
       } catch (thrown) {
@@ -46,7 +47,7 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
     error = [error, thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)].filter(Boolean).join('; ');
   }
   const ended = world as World | null;
-  if (ended) writeFileSync(join(folder, 'output.txt'), ended.engine.output());
+  if (ended) writeFileSync(join(folder, 'output.txt'), ended.system.output());
   await ended?.stop().catch((thrown: unknown) => (error = [error, `could not be stopped: ${String(thrown)}`].filter(Boolean).join('; ')));
   const verdict = evidence ? check(evidence, boundsOf(scenario, evidence)) : { findings: [], figures: null };
   if (evidence) writeEvidence(join(folder, 'evidence.json'), evidence);
@@ -54,9 +55,9 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
   const red = error !== null || verdict.findings.length > 0;
   const rows = ended?.rows ?? [];
   const recoveries = rows.flatMap(({ recoveryMs }) => (recoveryMs === null ? [] : [recoveryMs]));
-  const outcome: Outcome = {
+  const outcome: ScenarioOutcome = {
     scenario: scenario.name,
-    engine,
+    mode,
     without,
     short,
     red,
@@ -70,15 +71,15 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
     folder,
   };
   console.log(
-    `${scenario.name} on ${engine}${without ? ` without ${without}` : ''}: ${red ? 'RED' : 'holds'} (${outcome.seconds.toFixed(0)} s)`,
+    `${scenario.name} ${mode}${without ? ` without ${without}` : ''}: ${red ? 'RED' : 'holds'} (${outcome.seconds.toFixed(0)} s)`,
   );
   if (red) console.log([error, findingsText(verdict.findings)].filter(Boolean).join('\n').replace(/^/gm, '    '));
   return outcome;
 }
 
 /** Runs a scenario with one protection off: it has to fail through the named check with ids, and not by an error of its own. */
-export async function runControl(scenario: Scenario, engine: EngineKind, { without, check: wanted }: Control): Promise<Outcome> {
-  const outcome = await runScenario(scenario, engine, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
+export async function runControl(scenario: Scenario, mode: Mode, { without, check: wanted }: Control): Promise<ScenarioOutcome> {
+  const outcome = await runScenario(scenario, mode, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
   return judgeControl(outcome, { without, check: wanted });
 }
 

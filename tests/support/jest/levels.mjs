@@ -1,7 +1,5 @@
 // The spec files of the workspace and their levels.
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { workspaceRoot } from '../../../tools/workspace.mjs';
+import { filesUnder } from '../../../tools/workspace.mjs';
 
 export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'examples', 'libs', 'tests', 'tools'];
 
@@ -18,14 +16,13 @@ export const levels = {
   simulation: { files: /\/tests\/simulation\/.*\.spec\.ts$/, named: /tests\/simulation/ },
 };
 
-/** End-to-end tests of what one process prints and starts: the distributed engine has no part in them. */
+/** End-to-end tests of what one process prints and starts: distributed mode has no part in them. */
 export const ofOneProcess = /\/readme\.e2e\.spec\.ts$/;
 
 /** Paths relative to the root of the spec files in these folders that are of a level. */
 export function specFiles(level, folders = sourceFolders) {
   const levelOf = (path) => Object.keys(levels).find((name) => levels[name].files.test(`/${path}`)) ?? 'fast';
   return folders
-    .filter((folder) => existsSync(join(workspaceRoot, folder)))
-    .flatMap((folder) => readdirSync(join(workspaceRoot, folder), { recursive: true }).map((name) => `${folder}/${name}`))
-    .filter((path) => /\.spec\.(ts|mjs)$/.test(path) && !/\/(node_modules|dist)\//.test(path) && levelOf(path) === level);
+    .flatMap((folder) => filesUnder(folder))
+    .filter((path) => /\.spec\.(ts|mjs)$/.test(path) && levelOf(path) === level);
 }

@@ -40,18 +40,15 @@ describe('a run of Jest that hangs', () => {
     ]);
   });
 
-  it.each([
-    ['the only file', { 'waits.spec.ts': waits }],
-    ['one of those that run at a time', { 'waits.spec.ts': waits, 'passes.spec.ts': passes }],
-  ])(
-    'is ended at its limit, and names the file and the test that waits, although that blocks its whole process: %s',
-    async (_name, sources) => {
-      const { code, timedOut, failures } = await run(sources, { limit: 9 });
+  it('is ended at its limit, and names the file and the test that waits, although that blocks its whole process', async () => {
+    // The only file, and one of those that run at a time. Both wait for their limit: they do so at once.
+    const sources = [{ 'waits.spec.ts': waits }, { 'waits.spec.ts': waits, 'passes.spec.ts': passes }];
+    for (const { code, timedOut, failures } of await Promise.all(sources.map((one) => run(one, { limit: 12 })))) {
       expect([code, timedOut]).toEqual([1, true]);
       expect(failures).toContainEqual(expect.stringMatching(/waits\.spec\.ts was still at the test "a thing waits", for \d+ s\.$/));
       expect(failures).toContainEqual(expect.stringMatching(/^Still alive at the end: .*sleep 60 \(process \d+\)/));
-    },
-  );
+    }
+  });
 
   it('is not spoken of when it ends by itself', async () => {
     expect(await run({ 'passes.spec.ts': passes })).toMatchObject({ code: 0, passed: 1, failures: [], skipped: 0, left: [] });

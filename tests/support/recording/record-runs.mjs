@@ -22,6 +22,11 @@ const wave = (earlier, status, tools) => ({
   match: { system: marks.roles.waves, user: earlier },
   reply: { text: JSON.stringify({ status, action: `Calculating, ${tools.length} at once.`, slots: {}, tools, reasoning: 'Sums first.' }) },
 });
+const part = (role, user, says) => ({
+  match: { system: marks.roles[role], ...(user === undefined ? {} : { user }) },
+  reply: { text: JSON.stringify(says) },
+  ...(user === undefined ? { times: Infinity } : {}),
+});
 const runs = {
   agentic: { ...committee, model: 'conclave' },
   'single-pass': { ...committee, model: 'conclave-fast' },
@@ -34,13 +39,34 @@ const runs = {
       { match: { system: marks.roles.composer }, reply: { text: '391, 9 and 3519 [3].', words: true } },
     ],
   },
+  'reflective-rag': {
+    model: 'conclave-reflective-rag',
+    question: 'Where was the founder of the Gull Works born?',
+    script: [
+      part('router', undefined, { class: 'factual', collections: ['research'] }),
+      part('reader', 'QUERY: Where was', { facts: [{ fact: 'Ada Quist founded the Gull Works.', passage: 1 }] }),
+      part('evaluator', /FACTS:(?![^]*\[2\])/u, { quality: 'partial', missing: ['the birthplace of Ada Quist'] }),
+      part('refiner', undefined, { query: 'birthplace of Ada Quist' }),
+      part('reader', 'QUERY: birthplace', { facts: [{ fact: 'Ada Quist was born in Brest.', passage: 1 }] }),
+      part('evaluator', /\[2\]/u, { quality: 'sufficient', missing: [] }),
+      { match: { system: marks.roles.composer }, reply: { text: 'In Brest [2].', words: true } },
+    ],
+  },
+};
+/** Documents of the runs that ask a scripted server. */
+const documents = {
+  'works.md': '# Gull Works\n\nThe Gull Works were founded by Ada Quist in 1874.\n',
+  'ada.md': '# Ada Quist\n\nAda Quist was born in Brest and built bridges.\n',
 };
 const tools = [{ name: 'precision.calculate', description: 'Calculates.', signature: 'expression: string', repeatable: true }];
 
 /** The configuration of a run that asks a scripted server, and the tools as a server of the product would have written them down. */
 async function prepare(home, url) {
   const config = join(home, 'conclave.yaml');
-  writeFileSync(config, `providers:\n  scripted:\n    base_url: ${url}\n`);
+  const corpus = join(home, 'documents');
+  mkdirSync(corpus, { recursive: true });
+  for (const [name, text] of Object.entries(documents)) writeFileSync(join(corpus, name), text);
+  writeFileSync(config, `providers:\n  scripted:\n    base_url: ${url}\nsearch:\n  corpus: ${corpus}\n`);
   const store = openSqlite({ home, processId: 'recorder', durability: 'process', prunes: false });
   await store.state.settings.write(toolOffersSetting, 0, { tools });
   await store.close();

@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { openObservers, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { knownStrategy } from '@conclave/strategies';
-import { openSystem, type EmbeddedSystem } from '../engine.js';
+import { openSystem, type EmbeddedSystem } from '../system.js';
 import { listen } from '../listen.js';
 import { openOwnDoors } from '../own-doors.js';
 import { GatewayClient } from './gateway-client.js';
@@ -71,15 +71,15 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
     interactive: { home: loaded.home, terminal: options.progress },
   });
   const doors = openOwnDoors(loaded, { host: '127.0.0.1', lan: false });
-  const engine = await openSystem({ loaded, observers, doors, ...(options.localServers ? { localServers: options.localServers } : {}) });
+  const system = await openSystem({ loaded, observers, doors, ...(options.localServers ? { localServers: options.localServers } : {}) });
   try {
-    const { choice } = engine.catalogue.found();
+    const { choice } = system.catalogue.found();
     if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
-    if (callsTools(engine, options.model)) {
+    if (callsTools(system, options.model)) {
       options.progress.write('(waiting for the tool servers)\n');
-      await pTimeout(engine.toolsListed, { milliseconds: toolsMs, fallback: () => undefined });
+      await pTimeout(system.toolsListed, { milliseconds: toolsMs, fallback: () => undefined });
     }
-    const { url: own } = await listen(engine.gateway, '127.0.0.1', 0);
+    const { url: own } = await listen(system.gateway, '127.0.0.1', 0);
     // A user who may read the configuration may use any of its keys.
     return await follow(
       new GatewayClient(own, loaded.environment.CONCLAVE_API_KEY ?? Object.values(loaded.secrets.clientKeys)[0]),
@@ -87,7 +87,7 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
       look,
     );
   } finally {
-    await engine.close();
+    await system.close();
   }
 }
 

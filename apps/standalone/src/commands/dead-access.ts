@@ -2,7 +2,8 @@ import { userInfo } from 'node:os';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, Failure } from '@conclave/contracts';
 import { logPlace, newProcessId, openLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
-import { DeadLetters, type Decision, type LetterFilter } from '@conclave/ports';
+import { runFolding } from '@conclave/service-merger';
+import { DeadLetters, type LetterDecision, type LetterFilter } from '@conclave/ports';
 import type { GatewayClient } from './gateway-client.js';
 import { findGateway } from './running-gateway.js';
 
@@ -12,8 +13,8 @@ export interface DeadAccess {
   readonly where: string;
   list(filter: LetterFilter, page: { readonly limit: number; readonly before?: string }): Promise<DeadLetterList>;
   show(id: string): Promise<DeadLetterView>;
-  redrive(id: string, decision: Decision & { readonly again: boolean }): Promise<DeadLetterSettled>;
-  discard(id: string, decision: Decision): Promise<DeadLetterSettled>;
+  redrive(id: string, decision: LetterDecision & { readonly again: boolean }): Promise<DeadLetterSettled>;
+  discard(id: string, decision: LetterDecision): Promise<DeadLetterSettled>;
   close(): Promise<void>;
 }
 
@@ -42,8 +43,8 @@ export async function openDeadAccess(loaded: Loaded, terminal: { write(text: str
   const client = await findGateway(loaded);
   if (client) return overHttp(client);
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
-  const opened = await openLog({ loaded, logger, processId: newProcessId('dead') });
-  if (!opened) throw new Failure('DEAD_LETTER_NOT_FOUND', `Nothing was ever recorded in ${logPlace(loaded)}.`);
+  const opened = await openLog({ loaded, logger, processId: newProcessId('dead'), folding: runFolding });
+  if (!opened) throw new Failure('DEAD_LETTER_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
   const letters = new DeadLetters({ log: opened.log, topics: opened.topics, runOf: opened.runOf });
   return {
     where: opened.where,

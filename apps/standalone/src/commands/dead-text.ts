@@ -53,7 +53,7 @@ export function letterText(letter: DeadLetterView): string {
     ['From', `${short(letter.record ?? 'nowhere known', 200)}, group ${short(letter.group ?? 'unknown', 80)}`],
     ['Why', `${short(letter.reason, 40)}${letter.error ? `: ${short(letter.error, 400)}` : ''}`],
     ['Died', `${time(letter.diedAt)} UTC${attempts === null ? '' : `, after ${count(attempts, 'attempt')}`}`],
-    ['Event', letter.type ? short(`${letter.type} ${letter.eventId ?? ''}`, 200) : 'none that its headers name'],
+    ['Event', letter.type ? short(`${letter.type} ${letter.eventId ?? ''}`, 200) : 'not named in its headers'],
     ...(letter.runId ? ([['Run', short(letter.runId, 80)]] as const) : []),
     ...(letter.redriveOf ? ([['Re-drive', `of the letter ${short(letter.redriveOf, 40)}`]] as const) : []),
     ...settlements.map((settlement) => ['Decided', decided(settlement)] as const),
@@ -87,7 +87,7 @@ export function letterText(letter: DeadLetterView): string {
     const value = Buffer.from(raw.base64, 'base64');
     const cut = value.length > shownBytes;
     return [
-      `Value, ${count(bytes, 'byte')} that are no text${cut ? `, the first ${shownBytes} (all of it: --raw)` : ''}`,
+      `Value, ${count(bytes, 'byte')} that are not text${cut ? `, the first ${shownBytes} (all of it: --raw)` : ''}`,
       ...hexLines(value.subarray(0, shownBytes)),
     ];
   }

@@ -81,7 +81,7 @@ describe('dead letters at the command line', () => {
       const shown = await dead('show', letter!.id);
       expect(shown.text).toContain('group merger');
       expect(shown.text).toContain('undecodable: ');
-      expect(shown.text).toContain('nothing was answered or aborted in its place');
+      expect(shown.text).toContain('no task or run was ended because of it');
       // Terminal control characters are escaped.
       expect(shown.text).toContain('{"epoch": 0, "tasks": [\\u001b[31m');
       expect(shown.raw.includes(0x1b)).toBe(false);
@@ -98,7 +98,7 @@ describe('dead letters at the command line', () => {
       }
       const refused = await dead('redrive', letter!.id);
       expect(refused).toMatchObject({ code: exitCodes.failed, text: '' });
-      expect(refused.warned).toMatch(/settled already.*redriven by admin\.key/);
+      expect(refused.warned).toMatch(/already settled.*redriven by admin\.key/);
       expect((await dead('redrive', '7-7')).warned).toContain('No dead letter has this id');
     });
   }, 60_000);

@@ -8,21 +8,21 @@ import { GatewayRefusal } from './gateway-client.js';
 
 export const deadHelp = `conclave dead: records that could not be handled
 
-  conclave dead list                   the open ones, newest first; exit code 0
+  conclave dead list                   open dead letters, newest first; exit code 0
       --topic <t> --group <g> --reason undecodable|failed|killed_process
-      --all                            settled ones too, with who settled them and when
+      --all                            settled ones too, with the person and time
       --limit <n> --before <page>      page by page, 50 at a time
-  conclave dead show <id>              where it comes from, why it is dead, what that caused, headers, value
-      --raw                            the value alone, byte by byte
-  conclave dead redrive <id>...        publishes the record again, for the group that failed and for no other
-      --again                          also when it is settled already
-  conclave dead discard <id>...        notes that nobody will handle it
+  conclave dead show <id>              source, reason, consequences, headers, value
+      --raw                            only the value, byte by byte
+  conclave dead redrive <id>...        publishes the record again, only for the group that failed
+      --again                          even if it is already settled
+  conclave dead discard <id>...        marks it as settled without handling
       --note <text>                    why, for the record (redrive and discard)
 
-  --json prints what the admin API answers. Exit code 1 when a letter is unknown, settled already, or not reachable.
-  The record keeps its id, so its effect stays one however often it is re-driven. Where its death has ended the run
-  or answered its task, a re-drive changes nothing about that any more; the command says so.
-  Talks to the running gateway (from its own machine); to Kafka or a stopped data folder where none runs.
+  --json prints what the admin API answers. Exit code 1 if a letter is unknown, already settled, or not reachable.
+  The record keeps its id, so it takes effect once however often it is re-driven. If its failure ended the run
+  or its task, a re-drive no longer changes that; the command says so.
+  Uses the running gateway (from its own machine), otherwise Kafka or a stopped data folder.
 `;
 
 export interface DeadCommand {
@@ -63,7 +63,7 @@ export async function deadCommand({ loaded, args, out, terminal }: DeadCommand):
     return exitCodes.answered;
   }
   if (verb !== 'list' && verb !== 'show' && verb !== 'redrive' && verb !== 'discard')
-    return usage(verb === undefined ? 'Say what to do with dead letters.' : `There is no command "dead ${verb}".`);
+    return usage(verb === undefined ? 'A command for dead letters is missing.' : `There is no command "dead ${verb}".`);
   if (verb === 'list' ? ids.length > 0 : ids.length === 0)
     return usage(verb === 'list' ? '`dead list` takes no id.' : 'Name a letter by its id.');
   if (verb === 'show' && ids.length > 1) return usage('`dead show` takes one id.');

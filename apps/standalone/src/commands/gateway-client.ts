@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isTerminal, RunAccepted, RunList, RunView, type EngineEntry, type Snapshot, type StreamEntry } from '@conclave/contracts';
-
-export type RunCompletedEntry = Extract<EngineEntry, { kind: 'run.completed' }>;
+import {
+  CommandAccepted,
+  type CommandRequest,
+  isTerminal,
+  RunAccepted,
+  RunList,
+  RunView,
+  type Snapshot,
+  type StreamEntry,
+} from '@conclave/contracts';
 
 /** An error answer of the gateway, with its message. */
 export class GatewayRefusal extends Error {}
@@ -38,6 +45,12 @@ export class GatewayClient {
     await this.json('POST', `/v1/runs/${runId}/commands`, { command: 'cancel', reason: 'asked for at the terminal' });
   }
 
+  /** Sends a command; with one key it takes effect once, however often it is sent. */
+  async command(runId: string, command: CommandRequest, key: string): Promise<CommandAccepted> {
+    const path = `/v1/runs/${encodeURIComponent(runId)}/commands`;
+    return CommandAccepted.parse(await this.json('POST', path, command, { 'idempotency-key': key }));
+  }
+
   async list(limit?: number): Promise<RunList> {
     return RunList.parse(await this.json('GET', limit === undefined ? '/v1/runs' : `/v1/runs?limit=${limit}`));
   }
@@ -46,13 +59,13 @@ export class GatewayClient {
     return RunView.parse(await this.json('GET', `/v1/runs/${encodeURIComponent(runId)}`));
   }
 
-  /** Entries of a run up to its end. Resumes a broken connection a bounded number of times. */
-  async *events(runId: string): AsyncGenerator<StreamEntry | Snapshot> {
+  /** Entries of a run up to its end. Resumes a broken connection a bounded number of times. Throws when the signal aborts. */
+  async *events(runId: string, signal: AbortSignal | null = null): AsyncGenerator<StreamEntry | Snapshot> {
     let last = 0;
     let lost: unknown;
     for (let failures = 0; failures < 5; failures += 1) {
       try {
-        for await (const entry of this.eventsAfter(runId, last)) {
+        for await (const entry of this.eventsAfter(runId, last, signal)) {
           if ('id' in entry) {
             last = entry.id;
             failures = 0;
@@ -61,19 +74,20 @@ export class GatewayClient {
           if (entry.kind !== 'snapshot' && isTerminal(entry)) return;
         }
       } catch (error) {
-        if (error instanceof GatewayRefusal) throw error;
+        if (error instanceof GatewayRefusal || signal?.aborted) throw error;
         lost = error;
       }
       await delay(250 * 2 ** failures);
     }
-    throw new GatewayRefusal(`The events of ${runId} broke off too often; \`conclave run ${runId}\` shows where it stands.`, {
+    throw new GatewayRefusal(`The event stream of ${runId} broke too often; \`conclave run ${runId}\` shows where it stands.`, {
       cause: lost,
     });
   }
 
-  private async *eventsAfter(runId: string, last: number): AsyncGenerator<StreamEntry | Snapshot> {
+  private async *eventsAfter(runId: string, last: number, signal: AbortSignal | null): AsyncGenerator<StreamEntry | Snapshot> {
     const response = await fetch(`${this.url}/v1/runs/${runId}/events`, {
       headers: { ...this.identity, accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
+      signal,
     });
     if (!response.ok || !response.body) throw await failureOf(response);
     let rest = '';

@@ -124,6 +124,21 @@ describe('a store that is rebuilt from the log', () => {
     expect((await store.stream.read(runId, 0, 500)).ended).toBe(true);
   });
 
+  it('counts a call that was recorded after the end while the calls before it are still being written', async () => {
+    const recorded = events.filter((event) => event.type === 'CallRecorded');
+    const last = recorded.at(-1)!;
+    await broker.connect().publish([...events.filter((event) => event !== last), last]);
+    const slow: Sqlite['recovery'] = Object.assign(Object.create(store.recovery), {
+      calls: async (...args: Parameters<Sqlite['recovery']['calls']>) => {
+        const written = await store.recovery.calls(...args);
+        if (written > 1) await new Promise((resolve) => setTimeout(resolve, 100));
+        return written;
+      },
+    });
+    const options = { log: broker.connect(), topics, recovery: slow, mark, now: now(), retentionMs: 60_000, signal, strategyOf };
+    expect(await rebuildStore(options)).toMatchObject({ ended: 1, calls: recorded.length });
+  });
+
   it('answers every finished call as the journal did', async () => {
     const { calls } = await rebuilt(events);
     const recorded = events.filter((event): event is CallRecorded => event.type === 'CallRecorded');
@@ -236,7 +251,7 @@ describe('a store that is rebuilt from the log', () => {
         : event,
     );
     const { aborted } = await rebuilt(changed);
-    expect(aborted).toEqual([{ runId, fault: expect.stringContaining('step 2 gave other when it was recorded') }]);
+    expect(aborted).toEqual([{ runId, fault: expect.stringContaining('step 2 returned other when it was recorded') }]);
     expect(await abortsOf()).toMatchObject([{ runId, data: { actor: 'recover' } }]);
     expect(await read()).toMatchObject({ version: 3, terminal: false });
   });
@@ -249,7 +264,7 @@ describe('a store that is rebuilt from the log', () => {
     const { raw, headers } = broker.records('plan.requested')[0]!;
     broker = new MemoryBroker();
     await broker.connect().publishRaw({ topic: 'plan.requested', key: runId, headers, raw });
-    expect(await rebuild()).toMatchObject({ open: 1, bodies: 1, aborted: [{ runId, fault: 'its request cannot be read any more' }] });
+    expect(await rebuild()).toMatchObject({ open: 1, bodies: 1, aborted: [{ runId, fault: 'its request can no longer be read' }] });
     expect(await abortsOf()).toHaveLength(1);
     expect(await store.state.runs.header(runId)).toMatchObject({ data: { goal: expect.stringContaining('lost') } });
     await expect(store.blobs.get(JSON.parse(raw!.toString()) as { sha256: string; bytes: number })).rejects.toMatchObject({

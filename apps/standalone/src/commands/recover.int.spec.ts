@@ -8,36 +8,36 @@ import { claimStores, loadConfiguration, silentLogger } from '@conclave/platform
 import { leaseTtlMs } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { startRedis, type UrlInstance } from '@conclave/test-support/real-servers';
-import { CommitteeScript, Engine, expert, latch, readRun, repeatedFinished, runEnd, startRun } from '@conclave/test-support/system';
+import { CommitteeScript, System, expert, latch, readRun, repeatedFinished, runEnd, startRun } from '@conclave/test-support/system';
 import { expertPrompts } from '@conclave/strategies';
 import { Redis } from 'ioredis';
 import { exitCodes } from './ask.js';
 import { recoverCommand } from './recover.js';
 
 let redis: UrlInstance;
-let engine: Engine;
+let system: System;
 const copies = mkdtempSync(join(tmpdir(), 'conclave-copy-'));
 beforeAll(async () => {
   redis = await startRedis();
-  engine = await Engine.start({ kind: 'distributed', servers: { REDIS_URL: redis.url } });
+  system = await System.start({ mode: 'distributed', servers: { REDIS_URL: redis.url } });
 }, 60_000);
 afterAll(async () => {
-  await engine?.stop();
+  await system?.stop();
   await redis?.destroy();
   rmSync(copies, { recursive: true, force: true });
 }, 60_000);
 
 const data = (): string => join(redis.folder, 'data');
-const load = () => loadConfiguration(engine.environment(), engine.folder, { categories: Object.keys(expertPrompts) });
-const script = (label: string): CommitteeScript => new CommitteeScript(engine.models, `What is kept? (${label})`);
+const load = () => loadConfiguration(system.environment(), system.folder, { categories: Object.keys(expertPrompts) });
+const script = (label: string): CommitteeScript => new CommitteeScript(system.models, `What is kept? (${label})`);
 const begin = async (s: CommitteeScript): Promise<string> =>
-  (await startRun(engine.url(), { model: 'conclave-fast', input: s.question })).body.id;
+  (await startRun(system.url(), { model: 'conclave-fast', input: s.question })).body.id;
 const called = (s: CommitteeScript, role: 'planner' | 'expert' | 'composer') =>
   until(`a call of the ${role}`, () => s.calls(role).length > 0);
 
 async function readiness(): Promise<readonly number[]> {
   return Promise.all(
-    engine.metricUrls().map(async (url) => {
+    system.metricUrls().map(async (url) => {
       const { status } = await fetch(`${url}/health/ready`);
       return status;
     }),
@@ -76,7 +76,7 @@ async function ends(): Promise<readonly string[]> {
 
 async function whole(runs: ReadonlyMap<string, CommitteeScript>, calls: number): Promise<void> {
   for (const [id, s] of runs) {
-    expect(await runEnd(engine.url(), id)).toMatchObject({ outcome: 'completed', answer: `Answer of ${s.question}` });
+    expect(await runEnd(system.url(), id)).toMatchObject({ outcome: 'completed', answer: `Answer of ${s.question}` });
     expect(repeatedFinished(s.calls())).toEqual([]);
     expect(s.calls()).toHaveLength(calls);
     expect(s.unused()).toEqual([]);
@@ -113,16 +113,16 @@ describe('a state store that was lost', () => {
     composed.answer([{ text: text(composed), when: composing.opened }]);
 
     const overId = await begin(over);
-    await runEnd(engine.url(), overId);
+    await runEnd(system.url(), overId);
     const ids = [await begin(planned), await begin(worked), await begin(composed)] as const;
     await Promise.all([called(planned, 'planner'), called(worked, 'expert'), called(composed, 'composer')]);
 
     await replaced(() => undefined);
-    const calls = engine.models.calls.length;
+    const calls = system.models.calls.length;
     for (const gate of [planning, working, composing]) gate.open();
-    expect((await startRun(engine.url(), { model: 'conclave-fast', input: 'Does anybody hear?' })).status).toBe(503);
+    expect((await startRun(system.url(), { model: 'conclave-fast', input: 'Does anybody hear?' })).status).toBe(503);
     await delay(1_500); // only time can show that nothing happens
-    expect(engine.models.calls).toHaveLength(calls);
+    expect(system.models.calls).toHaveLength(calls);
 
     const { code, text: said } = await recover();
     expect(said).toContain('3 open runs');
@@ -156,13 +156,13 @@ describe('a state store that was lost', () => {
     await anotherStart();
     await renewed();
     before.open();
-    expect(await runEnd(engine.url(), firstId)).toMatchObject({ outcome: 'completed' });
+    expect(await runEnd(system.url(), firstId)).toMatchObject({ outcome: 'completed' });
     const secondId = await begin(second);
     await called(second, 'composer');
 
     await replaced(() => cpSync(join(copies, 'data'), data(), { recursive: true }));
     // A process that starts while the store is red waits for the recovery too.
-    await engine.process('planner').kill('SIGKILL');
+    await system.process('planner').kill('SIGKILL');
     await all(false);
     after.open();
     const { code, text: said } = await recover();
@@ -176,7 +176,7 @@ describe('a state store that was lost', () => {
       ]),
       3,
     );
-    expect(await readRun(engine.url(), firstId)).toMatchObject({ terminal: true });
+    expect(await readRun(system.url(), firstId)).toMatchObject({ terminal: true });
   }, 60_000);
 });
 
@@ -191,7 +191,7 @@ async function anotherStart(): Promise<void> {
 async function renewed(): Promise<void> {
   const client = new Redis(redis.url);
   // Leases are in the first bucket.
-  const leases = `${engine.prefix}{0}:leases`;
+  const leases = `${system.prefix}{0}:leases`;
   const from = Date.now();
   const renewedAt = async (): Promise<readonly number[]> => {
     const found = await client.zrange(leases, '0', '-1', 'WITHSCORES');

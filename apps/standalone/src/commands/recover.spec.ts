@@ -48,7 +48,7 @@ async function recover({ force = false, signal = new AbortController().signal } 
 
 describe('recover', () => {
   it('has nothing to do where nothing was ever recorded, and where no store was ever used', async () => {
-    expect(await recover()).toMatchObject({ code: exitCodes.answered, said: expect.stringContaining('nothing was ever recorded') });
+    expect(await recover()).toMatchObject({ code: exitCodes.answered, said: expect.stringContaining('nothing is recorded') });
     await folder(async () => undefined);
     expect(await recover()).toMatchObject({ code: exitCodes.answered, said: expect.stringContaining('nothing to recover') });
   });

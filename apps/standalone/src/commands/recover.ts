@@ -32,7 +32,7 @@ export async function recoverCommand(options: RecoverCommand): Promise<number> {
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('recover') });
   if (!opened) {
-    out.write(`There is nothing to recover: nothing was ever recorded in ${logPlace(loaded)}.\n`);
+    out.write(`There is nothing to recover: nothing is recorded in ${logPlace(loaded)}.\n`);
     return exitCodes.answered;
   }
   try {
@@ -53,7 +53,7 @@ export async function recoverCommand(options: RecoverCommand): Promise<number> {
 async function unneeded({ state, where }: OpenedLog, mark: StoreMark | null, options: RecoverCommand): Promise<number | null> {
   const { out, terminal, force } = options;
   if (!mark) {
-    out.write(`There is nothing to recover: no state store was ever used with ${where}.\n`);
+    out.write(`There is nothing to recover: no state store has been used with ${where}.\n`);
     return exitCodes.answered;
   }
   const own = await state.identity.read();
@@ -64,13 +64,13 @@ async function unneeded({ state, where }: OpenedLog, mark: StoreMark | null, opt
     return exitCodes.failed;
   }
   if (!force && own && own.generation >= mark.generation) {
-    out.write('The state store fits the log: nothing was changed. After a backup was put back, --force rebuilds it all the same.\n');
+    out.write('The state store fits the log: nothing was changed. After a backup was restored, --force rebuilds it anyway.\n');
     return exitCodes.answered;
   }
   const live = force ? [] : await stillLive(state.recovery, options);
   if (live.length === 0) return null;
   terminal.write(
-    `Processes work on this state store: ${live.join(', ')}. Nothing was changed. Stop them first; --force does not wait for them.\n`,
+    `Processes use this state store: ${live.join(', ')}. Nothing was changed. Stop them first; --force does not wait for them.\n`,
   );
   return exitCodes.failed;
 }

@@ -96,7 +96,7 @@ function summaryOf(event: AnyEvent): string {
     case 'StepRecorded': {
       const { version, input, rule, ruleSentence, outputs } = event.data;
       const out = outputs.map(({ type }) => type).join(', ') || 'nothing';
-      return said(`step ${version} on ${input.type} gave ${out}`, rule && `${rule} ${short(ruleSentence ?? '', 100)}`);
+      return said(`step ${version} on ${input.type} returned ${out}`, rule && `${rule} ${short(ruleSentence ?? '', 100)}`);
     }
     case 'CallRecorded': {
       const { purpose, model, status, attempt, usage, durationMs, failure } = event.data;

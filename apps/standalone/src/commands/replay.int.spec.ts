@@ -24,7 +24,7 @@ const sink = { write: () => undefined };
 const load = (variables: Record<string, string> = {}) =>
   loadConfiguration({ CONCLAVE_HOME: home, PORT: '9', ...variables }, home, { categories: Object.keys(expertPrompts) });
 
-/** All events that a run of the embedded engine leaves on its log. */
+/** All events that a run in embedded mode leaves on its log. */
 async function recording(): Promise<Event[]> {
   const signal = new AbortController().signal;
   await ask({ loaded: load(), question: sampleQuestion(), model: 'conclave', answer: sink, progress: sink, localServers, signal });

@@ -111,7 +111,7 @@ describe('replay --recorded of a stopped data folder', () => {
     const nowhere = join(home, 'nowhere');
     await expect(replayed(null, true, load({}, nowhere))).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
-      message: expect.stringMatching(/Nothing was ever/),
+      message: expect.stringMatching(/Nothing is recorded/),
     });
   });
 });
@@ -124,7 +124,7 @@ describe('replay of a run as a timeline', () => {
     const lines = text.trim().split('\n').slice(1);
     expect(lines).toHaveLength(all.length);
     expect(lines[0]).toMatch(/^ +\+0\.000 s {2}PlanRequested +gateway -> merger, planner +template conclave \(agentic\) · /);
-    expect(text).toMatch(/StepRecorded +merger -> replay +step \d+ on ResultReady gave GapDetected · D9 /);
+    expect(text).toMatch(/StepRecorded +merger -> replay +step \d+ on ResultReady returned GapDetected · D9 /);
     expect(text).toMatch(/CallRecorded .* judge\.gap · .* · ok · attempt 1 · \d+ ms · 1 call · \d+ tokens/);
     expect(lines.filter((line) => line.includes('RunCompleted  '))).toHaveLength(1);
     const offsets = lines.map((line) => Number(/\+([\d.]+) s/.exec(line)![1]));
@@ -163,7 +163,7 @@ describe('replay of recordings that do not hold', () => {
   it('names missing steps and records that cannot be decoded, and fails', async () => {
     const gaps = await replayed(gappy, true);
     expect(gaps.code).toBe(exitCodes.failed);
-    expect(gaps.text).toMatch(new RegExp(`^${gappy}: the recording is not whole; .*\n  lacks     steps 1 to 2 missing\n`));
+    expect(gaps.text).toMatch(new RegExp(`^${gappy}: the recording is incomplete; .*\n  lacks     steps 1 to 2 missing\n`));
     const { code, text } = await replayed(garbled, true);
     expect(code).toBe(exitCodes.failed);
     expect(text).toContain(`lacks     ${garbled}/step/1 cannot be decoded`);

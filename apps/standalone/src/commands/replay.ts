@@ -35,7 +35,7 @@ export interface ReplayCommand {
 export async function replayCommand({ loaded, runId, recorded, facts = false, out, terminal }: ReplayCommand): Promise<number> {
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('replay') });
-  if (!opened) throw new Failure('RUN_NOT_FOUND', `Nothing was ever recorded in ${logPlace(loaded)}.`);
+  if (!opened) throw new Failure('RUN_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
   try {
     return recorded ? await compare(opened, runId, out) : await show(opened, runId!, facts, out);
   } finally {
@@ -54,7 +54,7 @@ async function show({ log, topics, where }: OpenedLog, runId: string, facts: boo
 async function compare(opened: OpenedLog, runId: string | null, out: ReplayCommand['out']): Promise<number> {
   const { where } = opened;
   const { runs, strangers, hash } = await replayRecorded(opened, runId);
-  if (runs.length === 0 && runId !== null) throw new Failure('RUN_NOT_FOUND', `Nothing of it is recorded in ${where}.`);
+  if (runs.length === 0 && runId !== null) throw new Failure('RUN_NOT_FOUND', `The run is not recorded in ${where}.`);
   for (const run of runs) out.write(replayedText(run));
   const failed = runs.filter((run) => !sameAsRecorded(run)).length;
   if (runId === null) {

@@ -1,6 +1,5 @@
-import { parseTaskId, type Snapshot, type StreamEntry } from '@conclave/contracts';
+import { parseTaskId, type RunCompletedEntry, type Snapshot, type StreamEntry } from '@conclave/contracts';
 import { outcomeWords, progressText } from '@conclave/service-gateway';
-import type { RunCompletedEntry } from './gateway-client.js';
 import { elapsedText, painted, plain, type Paint } from './terminal-look.js';
 
 interface Out {
@@ -38,7 +37,7 @@ export class RunPrinter {
   take(entry: StreamEntry | Snapshot): void {
     switch (entry.kind) {
       case 'snapshot':
-        return void this.progress.write(`(what happened before is not kept; the run is ${entry.status})\n`);
+        return void this.progress.write(`(earlier events are no longer stored; the run is ${entry.status})\n`);
       case 'composing':
         this.composer = entry.taskId;
         break;
@@ -71,7 +70,7 @@ export class RunPrinter {
 
   private startAgain(discarded: number): void {
     this.answer.write('\n');
-    this.progress.write(`(the ${discarded} characters above are void: their writer died, another one begins again)\n`);
+    this.progress.write(`(the ${discarded} characters above are void: their attempt failed, another one starts again)\n`);
     this.shown = '';
   }
 

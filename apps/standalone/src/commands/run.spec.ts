@@ -74,7 +74,7 @@ describe('conclave run', () => {
     await running.close();
     const { code, text, terminal } = await shown(runId, false);
     expect(code).toBe(0);
-    expect(terminal).toContain('No gateway runs here');
+    expect(terminal).toContain('No gateway is running here');
     expect(text).toMatch(new RegExp(`^${runId} in the data folder .*: \\d+ records\n +\\+0\\.000 s {2}PlanRequested`));
     expect(text).toContain('RunCompleted');
   });

@@ -31,7 +31,7 @@ export async function runCommand(command: RunCommand): Promise<number> {
   if (command.facts) return fromLog(command);
   const client = await findGateway(loaded);
   if (!client) {
-    terminal.write('No gateway runs here: this is what the log holds of the run.\n');
+    terminal.write('No gateway is running here: these are the records of the run on the log.\n');
     return fromLog(command);
   }
   if (command.json) {
@@ -66,7 +66,7 @@ async function printEntries(client: GatewayClient, runId: string, out: RunComman
   for await (const entry of client.events(runId)) {
     if (entry.kind === 'snapshot')
       throw new GatewayRefusal(
-        `What happened before is not kept any more: the run is ${entry.status}. With the server stopped, \`conclave replay ${runId}\` shows its log.`,
+        `Earlier events are no longer stored: the run is ${entry.status}. With the server stopped, \`conclave replay ${runId}\` shows its log.`,
       );
     if (entry.kind === 'chunk') {
       if (writing?.task === entry.taskId) writing.characters += entry.text.length;

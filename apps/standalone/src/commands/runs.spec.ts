@@ -56,7 +56,7 @@ describe('the usage of a run in the terminal', () => {
     const recorded = { ...used, calls: 7, prompt: 500, cost: 0.75, estimated: true };
     expect(linesOf({ total, openCalls: 2, recorded })).toEqual([
       'Usage     5 calls, 400 prompt and 80 completion tokens, cost 0.5000; 2 calls were in flight when it ended',
-      'Recorded  7 calls, 500 prompt and 80 completion tokens (estimated), cost 0.7500, with calls that the run did not wait for',
+      'Recorded  7 calls, 500 prompt and 80 completion tokens (estimated), cost 0.7500, including calls that the run did not wait for',
     ]);
     expect(linesOf({ openCalls: 1 })).toEqual([expect.stringMatching(/; 1 call was in flight when it ended$/)]);
   });

@@ -49,7 +49,7 @@ export function runText(run: RunView): string {
     ...(run.answer === null ? [] : ['', run.answer, '']),
     ...run.sources.map(({ title, url }, i) => `Source    [${i + 1}] ${title}${url ? ` · ${url}` : ''}`),
     `Usage     ${usageText(run.usage.total)}${inFlight(run.usage.openCalls)}`,
-    ...(recordedMore(run.usage) ? [`Recorded  ${usageText(run.usage.recorded)}, with calls that the run did not wait for`] : []),
+    ...(recordedMore(run.usage) ? [`Recorded  ${usageText(run.usage.recorded)}, including calls that the run did not wait for`] : []),
   ];
   return `${lines.join('\n')}\n`;
 }

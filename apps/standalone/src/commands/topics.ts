@@ -6,9 +6,9 @@ import { exitCodes } from './ask.js';
 export const topicsHelp = `conclave topics: what the event log needs on a Kafka cluster
 
   conclave topics plan                 the topics, their settings and the access of the services, as shell commands of
-                                       Kafka for those who may create them; reads and changes nothing
-      --principal <name>               who the services log in as; User:conclave unless given
-      --command-config <file>          client settings of whoever runs the commands, named in each of them
+                                       Kafka for an administrator; reads and changes nothing
+      --principal <name>               user of the services; User:conclave by default
+      --command-config <file>          client settings file named in each command
   conclave topics create               creates what is missing, with retention and compaction; changes nothing else
   conclave topics check                compares the cluster with the plan: one sentence for each difference, and exit code 1
 
@@ -43,7 +43,7 @@ export async function topicsCommand({ loaded: load, args, out, terminal }: Topic
   }
   if ((verb !== 'plan' && verb !== 'create' && verb !== 'check') || more.length > 0) {
     terminal.write(
-      `${verb === undefined ? 'Say what to do with topics.' : `There is no command "topics ${positionals.join(' ')}".`}\n\n${topicsHelp}`,
+      `${verb === undefined ? 'A command for topics is missing.' : `There is no command "topics ${positionals.join(' ')}".`}\n\n${topicsHelp}`,
     );
     return exitCodes.usage;
   }
@@ -53,7 +53,7 @@ export async function topicsCommand({ loaded: load, args, out, terminal }: Topic
   const say = (json: unknown, text: string): unknown => out.write(values.json ? `${JSON.stringify(json, null, 2)}\n` : text);
   if (!topics) {
     const sentence = `Nothing is needed: without stores.kafka the event log is a table in the data folder ${loaded.home}.`;
-    say({ engine: 'embedded', topics: [] }, `${sentence}\n`);
+    say({ mode: 'embedded', topics: [] }, `${sentence}\n`);
     return exitCodes.answered;
   }
   const { planned, where } = topics;
@@ -82,7 +82,7 @@ export async function topicsCommand({ loaded: load, args, out, terminal }: Topic
     case 'check': {
       const differences = await topics.differences();
       const count = `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} on ${where}.`;
-      const verdict = differences.length === 0 ? `All ${planned.length} topics on ${where} are as planned.` : count;
+      const verdict = differences.length === 0 ? `All ${planned.length} topics on ${where} match the plan.` : count;
       say({ differences }, `${[...differences, verdict].join('\n')}\n`);
       return differences.length === 0 ? exitCodes.answered : exitCodes.failed;
     }

@@ -1,6 +1,14 @@
-import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded, type ModelChoice } from '@conclave/platform';
+import {
+  endOnSignals,
+  openAdminServer,
+  openObservers,
+  openShutdown,
+  type Loaded,
+  type ModelChoice,
+  type OpenProbe,
+} from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
-import { openSystem } from '../engine.js';
+import { openSystem } from '../system.js';
 import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';
 import { startText } from '../start-text.js';
@@ -15,6 +23,8 @@ export interface UpOptions {
   readonly endOnSignals?: boolean;
   /** Gives other machines access, with a key created for them. */
   readonly lan?: boolean;
+  /** Only tests have one. */
+  readonly openProbe?: OpenProbe | undefined;
 }
 
 const clusterNote = 'stores.kafka and stores.redis are for `npm run start:distributed`; this process keeps everything in its data folder.';
@@ -22,14 +32,22 @@ const clusterNote = 'stores.kafka and stores.redis are for `npm run start:distri
 const everyAddress = '0.0.0.0';
 const shutdownLimitMs = 15_000;
 
-export interface Running {
+export interface RunningServer {
   readonly listening: Listening;
   /** Returns the same promise to every caller. */
   close(): Promise<void>;
 }
 
 /** Starts everything in this process and prints the start text. Resolves once it listens. */
-export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false }: UpOptions): Promise<Running> {
+export async function up({
+  loaded,
+  out,
+  terminal,
+  localServers,
+  endOnSignals: ends,
+  lan = false,
+  openProbe,
+}: UpOptions): Promise<RunningServer> {
   const { HOST: chosen } = loaded.variables;
   const host = lan ? chosen || everyAddress : loaded.environment.HOST;
   const doors = openOwnDoors(loaded, { host, lan });
@@ -38,12 +56,13 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
     processId: newProcessId('standalone'),
     service: 'standalone',
     interactive: { home: loaded.home, terminal },
+    openProbe,
   });
   const shutdown = openShutdown(observers.logger);
   if (ends) endOnSignals(shutdown, observers.logger, { limitMs: shutdownLimitMs, onSignal: () => out.write('\nStopping ...\n') });
   try {
-    const engine = await openSystem({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
-    shutdown.add('engine', () => engine.close());
+    const system = await openSystem({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
+    shutdown.add('system', () => system.close());
     const { PORT, OPENAI_API_KEY, ADMIN_HOST, ADMIN_PORT } = loaded.environment;
     if (ADMIN_PORT !== undefined) {
       const admin = await openAdminServer({
@@ -54,9 +73,9 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
       });
       shutdown.add('admin server', () => admin.close());
     }
-    const listening = await listen(engine.gateway, host, PORT);
+    const listening = await listen(system.gateway, host, PORT);
     shutdown.add('note', noteGateway(loaded.home, listening.url));
-    const { choice, models, providers, warnings, templates } = engine.catalogue.found();
+    const { choice, models, providers, warnings, templates } = system.catalogue.found();
     observers.logger.info('Ready.', { address: listening.url });
     out.write(
       startText({
@@ -67,11 +86,11 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
         providers,
         choice,
         templates: templates.map(({ id }) => id),
-        search: engine.ports.search?.description ?? null,
+        search: system.ports.search?.description ?? null,
         doors,
         loneKey: OPENAI_API_KEY !== undefined && !('openai' in loaded.configuration.providers),
-        warnings: [...warnings, ...engine.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
-        question: questionFor(choice, engine.ports.sampleQuestion),
+        warnings: [...warnings, ...system.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
+        question: questionFor(choice, system.ports.sampleQuestion),
       }),
     );
     return { listening, close: () => shutdown.run() };

@@ -24,7 +24,7 @@ describe('a mistake at the command line', () => {
   it('names the bounds of a number', () => {
     expect(numberOf('limit', '20', 1, 100)).toBe(20);
     for (const text of ['0', '101', 'many', '1.5'])
-      expect(() => numberOf('limit', text, 1, 100)).toThrow('--limit wants a whole number from 1 to 100.');
+      expect(() => numberOf('limit', text, 1, 100)).toThrow('--limit must be a whole number from 1 to 100.');
   });
 });
 

@@ -49,6 +49,6 @@ export function numberOf(name: string, text: string | undefined, least: number, 
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!Number.isInteger(value) || value < least || value > most)
-    throw new UsageMistake(`--${name} wants a whole number from ${least} to ${most}.`);
+    throw new UsageMistake(`--${name} must be a whole number from ${least} to ${most}.`);
   return value;
 }

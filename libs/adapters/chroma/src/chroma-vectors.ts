@@ -2,6 +2,7 @@ import { Failure } from '@conclave/contracts';
 import {
   byDistance,
   checkChoice,
+  checkChoices,
   checkDimension,
   checkedRecords,
   checkIds,
@@ -126,17 +127,19 @@ export class ChromaVectors implements Vectors {
     });
   }
 
-  query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): Promise<VectorAnswer> {
+  query(scope: VectorScope, { vector, limit, where = {}, anyOf, signal }: VectorQuery): Promise<VectorAnswer> {
     return this.whileOpen(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
+      checkChoices(anyOf);
+      if (anyOf?.texts.length === 0) return { hits: [], unknownKeys: [] };
       const keys = Object.keys(where);
       const answer = await this.index.use(
         scope,
         async (known): Promise<VectorAnswer> => {
           checkVector(vector, known.dimension);
-          const hits = await this.nearest(known, { vector, limit: hitLimit(limit), where }, signal);
+          const hits = await this.nearest(known, { vector, limit: hitLimit(limit), where: storedWhere(where, anyOf) }, signal);
           // Every hit carries all keys, so keys are looked up only without hits.
           if (hits.length > 0) return { hits, unknownKeys: [] };
           const carried = await Promise.all(keys.map((key) => this.isCarried(known, key, signal)));
@@ -148,19 +151,21 @@ export class ChromaVectors implements Vectors {
     });
   }
 
-  match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): Promise<TextAnswer> {
+  match(scope: VectorScope, { words, limit, where = {}, anyOf, signal }: TextQuery): Promise<TextAnswer> {
     return this.whileOpen(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
+      checkChoices(anyOf);
       const most = hitLimit(limit);
-      if (most === 0 || queryWords(words).length === 0) return { hits: [] };
+      if (most === 0 || queryWords(words).length === 0 || anyOf?.texts.length === 0) return { hits: [] };
       const answer = await this.index.use(
         scope,
         async (known): Promise<TextAnswer> => {
           const ranked = (await this.texts.of(known, signal)).find(words);
           const hits: TextHit[] = [];
-          const filter = Object.keys(where).length > 0 ? { where: storedWhere(where) } : {};
+          const stored = storedWhere(where, anyOf);
+          const filter = stored === undefined ? {} : { where: stored };
           for (let from = 0; from < ranked.length && hits.length < most; from += candidatesPerPage) {
             const page = ranked.slice(from, from + candidatesPerPage);
             const asked = { ids: page.map(({ id }) => id), ...filter, include: ['documents', 'metadatas'] };
@@ -261,12 +266,16 @@ export class ChromaVectors implements Vectors {
     return new Map(reply.ids.map((id, at) => [id, reply.metadatas[at]]));
   }
 
-  private async nearest(known: KnownCollection, { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>, signal?: AbortSignal) {
+  private async nearest(
+    known: KnownCollection,
+    { vector, limit, where }: Pick<VectorQuery, 'vector' | 'limit'> & { readonly where: unknown },
+    signal?: AbortSignal,
+  ) {
     if (limit === 0) return [];
     const asked = {
       query_embeddings: [Array.from(vector)],
       n_results: limit,
-      where: storedWhere(where),
+      where,
       include: ['documents', 'metadatas', 'distances'],
     };
     const reply = found.parse(await this.index.ask(known, 'query', asked, signal));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { metadataOf, metadataTexts, type VectorMetadata, type VectorScope } from '@conclave/ports';
+import { metadataOf, metadataText, metadataTexts, type VectorChoices, type VectorMetadata, type VectorScope } from '@conclave/ports';
 
 /**
  * Records as stored in Chroma. Each metadata value is JSON text under `v:<key>`, because Chroma may treat 1, 1.5 and true as equal
@@ -32,9 +32,10 @@ export const metadataFrom = (stored: unknown): VectorMetadata =>
     ),
   );
 
-/** Filter for records that carry every value; undefined without values. */
-export function storedWhere(where: VectorMetadata): unknown {
-  const each = metadataTexts(where).map(([key, text]) => ({ [valuePrefix + key]: { $eq: text } }));
+/** Filter for records that carry every value, and one of the chosen texts; undefined without any. */
+export function storedWhere(where: VectorMetadata, anyOf?: VectorChoices): unknown {
+  const each: unknown[] = metadataTexts(where).map(([key, text]) => ({ [valuePrefix + key]: { $eq: text } }));
+  if (anyOf) each.push({ [valuePrefix + anyOf.key]: { $in: anyOf.texts.map(metadataText) } });
   return each.length > 1 ? { $and: each } : each[0];
 }
 

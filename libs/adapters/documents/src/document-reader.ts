@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { noticesAbout, visibleText, type DocumentReader, type DocumentRequest, type ReadDocument } from '@conclave/ports';
+import { noticesAbout, visibleText, type DocumentReader, type DocumentToRead, type ReadDocument } from '@conclave/ports';
 import { mediaTypeOf } from './media-types.js';
 import { ReadingThreads, type ReadingThreadsOptions } from './reading-threads.js';
 
@@ -25,11 +25,12 @@ export function openDocumentReader({
   const threads = new ReadingThreads({ timeoutMs: 20_000, ...threadOptions });
 
   return {
-    async read({ bytes, mime, name, signal = new AbortController().signal }: DocumentRequest): Promise<ReadDocument> {
+    async read({ bytes, mime, name, signal = new AbortController().signal }: DocumentToRead): Promise<ReadDocument> {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
       const type = mediaTypeOf(mime, name, bytes);
       if (!type) throw new Failure('DOCUMENT_UNSUPPORTED', `It is ${mime === '' ? 'of no known media type' : mime.slice(0, 100)}.`);
-      if (bytes.byteLength > maxBytes) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${bytes.byteLength} bytes; ${maxBytes} are read.`);
+      if (bytes.byteLength > maxBytes)
+        throw new Failure('DOCUMENT_TOO_LARGE', `It has ${bytes.byteLength} bytes; the limit is ${maxBytes}.`);
       if (bytes.byteLength === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It is empty.');
       const read = await threads.readSomehow(
         {
@@ -47,7 +48,7 @@ export function openDocumentReader({
       if ('failed' in read) throw new Failure(read.failed === 'too_large' ? 'DOCUMENT_TOO_LARGE' : 'DOCUMENT_UNREADABLE', read.message);
       if (read.text.length > maxCharacters) throw new Failure('DOCUMENT_TOO_LARGE', `Its text is longer than ${maxCharacters} characters.`);
       const { text, removed } = visibleText(read.text);
-      if (text.trim() === '') throw new Failure('DOCUMENT_UNREADABLE', 'There is no text in it.');
+      if (text.trim() === '') throw new Failure('DOCUMENT_UNREADABLE', 'It contains no text.');
       return {
         title: visibleText(read.title).text.trim() || name,
         text: text.trim(),

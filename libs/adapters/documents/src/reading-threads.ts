@@ -160,11 +160,11 @@ class ReadingThread {
     this.worker.stderr.resume();
     this.started = new Promise((resolve) => this.worker.once('message', () => resolve()));
     this.worker.on('error', (error: NodeJS.ErrnoException) =>
-      this.fail(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'It needs more memory than it may take.' : 'Its content is broken.'),
+      this.fail(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'It needs more memory than allowed.' : 'Its content is broken.'),
     );
     this.worker.on('exit', () => {
       this.alive = false;
-      this.fail('Reading it was broken off.');
+      this.fail('Reading it was interrupted.');
       this.gone();
     });
   }
@@ -178,8 +178,7 @@ class ReadingThread {
       let timer: NodeJS.Timeout | undefined;
       const before = process.memoryUsage.rss();
       const look = setInterval(() => {
-        if (process.memoryUsage.rss() - before > this.limits.growthMb * megabyte)
-          stop('It needs more memory than it may take.', 'too_large');
+        if (process.memoryUsage.rss() - before > this.limits.growthMb * megabyte) stop('It needs more memory than allowed.', 'too_large');
       }, lookEveryMs);
       const settle = (outcome: ReadingText | ReadingFailure | Error): void => {
         clearTimeout(timer);

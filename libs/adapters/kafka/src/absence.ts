@@ -16,7 +16,7 @@ export class Absence {
     this.groups.add(group);
     if (!first) return this.logger.debug('A consumer group cannot join Kafka yet.', { group, error });
     this.since = this.clock();
-    this.logger.warn('The connection to Kafka was lost. No records are taken until it is back; it is tried again all the time.', {
+    this.logger.warn('The connection to Kafka was lost. No records are consumed until it is back; it is retried continuously.', {
       group,
       error,
     });
@@ -25,7 +25,7 @@ export class Absence {
   /** This group receives records again. */
   back(group: string): void {
     if (!this.groups.delete(group) || this.groups.size > 0) return;
-    this.logger.info('Kafka is back, and records are taken again.', { awayS: Math.round((this.clock() - this.since) / 1000) });
+    this.logger.info('Kafka is back, and records are consumed again.', { awayS: Math.round((this.clock() - this.since) / 1000) });
   }
 
   /** This group has ended. */

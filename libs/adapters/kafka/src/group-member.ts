@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { onCluster } from './failures.js';
 import { groupByTopic } from './group-by-topic.js';
 import { retry, type Timing } from './options.js';
-import type { Assignment, Position } from './partition-board.js';
+import type { Assignment, PartitionPosition } from './partition-board.js';
 
 export interface GroupMemberOptions {
   readonly kafka: Kafka;
@@ -76,7 +76,7 @@ export class GroupMember {
    * generation, when the partitions may belong to another member.) Call it from a timer, never from a promise continuation, so that it
    * cannot run between a new generation and its assignment.
    */
-  async commit(positions: readonly Position[]): Promise<void> {
+  async commit(positions: readonly PartitionPosition[]): Promise<void> {
     if (!this.commitOffsets || !this.live) throw new Error('Not a member of the group.');
     const byTopic = groupByTopic(positions);
     const topics = [...byTopic].map(([topic, ofTopic]) => ({

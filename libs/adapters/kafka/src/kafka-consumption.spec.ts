@@ -87,7 +87,7 @@ describe('a broker that goes away', () => {
         void told.push(`${level} ${message}`);
     return { told, logger: { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') } };
   };
-  const gone = expect.stringMatching(/^warn The connection to Kafka was lost\. No records are taken until it is back/);
+  const gone = expect.stringMatching(/^warn The connection to Kafka was lost\. No records are consumed until it is back/);
   const back = expect.stringMatching(/^info Kafka is back/);
 
   it('is told of once when it goes and once when it is back, however often joining fails meanwhile', async () => {

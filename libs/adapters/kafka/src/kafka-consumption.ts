@@ -15,7 +15,7 @@ import type { Absence } from './absence.js';
 import { groupsAreLoading, logUnavailable } from './failures.js';
 import { GroupMember } from './group-member.js';
 import type { KafkaLogger, Timing } from './options.js';
-import { isBelow, PartitionBoard, type Assignment, type Position } from './partition-board.js';
+import { isBelow, PartitionBoard, type Assignment, type PartitionPosition } from './partition-board.js';
 import { rawRecord } from './raw-records.js';
 
 export interface KafkaConsumptionOptions {
@@ -99,7 +99,7 @@ export class KafkaConsumption implements Consumption {
   health(): string | null {
     if (this.state === 'closing' || this.state === 'closed') return `The consumption of ${this.group} has ended.`;
     if (this.trouble !== null)
-      return `The consumer of ${this.group} has lost Kafka and joins again as soon as that answers: ${this.trouble.message}`;
+      return `The consumer of ${this.group} has lost Kafka and will join again as soon as Kafka answers: ${this.trouble.message}`;
     const silence = this.clock() - this.lastFetch;
     if (silence > this.options.timing.silentAfterMs)
       return `The consumer of ${this.group} has fetched nothing for ${Math.round(silence / 1000)} s.`;
@@ -243,7 +243,7 @@ export class KafkaConsumption implements Consumption {
     if (this.board.due().length > 0) this.commitSoon(timing.commitDelayMs);
   }
 
-  private tellCommitted(positions: readonly Position[]): void {
+  private tellCommitted(positions: readonly PartitionPosition[]): void {
     const { prefix, pool } = this.options;
     if (!pool.hooks?.committed) return;
     const shown = positions.map(({ topic, partition, offset }) => ({

@@ -165,7 +165,7 @@ class KafkaLog implements EventLog {
 function markOf(raw: Buffer): StoreMark {
   const { storeId, generation } = JSON.parse(raw.toString('utf8')) as Partial<StoreMark>;
   if (typeof storeId !== 'string' || typeof generation !== 'number') {
-    throw new Failure('EVENT_UNDECODABLE', `A record on ${identityTopic} is no store mark.`);
+    throw new Failure('EVENT_UNDECODABLE', `A record on ${identityTopic} is not a store mark.`);
   }
   return { storeId, generation };
 }

@@ -17,7 +17,7 @@ interface Held {
   freshFrom: bigint | null;
 }
 
-export interface Position {
+export interface PartitionPosition {
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
@@ -90,7 +90,7 @@ export class PartitionBoard {
     return new Promise((resolve) => this.held.get(keyOf(topic, partition))?.waiting.push({ offset, resolve }));
   }
 
-  unconfirmed(): readonly Position[] {
+  unconfirmed(): readonly PartitionPosition[] {
     return [...this.held.values()]
       .filter(({ confirmed }) => !confirmed)
       .map(({ topic, partition, tracker }) => ({ topic, partition, offset: tracker.position ?? 0n }));
@@ -105,14 +105,14 @@ export class PartitionBoard {
   }
 
   /** Positions that may be committed and are not yet. */
-  due(): readonly Position[] {
+  due(): readonly PartitionPosition[] {
     return [...this.held.values()].flatMap(({ topic, partition, tracker, committed, confirmed }) => {
       const offset = tracker.position;
       return confirmed && offset !== null && offset !== committed ? [{ topic, partition, offset }] : [];
     });
   }
 
-  noteCommitted(positions: readonly Position[]): void {
+  noteCommitted(positions: readonly PartitionPosition[]): void {
     for (const { topic, partition, offset } of positions) {
       const held = this.held.get(keyOf(topic, partition));
       if (!held) continue;
@@ -127,5 +127,5 @@ export class PartitionBoard {
 const keyOf = (topic: string, partition: number): string => `${topic}|${partition}`;
 
 /** Whether a record, whose topic is without prefix, lies below a position. */
-export const isBelow = (record: RawRecord, { topic, partition, offset }: Position, prefix: string): boolean =>
+export const isBelow = (record: RawRecord, { topic, partition, offset }: PartitionPosition, prefix: string): boolean =>
   prefix + record.topic === topic && record.partition === partition && BigInt(record.offset) < offset;

@@ -57,8 +57,8 @@ describe('the plan of the topics', () => {
       'acme.store.identity': { settings: { ...named('acme.store.identity').settings, 'cleanup.policy': 'delete' } },
     });
     expect(topicDifferences(planned, changed)).toEqual([
-      expect.stringMatching(/^acme\.plan\.requested has 12 partitions instead of 6: partitions cannot be taken away/),
-      expect.stringMatching(/^acme\.plan\.created has 3 partitions instead of 6: more of them move the keys/),
+      expect.stringMatching(/^acme\.plan\.requested has 12 partitions instead of 6: partitions cannot be removed/),
+      expect.stringMatching(/^acme\.plan\.created has 3 partitions instead of 6: adding partitions would move the keys/),
       expect.stringMatching(/^acme\.results\.ready has 1 copy of each partition instead of 3/),
       'acme.audit is missing: create it with `conclave topics create`.',
       'acme.dead has retention.ms=60000 instead of 2592000000 (30 days): change it with kafka-configs.sh.',

@@ -58,8 +58,8 @@ function differencesOf(planned: PlannedTopic, found: FoundTopic): string[] {
   if (found.partitions !== planned.partitions)
     sentences.push(
       spec.compacted || found.partitions > planned.partitions
-        ? `${name} has ${found.partitions} partitions instead of ${planned.partitions}: partitions cannot be taken away${spec.compacted ? '; make the topic anew' : `, so set stores.kafka.partitions to ${found.partitions} or make the topic anew`}.`
-        : `${name} has ${found.partitions} partitions instead of ${planned.partitions}: more of them move the keys of running work, so set stores.kafka.partitions to ${found.partitions} or make the topic anew.`,
+        ? `${name} has ${found.partitions} partitions instead of ${planned.partitions}: partitions cannot be removed${spec.compacted ? '; recreate the topic' : `, so set stores.kafka.partitions to ${found.partitions} or recreate the topic`}.`
+        : `${name} has ${found.partitions} partitions instead of ${planned.partitions}: adding partitions would move the keys of running work, so set stores.kafka.partitions to ${found.partitions} or recreate the topic.`,
     );
   if (found.replication !== planned.replication)
     sentences.push(

@@ -1,5 +1,5 @@
 /** Limits on what a tool server may cost this process. Times in milliseconds, sizes in bytes. */
-export interface Bounds {
+export interface ServerBounds {
   /** From the start of a program, or the first request to an address, to its list of tools. */
   readonly connectMs: number;
   /** How long `offers` waits for servers that are not connected yet. */
@@ -26,7 +26,7 @@ export interface Bounds {
   readonly unasked: number;
 }
 
-export const usualBounds: Bounds = {
+export const usualBounds: ServerBounds = {
   connectMs: 15_000,
   offersMs: 3_000,
   pingMs: 3_000,

@@ -6,7 +6,7 @@ import { ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelco
 import { apiVersion, Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply } from '@conclave/ports';
-import type { Bounds } from './bounds.js';
+import type { ServerBounds } from './bounds.js';
 import { callFailure, connectFailure } from './failures.js';
 import { GuardedFetch } from './guarded-fetch.js';
 import type { Launch } from './launch-plan.js';
@@ -19,7 +19,7 @@ import { listTools, ToolPage, type ListedTool } from './tool-list.js';
 export interface ConnectionParts {
   readonly name: string;
   readonly launch: Exclude<Launch, { kind: 'refused' }>;
-  readonly bounds: Bounds;
+  readonly bounds: ServerBounds;
   readonly logger: Logger;
   /** Called once, when the connection has ended by itself or was dropped. */
   onEnd(failure: Failure): void;
@@ -29,7 +29,7 @@ export interface ConnectionParts {
 const neverMs = 2_147_483_647;
 
 /** One connection to a server, from its first message to its end; never reused. */
-export class Connection {
+export class ServerConnection {
   tools: ReadonlyMap<string, ListedTool> = new Map();
   private listedAt = 0;
   private listing: Promise<void> | null = null;
@@ -108,7 +108,7 @@ export class Connection {
       const request = { method: 'tools/call', params: { name: tool.name, arguments: { ...args } } };
       const result = await this.client.request(request, CallResult, { signal: leaving.signal, timeout: neverMs });
       if (tool.output && result.isError !== true) {
-        if (result.structuredContent === undefined) throw new Failure('TOOL_FAILED', 'It promises a structured result and gave none.');
+        if (result.structuredContent === undefined) throw new Failure('TOOL_FAILED', 'It declares a structured result but returned none.');
         const problem = tool.output.problem(result.structuredContent);
         if (problem) throw new Failure('TOOL_FAILED', `Its structured result does not fit its own schema: ${problem}`);
       }
@@ -227,9 +227,7 @@ export class Connection {
     if (second !== this.unasked.second) this.unasked = { second, messages: 0 };
     this.unasked.messages += 1;
     if (this.unasked.messages > this.parts.bounds.unasked)
-      this.drop(
-        new Failure('TOOL_SERVER_UNAVAILABLE', `It sent more than ${this.parts.bounds.unasked} messages in a second that answer nothing.`),
-      );
+      this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It sent more than ${this.parts.bounds.unasked} unrequested messages in a second.`));
   }
 
   private lose(id: string | number, failure: Failure): void {
@@ -239,7 +237,7 @@ export class Connection {
 
   private noticed(error: unknown): void {
     if (error instanceof Error && error.message.startsWith('Maximum reconnection attempts'))
-      return this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its stream could not be taken up again.', { cause: error }));
+      return this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its stream could not be resumed.', { cause: error }));
     const text = error instanceof Error ? error.message : String(error);
     // Callers get the failure of their own call; this helps to find the cause.
     if (!this.failure && !text.startsWith('Received a response for an unknown message'))

@@ -60,7 +60,7 @@ function ofStatus(error: StreamableHTTPError): Failure | LostReply {
     case 404:
       return new LostReply(unavailable(`It answers with status ${code}. Check its address.`), false);
     case -1:
-      return unavailable('It does not answer as an MCP server does. Check its address.');
+      return unavailable('It does not answer like an MCP server. Check its address.');
     default:
       return unavailable(`It answers with status ${code ?? 'unknown'}.`);
   }

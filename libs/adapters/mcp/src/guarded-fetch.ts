@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Failure } from '@conclave/contracts';
-import type { Bounds } from './bounds.js';
+import type { ServerBounds } from './bounds.js';
 
 /** Timeout in milliseconds of messages without an answer. */
 const noticeMs = 5_000;
@@ -23,7 +23,7 @@ export class GuardedFetch {
   private readonly timers = new Set<NodeJS.Timeout>();
 
   constructor(
-    private readonly bounds: Bounds,
+    private readonly bounds: ServerBounds,
     private readonly watch: FetchWatch,
   ) {}
 

@@ -7,7 +7,7 @@ afterEach(closeOpened);
 
 describe('a list of tools', () => {
   it.each([
-    ['circle', 1, 'circle'],
+    ['circle', 1, 'form a loop'],
     ['endless', 32, '32 pages'],
     ['many', 256, 'longer than 256 tools'],
     ['junk', 0, 'longer than 256 tools'],

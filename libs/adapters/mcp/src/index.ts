@@ -1,3 +1,3 @@
-export { usualBounds, type Bounds } from './bounds.js';
+export { usualBounds, type ServerBounds } from './bounds.js';
 export type { BuiltinServer, ConfiguredServers } from './launch-plan.js';
 export { openToolServers, type ToolServersOptions } from './open-tool-servers.js';

@@ -29,10 +29,10 @@ describe('the plan of a server', () => {
   it.each<[string, ConfiguredServers[string], string]>([
     ['is not allowed', { command: 'files' }, 'Add `allow: true`'],
     ['is forbidden', { command: 'files', allow: false }, 'Add `allow: true`'],
-    ['has no way', { allow: true }, 'nothing says where it is'],
+    ['has no way', { allow: true }, 'its address is missing'],
     ['has two ways', { command: 'files', url: 'http://127.0.0.1/', allow: true }, 'Keep one of'],
     ['has a name nobody knows', { builtin: 'precison-tools' }, 'Did you mean `precision-tools`?'],
-    ['has the name of something else', { builtin: 'constructor' }, 'no server `constructor`'],
+    ['has the name of something else', { builtin: 'constructor' }, 'no built-in server `constructor`'],
     ['needs a variable that is not set', { command: 'files', allow: true, env: { KEY: 'MISSING' } }, 'MISSING is not set'],
     ['needs a variable that is empty', { command: 'files', allow: true, env: { KEY: 'EMPTY' } }, 'EMPTY is not set'],
     ['needs a header that is not set', { url: 'http://127.0.0.1/', headers_env: { a: 'MISSING' } }, 'MISSING is not set'],

@@ -38,7 +38,7 @@ export function launchOf(name: string, server: ConfiguredServers[string], source
   const ways = [builtin, url, command].filter((way) => way !== undefined);
   if (ways.length !== 1)
     return refused(
-      `mcp.${name}: ${ways.length === 0 ? 'nothing says where it is' : 'there are several ways to reach it'}. Keep one of \`builtin\`, \`url\` and \`command\`.`,
+      `mcp.${name}: ${ways.length === 0 ? 'its address is missing' : 'it has several addresses'}. Keep one of \`builtin\`, \`url\` and \`command\`.`,
     );
   const { missing, values: env } = valuesOf(server.env, sources);
   if (missing) return refused(`mcp.${name}: the environment variable ${missing} is not set. Set it, or remove it from \`env\`.`);
@@ -52,7 +52,7 @@ export function launchOf(name: string, server: ConfiguredServers[string], source
   if (builtin !== undefined) {
     const known = Object.hasOwn(sources.builtins, builtin) ? sources.builtins[builtin] : undefined;
     const near = nearest(builtin, Object.keys(sources.builtins));
-    if (!known) return refused(`mcp.${name}: no server \`${builtin}\` comes with the product.${near ? ` Did you mean \`${near}\`?` : ''}`);
+    if (!known) return refused(`mcp.${name}: there is no built-in server \`${builtin}\`.${near ? ` Did you mean \`${near}\`?` : ''}`);
     return { kind: 'program', command: known.command, args: known.args, env: environment, folder: sources.folder };
   }
   if (server.allow !== true)

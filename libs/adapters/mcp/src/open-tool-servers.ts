@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import { toolCalled, type ToolDescription, type ToolServers } from '@conclave/ports';
-import { usualBounds, type Bounds } from './bounds.js';
+import { usualBounds, type ServerBounds } from './bounds.js';
 import { launchOf, type BuiltinServer, type ConfiguredServers } from './launch-plan.js';
 import type { ListedTool } from './tool-list.js';
 import { ToolServer } from './tool-server.js';
@@ -18,7 +18,7 @@ export interface ToolServersOptions {
   /** Working directory of programs; paths in their arguments are relative to it. Default: that of this process. */
   readonly folder?: string;
   readonly logger: Logger;
-  readonly bounds?: Partial<Bounds>;
+  readonly bounds?: Partial<ServerBounds>;
 }
 
 interface Found {
@@ -31,7 +31,7 @@ interface Found {
  * first request for their tools. Forbidden or incomplete configuration is logged as a warning.
  */
 export function openToolServers({ servers, environment, builtins = {}, folder, logger, bounds: some }: ToolServersOptions): ToolServers {
-  const bounds: Bounds = { ...usualBounds, ...some };
+  const bounds: ServerBounds = { ...usualBounds, ...some };
   const sources = { environment, builtins, ...(folder === undefined ? {} : { folder }) };
   const all = Object.entries(servers).map(([name, server]) => {
     const launch = launchOf(name, server, sources);
@@ -84,6 +84,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
         description: tool.description,
         signature: tool.signature,
         repeatable: tool.repeatable,
+        readOnly: tool.readOnly,
       }));
     },
 
@@ -99,7 +100,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
       const { server, tool } = await orEnded(find(name), signal, timeoutMs);
       const size = sizeOf(args);
       if (size > bounds.argumentBytes)
-        throw new Failure('TOOL_ARGUMENTS_INVALID', `They are longer than the ${bounds.argumentBytes} bytes that are sent.`);
+        throw new Failure('TOOL_ARGUMENTS_INVALID', `They are longer than the limit of ${bounds.argumentBytes} bytes.`);
       const problem = tool.input.problem(args);
       if (problem)
         throw new Failure(
@@ -136,7 +137,7 @@ async function orEnded<T>(value: Promise<T>, signal: AbortSignal, ms: number): P
   // p-timeout does not handle its rejection if the signal is already aborted.
   value.catch(() => undefined);
   try {
-    return await pTimeout(value, { milliseconds, signal, message: new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.') });
+    return await pTimeout(value, { milliseconds, signal, message: new Failure('CALL_TIMEOUT', 'The tool did not answer in time.') });
   } catch (error) {
     throw signal.aborted && !(error instanceof Failure) ? new Failure('CALL_CANCELLED') : error;
   }

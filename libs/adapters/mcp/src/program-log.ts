@@ -41,6 +41,6 @@ export class ProgramLog {
     this.minute.lines += 1;
     if (this.minute.lines <= linesPerMinute) this.logger.info(`The tool server ${this.server} says: ${line}`);
     else if (this.minute.lines === linesPerMinute + 1)
-      this.logger.warn(`The tool server ${this.server} says more than ${linesPerMinute} lines a minute; the rest is left out.`);
+      this.logger.warn(`The tool server ${this.server} writes more than ${linesPerMinute} lines a minute; the rest is left out.`);
   }
 }

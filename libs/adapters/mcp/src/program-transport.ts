@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
-import type { Bounds } from './bounds.js';
+import type { ServerBounds } from './bounds.js';
 import type { Launch } from './launch-plan.js';
 import type { ProgramLog } from './program-log.js';
 
@@ -30,7 +30,7 @@ export class ProgramTransport implements Transport {
 
   constructor(
     private readonly launch: Extract<Launch, { kind: 'program' }>,
-    private readonly bounds: Bounds,
+    private readonly bounds: ServerBounds,
     private readonly log: ProgramLog,
   ) {}
 
@@ -84,7 +84,7 @@ export class ProgramTransport implements Transport {
     if (!input?.writable) throw new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not run.');
     input.write(`${JSON.stringify(message)}\n`);
     if (input.writableLength > this.bounds.messageBytes) {
-      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not read what it is sent.'));
+      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not read its input.'));
     }
   }
 
@@ -147,7 +147,7 @@ export class ProgramTransport implements Transport {
     const message = messageIn(line);
     if (message) return this.onmessage?.(message);
     this.strayLines += 1;
-    if (this.strayLines === 1) this.onerror?.(new Error('It writes lines that are no messages of the protocol.'));
+    if (this.strayLines === 1) this.onerror?.(new Error('It writes lines that are not messages of the protocol.'));
     if (this.strayLines > mostStrayLines)
       this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'What its program writes is not the protocol of MCP servers.'));
   }

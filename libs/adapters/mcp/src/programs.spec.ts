@@ -129,7 +129,7 @@ describe('a program', () => {
       const failed = await failure('one.always');
       return failed.options.retryAfterMs === undefined ? null : failed;
     });
-    expect(refused.detail).toMatch(/`one`: .*SIGKILL.* It is tried again in \d+ s\./);
+    expect(refused.detail).toMatch(/`one`: .*SIGKILL.* It is retried in \d+ s\./);
     expect(tools.status()[0]!.ok).toBe(false);
     const recovered = await until('the next start', () => tools.offers().then((offers) => offers.length > 0));
     expect(recovered).toBe(true);

@@ -2,7 +2,7 @@ import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { longestToolDescription, oneLine, signatureOf, type JsonObject } from '@conclave/ports';
 import * as z from 'zod';
 import { SchemaCheck } from './argument-check.js';
-import type { Bounds } from './bounds.js';
+import type { ServerBounds } from './bounds.js';
 
 /** The used parts of a server's tool. */
 export interface ListedTool {
@@ -14,6 +14,8 @@ export interface ListedTool {
   readonly input: SchemaCheck;
   readonly output: SchemaCheck | null;
   readonly repeatable: boolean;
+  /** It says that it changes nothing. */
+  readonly readOnly: boolean;
 }
 
 /** Tools are parsed one by one, so that an invalid tool does not cost the others. */
@@ -25,7 +27,7 @@ const toolName = /^[A-Za-z0-9._/-]{1,128}$/;
 /** All tools of a server, page by page. `left`: sentences on what was left out and why. Throws what `ask` throws. */
 export async function listTools(
   ask: (cursor: string | undefined) => Promise<z.infer<typeof ToolPage>>,
-  bounds: Bounds,
+  bounds: ServerBounds,
 ): Promise<{ readonly tools: ReadonlyMap<string, ListedTool>; readonly left: readonly string[] }> {
   const tools = new Map<string, ListedTool>();
   const left = new Set<string>();
@@ -48,7 +50,7 @@ export async function listTools(
     }
     if (nextCursor === undefined || nextCursor === '') return { tools, left: [...left] };
     if (page === bounds.pages || cursors.has(nextCursor)) {
-      left.add(cursors.has(nextCursor) ? 'Its list goes round in a circle.' : `Its list has more than ${bounds.pages} pages.`);
+      left.add(cursors.has(nextCursor) ? 'The pages of its list form a loop.' : `Its list has more than ${bounds.pages} pages.`);
       return { tools, left: [...left] };
     }
     cursors.add(nextCursor);
@@ -56,11 +58,11 @@ export async function listTools(
   }
 }
 
-function read(value: unknown, bounds: Bounds): ListedTool | string {
+function read(value: unknown, bounds: ServerBounds): ListedTool | string {
   const { data: tool } = ToolSchema.safeParse(value);
-  if (!tool) return 'A tool of its list is not valid.';
+  if (!tool) return 'A tool of its list is invalid.';
   const { name, description, title, inputSchema, outputSchema, annotations, execution } = tool;
-  if (!toolName.test(name)) return `The name ${JSON.stringify(oneLine(name, 40))} of a tool has characters that are not taken.`;
+  if (!toolName.test(name)) return `The name ${JSON.stringify(oneLine(name, 40))} of a tool contains invalid characters.`;
   if (execution?.taskSupport === 'required') return `${name} runs only as a task of the protocol, which is not supported.`;
   if (sizeOf(inputSchema) + sizeOf(outputSchema) > bounds.schemaBytes)
     return `The schema of ${name} is longer than ${bounds.schemaBytes} bytes.`;
@@ -71,6 +73,7 @@ function read(value: unknown, bounds: Bounds): ListedTool | string {
     inputSchema,
     input: new SchemaCheck(inputSchema, bounds.schemaMs),
     output: outputSchema ? new SchemaCheck(outputSchema, bounds.schemaMs) : null,
+    readOnly: annotations?.readOnlyHint === true,
     repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
   };
 }

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply, ToolServerStatus } from '@conclave/ports';
-import type { Bounds } from './bounds.js';
-import type { Connection } from './connection.js';
+import type { ServerBounds } from './bounds.js';
+import type { ServerConnection } from './connection.js';
 import type { Launch } from './launch-plan.js';
 import { LostReply } from './lost-reply.js';
 import type { ListedTool } from './tool-list.js';
@@ -15,9 +15,9 @@ const firstPauseMs = 250;
 
 /** One configured server: connects when first needed, reconnects after a loss, with growing pauses while it keeps failing. */
 export class ToolServer {
-  private current: Connection | null = null;
-  private opening: Connection | null = null;
-  private connecting: Promise<Connection> | null = null;
+  private current: ServerConnection | null = null;
+  private opening: ServerConnection | null = null;
+  private connecting: Promise<ServerConnection> | null = null;
   private failure: Failure | null = null;
   private failuresInARow = 0;
   private connectedAt = Number.POSITIVE_INFINITY;
@@ -27,7 +27,7 @@ export class ToolServer {
   constructor(
     readonly name: string,
     private readonly launch: Launch,
-    private readonly bounds: Bounds,
+    private readonly bounds: ServerBounds,
     private readonly logger: Logger,
   ) {
     if (launch.kind === 'refused') this.failure = new Failure('TOOL_SERVER_UNAVAILABLE', launch.reason);
@@ -45,7 +45,7 @@ export class ToolServer {
     for (let again = false; ; again = true) {
       const connection = await this.connected();
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
-      if (performance.now() >= until) throw new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.');
+      if (performance.now() >= until) throw new Failure('CALL_TIMEOUT', 'The tool did not answer in time.');
       try {
         const reply = await connection.call(tool, args, signal, until - performance.now());
         this.failuresInARow = 0;
@@ -84,7 +84,7 @@ export class ToolServer {
     await (this.current ?? this.opening)?.close();
   }
 
-  private connected(): Promise<Connection> {
+  private connected(): Promise<ServerConnection> {
     if (this.closed) return Promise.reject(this.unavailable('It is closed.'));
     if (this.current) return Promise.resolve(this.current);
     const { launch } = this;
@@ -93,17 +93,17 @@ export class ToolServer {
     return this.connecting;
   }
 
-  private async connect(launch: Exclude<Launch, { kind: 'refused' }>): Promise<Connection> {
+  private async connect(launch: Exclude<Launch, { kind: 'refused' }>): Promise<ServerConnection> {
     const wait = this.notBefore - performance.now();
     if (wait > 0) {
-      const detail = `${this.failure?.detail ?? ''} It is tried again in ${Math.ceil(wait / 1000)} s.`.trim();
+      const detail = `${this.failure?.detail ?? ''} It is retried in ${Math.ceil(wait / 1000)} s.`.trim();
       throw new Failure('TOOL_SERVER_UNAVAILABLE', detail, { retryAfterMs: wait });
     }
     const { name, bounds, logger } = this;
     // The protocol code is half a megabyte, and few processes need it before they are ready.
-    const { Connection } = await import('./connection.js');
+    const { ServerConnection } = await import('./connection.js');
     if (this.closed) throw this.unavailable('It is closed.');
-    const connection = new Connection({ name, launch, bounds, logger, onEnd: (failure) => this.ended(failure) });
+    const connection = new ServerConnection({ name, launch, bounds, logger, onEnd: (failure) => this.ended(failure) });
     this.opening = connection;
     try {
       await connection.open();
@@ -128,14 +128,14 @@ export class ToolServer {
     this.failure = this.named(failure);
     const pause = this.failuresInARow === 1 ? 0 : firstPauseMs * 2 ** (this.failuresInARow - 2);
     this.notBefore = performance.now() + Math.min(pause, this.bounds.longestPauseMs);
-    this.logger.warn(`The tool server ${this.name} is away. ${failure.message}`);
+    this.logger.warn(`The tool server ${this.name} is unavailable. ${failure.message}`);
   }
 
   private lost({ failure, sent }: LostReply, tool: ListedTool): Failure {
     if (!sent || tool.repeatable || failure.code !== 'TOOL_SERVER_UNAVAILABLE') return failure;
     return new Failure(
       failure.code,
-      `${failure.detail ?? ''} The tool may have run; it does not say that it may run twice.`.trim(),
+      `${failure.detail ?? ''} The tool may have run; it is not marked as safe to repeat.`.trim(),
       failure.options,
     );
   }

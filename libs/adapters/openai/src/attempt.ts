@@ -28,7 +28,7 @@ export async function attempt(
   const type = response.headers.get('content-type') ?? '';
   if (/html/i.test(type)) {
     watchdog.controller.abort();
-    throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} sent a web page. Most servers want a \`base_url\` that ends in /v1.`);
+    throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} sent a web page. Most servers need a \`base_url\` that ends in /v1.`);
   }
   if (!body.stream || /^application\/json\b/i.test(type)) reader.whole(withoutError(await response.json()));
   else await readStream(provider, response, reader, watchdog);
@@ -44,7 +44,7 @@ async function readStream(provider: string, response: Response, reader: ReplyRea
     else watchdog.heard(reader.begun);
   }
   // Usage does not mark the end: some servers send running counts with every chunk.
-  if (!watchdog.cut && !whole) throw new Failure('PROVIDER_STREAM_BROKEN', `Provider ${provider} gave no finish reason.`);
+  if (!watchdog.cut && !whole) throw new Failure('PROVIDER_STREAM_BROKEN', `Provider ${provider} sent no finish reason.`);
 }
 
 /** Throws APIError for an error in the body: some servers send it with status 200. */

@@ -1,4 +1,4 @@
-import type { JsonBody, ModelCall } from '@conclave/ports';
+import type { JsonObject, ModelCall } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
 
 /** Something left out of a request, or expressed differently, because a server refused it. */
@@ -36,7 +36,7 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
       ? {}
       : { [made.has('max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens']: call.maxTokens }),
     ...given('response_format', call.responseFormat, 'no response_format'),
-    ...(isWish(call) ? given('response_format', wished(call, made), 'no wished response_format') : {}),
+    ...(formatIsOptional(call) ? given('response_format', preferred(call, made), 'no wished response_format') : {}),
     ...given('temperature', call.temperature, 'no temperature'),
     ...given('top_p', call.topP, 'no top_p'),
     ...given('seed', call.seed, 'no seed'),
@@ -45,15 +45,15 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
 }
 
 /** Whether the call can do without its reply format. */
-export const isWish = (call: ModelCall): boolean => call.responseFormat === undefined && call.wishedFormat !== undefined;
+export const formatIsOptional = (call: ModelCall): boolean => call.responseFormat === undefined && call.wishedFormat !== undefined;
 
-const wished = ({ wishedFormat: format }: ModelCall, made: Concessions) =>
+const preferred = ({ wishedFormat: format }: ModelCall, made: Concessions) =>
   format?.['type'] === 'json_schema' && made.has('json_object for a wished json_schema') ? { type: 'json_object' } : format;
 
 /** The client's own body with the server's model name. Always requests usage of a stream, for accounting. */
-export function passedBody(body: JsonBody, model: string, made: Concessions): CompletionBody {
+export function passedBody(body: JsonObject, model: string, made: Concessions): CompletionBody {
   const stream = body['stream'] === true;
-  const options = body['stream_options'] as JsonBody | null | undefined;
+  const options = body['stream_options'] as JsonObject | null | undefined;
   const asked = stream && (options || !made.has('no usage option'));
   return { ...body, model, stream, ...(asked ? { stream_options: { ...options, include_usage: true } } : {}) };
 }
@@ -109,11 +109,11 @@ export function concessionFor(
   said: UpstreamError,
   body: CompletionBody,
   made: Concessions,
-  isWished = false,
+  isOptional = false,
 ): Concession | null {
   if (status === null || ![400, 404, 405, 422, 500, 501].includes(status)) return null;
-  const format = body['response_format'] as JsonBody | undefined;
-  if (isWished && format !== undefined && [said.param, said.message.slice(0, 400)].some((words) => speaksOfFormat.test(words)))
+  const format = body['response_format'] as JsonObject | undefined;
+  if (isOptional && format !== undefined && [said.param, said.message.slice(0, 400)].some((words) => speaksOfFormat.test(words)))
     return format['type'] === 'json_schema' ? 'json_object for a wished json_schema' : 'no wished response_format';
   const found = candidates.find(
     ([name, parameter, concession]) =>

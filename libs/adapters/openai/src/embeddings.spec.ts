@@ -104,7 +104,7 @@ describe('an endpoint for embeddings', () => {
     await changing.embed(['a'], { signal });
     expect(await failureOf(changing.embed(['b'], { signal }))).toMatchObject({
       code: 'VECTORS_INCOMPATIBLE',
-      detail: expect.stringContaining('4 numbers where 3'),
+      detail: expect.stringContaining('4 numbers instead of 3'),
     });
     const stubborn = await open(({ input }, response) => send(response, { data: dataOf(input, 6) }), { dimensions: 4 });
     expect(await codeOf(stubborn.embed(['a'], { signal }))).toBe('VECTORS_INCOMPATIBLE');

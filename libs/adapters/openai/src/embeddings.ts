@@ -5,7 +5,7 @@ import type { OpenAI } from 'openai';
 import { CallSlots } from './call-slots.js';
 import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
 import { backOffMs, pause } from './retry.js';
-import { faultOf, type Fault } from './upstream-failure.js';
+import { faultOf, type FailedAttempt } from './upstream-failure.js';
 
 export interface EmbeddingsConfig {
   /** Name of the provider, for messages and the id of the embedder. */
@@ -28,7 +28,7 @@ const healthMs = 2_000;
 const emptyText = '(empty)';
 
 /** Outcome of one request. */
-type Attempted = { readonly vectors: readonly Float32Array[] } | Pick<Fault, 'failure' | 'again' | 'afterMs'>;
+type Attempted = { readonly vectors: readonly Float32Array[] } | Pick<FailedAttempt, 'failure' | 'again' | 'afterMs'>;
 
 /** Embeddings of an OpenAI-compatible server, POST /v1/embeddings. Opens no connection by itself. */
 export function openEmbeddings(config: EmbeddingsConfig): Embedder {
@@ -121,7 +121,7 @@ class EmbeddingsEndpoint implements Embedder {
       // Our own timeout is not retried: a hanging server would only get more work.
       if (limit.signal.aborted && !wanted.aborted)
         return {
-          failure: new Failure('CALL_TIMEOUT', `Provider ${name} did not embed within ${timeoutMs} ms.`),
+          failure: new Failure('CALL_TIMEOUT', `Provider ${name} did not return embeddings within ${timeoutMs} ms.`),
           again: false,
           afterMs: null,
         };
@@ -139,14 +139,14 @@ class EmbeddingsEndpoint implements Embedder {
       if (vector.length !== this.knownDimension)
         throw new Failure(
           'VECTORS_INCOMPATIBLE',
-          `The model ${model} of provider ${name} gave ${vector.length} numbers where ${this.knownDimension} were expected. Has the model behind this name been replaced?`,
+          `The model ${model} of provider ${name} returned ${vector.length} numbers instead of ${this.knownDimension}. Has the model behind this name been replaced?`,
         );
-      if (!toUnitLength(vector)) throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${name} gave a vector without direction.`);
+      if (!toUnitLength(vector)) throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${name} returned a zero vector.`);
     }
     return vectors;
   }
 
-  private faultOf(error: unknown, prompts: readonly string[]): Fault {
+  private faultOf(error: unknown, prompts: readonly string[]): FailedAttempt {
     return faultOf(error, this.config.name, false, { prompts, key: this.config.provider.api_key }, Date.now());
   }
 
@@ -195,7 +195,7 @@ function vectorsOf(answer: unknown, texts: number, provider: string): readonly F
     const { index = at, embedding } = isObject(entry) ? entry : {};
     const vector = vectorOf(embedding);
     if (!vector) throw invalid('sent something that is not a vector.');
-    if (typeof index !== 'number' || !(index in vectors) || vectors[index]) throw invalid('sent vectors that belong to no text.');
+    if (typeof index !== 'number' || !(index in vectors) || vectors[index]) throw invalid('sent vectors that do not belong to a text.');
     vectors[index] = vector;
   }
   return vectors as readonly Float32Array[];

@@ -71,12 +71,12 @@ describe('time', () => {
       { match: 'hello', reply: { chunks: [{ text: 'hi', afterMs: 80 }] } },
     );
     const timeouts = { first_token_ms: 40 };
-    expect((await failureOf(open(server.url, {}, { timeouts }).call(ask(), watch()))).message).toContain('no sign of life for 40 ms');
+    expect((await failureOf(open(server.url, {}, { timeouts }).call(ask(), watch()))).message).toContain('sent nothing for 40 ms');
     expect((await open(server.url, { local: true }, { timeouts }).call(ask(), watch())).content).toBe('hi');
   });
   it('bounds silence in the middle of an answer', async () => {
     const server = await scripted({ match: 'hello', reply: { stallAfter: [{ text: 'a' }] } });
-    expect((await failureOf(open(server.url, {}, { timeouts: { idle_ms: 40 } }).call(ask(), watch()))).message).toContain('fell silent');
+    expect((await failureOf(open(server.url, {}, { timeouts: { idle_ms: 40 } }).call(ask(), watch()))).message).toContain('was silent');
   });
 });
 

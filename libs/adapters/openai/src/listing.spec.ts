@@ -196,7 +196,7 @@ describe('the list of models', () => {
       ['odd-vectors', 4_096, 'embedding'],
     ]);
     expect((await opened.providers())[0]?.note).toContain(
-      'Ollama cuts prompts of qwen3:8b at 4096 tokens without a word, the model takes 40960: start it with OLLAMA_CONTEXT_LENGTH=32768.',
+      'Ollama cuts prompts of qwen3:8b at 4096 tokens without a warning, although the model takes 40960. Start it with OLLAMA_CONTEXT_LENGTH=32768.',
     );
   });
 

@@ -106,7 +106,7 @@ export function ollamaContext(model: string, show: Loose | null, loaded: number 
   const embeds = capabilities.includes('embedding') && !capabilities.includes('completion');
   const warning =
     trained && trained > context && !embeds
-      ? `Ollama cuts prompts of ${model} at ${context} tokens without a word, the model takes ${trained}: start it with OLLAMA_CONTEXT_LENGTH=${Math.min(trained, 32_768)}.`
+      ? `Ollama cuts prompts of ${model} at ${context} tokens without a warning, although the model takes ${trained}. Start it with OLLAMA_CONTEXT_LENGTH=${Math.min(trained, 32_768)}.`
       : null;
   const details = isObject(show?.['details']) ? show['details'] : {};
   const parameters = parametersOf(details['parameter_size']) ?? parametersOf(info['general.parameter_count']);

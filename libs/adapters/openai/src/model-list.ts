@@ -17,7 +17,7 @@ const isObject = (value: unknown): value is Loose => typeof value === 'object' &
 const positive = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? Math.floor(value) : null);
 
 /** GET /v1/models of one provider, cached for a short time; concurrent reads share one request. */
-export class ModelList {
+export class ProviderModels {
   private readonly contexts: LocalContexts;
   private current: { readonly until: number; readonly listing: Promise<Listing> } | null = null;
 
@@ -49,7 +49,7 @@ export class ModelList {
       return noList
         ? {
             models: this.models([], new Map(), null),
-            status: this.status(true, 'It has no list of models; only configured ones are known.'),
+            status: this.status(true, 'It does not list its models; only configured ones are known.'),
           }
         : { models: [], status: this.status(false, fault.failure.message) };
     }

@@ -12,7 +12,15 @@ import {
 import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
-import { bodyOf, concessionFor, isWish, passedBody, type CompletionBody, type Concession, type Concessions } from './concessions.js';
+import {
+  bodyOf,
+  concessionFor,
+  formatIsOptional,
+  passedBody,
+  type CompletionBody,
+  type Concession,
+  type Concessions,
+} from './concessions.js';
 import {
   defaultConcurrency,
   type CallTimeouts,
@@ -24,13 +32,13 @@ import {
 import { LearnedConcessions } from './learned-concessions.js';
 import { ReplyReader, type ReplyWatch } from './reply-reader.js';
 import { backOffMs, pause } from './retry.js';
-import { asRefused, faultOf, type Fault } from './upstream-failure.js';
+import { asRefused, faultOf, type FailedAttempt } from './upstream-failure.js';
 import { Watchdog } from './watchdog.js';
 
 /** Outcome of one attempt. */
 type Attempted =
   | { readonly reply: ReturnType<ReplyReader['reply']>; readonly body: ReplyReader['body'] }
-  | { readonly fault: Fault; readonly spent: Usage; readonly streamed: boolean };
+  | { readonly fault: FailedAttempt; readonly spent: Usage; readonly streamed: boolean };
 
 /** One request with all its attempts, ours or passed through. */
 interface Exchange {
@@ -79,7 +87,7 @@ export class ProviderCalls {
       ...watch,
       bodyOf: (made) => bodyOf(call, model, made),
       mayConcede: () => true,
-      isFormatWished: isWish(call),
+      isFormatWished: formatIsOptional(call),
       estimatedPrompt: estimatePrompt(call.messages),
       prompts: call.messages.flatMap(textsOf),
       timeoutMs: call.timeoutMs,
@@ -206,7 +214,7 @@ const stringsIn = (value: unknown): readonly string[] =>
       : [];
 
 /** Our own timeouts are not retried: a hanging server would only get more work. */
-const notAgain = (failure: Failure): Fault => ({
+const notAgain = (failure: Failure): FailedAttempt => ({
   failure,
   again: false,
   afterMs: null,

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { defaultRetry, defaultTimeouts, splitRef, type KnownModel, type ProvidersConfig } from './configuration.js';
-import { ModelList } from './model-list.js';
+import { ProviderModels } from './model-list.js';
 import { ProviderCalls } from './provider-calls.js';
 
 /**
@@ -17,7 +17,7 @@ export function openProviders(config: ProvidersConfig): Models {
   const providers = new Map(
     Object.entries(config.providers).map(([name, provider]) => {
       const calls = new ProviderCalls(name, provider, timeouts, retry, config.onConceded);
-      return [name, { calls, list: new ModelList(calls, prices, timeouts) }] as const;
+      return [name, { calls, list: new ProviderModels(calls, prices, timeouts) }] as const;
     }),
   );
   const closing = new AbortController();

@@ -1,5 +1,5 @@
 import { estimateTokens, Failure, type Usage } from '@conclave/contracts';
-import { chunksOf, type CallWatch, type JsonBody, type ModelReply } from '@conclave/ports';
+import { chunksOf, type CallWatch, type JsonObject, type ModelReply } from '@conclave/ports';
 import { takeUnopenedThinking, ThinkSplitter } from './think-splitter.js';
 
 type Loose = Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export interface ReplyWatch {
   readonly onDelta?: CallWatch['onDelta'] | undefined;
   readonly onFirstText: () => void;
   /** Receives chunks unchanged, for a client's own request. */
-  readonly passed?: { readonly choices: number; readonly usage: boolean; readonly onChunk: ((chunk: JsonBody) => void) | null };
+  readonly passed?: { readonly choices: number; readonly usage: boolean; readonly onChunk: ((chunk: JsonObject) => void) | null };
 }
 
 /** Assembles a reply from chunks or one body, and passes text on as it arrives. */
@@ -49,7 +49,7 @@ export class ReplyReader {
   begun = false;
   finished = false;
   /** A passed reply that arrived whole, not in chunks. */
-  body: JsonBody | null = null;
+  body: JsonObject | null = null;
   hasUsage = false;
   private readonly splitter = new ThinkSplitter();
   private content = '';
@@ -70,11 +70,11 @@ export class ReplyReader {
   /** Takes a chunk of a stream. Throws PROVIDER_REPLY_INVALID for an unknown shape. */
   chunk(chunk: unknown): void {
     this.take(chunk, 'delta');
-    this.giveOut(chunk as JsonBody);
+    this.giveOut(chunk as JsonObject);
   }
 
   /** Passes a chunk on, without usage that only we requested. */
-  private giveOut(chunk: JsonBody): void {
+  private giveOut(chunk: JsonObject): void {
     const { passed } = this.watch;
     if (!passed?.onChunk) return;
     const { usage, ...rest } = chunk;
@@ -96,7 +96,7 @@ export class ReplyReader {
   }
 
   private take(message: unknown, part: 'delta' | 'message'): void {
-    if (!isObject(message)) throw this.invalid('a chunk that is no object');
+    if (!isObject(message)) throw this.invalid('a chunk that is not an object');
     if (typeof message['model'] === 'string' && message['model'] !== '') this.reportedModel = message['model'];
     this.readUsage(message['usage']);
     const { choices } = message;
@@ -104,7 +104,7 @@ export class ReplyReader {
       if (message['usage'] === undefined && !('object' in message) && !('id' in message)) throw this.invalid('a chunk without `choices`');
       return;
     }
-    if (!Array.isArray(choices)) throw this.invalid('`choices` that is no list');
+    if (!Array.isArray(choices)) throw this.invalid('`choices` that is not a list');
     for (const choice of choices.filter(isObject)) this.takeChoice(choice, part);
   }
 

@@ -5,7 +5,7 @@ import { readError, type UpstreamError } from './error-body.js';
 import { retryAfterMs } from './retry.js';
 
 /** One failed attempt: what to throw, and whether a retry can help. */
-export interface Fault {
+export interface FailedAttempt {
   readonly failure: Failure;
   readonly again: boolean;
   /** Milliseconds the server asked us to wait. */
@@ -16,7 +16,7 @@ export interface Fault {
 }
 
 /** Texts that must not appear in the error message. */
-export interface Secrets {
+export interface HiddenTexts {
   readonly prompts: readonly string[];
   readonly key: string | undefined;
 }
@@ -41,8 +41,9 @@ const overflowWords = [
 const saysOverflow = (said: UpstreamError): boolean =>
   overflowWords.some((words) => words.test(`${said.code} ${said.type} ${said.message}`.toLowerCase()));
 
-const streamBroken = (detail: string, cause: unknown): Fault => plain(new Failure('PROVIDER_STREAM_BROKEN', detail, { cause }), true);
-const plain = (failure: Failure, again: boolean): Fault => ({
+const streamBroken = (detail: string, cause: unknown): FailedAttempt =>
+  plain(new Failure('PROVIDER_STREAM_BROKEN', detail, { cause }), true);
+const plain = (failure: Failure, again: boolean): FailedAttempt => ({
   failure,
   again,
   afterMs: null,
@@ -51,7 +52,7 @@ const plain = (failure: Failure, again: boolean): Fault => ({
 });
 
 /** Converts any error of an attempt. `started`: the response headers had arrived. */
-export function faultOf(error: unknown, provider: string, started: boolean, secrets: Secrets, now: number): Fault {
+export function faultOf(error: unknown, provider: string, started: boolean, secrets: HiddenTexts, now: number): FailedAttempt {
   if (error instanceof Failure) return plain(error, error.retriable);
   if (nameOfError(error) === 'SyntaxError')
     return plain(new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} sent text that is not JSON.`), false);
@@ -64,7 +65,7 @@ export function faultOf(error: unknown, provider: string, started: boolean, secr
 }
 
 /** The server answered with an error status, or with an error inside its stream. */
-function answered(error: APIError, provider: string, secrets: Secrets, now: number): Fault {
+function answered(error: APIError, provider: string, secrets: HiddenTexts, now: number): FailedAttempt {
   const said = readError(error.error);
   const status = error.status ?? (/^[45]\d\d$/.test(said.code) ? Number(said.code) : 500);
   const afterMs = retryAfterMs(error.headers, now);
@@ -82,7 +83,7 @@ const longestSentence = 4_000;
  * The failure for a client's own request: carries the server's message about the request (4xx) unchanged, except for statuses that
  * concern our key, address or rate limit.
  */
-export function asRefused({ failure, status, said }: Fault, key: string | undefined): Failure {
+export function asRefused({ failure, status, said }: FailedAttempt, key: string | undefined): Failure {
   if (status === null || status < 400 || status > 499 || [401, 402, 403, 404, 407, 408, 409, 429].includes(status)) return failure;
   const message = said.message === '' || showsKey(said.message, key) ? failure.message : said.message.slice(0, longestSentence);
   const upstream = { status, message, type: said.type || 'invalid_request_error', param: said.param || null, code: said.code || null };
@@ -117,7 +118,7 @@ function kindOf(status: number, said: UpstreamError): Kind {
 const notFound = (said: UpstreamError): Kind =>
   /model/i.test(`${said.code} ${said.message}`)
     ? { code: 'MODEL_NOT_FOUND', again: false }
-    : { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers want a `base_url` that ends in /v1.' };
+    : { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers need a `base_url` that ends in /v1.' };
 
 const nameOf = (said: UpstreamError): string => {
   const name = [said.code, said.type].find((word) => /^[A-Za-z][\w.-]{0,63}$/.test(word));
@@ -128,7 +129,7 @@ const nameOf = (said: UpstreamError): string => {
 const quotation = 16;
 
 /** The server's message, at most 300 characters; empty if it quotes a prompt or a key. */
-export function quotable(message: string, secrets: Secrets): string {
+export function quotable(message: string, secrets: HiddenTexts): string {
   const words = message.replace(/\s+/g, ' ').trim().slice(0, 300);
   if (words === '' || /\b(sk|key|bearer)[-_ ]\S{6,}/i.test(words) || words.includes('*****')) return '';
   if (secrets.key && (words.includes(secrets.key) || words.includes(secrets.key.slice(-4)))) return '';

@@ -2,12 +2,12 @@ import { Failure } from '@conclave/contracts';
 import type { CallTimeouts } from './configuration.js';
 
 /** Why we aborted an attempt. `usage` is not a failure: the reply was complete, only its usage was missing. */
-export type Cut = 'cancelled' | 'timeout' | 'first_token' | 'idle' | 'usage';
+export type AbortReason = 'cancelled' | 'timeout' | 'first_token' | 'idle' | 'usage';
 
 /** The abort controller of one attempt and the timers that trigger it. */
 export class Watchdog {
   readonly controller = new AbortController();
-  cut: Cut | null = null;
+  cut: AbortReason | null = null;
   private ending = false;
   private timer: NodeJS.Timeout | undefined;
   private readonly whole: NodeJS.Timeout;
@@ -48,11 +48,11 @@ export class Watchdog {
       case 'cancelled':
         return new Failure('CALL_CANCELLED');
       case 'timeout':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} was given up when the time of the call was over.`);
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} was stopped at the time limit of the call.`);
       case 'first_token':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} gave no sign of life for ${this.firstTokenMs} ms.`);
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} sent nothing for ${this.firstTokenMs} ms.`);
       case 'idle':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} fell silent for ${this.timeouts.idle_ms} ms in the middle of its answer.`);
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} was silent for ${this.timeouts.idle_ms} ms in the middle of its answer.`);
     }
   }
 
@@ -62,12 +62,12 @@ export class Watchdog {
     this.signal.removeEventListener('abort', this.leave);
   }
 
-  private arm(cut: Cut, ms: number): void {
+  private arm(cut: AbortReason, ms: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.pull(cut), ms);
   }
 
-  private pull(cut: Cut): void {
+  private pull(cut: AbortReason): void {
     if (this.cut) return;
     this.cut = cut;
     this.controller.abort();

@@ -1,6 +1,6 @@
-import type { PlanRequested } from '@conclave/contracts';
+import { depthOf, type PlanRequested } from '@conclave/contracts';
 import { acceptedStatus, type Acceptance, type Accepted, type Runs, type RunSummary, type StoreTtl } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
 import {
   acceptRun,
@@ -34,7 +34,7 @@ export const listedMs = ({ retentionMs }: StoreTtl): number => retentionMs * 2 +
  */
 export class Acceptances {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
   ) {}
@@ -44,7 +44,9 @@ export class Acceptances {
     const { runId } = header;
     const { at, run } = keys.of(runId);
     const { template, goal, caller } = header.data;
-    const open = await this.takePlace(runId, openLimit);
+    // A child run is part of its root: it has no place of its own and is in no list.
+    const isChild = depthOf(runId) > 0;
+    const open = isChild ? null : await this.takePlace(runId, openLimit);
     if (open !== null) {
       // An accepted run stays accepted, and a run that has ended needs no place.
       const [accepted, over] = await connection.run(at, readAcceptance, [run], []);
@@ -65,6 +67,7 @@ export class Acceptances {
   }
 
   private async enlist({ runId, data }: PlanRequested): Promise<void> {
+    if (depthOf(runId) > 0) return;
     const { at, key } = this.keys.tenant(data.caller.tenant);
     await this.connection.run(at, listRun, [key], [runId, listedMs(this.ttl)]);
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import type { BlobRef, Blobs } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { takeRoom } from './scripts/blobs.js';
 
@@ -12,7 +12,7 @@ const hashOf = (body: Buffer): string => createHash('sha256').update(body).diges
 /** Bodies by hash. Each put restarts their retention. A quota for all bodies keeps them from using up the memory of runs. */
 export class RedisBlobs implements Blobs {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttlMs: number,
     private readonly quotaBytes: number,

@@ -1,5 +1,5 @@
 import { breakerNonces, type Breakers, type BreakerState, type HeldBreaker } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { readBreaker, swapBreaker } from './scripts/breakers.js';
 
@@ -8,7 +8,7 @@ const keptMs = 24 * 60 * 60 * 1000;
 
 export class RedisBreakers implements Breakers {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
   ) {}
 

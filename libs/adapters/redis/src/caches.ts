@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { storedEntry, wholeMs, type CacheClaim, type CacheEntry, type Caches, type CacheWrite } from '@conclave/ports';
-import type { Connection } from './connection.js';
-import type { Keys, Placed } from './keys.js';
+import type { RedisConnection } from './connection.js';
+import type { Keys, PlacedKey } from './keys.js';
 import { claimKey, readCached, releaseKey, removeCached, removeTagged, writeCached } from './scripts/caches.js';
 import { inPairs, type Script } from './scripts/script.js';
 
@@ -9,7 +9,7 @@ const tagField = 'tag:';
 
 export class RedisCaches implements Caches {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
   ) {}
 
@@ -63,7 +63,7 @@ export class RedisCaches implements Caches {
     await this.on(this.keys.cacheClaim(tenant, key), releaseKey, [JSON.stringify(owner)]);
   }
 
-  private on<Reply>({ at, key }: Placed, script: Script<Reply>, parameters: readonly (string | number)[] = []): Promise<Reply> {
+  private on<Reply>({ at, key }: PlacedKey, script: Script<Reply>, parameters: readonly (string | number)[] = []): Promise<Reply> {
     return this.connection.run(at, script, [key], parameters);
   }
 }

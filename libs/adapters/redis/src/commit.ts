@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure, isTerminal, type Event } from '@conclave/contracts';
 import { commitAttempts, type Committed, type Step, type StepTime, type StoreTtl } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import { attempted } from './attempted.js';
 import { type Keys, runOf } from './keys.js';
 import { KnownRuns, type KnownRun } from './known-runs.js';
@@ -52,7 +52,7 @@ export class Commits {
   private readonly known = new KnownRuns();
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
     private readonly hooks: CommitHooks,
@@ -138,7 +138,7 @@ export class Commits {
     const { keys, ttl } = this;
     // Tasks and child runs always lie in the bucket of their root run.
     const flagged = made.cancels.map((id) => keys.of(runOf(id)));
-    if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels what lies with another run.`);
+    if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels tasks of another run.`);
     const change = {
       entries: made.entries.map((entry) => JSON.stringify(entry)),
       arm: made.arm.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),

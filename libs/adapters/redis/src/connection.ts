@@ -19,7 +19,7 @@ type Argument = string | number | Buffer;
  * The connection of all commands and scripts. Commands in flight when it breaks are sent again after the reconnect (the client's
  * default, which must stay: without it their promises never settle).
  */
-export class Connection {
+export class RedisConnection {
   private readonly redis: Redis | Cluster;
   /** The mark of the store as last seen, by bucket; each bucket has its own generation. */
   private readonly marks = new Map<number, StoreMark>();

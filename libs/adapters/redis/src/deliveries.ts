@@ -1,13 +1,13 @@
 import type { DeliveryKey, DeliveryLedger, StoreTtl } from '@conclave/ports';
-import type { Connection } from './connection.js';
-import type { Keys, Placed } from './keys.js';
+import type { RedisConnection } from './connection.js';
+import type { Keys, PlacedKey } from './keys.js';
 import type { RedisLeases } from './leases.js';
 import { beginDelivery, endDelivery, failDelivery, releaseDelivery } from './scripts/deliveries.js';
 
 /** The ledger of one process. `processId` must be new with every start, so that a restarted process detects its own death. */
 export class RedisDeliveries implements DeliveryLedger {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly leases: RedisLeases,
     private readonly ttl: StoreTtl,
@@ -36,7 +36,7 @@ export class RedisDeliveries implements DeliveryLedger {
     await this.connection.run(at, endDelivery, [key], []);
   }
 
-  private placed({ group, record }: DeliveryKey): Placed {
+  private placed({ group, record }: DeliveryKey): PlacedKey {
     return this.keys.delivery(group, record);
   }
 }

@@ -1,5 +1,5 @@
 import type { Hints } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { storeFailure } from './store-failure.js';
 
@@ -8,10 +8,10 @@ type Listener = (payload: string) => void;
 /** Hints over Redis pub/sub: one subscriber connection for all listeners of a process, opened when first needed. */
 export class RedisHints implements Hints {
   private readonly listeners = new Map<string, Set<Listener>>();
-  private subscriber: ReturnType<Connection['subscriber']> | null = null;
+  private subscriber: ReturnType<RedisConnection['subscriber']> | null = null;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
   ) {}
 
@@ -47,7 +47,7 @@ export class RedisHints implements Hints {
     this.subscriber?.disconnect();
   }
 
-  private connected(): ReturnType<Connection['subscriber']> {
+  private connected(): ReturnType<RedisConnection['subscriber']> {
     if (!this.subscriber) {
       this.subscriber = this.connection.subscriber();
       // The command connection reports outages; a lost hint costs only a poll interval.

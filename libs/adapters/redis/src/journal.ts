@@ -8,7 +8,7 @@ import {
   type Paid,
   type StoreTtl,
 } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import { type Bucket, type Keys, runOf } from './keys.js';
 import type { RedisLeases } from './leases.js';
 import { abandonStep, beginStep, finishStep, isStarted, noteRepeat, readRepeats } from './scripts/journal.js';
@@ -23,7 +23,7 @@ export function above(step: string): string[] {
 
 export class RedisJournal implements Journal {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly leases: RedisLeases,
     private readonly ttl: StoreTtl,

@@ -56,7 +56,7 @@ export interface RunKeys {
 }
 
 /** A key and the bucket it lies in. */
-export interface Placed {
+export interface PlacedKey {
   readonly at: Bucket;
   readonly key: string;
 }
@@ -112,19 +112,19 @@ export class Keys {
     };
   }
 
-  tenant(tenant: string): Placed {
+  tenant(tenant: string): PlacedKey {
     return this.placed(tenant, `tenant:${tenant}`);
   }
-  retry(retryKey: string): Placed {
+  retry(retryKey: string): PlacedKey {
     return this.placed(retryKey, `retry:${retryKey}`);
   }
   workers(taskClass: string): string {
     return `${this.beforeClass}${taskClass}`;
   }
-  slots(name: string): Placed {
+  slots(name: string): PlacedKey {
     return this.placed(name, `slots:${name}`);
   }
-  delivery(group: string, record: string): Placed {
+  delivery(group: string, record: string): PlacedKey {
     const name = JSON.stringify([group, record]);
     return this.placed(name, `delivery:${name}`);
   }
@@ -135,35 +135,35 @@ export class Keys {
     return this.in(this.common, `setting-history:${name}`);
   }
   /** All cache entries of a tenant share a bucket: removing a tag removes many entries at once. */
-  cached(tenant: string, key: string): Placed {
+  cached(tenant: string, key: string): PlacedKey {
     return this.ofTenant('cache', tenant, key);
   }
-  cacheTag(tenant: string, tag: string): Placed {
+  cacheTag(tenant: string, tag: string): PlacedKey {
     return this.ofTenant('cache-tag', tenant, tag);
   }
-  cacheBan(tenant: string, tag: string): Placed {
+  cacheBan(tenant: string, tag: string): PlacedKey {
     return this.ofTenant('cache-ban', tenant, tag);
   }
-  cacheClaim(tenant: string, key: string): Placed {
+  cacheClaim(tenant: string, key: string): PlacedKey {
     return this.ofTenant('cache-claim', tenant, key);
   }
-  cacheRemoval(tenant: string, nonce: string): Placed {
+  cacheRemoval(tenant: string, nonce: string): PlacedKey {
     return this.placed(tenant, `cache-removal:${nonce}`);
   }
-  scores(tenant: string): Placed {
+  scores(tenant: string): PlacedKey {
     return this.placed(tenant, `scores:${JSON.stringify(tenant)}`);
   }
-  scoreEvent(tenant: string, eventId: string): Placed {
+  scoreEvent(tenant: string, eventId: string): PlacedKey {
     return this.ofTenant('score-event', tenant, eventId);
   }
-  once(tenant: string, name: string): Placed {
+  once(tenant: string, name: string): PlacedKey {
     return this.ofTenant('once', tenant, name);
   }
   /** `name` is JSON. */
   account({ beforeAccount }: Bucket, name: string, day: string): string {
     return `${beforeAccount}${name}:${day}`;
   }
-  breaker(provider: string): Placed {
+  breaker(provider: string): PlacedKey {
     return this.placed(provider, `breaker:${provider}`);
   }
   blob(sha256: string): string {
@@ -200,13 +200,13 @@ export class Keys {
     return `${this.prefix}{${n}}:${name}`;
   }
 
-  private placed(owner: string, name: string): Placed {
+  private placed(owner: string, name: string): PlacedKey {
     const at = this.bucketOf(owner);
     return { at, key: this.in(at, name) };
   }
 
   /** Foreign names are JSON: it delimits the tenant and escapes lone surrogates, which UTF-8 would replace. */
-  private ofTenant(kind: string, tenant: string, name: string): Placed {
+  private ofTenant(kind: string, tenant: string, name: string): PlacedKey {
     return this.placed(tenant, `${kind}:${JSON.stringify([tenant, name])}`);
   }
 }

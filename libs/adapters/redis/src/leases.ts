@@ -1,5 +1,5 @@
 import type { Leases } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import {
   acquireSlot,
@@ -15,7 +15,7 @@ import {
 
 export class RedisLeases implements Leases {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
   ) {}
 

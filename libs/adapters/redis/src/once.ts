@@ -1,11 +1,11 @@
 import { wholeMs, type Once, type OnceClaim } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { claimOnce } from './scripts/once.js';
 
 export class RedisOnce implements Once {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
   ) {}
 

@@ -5,7 +5,7 @@ import { RedisBreakers } from './breakers.js';
 import { RedisCaches } from './caches.js';
 import type { CommitHooks } from './commit.js';
 import type { ConnectionSettings } from './client.js';
-import { Connection } from './connection.js';
+import { RedisConnection } from './connection.js';
 import { RedisDeliveries } from './deliveries.js';
 import { RedisHints } from './hints.js';
 import { RedisJournal } from './journal.js';
@@ -18,7 +18,7 @@ import { RedisRuns } from './runs.js';
 import { identityOf } from './store-identity.js';
 import { probe, readClock, readFormat, storeFormat } from './scripts/store.js';
 import { RedisScores } from './scores.js';
-import { RedisSettings } from './settings.js';
+import { RedisSettingStore } from './settings.js';
 import { RedisTimers } from './timers.js';
 import { RedisUsageLedger } from './usage-ledger.js';
 import { redisWarnings } from './warnings.js';
@@ -61,7 +61,7 @@ const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => rete
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
   const keys = new Keys(options.keyPrefix ?? 'conclave:');
   const ttl = { ...defaultTtl, blobMs: longestRetentionMs, ...options.ttl };
-  const connection = new Connection({ ...options, commandTimeoutMs: options.commandTimeoutMs ?? 5_000 }, keys);
+  const connection = new RedisConnection({ ...options, commandTimeoutMs: options.commandTimeoutMs ?? 5_000 }, keys);
   const hints = new RedisHints(connection, keys);
   const close = async (): Promise<void> => {
     hints.close();
@@ -96,7 +96,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     leases,
     hints,
     deliveries: new RedisDeliveries(connection, keys, leases, ttl, options.processId),
-    settings: new RedisSettings(connection, keys),
+    settings: new RedisSettingStore(connection, keys),
     caches: new RedisCaches(connection, keys),
     scores: new RedisScores(connection, keys, ttl),
     once: new RedisOnce(connection, keys),
@@ -118,15 +118,15 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   };
 }
 
-async function checkFormat(connection: Connection, keys: Keys): Promise<void> {
+async function checkFormat(connection: RedisConnection, keys: Keys): Promise<void> {
   const former = await connection.send('look for an older store', (redis) => redis.exists(keys.formerIdentity));
   const format = (await connection.runUnguarded(keys.common, readFormat, [], [])) ?? (former > 0 ? 1 : storeFormat);
   if (format === storeFormat) return;
-  throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}, this program reads ${storeFormat}.`);
+  throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}; this program reads ${storeFormat}.`);
 }
 
 /** Probes with a small write: on the one server, or in every bucket of a cluster. */
-async function healthOf(connection: Connection, keys: Keys, cluster: boolean): Promise<string | null> {
+async function healthOf(connection: RedisConnection, keys: Keys, cluster: boolean): Promise<string | null> {
   const probed = cluster ? keys.buckets : [keys.common];
   try {
     await Promise.all(probed.map((at) => connection.run(at, probe, [at.health], [])));

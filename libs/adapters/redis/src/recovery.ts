@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@conclave/contracts';
 import type { Above, PaidCall, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
 import { listedMs } from './acceptances.js';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import { above } from './journal.js';
 import type { Keys } from './keys.js';
 import { noteRetry, relistRun } from './scripts/acceptance.js';
@@ -17,7 +17,7 @@ import { accountsOf, adding } from './usage-ledger.js';
  */
 export class RedisRecovery implements Recovery {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl & { readonly blobMs: number },
     private readonly now: () => Promise<number>,

@@ -1,7 +1,7 @@
 import type { StreamBody, StreamEntry, WorkerEntry } from '@conclave/contracts';
 import { planAppend, type RunStream, type StoreTtl, type StreamPage, type TaskProgress } from '@conclave/ports';
 import { attempted } from './attempted.js';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { appendEntries, readEntries } from './scripts/stream.js';
 
@@ -16,7 +16,7 @@ export class RedisRunStream implements RunStream {
   private readonly tails = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
   ) {}

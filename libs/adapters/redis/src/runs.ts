@@ -3,7 +3,7 @@ import type { Event, PlanRequested } from '@conclave/contracts';
 import { parkedFlag, type Acceptance, type Accepted, type Runs, type RunSummary, type StoredRun, type StoreTtl } from '@conclave/ports';
 import { Acceptances } from './acceptances.js';
 import { Commits, type CommitHooks } from './commit.js';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import { type Bucket, type Keys, runOf } from './keys.js';
 import type { RedisLeases } from './leases.js';
 import { attachClient, detachClient, parkRuns } from './scripts/clients.js';
@@ -16,7 +16,7 @@ export class RedisRuns implements Runs {
   private readonly acceptances: Acceptances;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly leases: RedisLeases,
     private readonly ttl: StoreTtl,

@@ -8,7 +8,7 @@ import {
   type Scores,
   type StoreTtl,
 } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { inPairs } from './scripts/script.js';
 import { addScores, allScores, readScores } from './scripts/scores.js';
@@ -20,7 +20,7 @@ const fieldOf = (sign: Sign, category: string, model: string): string => JSON.st
 /** One hash per tenant, with two fields for each category and model. */
 export class RedisScores implements Scores {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
   ) {}

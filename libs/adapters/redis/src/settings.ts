@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { settingVersions, type Settings, type SettingVersion } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { inPairs } from './scripts/script.js';
 import { listSettings, listVersions, readSetting, readVersion, writeSetting } from './scripts/settings.js';
 
-export class RedisSettings implements Settings {
+export class RedisSettingStore implements Settings {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
   ) {}
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StateStore, StoreMark } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
 import { noteEverywhere, readIdentity, startIdentity, storeFormat } from './scripts/store.js';
 
@@ -8,7 +8,7 @@ import { noteEverywhere, readIdentity, startIdentity, storeFormat } from './scri
  * Each bucket of a store carries a mark; the one of the first bucket identifies the store. A process that has read or started it works
  * only on that store from then on. Generation 0 means a store that must be rebuilt, on which no process works.
  */
-export function identityOf(connection: Connection, keys: Keys, watched: boolean): StateStore['identity'] {
+export function identityOf(connection: RedisConnection, keys: Keys, watched: boolean): StateStore['identity'] {
   const remember = (at: Bucket, mark: StoreMark): void => (watched ? connection.remember(at, mark) : undefined);
   return {
     async read() {

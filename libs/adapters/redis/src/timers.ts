@@ -1,5 +1,5 @@
 import type { DueTimer, Timers, TimerToArm } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { RedisHints } from './hints.js';
 import type { Keys } from './keys.js';
 import { dueTimers, nextTimer, removeTimer } from './scripts/timers.js';
@@ -28,7 +28,7 @@ export class RedisTimers implements Timers {
   private subscribed: Promise<unknown> | null = null;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly hints: RedisHints,
   ) {}

@@ -10,7 +10,7 @@ import {
   type StoreTtl,
   type UsageLedger,
 } from '@conclave/ports';
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
 import type { Script } from './scripts/script.js';
 import { addUsage as addScript, readAccounts, readUsage, type AccountReply } from './scripts/usage.js';
@@ -18,7 +18,7 @@ import { addUsage as addScript, readAccounts, readUsage, type AccountReply } fro
 /** Each call is a field in a hash of its run; each account has one hash per day. */
 export class RedisUsageLedger implements UsageLedger {
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
   ) {}

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js';
+import type { RedisConnection } from './connection.js';
 
 /** Server settings that our guarantees depend on, and what any other value loses. */
 const needed = [
@@ -8,7 +8,7 @@ const needed = [
 ] as const;
 
 /** One sentence per guarantee that this server does not provide. */
-export async function redisWarnings(connection: Connection): Promise<readonly string[]> {
+export async function redisWarnings(connection: RedisConnection): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const [name, wanted, loss] of needed) {
     const found = await configured(connection, name, wanted);
@@ -24,7 +24,7 @@ export async function redisWarnings(connection: Connection): Promise<readonly st
 }
 
 /** A setting of the server; in a cluster, a value other than `wanted` from any node wins. Null if it may not be read. */
-async function configured(connection: Connection, name: string, wanted: string): Promise<string | null> {
+async function configured(connection: RedisConnection, name: string, wanted: string): Promise<string | null> {
   try {
     const reply = await connection.send(`config get ${name}`, async (redis) => {
       const servers = 'nodes' in redis ? redis.nodes('master') : [redis];

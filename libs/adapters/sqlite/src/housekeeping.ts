@@ -1,4 +1,4 @@
-import { runRetentionMs, topicsFor } from '@conclave/contracts';
+import { runRetentionMs, StepRecorded, topicsFor } from '@conclave/contracts';
 import { accountMs, dayOf, defaultTtl, type StoreTtl } from '@conclave/ports';
 import type { Store, Tick } from './database/database.js';
 import { forgetCached } from './state/caches.js';
@@ -8,7 +8,11 @@ const day = 24 * 60 * 60 * 1000;
 const batch = 200;
 
 const retentions: ReadonlyMap<string, number> = new Map(topicsFor().map(({ name, retentionMs }) => [name, retentionMs]));
-const retentionOf = (topic: string): number => retentions.get(topic) ?? runRetentionMs;
+/** A body outlives the last record that may refer to it: a step is recorded after its input. */
+const retentionOf = (topic: string): number => {
+  const keepMs = retentions.get(topic) ?? runRetentionMs;
+  return keepMs >= 0 && topic !== StepRecorded.topic ? keepMs + day : keepMs;
+};
 const longestRetentionMs = Math.max(...retentions.values());
 
 /** Journal, applied ids and tombstones outlive every record that can reopen their run, dead letters included. */

@@ -6,6 +6,7 @@ import {
   type Clock,
   type DeliveryHooks,
   type EventLog,
+  type Folding,
   type KnowledgeGraph,
   type PoolChange,
   type Recovery,
@@ -42,6 +43,8 @@ export interface SqliteOptions {
   /** Whether old rows are deleted at the start and every hour; default true. Commands that only read set false. */
   readonly prunes?: boolean;
   readonly counter?: StoreCounter;
+  /** Folds recorded steps of runs, so that not every state is written. Without it every one is. */
+  readonly folding?: Folding;
 }
 
 /** The ports of one process id. */
@@ -72,7 +75,7 @@ export interface Sqlite extends SqliteConnection {
 const pruneEveryMs = 60 * 60 * 1000;
 
 /**
- * Opens the embedded engine: event log, state, run streams, bodies and knowledge graph in one SQLite file.
+ * Opens the stores of embedded mode: event log, state, run streams, bodies and knowledge graph in one SQLite file.
  * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, DATA_FOLDER_OLDER, STORE_FULL, STORE_UNAVAILABLE.
  */
 export function openSqlite(options: SqliteOptions): Sqlite {
@@ -88,7 +91,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
   });
   const table = new LogTable(database, now);
   const groups = new Groups(database, table, clock);
-  const shared = new SharedState(database, table, clock, ttl);
+  const shared = new SharedState(database, table, clock, ttl, options.folding ?? null);
   const blobs = new SqliteBlobs(database, now);
   const graph = new SqliteGraph(database);
   const vectors = new SqliteVectors(database);

@@ -27,12 +27,16 @@ export interface KeptStream {
   readonly tasks: Map<string, TaskProgress>;
   /** Ordered but not written yet. */
   pending: Pending[];
+  /** The newest entries, without a gap. */
+  newest: StreamEntry[];
   /** Whether it has a row. */
   stored: boolean;
 }
 
 /** Most streams in memory; others are read from the file when needed. */
 const mostKept = 512;
+/** Most entries of a stream in memory; a reader that is further behind reads the file. */
+const mostNewest = 64;
 /** Most rows of one statement. */
 const rowsAtOnce = 32;
 
@@ -57,16 +61,24 @@ export class Streams {
     const texts = bodies.map((body) => JSON.stringify(body));
     const ends = bodies.some(isTerminal);
     tick.afterWrite(() => {
-      for (const body of texts) stream.pending.push({ id: (stream.last += 1), at, body });
+      for (const [index, body] of texts.entries()) {
+        const id = (stream.last += 1);
+        stream.pending.push({ id, at, body });
+        stream.newest.push({ ...bodies[index]!, id, at });
+      }
+      if (stream.newest.length > mostNewest) stream.newest = stream.newest.slice(-mostNewest / 2);
       if (ends) stream.endedAt ??= at;
       this.changed.add(stream);
       this.database.beforeCommit(this, (sql) => this.write(sql));
     });
   }
 
-  /** Entries after `after` that are in the file. */
+  /** Entries after `after` that a crash cannot lose. */
   read(stream: KeptStream, after: number, limit: number): readonly StreamEntry[] {
-    if (after >= shownOf(stream).last) return [];
+    const { last } = shownOf(stream);
+    if (after >= last) return [];
+    const { newest } = stream;
+    if (newest.length > 0 && newest[0]!.id <= after + 1) return newest.filter(({ id }) => id > after && id <= last).slice(0, limit);
     const rows = this.database.read((sql) =>
       sql.all<PartRow>(
         'SELECT last, at, bodies FROM stream_entry WHERE run_id = ? AND last > ? ORDER BY last LIMIT ?',
@@ -92,7 +104,16 @@ export class Streams {
   private load(runId: string): KeptStream {
     return this.database.read((sql) => {
       const row = sql.get<{ first: number; ended_at: number | null }>('SELECT first, ended_at FROM stream WHERE run_id = ?', runId);
-      const nothing = { runId, first: 1, last: 0, endedAt: null, tasks: new Map<string, TaskProgress>(), pending: [], stored: false };
+      const nothing = {
+        runId,
+        first: 1,
+        last: 0,
+        endedAt: null,
+        tasks: new Map<string, TaskProgress>(),
+        pending: [],
+        newest: [],
+        stored: false,
+      };
       if (!row) return nothing;
       const parts = sql.all<PartRow>('SELECT last, at, bodies FROM stream_entry WHERE run_id = ? ORDER BY last', runId);
       const tasks = progressIn(parts.flatMap(entriesOf));

@@ -8,5 +8,5 @@ jest.setTimeout(60_000);
 
 describeSymbolic('The Compute Engine', {
   open: async () => openSymbolic({ memoryMb: 512, seconds: 10, logger: silentLogger, prefer: 'compute-engine' }),
-  engine: 'compute-engine ',
+  backend: 'compute-engine ',
 });

@@ -16,7 +16,7 @@ describe('mathematics without Python', () => {
   it('is calculated by the Compute Engine, which is said', async () => {
     expect(await symbolic.evaluate({ operation: 'evaluate', args: { expression: 'sqrt(16) + 1/2' }, signal })).toEqual({
       ...{ result: '9/2', decimal: '4.5', latex: null, solutions: null, caveat: null, notes: [] },
-      engine: expect.stringMatching(/^compute-engine \d/),
+      backend: expect.stringMatching(/^compute-engine \d/),
     });
     expect(await symbolic.evaluate({ operation: 'solve', args: { expression: 'x^2 = 2,25' }, signal })).toMatchObject({
       caveat: null,
@@ -33,10 +33,26 @@ describe('mathematics without Python', () => {
     try {
       expect(await without.evaluate({ operation: 'evaluate', args: { expression: '2^10' }, signal })).toMatchObject({
         result: '1024',
-        engine: expect.stringMatching(/^compute-engine \d/),
+        backend: expect.stringMatching(/^compute-engine \d/),
       });
     } finally {
       await without.close();
+    }
+  }, 60_000);
+
+  it('is also what is left where the Python that is named is missing or has no SymPy, and that is logged', async () => {
+    for (const python of ['/nowhere/python3', process.execPath]) {
+      const warned: unknown[] = [];
+      const logger = { ...silentLogger, warn: (message: string, detail?: object) => void warned.push([message, detail]) };
+      const without = openSymbolic({ memoryMb: 256, seconds: 10, logger, python, candidates: [] });
+      try {
+        const { backend } = await without.evaluate({ operation: 'evaluate', args: { expression: '2^10' }, signal });
+        expect(backend).toMatch(/^compute-engine \d/);
+        expect(await without.health()).toBeNull();
+        expect(warned).toEqual([[expect.stringContaining('math.python'), { reason: expect.stringContaining(python) }]]);
+      } finally {
+        await without.close();
+      }
     }
   }, 60_000);
 

@@ -2,12 +2,12 @@ import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { Symbolic } from '@conclave/ports';
 import { startComputeEngine } from './compute-engine/open-compute-engine.js';
-import type { Engine } from './engine.js';
+import type { Backend } from './backend.js';
 import { readRequest } from './request.js';
-import { pythons, startSympy } from './sympy-engine.js';
+import { pythons, startSympy } from './sympy-backend.js';
 
 export interface SymbolicOptions {
-  /** Python that has SymPy. Absent: the Python of the machine where it has SymPy, else the Compute Engine. */
+  /** Python that has SymPy. Absent, or without SymPy: the Python of the machine where it has SymPy, else the Compute Engine. */
   readonly python?: string;
   /** Memory of each calculating process, megabytes. */
   readonly memoryMb: number;
@@ -34,10 +34,10 @@ export function openSymbolic({
 }: SymbolicOptions): Symbolic {
   const onReplaced = (how: string): void => logger.warn('The process for mathematics is replaced.', { how });
   const settings = { memoryMb, seconds, processes, onReplaced };
-  let starting: Promise<Engine> | null = null;
+  let starting: Promise<Backend> | null = null;
   let closed = false;
 
-  const engine = (): Promise<Engine> => {
+  const backend = (): Promise<Backend> => {
     if (closed) return Promise.reject(new Failure('MATH_UNAVAILABLE', 'It is closed.'));
     starting ??= choose().catch((error: unknown) => {
       // The next question tries again: a package may have been installed in the meantime.
@@ -47,16 +47,24 @@ export function openSymbolic({
     return starting;
   };
 
-  async function choose(): Promise<Engine> {
+  async function choose(): Promise<Backend> {
     const begun = performance.now();
     const chosen = await (prefer === 'compute-engine' ? startComputeEngine(settings) : sympyOrElse());
-    logger.info('Mathematics is ready.', { engine: chosen.name, startMs: Math.round(performance.now() - begun) });
+    logger.info('Mathematics is ready.', { backend: chosen.name, startMs: Math.round(performance.now() - begun) });
     return chosen;
   }
 
-  async function sympyOrElse(): Promise<Engine> {
-    if (python !== undefined) return startSympy({ ...settings, python });
+  async function sympyOrElse(): Promise<Backend> {
+    if (python !== undefined) {
+      try {
+        return await startSympy({ ...settings, python });
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        logger.warn('The Python of `math.python` is not used for mathematics: another one calculates.', { reason: error.detail });
+      }
+    }
     for (const candidate of candidates ?? (await pythons())) {
+      if (candidate === python) continue;
       try {
         return await startSympy({ ...settings, python: candidate });
       } catch (error) {
@@ -72,14 +80,14 @@ export function openSymbolic({
     async evaluate({ operation, args, signal, timeoutMs }) {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
       const { job, notes } = readRequest(operation, args);
-      const used = await engine();
+      const used = await backend();
       const calculated = await used.calculate(job, { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
-      return { ...calculated, notes: [...notes, ...calculated.notes], engine: used.name };
+      return { ...calculated, notes: [...notes, ...calculated.notes], backend: used.name };
     },
-    engine: async () => (await engine()).name,
+    backend: async () => (await backend()).name,
     async health() {
       try {
-        await engine();
+        await backend();
         return null;
       } catch (error) {
         return error instanceof Failure ? error.message : 'No engine for mathematics runs.';

@@ -7,7 +7,7 @@ import { unreadable } from './syntax/unreadable.js';
 export type Rows = readonly (readonly Tree[])[];
 
 /** What an engine calculates: trees and numbers, no text but names of variables. */
-export type Job = { readonly precision: number } & (
+export type SymbolicJob = { readonly precision: number } & (
   | { readonly operation: 'evaluate'; readonly expression: Tree; readonly values: readonly (readonly [name: string, value: Tree])[] }
   | { readonly operation: 'simplify' | 'expand' | 'factor'; readonly expression: Tree }
   | {
@@ -50,7 +50,7 @@ export type Job = { readonly precision: number } & (
 );
 
 export interface ReadRequest {
-  readonly job: Job;
+  readonly job: SymbolicJob;
   readonly notes: readonly string[];
 }
 
@@ -76,7 +76,7 @@ class Reader {
 
   read(): ReadRequest {
     const precision = this.integer('precision', 15, 1, 1_000);
-    return { job: { precision, ...this.job() } as Job, notes: [...this.notes] };
+    return { job: { precision, ...this.job() } as SymbolicJob, notes: [...this.notes] };
   }
 
   private job(): object {

@@ -8,5 +8,5 @@ jest.setTimeout(60_000);
 
 describeSymbolic('SymPy', {
   open: async () => openSymbolic({ memoryMb: 512, seconds: 10, logger: silentLogger }),
-  engine: 'sympy ',
+  backend: 'sympy ',
 });

@@ -1,17 +1,18 @@
 import * as z from 'zod';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
+import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';
 import { TemplateId, TemplateSettings } from './templates.js';
 
 const McpSettings = z.strictObject({
   builtin: z.string().min(1).optional().describe('name of a server that comes with the product'),
   url: Address.optional().describe('address of a server'),
-  headers_env: z.record(z.string(), EnvName).optional().describe('header sent to `url` -> variable of ours that holds its value'),
-  command: z.string().min(1).optional().describe('program that is started and spoken to over stdio'),
+  headers_env: z.record(z.string(), EnvName).optional().describe('header sent to `url` -> environment variable that holds its value'),
+  command: z.string().min(1).optional().describe('program to start; the protocol runs over its stdin and stdout'),
   args: z.array(z.string()).optional().describe('its arguments'),
-  env: z.record(z.string(), EnvName).optional().describe('its variable -> variable of ours it is taken from'),
-  allow: z.boolean().optional().describe('programs are started only with `allow: true`'),
-  enabled: z.boolean().optional().describe('false: it is not used'),
+  env: z.record(z.string(), EnvName).optional().describe('variable of the program -> environment variable that holds its value'),
+  allow: z.boolean().optional().describe('must be true for a program to be started'),
+  enabled: z.boolean().optional().describe('false: the server is not used'),
 });
 
 const GatewaySettings = z.strictObject({
@@ -26,28 +27,33 @@ const GatewaySettings = z.strictObject({
     .min(1_024)
     .max(1_073_741_824)
     .default(20 * 1024 * 1024)
-    .describe('largest document that is uploaded into a collection'),
+    .describe('maximum size of a document uploaded into a collection'),
   max_tenant_upload_bytes: z
     .int()
     .min(1_024)
     .max(1_099_511_627_776)
     .default(2 * 1024 * 1024 * 1024)
-    .describe('documents, images and files that one tenant may upload within 30 days, all together; removed ones count'),
+    .describe('total size of documents, images and files that a tenant may upload in 30 days, removed ones included'),
   max_attachment_bytes: z
     .int()
     .min(0)
     .max(1_073_741_824)
     .default(10 * 1024 * 1024)
-    .describe('images and files of one request, all together, decoded; they do not count as body'),
-  max_attachments: z.int().min(0).max(100).default(8).describe('images and files that one question may bring'),
-  max_open_runs: z.int().min(1).max(1_000_000).default(64).describe('runs in flight over all gateways; beyond it 429 with Retry-After'),
+    .describe('total decoded size of the images and files of one request; not counted as body'),
+  max_attachments: z.int().min(0).max(100).default(8).describe('maximum number of images and files in one question'),
+  max_open_runs: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(64)
+    .describe('maximum number of runs in flight over all gateways; above it, 429 with Retry-After'),
   max_queue_wait_s: z
     .number()
     .min(0)
     .max(3_600)
     .default(60)
     .describe(
-      'seconds that tasks may wait for a worker, as the workers measure it; beyond it, or beyond the `start_timeout_s` of the template, new runs get 503 with Retry-After; 0 = admit always',
+      'seconds that tasks may wait for a worker, as measured by the workers; above it, or above the `start_timeout_s` of the template, new runs get 503 with Retry-After; 0 = admit always',
     ),
   park_s: z
     .number()
@@ -55,7 +61,7 @@ const GatewaySettings = z.strictObject({
     .max(3_600)
     .default(60)
     .describe(
-      'seconds that a run whose clients were lost with their gateway waits for one to come back; no new call is made for it meanwhile, then it is cancelled',
+      'seconds that a run waits for a client to return after its gateway died; it makes no new calls meanwhile and is then cancelled',
     ),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
 });
@@ -82,11 +88,11 @@ const ClientKeySettings = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
     .meta({ expected: 'a name of letters, digits, `_`, `.` and `-`' })
     .default('default')
-    .describe('whose runs, documents, caches and knowledge it sees'),
+    .describe('tenant whose runs, documents, caches and knowledge the key can see'),
   detail: z
     .enum(['redacted', 'full'])
     .default('redacted')
-    .describe('full: prompts and raw replies of its runs go to their events, and it may read them there'),
+    .describe('full: the events of its runs hold prompts and raw replies, and the key may read them'),
   role: z
     .enum(keyRoles)
     .default('user')
@@ -108,10 +114,13 @@ export const Configuration = z.strictObject({
   templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
   waves: z
     .strictObject({
-      enabled: z.boolean().default(true).describe('false: templates with `strategy: waves` are not offered, and get no share of a split'),
+      enabled: z.boolean().default(true).describe('false: templates with `strategy: waves` are not offered and get no share of a split'),
     })
     .default({ enabled: true })
     .describe('kill switch of the strategy `waves`'),
+  reasoning: ReasoningOptions.default(ReasoningOptions.parse({})).describe(
+    'options of all templates with `strategy: reasoning`; those of a template itself come first',
+  ),
   extensions: z
     .array(z.string().min(1))
     .default([])
@@ -120,23 +129,19 @@ export const Configuration = z.strictObject({
   keys: z
     .record(ProviderName, ClientKeySettings)
     .default({})
-    .describe('API keys of clients; absent: any key is accepted, on this machine alone'),
+    .describe('API keys of clients; absent: any key is accepted, but only from this machine'),
   access: z
     .enum(['keys', 'open'])
     .default('keys')
-    .describe('who may ask from other machines: keys = whoever has one (without any, only this machine is listened to); open = everybody'),
+    .describe('who may ask from other machines: keys = clients with a key (without configured keys, only this machine); open = everyone'),
   allowed_hosts: z
     .array(AllowedHost)
     .default([])
-    .describe(
-      'further names by which clients may address this gateway while no keys are asked for, such as host.docker.internal; loopback names always may',
-    ),
+    .describe('further host names accepted while no keys are configured, such as host.docker.internal; loopback names are always accepted'),
   mcp: z
     .record(ProviderName, McpSettings)
     .default({})
-    .describe(
-      'tool servers whose tools `mcp` tasks may use; `precision`, which comes with the product, is there unless it has `enabled: false`',
-    ),
+    .describe('tool servers whose tools `mcp` tasks may use; `precision` is built in and used unless it has `enabled: false`'),
   search: z
     .strictObject({
       searxng: Address.optional().describe('address of a SearXNG server'),
@@ -148,21 +153,31 @@ export const Configuration = z.strictObject({
     .describe('where `research` looks: searxng or corpus'),
   stores: StoreSettings.default({}).describe('absent = embedded'),
   gateway: GatewaySettings.default(GatewaySettings.parse({})).describe('limits of the HTTP side'),
-  task_classes: z.record(TaskClassName, TaskClassSettings).default({}).describe('groups of workers; expert, evidence and judge exist'),
-  durability: z.enum(['process', 'power']).default('process').describe('embedded: survive the death of the process, or a power cut too'),
+  task_classes: z
+    .record(TaskClassName, TaskClassSettings)
+    .default({})
+    .describe('groups of workers; expert, evidence and judge are built in'),
+  durability: z
+    .enum(['process', 'power'])
+    .default('process')
+    .describe('embedded mode: what survives: the death of the process, or also a power cut'),
   embeddings: z
     .strictObject({ model: ConfiguredModel.optional().describe('embedding model; absent: the built-in embedder') })
     .default({})
     .describe('what turns texts into vectors'),
   math: z
     .strictObject({
-      python: z.string().min(1).optional().describe('Python with SymPy; absent: python3 where it has SymPy, else the Compute Engine'),
+      python: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Python with SymPy; absent or without it: python3 where it has SymPy, else the Compute Engine'),
       memory_mb: z.int().min(64).max(8_192).default(512).describe('memory of the calculating process'),
       seconds: z.number().min(0.1).max(120).default(10).describe('time of one calculation'),
     })
     .default({ memory_mb: 512, seconds: 10 })
     .describe('where symbolic mathematics is calculated'),
   skills: z.string().min(1).optional().describe('folder of approved skills, relative to this file'),
-  store_prompts: z.enum(['full', 'hash', 'none']).default('full').describe('what the audit keeps of prompts and replies'),
+  store_prompts: z.enum(['full', 'hash', 'none']).default('full').describe('how the audit stores prompts and replies'),
 });
 export type Configuration = z.infer<typeof Configuration>;

@@ -35,7 +35,16 @@ export const environmentProvider = 'openai';
 export const demoProvider = 'demo';
 
 /** Templates that exist without a configuration file. */
-export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research', 'conclave-waves'] as const;
+export const shippedTemplates = [
+  'conclave-fast',
+  'conclave',
+  'conclave-research',
+  'conclave-waves',
+  'conclave-reflective-rag',
+  'conclave-reasoning',
+  'conclave-decompose',
+  'conclave-adaptive',
+] as const;
 
 /** Tool servers that exist without a configuration file: name -> the product's server behind it. */
 export const shippedToolServers: Readonly<Record<string, string>> = { precision: 'precision-tools' };
@@ -45,4 +54,4 @@ export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collec
 /** Categories whose answers are reviewed unless a template says otherwise (moe.md, Critic). */
 export const safetyCritical = ['medical_consult', 'legal_advisor'] as const;
 /** Strategies shipped with the product. */
-export const shippedStrategies = ['single-pass', 'agentic', 'waves'] as const;
+export const shippedStrategies = ['single-pass', 'agentic', 'waves', 'reflective-rag', 'reasoning', 'decompose', 'adaptive'] as const;

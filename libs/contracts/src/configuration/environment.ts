@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { TaskClassName } from './configuration.js';
-import { protectionNames } from './protections.js';
 import { BrokerAddress } from './stores.js';
 
 const list = <T extends z.ZodType<string, string>>(item: T) =>
@@ -18,40 +17,16 @@ const port = z.coerce.number().pipe(z.int().min(0).max(65_535)).meta({ expected:
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Points at which a process can be told to die, for tests of the delivery promises. */
-export const crashPoints = [
-  'after-accept',
-  'after-poll',
-  'before-call',
-  'mid-stream',
-  'reply-ordered',
-  'after-call',
-  'before-publish',
-  'after-publish',
-  'after-commit',
-  'engine-decided',
-  'engine-committed',
-  'timer-due',
-  'timer-published',
-  'cache-written',
-  'vectors-written',
-  'tool-called',
-  'graph-written',
-  'setting-written',
-] as const;
-export type CrashPointName = (typeof crashPoints)[number];
-const crashPoint = z
-  .string()
-  .regex(new RegExp(`^[a-z-]+:(${crashPoints.join('|')})(#[1-9]\\d*)?$`))
-  .optional()
-  .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` });
-
 /** Environment variables of all programs. An empty value counts as absent. */
 export const Environment = z.object({
-  PORT: port.optional().describe('port of the gateway; 8080, and the next free one when that is taken'),
+  PORT: port.optional().describe('port of the gateway; absent: 8080, or the next free port if it is taken'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address the gateway listens on'),
-  CONCLAVE_HOME: z.string().min(1).default('./.conclave').describe('data folder of the embedded mode'),
-  CONCLAVE_CONFIG: z.string().min(1).optional().describe('configuration file, instead of ./conclave.yaml and the data folder'),
+  CONCLAVE_HOME: z.string().min(1).default('./.conclave').describe('data folder of embedded mode'),
+  CONCLAVE_CONFIG: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('configuration file to read instead of ./conclave.yaml or the one in the data folder'),
   CONCLAVE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -62,7 +37,9 @@ export const Environment = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('file with the key of the role admin; made at the first start where it is missing. Embedded: admin.key in the data folder'),
+    .describe(
+      'file with the key of the role admin; created at the first start if it is missing. Embedded mode: admin.key in the data folder',
+    ),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -72,8 +49,8 @@ export const Environment = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('its key; alone it is never used without being named in conclave.yaml or asked for as model@openai'),
-  LOG_LEVEL: z.enum(logLevels).default('info').describe('least severity that is logged'),
+    .describe('API key of OpenAI; used only if conclave.yaml names it or a client asks for model@openai'),
+  LOG_LEVEL: z.enum(logLevels).default('info').describe('minimum severity of logged lines'),
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
   ADMIN_PORT: port.optional().describe('port for /health and /metrics of a service'),
   ADMIN_HOST: z.string().min(1).default('127.0.0.1').describe('address of the admin port; 0.0.0.0 in a container'),
@@ -82,18 +59,11 @@ export const Environment = z.object({
     .pipe(z.number().min(0).max(3_600))
     .optional()
     .meta({ expected: 'seconds, from 0 to 3600' })
-    .describe('seconds that running tasks of a service get after SIGTERM; what is left then goes back to the log; 125'),
+    .describe('seconds that running tasks of a service get after SIGTERM; unfinished ones then return to the log; 125'),
   WORKER_CLASSES: list(TaskClassName)
     .optional()
     .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })
     .describe('task classes this worker serves, with commas; expert and evidence'),
-  CRASH_AT: crashPoint.describe('tests: the process kills itself when it reaches this point for the n-th time'),
-  FREEZE_AT: crashPoint.describe('tests: the process stops itself (SIGSTOP) when it reaches this point for the n-th time'),
-  WITHOUT_PROTECTION: list(z.enum(protectionNames))
-    .optional()
-    .meta({ expected: `protections with commas between them, of ${protectionNames.join(', ')}` })
-    .describe('tests: protections taken away, to see that the checks notice; refused without HISTORY_FILE'),
-  HISTORY_FILE: z.string().min(1).optional().describe('tests: file that gets one JSON line for each thing that happened'),
   KAFKA_BROKERS: list(BrokerAddress)
     .optional()
     .meta({ expected: 'host:port, several with commas between them' })

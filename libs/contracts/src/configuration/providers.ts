@@ -17,10 +17,10 @@ const firstToken = z.number().min(1).max(7200).optional();
 const idle = z.number().min(1).max(7200).optional();
 
 const Breaker = z.strictObject({
-  failures: z.int().min(1).max(1000).optional().describe('failed calls in a row after which the provider is left alone; 5'),
-  window: z.int().min(1).max(1000).optional().describe('how many of the last calls are looked at; 20'),
-  share: z.number().min(0.01).max(1).optional().describe('part of them that must have failed; 0.5'),
-  open_s: z.number().min(0.1).max(3600).optional().describe('seconds until one call may see whether it is well again; 30'),
+  failures: z.int().min(1).max(1000).optional().describe('failed calls in a row after which the provider gets no calls for a while; 5'),
+  window: z.int().min(1).max(1000).optional().describe('number of latest calls that are considered; 20'),
+  share: z.number().min(0.01).max(1).optional().describe('share of them that must have failed; 0.5'),
+  open_s: z.number().min(0.1).max(3600).optional().describe('seconds until one call may test whether the provider works again; 30'),
 });
 
 export const ProviderSettings = z.strictObject({
@@ -34,13 +34,13 @@ export const ProviderSettings = z.strictObject({
     .min(1)
     .max(1000)
     .optional()
-    .describe('calls at the same time over all processes; 1 for a local server, 8 for others'),
-  timeout_s: z.number().min(1).max(7200).default(900).describe('seconds one call may take'),
+    .describe('maximum concurrent calls over all processes; 1 for a local server, 8 for others'),
+  timeout_s: z.number().min(1).max(7200).default(900).describe('maximum seconds of one call'),
   first_token_s: firstToken.describe(
-    'seconds until the first text or thinking of a stream; 300, and for a local server, which may be loading its model, as long as the call may take',
+    'seconds until the first text or thinking of a stream; 300, but for a local server, which may be loading its model, the time of a whole call',
   ),
-  idle_s: idle.describe('seconds of silence in the middle of a stream; thinking, empty chunks and comments are signs of life; 120'),
-  breaker: Breaker.optional().describe('when the provider counts as unwell and its calls go to the next model'),
+  idle_s: idle.describe('maximum seconds of silence within a stream; thinking, empty chunks and comments end the silence; 120'),
+  breaker: Breaker.optional().describe('when the provider counts as failing and its calls go to the next model'),
   paid: z.boolean().optional().describe('whether calls cost money; a server with a key outside this network counts as paid'),
 });
 export type ProviderSettings = z.infer<typeof ProviderSettings>;

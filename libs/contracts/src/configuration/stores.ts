@@ -41,7 +41,7 @@ export const KafkaSettings = z.strictObject({
     .min(1_000)
     .max(300_000)
     .default(6_000)
-    .describe('milliseconds after which a silent consumer loses its partitions; brokers accept 6000 and more unless told otherwise'),
+    .describe('milliseconds after which a silent consumer loses its partitions; brokers accept 6000 or more by default'),
 });
 
 export const RedisSettings = z.strictObject({
@@ -52,8 +52,8 @@ export const RedisSettings = z.strictObject({
   tls: Tls.default(false).describe('TLS: true, or files'),
   user_env: EnvName.optional().describe('environment variable that holds the user'),
   password_env: EnvName.optional().describe('environment variable that holds the password'),
-  cluster: z.boolean().default(false).describe('the address is of a node of a Redis Cluster, which tells of the others'),
-  blob_quota_mb: z.int().min(1).max(1_000_000).default(1_024).describe('MB that bodies above 64 KB may take together'),
+  cluster: z.boolean().default(false).describe('the address is that of a node of a Redis Cluster; the other nodes are discovered'),
+  blob_quota_mb: z.int().min(1).max(1_000_000).default(1_024).describe('total size in MB of stored bodies above 64 KB'),
   key_prefix: z.string().max(100).default('conclave:').describe('put before every key'),
 });
 

@@ -27,7 +27,7 @@ const CapabilityName = z
 
 const oneOrMany = {
   model: ConfiguredModel.optional().describe('model to use'),
-  models: z.array(ConfiguredModel).min(1).optional().describe('models to use, first one first'),
+  models: z.array(ConfiguredModel).min(1).optional().describe('models to use, in order of preference'),
 };
 
 const PlannerSettings = z.strictObject({
@@ -41,10 +41,10 @@ export const ExpertSettings = z.strictObject({
     .array(ConfiguredModel)
     .min(1)
     .optional()
-    .describe('models tried first; which of several comes first is drawn from their scores; absent: the default models'),
+    .describe('models tried first, in an order drawn from their scores; absent: the default models'),
   t2: z.array(ConfiguredModel).min(1).optional().describe('models asked when the first answer is unsure (confidence below 0.65)'),
   prompt: z.string().min(1).optional().describe('file (or text of several lines) with the system prompt of the category'),
-  always: z.array(ConfiguredModel).min(1).optional().describe('models that always answer beside the first tier'),
+  always: z.array(ConfiguredModel).min(1).optional().describe('models that always answer in addition to the first tier'),
 });
 export type ExpertSettings = z.infer<typeof ExpertSettings>;
 
@@ -54,23 +54,23 @@ const LimitSettings = z.strictObject({
     .positive()
     .max(86_400)
     .optional()
-    .describe(`seconds from acceptance to the terminal event; ${defaultLimits.wall_time_s} unless given`),
+    .describe(`seconds from acceptance to the terminal event; ${defaultLimits.wall_time_s} by default`),
   model_calls: z
     .int()
     .min(1)
     .max(10_000)
     .optional()
-    .describe(`model calls of a run, failed ones too; ${defaultLimits.model_calls} unless given`),
+    .describe(`model calls of a run, failed ones included; ${defaultLimits.model_calls} by default`),
   prompt_tokens: z
     .int()
     .min(1_000)
     .optional()
-    .describe(`context guard: prompt tokens summed over every model call; ${defaultLimits.prompt_tokens} unless given`),
+    .describe(`context guard: prompt tokens summed over every model call; ${defaultLimits.prompt_tokens} by default`),
   tokens: z
     .int()
     .min(1_000)
     .optional()
-    .describe(`prompt and completion tokens summed over every model call; ${defaultLimits.tokens} unless given`),
+    .describe(`prompt and completion tokens summed over every model call; ${defaultLimits.tokens} by default`),
   cost: z
     .number()
     .positive()
@@ -82,23 +82,23 @@ const LimitSettings = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe(`tasks of one run that are open at the same time; ${defaultLimits.concurrent_tasks} unless given`),
+    .describe(`tasks of one run that are open at the same time; ${defaultLimits.concurrent_tasks} by default`),
 });
 
 const CacheSettings = z.strictObject({
   answer: z.boolean().default(true).describe('the same question again is answered from memory for 30 minutes'),
-  semantic: z.boolean().default(false).describe('a question in other words is answered from memory for 7 days'),
+  semantic: z.boolean().default(false).describe('a reworded question is answered from memory for 7 days'),
   plan: z.boolean().default(true).describe('the first plan of a question is kept for 30 minutes'),
-  search: z.boolean().default(true).describe('results of searches and of the knowledge graph are kept for a while'),
+  search: z.boolean().default(true).describe('results of searches and of the knowledge graph are cached'),
 });
 
 export const TemplateSettings = z.strictObject({
   description: z.string().default('').describe('shown to clients and in lists'),
-  strategy: StrategyId.default('agentic').describe(`kind of loop; with the product come ${shippedStrategies.join(', ')}`),
+  strategy: StrategyId.default('agentic').describe(`kind of loop; built in: ${shippedStrategies.join(', ')}`),
   options: z.record(z.string(), z.unknown()).default({}).describe('options of the strategy; each strategy has its own'),
   split: z
     .strictObject({
-      template: TemplateId.describe('template that answers them'),
+      template: TemplateId.describe('template that answers these requests'),
       share: z.number().min(0).max(1).describe('share of the requests, 0 to 1; an equal request always goes the same way'),
     })
     .optional()
@@ -107,24 +107,34 @@ export const TemplateSettings = z.strictObject({
   gap_check: z
     .enum(['answer', 'evidence'])
     .default('answer')
-    .describe('assess the draft answer, or the evidence before anything is written'),
+    .describe('what is assessed: the draft answer, or the evidence before an answer is written'),
   planner: PlannerSettings.default({}).describe('model that splits the question'),
   judge: JudgeSettings.default({}).describe('model that checks for gaps and writes the final answer'),
   experts: z.record(Category, ExpertSettings).default({}).describe('category -> models and prompt; `general` always exists'),
   capabilities: z
     .array(CapabilityName)
     .default(['research'])
-    .describe(`evidence the planner may ask for; with the product come ${evidenceCapabilities.join(', ')}`),
-  caches: CacheSettings.default(CacheSettings.parse({})).describe('what may be answered from memory'),
-  limits: LimitSettings.default({}).describe('what one run may use'),
-  task_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.task_timeout_s).describe('seconds a task may run once started'),
-  start_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.start_timeout_s).describe('seconds a task may wait for a worker'),
+    .describe(`evidence the planner may ask for; built in: ${evidenceCapabilities.join(', ')}`),
+  caches: CacheSettings.default(CacheSettings.parse({})).describe('which questions may be answered from memory'),
+  limits: LimitSettings.default({}).describe('what one run may use at most'),
+  task_timeout_s: z
+    .number()
+    .min(1)
+    .max(3600)
+    .default(defaultTimeouts.task_timeout_s)
+    .describe('maximum seconds of a task from start to end'),
+  start_timeout_s: z
+    .number()
+    .min(1)
+    .max(3600)
+    .default(defaultTimeouts.start_timeout_s)
+    .describe('maximum seconds a task waits for a worker'),
   planning_timeout_s: z
     .number()
     .min(1)
     .max(3600)
     .default(defaultTimeouts.planning_timeout_s)
-    .describe('seconds the planner may take for one plan'),
+    .describe('maximum seconds of the planner for one plan'),
   pause_timeout_s: z
     .number()
     .min(1)
@@ -136,12 +146,12 @@ export const TemplateSettings = z.strictObject({
     .min(1)
     .max(86_400)
     .default(defaultTimeouts.answer_timeout_s)
-    .describe('seconds a run waits for the user where only the user can say something'),
+    .describe('seconds a run waits for an answer of the user'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']).default('reasoning').describe('how progress is shown to chat clients'),
   complexity: z
     .enum(['auto', 'trivial', 'moderate', 'complex'])
     .default('auto')
-    .describe('auto: read off the question without a model call; trivial: one expert and nothing else'),
+    .describe('auto: read from the question without a model call; trivial: one expert and nothing else'),
   thinking: z.boolean().default(false).describe('a thinking step before the answer to a complex question'),
   refine_rounds: z
     .int()
@@ -152,7 +162,7 @@ export const TemplateSettings = z.strictObject({
   critic: z
     .array(Category)
     .default([...safetyCritical])
-    .describe('categories whose answers are reviewed before anybody sees them; [] = no review'),
+    .describe('categories whose answers are reviewed before they are sent; [] = no review'),
   learn: z
     .enum(['off', 'insights', 'triples'])
     .default('insights')
@@ -160,7 +170,7 @@ export const TemplateSettings = z.strictObject({
   client_tools: z
     .enum(['ask_first', 'pass_through', 'ignore'])
     .default('ignore')
-    .describe('what happens to tools a client offers (later version: only `ignore`)'),
-  tool_model: ConfiguredModel.optional().describe('model that decides about client tools (later version: warned about)'),
+    .describe('what happens to tools a client offers; without effect: they are ignored'),
+  tool_model: ConfiguredModel.optional().describe('model that decides about client tools; without effect'),
 });
 export type TemplateSettings = z.infer<typeof TemplateSettings>;

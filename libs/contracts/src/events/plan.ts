@@ -6,6 +6,7 @@ import {
   AnswerParameters,
   Attachment,
   CachedAnswer,
+  Caller,
   CacheKeys,
   Complexity,
   FailureNote,
@@ -17,22 +18,16 @@ import {
   Usage,
 } from '../values.js';
 
-export const Caller = z.object({
-  tenant: z.string().describe('tenant every id of this run belongs to'),
-  actor: z.string().describe('who asked: a key fingerprint, never the key'),
-});
-export type Caller = z.infer<typeof Caller>;
-
 export const PlannedTask = z.object({
   id: LocalTaskId,
   capability: z.string().describe('`expert.<category>` or an evidence capability such as `research`'),
-  task: z.string().min(1).describe('instruction for whoever does it'),
+  task: z.string().min(1).describe('instruction for the expert or capability'),
   query: z.string().nullable().describe('search query of a research task'),
   needs: z.array(z.string()).describe('ids of tasks of the same plan whose results it waits for'),
   tool: z.string().nullable().optional().describe('tool of an `mcp` task as `server.tool`, operation of a `math` task'),
   args: z.record(z.string(), z.unknown()).nullable().optional().describe('its arguments'),
   metadata_filters: z.record(z.string(), z.string()).nullable(),
-  redoes: z.array(z.string()).optional().describe('earlier tasks that it does anew, as `<epoch>/<id>` or the bare id of the latest'),
+  redoes: z.array(z.string()).optional().describe('earlier tasks that it repeats, as `<epoch>/<id>` or the bare id of the latest'),
 });
 export type PlannedTask = z.infer<typeof PlannedTask>;
 
@@ -49,7 +44,7 @@ export const PlanRequested = defineEvent({
   type: 'PlanRequested',
   topic: 'plan.requested',
   key: 'run',
-  from: ['gateway'],
+  from: ['gateway', 'merger'],
   to: ['merger', 'planner'],
   doc: 'A run was accepted: the immutable goal, the conversation and the resolved template it will use to its end.',
   schema: z.object({
@@ -60,23 +55,25 @@ export const PlanRequested = defineEvent({
     limits: RunLimits.describe("the template's limits, lowered by the request"),
     caller: Caller,
     answer: AnswerParameters,
-    origin: z.enum(['chat', 'runs']).describe('endpoint it came in by; a chat run ends when its client leaves'),
+    origin: z.enum(['chat', 'runs']).describe('endpoint that received it; a chat run ends when its client disconnects'),
     requestedAt: Timestamp,
     attachments: z.array(Attachment).optional(),
     skill: z
       .object({ name: z.string(), arguments: z.string(), version: z.int().nonnegative() })
       .nullable()
       .optional()
-      .describe('skill that wrote the goal out of the words of the user'),
-    complexity: Complexity.nullable().optional().describe('level the request asks for'),
-    cached: CachedAnswer.nullable()
-      .optional()
-      .describe('answer of a cache, looked up before the run was accepted: then nothing is planned'),
+      .describe("skill that made the goal from the user's words"),
+    complexity: Complexity.nullable().optional().describe('complexity level that the request asks for'),
+    cached: CachedAnswer.nullable().optional().describe('cached answer, found before the run was accepted: nothing is planned then'),
     plan: KeptPlan.nullable()
       .optional()
-      .describe('first plan of an equal question, found before the run was accepted: then no model makes one'),
-    caching: CacheKeys.nullable().optional().describe('where the answer and the plan may be kept; null = nowhere'),
+      .describe('cached first plan of an equal question, found before the run was accepted: no model makes one then'),
+    caching: CacheKeys.nullable().optional().describe('where the answer and the plan may be cached; null = nowhere'),
     detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
+    children: z
+      .record(z.string(), Template)
+      .optional()
+      .describe('templates that this run and its child runs may start runs of, by id, as they were when it was accepted'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
   }),
 });
@@ -92,33 +89,35 @@ export const PlanCreated = defineEvent({
   schema: z.object({
     epoch: Epoch,
     complexity: Complexity,
-    signals: z.array(z.string()).default([]).describe('why it was taken for that level'),
+    signals: z.array(z.string()).default([]).describe('why this level was chosen'),
     safety: z
       .array(SafetyTopic)
       .default([])
-      .describe('topics of the question on which a wrong answer does harm: it is reviewed whatever the plan says'),
+      .describe('topics of the question on which a wrong answer does harm: the answer is always reviewed'),
     cached: z.boolean().default(false).describe('true when the plan came from the plan cache'),
     choices: z
       .record(z.string(), z.array(z.string()))
       .default({})
-      .describe('category -> first-tier models in the order they are tried: drawn from their scores, so that no decision draws by itself'),
-    tasks: z.array(PlannedTask).describe('empty where `failure` is set, and where a strategy allows a plan that wants nothing more'),
+      .describe(
+        'category -> first-tier models in the order they are tried: drawn from their scores here, so that decisions stay deterministic',
+      ),
+    tasks: z.array(PlannedTask).describe('empty if `failure` is set, or if the strategy allows a plan without tasks'),
     searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
-    fallback: z.boolean().describe('true when every reply of the model was unusable and the single general task was taken'),
+    fallback: z.boolean().describe('true if every reply of the model was unusable and a single general task replaces the plan'),
     reAsks: z.int().nonnegative().describe('times the model was asked again with the validation error'),
     failure: FailureNote.nullable(),
     usage: Usage,
     content: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('what the plan says beside its tasks, in the words of its strategy: of `waves` its status, action, slots and reasoning'),
+      .describe('other parts of the plan, defined by its strategy: for `waves` its status, action, slots and reasoning'),
   }),
 });
 export type PlanCreated = EventOf<typeof PlanCreated>;
 
 /** Result of a task of an earlier round, as the next plan sees it. */
 export const EarlierResult = z.object({
-  id: z.string().describe('`<epoch>/<id>`, by which a task of the next plan may name it as done anew'),
+  id: z.string().describe('`<epoch>/<id>`, by which a task of the next plan may say that it repeats this one'),
   capability: z.string(),
   task: z.string(),
   confidence: z.number().min(0).max(1).nullable().describe('of an expert'),
@@ -134,7 +133,7 @@ export const GapDetected = defineEvent({
   to: ['planner'],
   doc: 'Something is still missing: the planner makes the plan of the next round. This event is the loop.',
   schema: z.object({
-    epoch: Epoch.describe('round that left the gap; the new plan has epoch + 1'),
+    epoch: Epoch.describe('round that ended with the gap; the new plan has epoch + 1'),
     iteration: z.int().positive().describe('n of "iteration n of max", the first re-plan is 1'),
     max: z.int().positive(),
     gap: z.string(),
@@ -142,6 +141,7 @@ export const GapDetected = defineEvent({
     history: z.array(HistoryEntry),
     memory: Memory,
     results: z.array(EarlierResult).optional().describe('answers and tool results that hold now, latest first'),
+    first: z.boolean().optional().describe('the strategy has no plan yet: it took the run over from another one'),
     strategy: z.string().optional().describe('strategy that asks; that of the template where absent'),
     asked: z.record(z.string(), z.unknown()).optional().describe('what the planner of the strategy works on, where it has one of its own'),
     forbidden: z.array(z.string()).describe('tried actions that must not be planned again'),
@@ -154,13 +154,14 @@ export const CommandIssued = defineEvent({
   type: 'CommandIssued',
   topic: 'run.commands',
   key: 'run',
-  from: ['gateway', 'transport'],
+  from: ['gateway', 'merger', 'transport'],
   to: ['merger'],
-  doc: 'Somebody steers a run: applied in the order of `seq`, acknowledged as accepted and then as applied or rejected.',
+  doc: 'A client steers a run. Commands are applied in the order of `seq`, and acknowledged as accepted, then as applied or rejected.',
   schema: z.object({
     seq: z.int().nonnegative(),
     actor: z.string(),
     issuedAt: Timestamp,
+    key: z.string().optional().describe('hash of the Idempotency-Key of its sender: a repeat has no effect'),
     command: z.discriminatedUnion('name', [
       z.object({ name: z.literal('cancel'), reason: z.string() }),
       z.object({ name: z.literal('pause') }),
@@ -183,7 +184,7 @@ export const TimerFired = defineEvent({
   key: 'run',
   from: ['merger'],
   to: ['merger'],
-  doc: 'The earliest moment at which the clock alone changes something in a run has come. One that was armed again carries another arm number and is ignored.',
+  doc: 'A run has reached the earliest moment at which time alone changes it. A timer that was replaced carries another arm number and is ignored.',
   schema: z.object({
     runId: RunId,
     arm: z.int().nonnegative().describe('version of the state that armed it'),
@@ -194,10 +195,10 @@ export const TimerFired = defineEvent({
         z.object({
           taskId: z.string(),
           started: z.boolean().describe('a worker has begun it'),
-          liveWorkers: z.int().nonnegative().describe('live leases of its class'),
+          liveWorkers: z.int().nonnegative().describe('live workers of its class'),
         }),
       )
-      .describe('open tasks whose time to start or to end is over'),
+      .describe('open tasks whose start or end deadline has passed'),
   }),
 });
 export type TimerFired = EventOf<typeof TimerFired>;

@@ -4,6 +4,7 @@ import { ModelRef } from '../template.js';
 import {
   CacheHit,
   CacheKeys,
+  Caller,
   Complexity,
   Fact,
   FailureNote,
@@ -16,7 +17,7 @@ import {
   Timestamp,
   Usage,
 } from '../values.js';
-import { Caller, KeptPlan } from './plan.js';
+import { KeptPlan } from './plan.js';
 
 /** Contribution of one expert, for scores and for people. */
 export const ExpertOutcome = z.object({
@@ -36,7 +37,7 @@ export const RunCompleted = defineEvent({
   key: 'run',
   from: ['merger'],
   to: ['graph-ingest', 'learning'],
-  doc: 'The commit of a run: its only terminal event. Whatever is cached, learned or ingested starts from here.',
+  doc: 'The only terminal event of a run. Caching, learning and ingestion start from it.',
   schema: z.object({
     outcome: Outcome,
     rule: RuleId.nullable().describe('row of the decision table that ended it; null for an abort'),
@@ -45,7 +46,7 @@ export const RunCompleted = defineEvent({
     assessed: z
       .boolean()
       .optional()
-      .describe('whether the last round was assessed with a verdict that could be read: without one nothing is kept or taught as assessed'),
+      .describe('whether the last round was assessed with a readable verdict: without one nothing is cached or learned as assessed'),
     question: z.string(),
     answer: z.string().nullable().describe('null when cancelled or failed'),
     cutShort: z.boolean(),
@@ -58,22 +59,20 @@ export const RunCompleted = defineEvent({
       .int()
       .nonnegative()
       .default(0)
-      .describe(
-        'calls that were in flight when it ended, because it was cancelled or its time was over: what they cost is in CallRecorded alone',
-      ),
+      .describe('calls in flight when it ended, by a cancel or a deadline: only CallRecorded holds what they cost'),
     caller: Caller,
     template: z.object({
       id: z.string(),
       version: z.string(),
       strategy: z.string(),
-      split_of: z.string().optional().describe('template that was asked for, where this one got the request by its share'),
+      split_of: z.string().optional().describe('template that was asked for, if this one got the request as its share of a split'),
     }),
     complexity: Complexity.default('moderate'),
-    cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
+    cached: CacheHit.nullable().default(null).describe('cache that answered, and the run that gave it the answer'),
     caching: CacheKeys.nullable().default(null),
-    plan: KeptPlan.nullable().default(null).describe('first plan where a model made it and it may be kept for an equal question'),
+    plan: KeptPlan.nullable().default(null).describe('first plan, if a model made it and it may be cached for an equal question'),
     experts: z.array(ExpertOutcome).default([]),
-    review: Review.default('none').describe('what the critic said'),
+    review: Review.default('none').describe('verdict of the critic'),
     evidence: z.array(Fact).default([]).describe('facts the answer was written from, bounded'),
     learning: z
       .object({
@@ -84,6 +83,13 @@ export const RunCompleted = defineEvent({
       })
       .default({ graph: 'insights', models: [], prices: {}, contexts: {} })
       .describe('what the run may add to the knowledge graph, and the models that may be asked for it'),
+    remember: z
+      .object({
+        kind: z.string().describe('strategy whose results they are'),
+        results: z.array(z.object({ id: z.string(), text: z.string() })).describe('the answer, and what each step brought'),
+      })
+      .optional()
+      .describe('results that later runs of the tenant may recall'),
     failure: FailureNote.nullable(),
     startedAt: Timestamp,
     completedAt: Timestamp,
@@ -97,7 +103,7 @@ export const KnowledgeProposed = defineEvent({
   key: 'run',
   from: ['gateway'],
   to: ['graph-ingest', 'learning'],
-  doc: 'Somebody offers knowledge: a document, a rating or a correction.',
+  doc: 'A user adds knowledge: a document, a rating or a correction.',
   schema: z.object({
     kind: z.enum(['document', 'feedback', 'correction']),
     tenant: z.string(),
@@ -135,7 +141,7 @@ export const StepRecorded = defineEvent({
   key: 'run',
   from: ['merger'],
   to: ['replay'],
-  doc: 'One step of the engine: what came in, what the clock said, the facts that followed, and what went out.',
+  doc: 'One step of the engine: its input, the time, the facts that followed, and its outputs.',
   schema: z.object({
     version: z.int().positive().describe('version of the state after the step'),
     input: StepInput,
@@ -143,7 +149,7 @@ export const StepRecorded = defineEvent({
     now: Timestamp,
     facts: z
       .array(z.record(z.string(), z.unknown()))
-      .describe('in their order; a body that is the input of the step stands there as `{ "input": true }`'),
+      .describe('in order; a body that is the input of the step is written as `{ "input": true }`'),
     rule: RuleId.nullable(),
     ruleSentence: z.string().nullable(),
     outputs: z.array(z.object({ id: z.string(), type: z.string() })),
@@ -166,20 +172,22 @@ export const CallRecorded = defineEvent({
   key: 'run',
   from: ['planner', 'experts', 'merger', 'gateway', 'graph-ingest'],
   to: ['replay'],
-  doc: 'One model or tool call, with what was asked and what came back.',
+  doc: 'One model or tool call, with its request and its reply.',
   schema: z.object({
     step: z.string().describe('journal step: task and call index'),
     attempt: z.int().positive(),
-    purpose: z.string().describe('capability it was made for, such as `judge.gap`'),
+    purpose: z.string().describe('capability that made it, such as `judge.gap`'),
     model: z.string().describe('`model@provider`, or the name of the tool'),
-    reportedModel: z.string().nullable().describe('what the server says it used'),
+    reportedModel: z.string().nullable().describe('usage reported by the server'),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
     requestHash: z.string().describe('SHA-256 of the canonical request'),
-    request: z.unknown().describe('messages and parameters; null where `store_prompts` is not full'),
-    reply: z.unknown().describe('reply; null where `store_prompts` is not full'),
+    request: z.unknown().describe('messages and parameters; null unless `store_prompts` is full'),
+    reply: z.unknown().describe('reply; null unless `store_prompts` is full'),
     failure: FailureNote.nullable(),
     usage: Usage,
-    caller: Caller.optional().describe('who asked, for a call that a gateway made for a client directly; of a run its request says it'),
+    caller: Caller.optional().describe(
+      'caller, for a call that a gateway made for a client directly; absent in a run, whose request says it',
+    ),
     startedAt: Timestamp,
     durationMs: z.int().nonnegative(),
     firstTokenMs: z.int().nonnegative().nullable(),
@@ -193,7 +201,7 @@ export const LetterSettled = defineEvent({
   key: 'run',
   from: ['transport'],
   to: ['replay'],
-  doc: 'Somebody decided about a dead letter. It stands beside the letters, so that a list shows the open ones.',
+  doc: 'A decision about a dead letter. It is stored with the letters, so that a list can show the open ones.',
   schema: z.object({
     letter: z.string().describe('partition and offset of the letter on this topic, such as `3-17`'),
     action: z.enum(['redriven', 'discarded']),

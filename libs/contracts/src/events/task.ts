@@ -1,10 +1,34 @@
 import * as z from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { Epoch } from '../ids.js';
-import { ModelRef } from '../template.js';
-import { AnswerParameters, Attachment, Fact, FailureNote, Insight, Source, TextMessage, Timestamp, Usage, Verdict } from '../values.js';
+import { ModelRef, RunLimits, Template } from '../template.js';
+import {
+  AnswerParameters,
+  Attachment,
+  Caller,
+  Fact,
+  FailureNote,
+  Insight,
+  Outcome,
+  Source,
+  TextMessage,
+  Timestamp,
+  Usage,
+  Verdict,
+} from '../values.js';
+
+/** How the results of sub-topics become one answer. */
+export const Synthesis = z.enum(['merge', 'compare', 'rank']);
+export type Synthesis = z.infer<typeof Synthesis>;
 
 const ExpertAnswer = z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() });
+
+/** What a search goes on from: hits of texts made of the question and of what was found count as much as those of its own query. */
+const Further = z.object({
+  question: z.string(),
+  found: z.array(z.object({ title: z.string(), text: z.string() })).describe('the best findings so far; they are not found again'),
+});
+export type Further = z.infer<typeof Further>;
 
 /** What a task works on. Structured, so that the worker renders the prompt and a recorded run remains valid when prompts change. */
 export const TaskInput = z.discriminatedUnion('kind', [
@@ -17,17 +41,17 @@ export const TaskInput = z.discriminatedUnion('kind', [
     system: z.string().nullable().describe("the client's system message, to be quoted"),
     prompt: z.string().describe('system prompt of the category'),
     evidence: z.array(Fact).describe('results of the tasks it needs, as quoted data'),
-    hints: z.string().nullable().default(null).describe('what the judge wants improved when it is asked again'),
-    previous: z.string().nullable().default(null).describe('its earlier answer, when it is asked again'),
+    hints: z.string().nullable().default(null).describe('what the judge wants improved, if the expert is asked again'),
+    previous: z.string().nullable().default(null).describe('its earlier answer, if the expert is asked again'),
     attachments: z.array(Attachment).default([]),
-    final: z.boolean().optional().describe("its reply may be the answer itself: the client's system message is an instruction to it"),
-    marked: z.boolean().optional().describe('false where nobody needs its confidence'),
-    parameters: AnswerParameters.optional().describe('of the client, where its reply is the answer'),
+    final: z.boolean().optional().describe("its reply may be the answer itself, so it follows the client's system message"),
+    marked: z.boolean().optional().describe('false if its confidence is not needed'),
+    parameters: AnswerParameters.optional().describe('of the client, if its reply is the answer'),
   }),
   z.object({
     kind: z.literal('math'),
     task: z.string(),
-    operation: z.string().nullable().describe('such as `solve`; null where the task says it in words'),
+    operation: z.string().nullable().describe('such as `solve`; null if the task says it in words'),
     args: z.record(z.string(), z.unknown()),
   }),
   z.object({
@@ -39,14 +63,16 @@ export const TaskInput = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('values'),
-    values: z.record(z.string(), z.unknown()).describe('what a judge or a capability of an extension works on'),
+    values: z
+      .record(z.string(), z.unknown())
+      .describe('input of a judge or a capability, in the shape that its strategy or extension declares'),
   }),
   z.object({
     kind: z.literal('graph'),
     question: z.string(),
     categories: z.array(z.string()).describe('categories of the plan it serves'),
     filters: z.record(z.string(), z.string()).describe('`metadata_filters` of the plan'),
-    maxCharacters: z.int().positive().describe('bound of the context it gives'),
+    maxCharacters: z.int().positive().describe('maximum length of the context it returns'),
   }),
   z.object({
     kind: z.literal('collections'),
@@ -54,6 +80,39 @@ export const TaskInput = z.discriminatedUnion('kind', [
     collections: z.array(z.string()),
     filters: z.record(z.string(), z.string()),
     limit: z.int().positive().describe('chunks wanted per collection'),
+    documents: z.array(z.string()).optional().describe('ids of the documents to look in; all where absent'),
+    further: Further.optional().describe('set on a later round'),
+  }),
+  z.object({
+    kind: z.literal('discover'),
+    query: z.string(),
+    collections: z.array(z.string()),
+    limit: z.int().positive().describe('documents wanted, of all collections together'),
+  }),
+  z.object({
+    kind: z.literal('document'),
+    collection: z.string(),
+    document: z.string().describe('id of the document'),
+    passage: z.int().nonnegative().describe('number of the chunk that must be among what is read'),
+    maxCharacters: z.int().positive().describe('characters to read'),
+  }),
+  z.object({
+    kind: z.literal('subtopic'),
+    topic: z.string(),
+    query: z.string(),
+    goal: z.string().describe('question that the sub-topic is part of'),
+    collections: z.array(z.string()),
+    search: z.boolean().describe('whether documents or the web are searched too'),
+    filters: z.record(z.string(), z.string()),
+    limit: z.int().positive().describe('passages wanted per collection'),
+  }),
+  z.object({
+    kind: z.literal('run'),
+    goal: z.string().min(1),
+    template: Template.describe('template of the child run'),
+    children: z.record(z.string(), Template).describe('templates that the child may start runs of'),
+    limits: RunLimits.describe('limits of the parent, none of which the child may exceed'),
+    caller: Caller,
   }),
   z.object({
     kind: z.literal('thinking'),
@@ -85,6 +144,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     task: z.string(),
     query: z.string(),
     limit: z.int().positive().describe('results wanted'),
+    further: Further.optional().describe('set on a later round; a web search does without'),
   }),
   z.object({
     kind: z.literal('gap'),
@@ -95,7 +155,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     experts: z
       .array(z.object({ category: z.string(), task: z.string(), confidence: z.number(), gaps: z.array(z.string()) }))
       .optional()
-      .describe('how sure the experts are, and what they could not answer'),
+      .describe('confidence of the experts, and what they could not answer'),
   }),
   z.object({
     kind: z.literal('synthesis'),
@@ -104,14 +164,30 @@ export const TaskInput = z.discriminatedUnion('kind', [
     system: z.string().nullable().describe("the client's system message, verbatim"),
     facts: z.array(Fact),
     answers: z.array(ExpertAnswer),
-    contradictions: z.array(z.string()).optional().describe('statements of experts that cannot both be true, to be named in the answer'),
+    contradictions: z.array(z.string()).optional().describe('contradictory statements of experts, to be named in the answer'),
     thinking: z.string().nullable().default(null).describe('result of the thinking step'),
     failed: z
       .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
       .describe('tasks without a result, to be named'),
     openGap: z.string().nullable().describe('what stays open, to be said in the answer'),
+    topics: z
+      .object({
+        how: Synthesis,
+        found: z.array(
+          z.object({
+            topic: z.string(),
+            facts: z.array(z.int().positive()).describe('numbers of its facts in `facts`'),
+            answer: z.string().optional().describe('answer of the run that worked on it'),
+          }),
+        ),
+        empty: z.array(z.string()).describe('sub-topics about which nothing was found'),
+        failed: z.array(z.object({ topic: z.string(), reason: z.string() })),
+      })
+      .optional()
+      .describe('sub-topics of the question, and how they become one answer; the answer names those without a result'),
     parameters: AnswerParameters,
     startedOn: z.string().describe("the run's start date, YYYY-MM-DD"),
+    onlyKnown: z.boolean().optional().describe('numbers in brackets that cite no fact are removed'),
   }),
 ]);
 export type TaskInput = z.infer<typeof TaskInput>;
@@ -137,19 +213,20 @@ export const TaskDispatched = defineEvent({
     epoch: Epoch,
     capability: z.string(),
     input: TaskInput,
-    models: z.array(ModelRef).describe('models to use, first one first; empty for capabilities without a model'),
+    models: z.array(ModelRef).describe('models to use, in order of preference; empty for capabilities without a model'),
     prices: z.record(z.string(), z.object({ input: z.number(), output: z.number() })),
     contexts: z.record(z.string(), z.int()),
     strategy: z.string(),
     tenant: z.string(),
-    startBy: Timestamp.describe('a worker that comes later answers without a call'),
-    timeoutS: z.number().positive().describe('seconds it may run once started'),
+    startBy: Timestamp.describe('a worker that receives it later answers without a call'),
+    timeoutS: z.number().positive().describe('maximum seconds from start to end'),
     allowance: Allowance,
     stream: z.enum(['live', 'held']).describe('whether its text may be shown while it is written'),
     tier: z.enum(['t1', 't2', 'always']).default('t1').describe('which models of its category it asks'),
     detail: z.enum(['redacted', 'full']).default('redacted').describe('whether its prompt and raw reply go to the run stream'),
     cached: z.boolean().default(false).describe('whether results of earlier runs may be used'),
     prompts: z.record(z.string(), z.string()).default({}).describe('prompts of the template that replace shipped ones'),
+    userInputs: z.array(z.string()).optional().describe('what the user said while the run was going on, the latest last'),
   }),
 });
 export type TaskDispatched = EventOf<typeof TaskDispatched>;
@@ -164,9 +241,19 @@ export const TaskOutput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('evidence'),
     facts: z.array(Fact),
-    notes: z.array(z.string()).optional().describe('what whoever reads the result must know, such as which engine calculated'),
+    notes: z.array(z.string()).optional().describe('what a reader of the result must know, such as what calculated it'),
   }),
-  z.object({ kind: z.literal('values'), values: z.record(z.string(), z.unknown()).describe('what a judge of an extension says') }),
+  z.object({
+    kind: z.literal('values'),
+    values: z.record(z.string(), z.unknown()).describe('output of a judge or a capability, in the shape that its strategy declares'),
+  }),
+  z.object({
+    kind: z.literal('run'),
+    runId: z.string(),
+    outcome: Outcome,
+    text: z.string().describe('its answer'),
+    facts: z.array(Fact).describe('its ledger'),
+  }),
   z.object({ kind: z.literal('thinking'), text: z.string() }),
   z.object({ kind: z.literal('hints'), hints: z.record(z.string(), z.string()).describe('task id -> what to improve') }),
   z.object({
@@ -184,14 +271,12 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     kind: z.literal('synthesis'),
     text: z.string().describe('what the user sees, sources included, insight stripped'),
     insight: Insight.nullable(),
-    insightRejected: z.string().nullable().describe('why a block that was there was not valid'),
+    insightRejected: z.string().nullable().describe('why an existing block was invalid'),
     cutShort: z.boolean().describe('true when the model stopped at its token limit'),
     unsupported: z
       .array(z.object({ n: z.int().positive(), sentence: z.string(), missing: z.array(z.string()) }))
       .optional()
-      .describe(
-        'cited sentences with numbers or names that do not occur in their source; nothing is missing where there is no such source',
-      ),
+      .describe('cited sentences with numbers or names that do not occur in their source; empty if no such source exists'),
   }),
 ]);
 export type TaskOutput = z.infer<typeof TaskOutput>;
@@ -202,7 +287,7 @@ export const ResultReady = defineEvent({
   key: 'run',
   from: ['experts', 'merger'],
   to: ['merger'],
-  doc: 'A task has an outcome. The first effective one wins; a later one adds nothing to the answer.',
+  doc: 'The outcome of a task. The first effective one wins; a later one adds nothing to the answer.',
   schema: z.object({
     taskId: z.string(),
     epoch: Epoch,
@@ -215,7 +300,7 @@ export const ResultReady = defineEvent({
     failure: FailureNote.nullable(),
     model: z.string().nullable().describe('model that answered, as `model@provider`'),
     usage: Usage,
-    attempt: z.int().nonnegative().describe('attempt of the journal that made it, 0 where no call was made'),
+    attempt: z.int().nonnegative().describe('attempt in the journal that made it, 0 without a call'),
     durationMs: z.int().nonnegative(),
   }),
 });

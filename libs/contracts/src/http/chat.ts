@@ -9,7 +9,7 @@ export const ContentPart = z.looseObject({
   type: z
     .string()
     .describe(
-      '`text`, `image_url` (`image_url.url`: a data URL or an http(s) address), `file` (`file.filename`, `file.file_data`: a data URL); templates refuse other kinds by name, models get them as they are',
+      '`text`, `image_url` (`image_url.url`: a data URL or an http(s) address), `file` (`file.filename`, `file.file_data`: a data URL); templates refuse other kinds, models get them unchanged',
     ),
   text: z.string().nullish(),
 });
@@ -39,7 +39,7 @@ export const ConclaveOptions = z.strictObject({
   complexity: z
     .enum(Complexity.options, { error: 'must be "trivial", "moderate" or "complex"' })
     .nullish()
-    .describe('how much machinery the question gets; absent or null: the template says it, or the words of the question do'),
+    .describe('how much work the question gets; absent or null: set by the template, or read from the question'),
   progress: z
     .enum(['reasoning', 'think', 'status', 'none'], { error: 'must be "reasoning", "think", "status" or "none"' })
     .nullish()
@@ -48,20 +48,20 @@ export const ConclaveOptions = z.strictObject({
     .enum(['redacted', 'full'], { error: 'must be "redacted" or "full"' })
     .nullish()
     .describe(
-      'full: prompts and raw replies stand in the events of the run, for keys that may see them; the header `x-conclave-detail` says the same',
+      'full: the events of the run hold prompts and raw replies, for keys that may see them; the header `x-conclave-detail` says the same',
     ),
   cache: z
     .boolean({ error: 'must be true or false' })
     .nullish()
     .describe(
-      'false: no cache answers, and nothing of this request is kept in one; the headers `cache-control: no-cache` and `x-conclave-cache: off` say the same',
+      'false: caches neither answer nor store this request; the headers `cache-control: no-cache` and `x-conclave-cache: off` say the same',
     ),
   wall_time_s: z.number().positive().nullish().describe('seconds from acceptance to the end'),
-  model_calls: positive.nullish().describe('model calls at most'),
-  prompt_tokens: positive.nullish().describe('prompt tokens at most, summed over all calls'),
-  tokens: positive.nullish().describe('tokens at most, summed over all calls'),
-  cost: z.number().positive().nullish().describe('currency units at most'),
-  concurrent_tasks: positive.nullish().describe('tasks at the same time at most'),
+  model_calls: positive.nullish().describe('maximum model calls'),
+  prompt_tokens: positive.nullish().describe('maximum prompt tokens, summed over all calls'),
+  tokens: positive.nullish().describe('maximum tokens, summed over all calls'),
+  cost: z.number().positive().nullish().describe('maximum cost in currency units'),
+  concurrent_tasks: positive.nullish().describe('maximum concurrent tasks'),
 });
 export type ConclaveOptions = z.infer<typeof ConclaveOptions>;
 
@@ -79,7 +79,7 @@ export const answerFields = {
     .looseObject({ type: z.string() })
     .nullish()
     .describe(
-      '`text`, `json_object`, or `json_schema` with a JSON Schema in `json_schema.schema`: then the answer keeps it or is an error, unless `json_schema.strict` is false',
+      '`text`, `json_object`, or `json_schema` with a JSON Schema in `json_schema.schema`: then the answer matches it or is an error, unless `json_schema.strict` is false',
     ),
   reasoning_effort: z.string().nullish().describe('none and minimal: 0 re-plans, low: 1, medium: 2, high: as many as the template allows'),
   conclave: ConclaveOptions.nullish(),
@@ -110,7 +110,7 @@ export const ChatCompletionRequest = z.object({
   tools: z
     .array(Tool, { error: 'must be a list of tools' })
     .nullish()
-    .describe('templates ignore the tools of a client; models (`model@provider`) get them as they are'),
+    .describe('templates ignore the tools of a client; models (`model@provider`) get them unchanged'),
   tool_choice: z
     .union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })], {
       error: 'must be "none", "auto", "required" or {"type":"function","function":{"name":"..."}}',
@@ -150,7 +150,7 @@ export const UrlCitation = z.object({
   url_citation: z.object({
     url: z.string(),
     title: z.string(),
-    start_index: z.int().describe('characters before the mark `[n]` in the answer; its end where no mark stands'),
+    start_index: z.int().describe('characters before the mark `[n]` in the answer; the end of the answer without such a mark'),
     end_index: z.int(),
   }),
 });
@@ -175,7 +175,7 @@ export const ChatCompletion = z.object({
   id: z.string(),
   object: z.literal('chat.completion'),
   created: z.int().describe('seconds since 1970'),
-  model: z.string().describe('as it was asked for'),
+  model: z.string().describe('as requested'),
   choices: z.array(
     z.object({
       index: z.int(),

@@ -13,7 +13,7 @@ export const CollectionRequest = z.object({
   description: z
     .string({ error: 'must say what the documents are about' })
     .trim()
-    .min(1, { error: 'must say what the documents are about: planners choose by it' })
+    .min(1, { error: 'must say what the documents are about, because planners choose by it' })
     .max(longestDescription, { error: `must have at most ${longestDescription} characters` }),
 });
 export type CollectionRequest = z.infer<typeof CollectionRequest>;
@@ -64,19 +64,19 @@ export type DocumentRequest = z.infer<typeof DocumentRequest>;
 
 export const DocumentView = z.object({
   object: z.literal('document'),
-  id: z.string().describe('follows from collection, name and content: the same document again is the same id'),
+  id: z.string().describe('derived from collection, name and content: the same document gets the same id again'),
   collection: z.string(),
   name: z.string(),
   mime: z.string(),
   bytes: z.int().nonnegative(),
   metadata: DocumentMetadata,
   status: DocumentStatus,
-  title: z.string().nullable().describe('as the document says; null until it was read'),
+  title: z.string().nullable().describe('title in the document; null until it was read'),
   chunks: z
     .object({ done: z.int().nonnegative(), total: z.int().nonnegative().nullable() })
-    .describe('parts that can be found; total is null until it was read'),
+    .describe('parts that can be searched; total is null until it was read'),
   problem: z.string().nullable().describe('why it failed, or what it waits for'),
-  notices: z.array(z.string()).describe('what was left out while reading'),
+  notices: z.array(z.string()).describe('what could not be read'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -85,7 +85,7 @@ export type DocumentView = z.infer<typeof DocumentView>;
 export const DocumentList = z.object({
   object: z.literal('list'),
   data: z.array(DocumentView).describe('by id'),
-  nextAfter: z.string().nullable().describe('give it as `after` for the next page; null on the last one'),
+  nextAfter: z.string().nullable().describe('value of `after` for the next page; null on the last page'),
 });
 export type DocumentList = z.infer<typeof DocumentList>;
 

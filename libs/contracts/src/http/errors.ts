@@ -7,8 +7,8 @@ export const ErrorBody = z.object({
   error: z.object({
     message: z.string().describe('what happened and what to do, for people'),
     type: z.string().describe('class of the failure, as OpenAI clients know it'),
-    param: z.string().nullable().describe('field of the request it is about, such as `messages[0].role`, or null'),
-    code: z.string().nullable().describe('code of the failure table, or the name OpenAI clients know'),
+    param: z.string().nullable().describe('field of the request with the mistake, such as `messages[0].role`, or null'),
+    code: z.string().nullable().describe('code of the failure table, or a code that OpenAI clients know'),
   }),
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -27,6 +27,6 @@ export const FeedbackAccepted = z.object({
   object: z.literal('feedback'),
   run: RunId,
   rating: z.int(),
-  correction: z.boolean().describe('whether a correction came with it'),
+  correction: z.boolean().describe('whether it includes a correction'),
 });
 export type FeedbackAccepted = z.infer<typeof FeedbackAccepted>;

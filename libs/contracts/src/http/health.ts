@@ -6,6 +6,6 @@ export const Readiness = z.object({
   red: z
     .array(z.string())
     .optional()
-    .describe('a sentence for everything that keeps it from working; where keys are asked for, a key with the role admin alone sees it'),
+    .describe('a sentence for each problem; if keys are configured, only a key with the role admin sees them'),
 });
 export type Readiness = z.infer<typeof Readiness>;

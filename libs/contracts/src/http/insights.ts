@@ -4,24 +4,24 @@ import { Source, Timestamp } from '../values.js';
 /** An insight of the knowledge graph with what it was learned from. */
 export const InsightView = z.object({
   object: z.literal('insight'),
-  id: z.string().describe('as sources of answers name it in `insight.id`'),
+  id: z.string().describe('id in `insight.id` of the sources of an answer'),
   text: z.string(),
   insight_type: z.string(),
-  domain: z.string().describe('category of the expert that was surest of the answer'),
+  domain: z.string().describe('category of the expert with the highest confidence in the answer'),
   entities: z.array(z.string()),
-  confidence: z.number().describe('0 to 1, as the run ended'),
-  trust: z.number().describe('0 to 1, with what people rated since'),
-  flagged: z.boolean().describe('rated badly: no later answer is given it'),
+  confidence: z.number().describe('0 to 1, at the end of the run'),
+  trust: z.number().describe('0 to 1, including later ratings'),
+  flagged: z.boolean().describe('rated badly: later answers do not use it'),
   learned_from: z
     .array(
       z.object({
         run: z.string(),
-        at: Timestamp.nullable().describe('when the run was completed; null for what was learned before this was kept'),
+        at: Timestamp.nullable().describe('when the run ended; null if learned before this was recorded'),
         answer: z.string().nullable().describe('beginning of its answer'),
-        sources: z.array(Source).describe('what the answer was given from'),
+        sources: z.array(Source).describe('sources of the answer'),
       }),
     )
-    .describe('runs that taught it, the earliest first'),
+    .describe('runs it was learned from, oldest first'),
 });
 export type InsightView = z.infer<typeof InsightView>;
 

@@ -14,6 +14,8 @@ import {
   SkillChange,
   SkillList,
   SkillView,
+  TemplateChange,
+  TemplateView,
 } from './settings.js';
 
 const of = <S>(name: string, schema: S) => ({ name, schema });
@@ -27,7 +29,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/feedback',
-    summary: 'Rates an answer, once; only who asked may. Scores, caches and the trust of what it taught follow.',
+    summary: 'Rates an answer, once; only its caller may. Scores, caches and the trust in what was learned from it follow.',
     request: of('FeedbackRequest', FeedbackRequest),
     status: 202,
     response: of('FeedbackAccepted', FeedbackAccepted),
@@ -35,7 +37,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/collections',
-    summary: 'Makes a collection of documents that runs of this tenant search. The same one again changes nothing.',
+    summary: 'Creates a collection of documents that runs of this tenant search. Creating the same one again changes nothing.',
     request: of('CollectionRequest', CollectionRequest),
     status: 201,
     response: of('CollectionView', CollectionView),
@@ -57,16 +59,16 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/collections/{name}/documents',
-    summary: 'Takes a document in: as a form, as JSON, or as the bytes themselves. It is read and embedded afterwards.',
+    summary: 'Adds a document: as a form, as JSON, or as its bytes. It is read and embedded afterwards.',
     request: of('DocumentRequest', DocumentRequest),
     uploads: {
-      'multipart/form-data': 'a form with the field `file`, and `metadata` as a JSON object where wanted',
+      'multipart/form-data': 'a form with the field `file`, and optionally `metadata` as a JSON object',
       '*/*': 'the document itself; its name is in `x-document-name`',
     },
     status: 202,
     response: document,
     headers: [
-      { name: 'x-document-name', doc: 'name of a document whose bytes are the body, percent-encoded where it is not ASCII' },
+      { name: 'x-document-name', doc: 'name of the document whose bytes are the body, percent-encoded if it is not ASCII' },
       { name: 'x-document-metadata', doc: 'JSON object of texts' },
     ],
   },
@@ -77,8 +79,8 @@ export const knowledgeRoutes: readonly Route[] = [
     status: 200,
     response: of('DocumentList', DocumentList),
     query: [
-      { name: 'limit', doc: 'documents per page, 1 to 200, 50 where absent', integer: true },
-      { name: 'after', doc: '`nextAfter` of the page before', integer: false },
+      { name: 'limit', doc: 'documents per page, 1 to 200; 50 by default', integer: true },
+      { name: 'after', doc: '`nextAfter` of the previous page', integer: false },
     ],
   },
   {
@@ -91,14 +93,14 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/collections/{name}/documents/{id}',
-    summary: 'Removes a document and what was made of it.',
+    summary: 'Removes a document and everything derived from it.',
     status: 200,
     response: deleted,
   },
   {
     method: 'GET',
     path: '/v1/knowledge/insights',
-    summary: 'What a run taught the knowledge graph. It is learned after the answer: the list is empty until then.',
+    summary: 'What the knowledge graph learned from a run. It learns after the answer: the list is empty until then.',
     status: 200,
     response: of('InsightList', InsightList),
     query: [{ name: 'run', doc: 'id of the run', integer: false }],
@@ -112,6 +114,21 @@ export const knowledgeRoutes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/v1/admin/templates/{id}',
+    summary: 'The options of a template, and those changed while the system runs.',
+    status: 200,
+    response: of('TemplateView', TemplateView),
+  },
+  {
+    method: 'PUT',
+    path: '/v1/admin/templates/{id}',
+    summary: 'Changes options of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
+    request: of('TemplateChange', TemplateChange),
+    status: 200,
+    response: of('TemplateView', TemplateView),
+  },
+  {
+    method: 'GET',
     path: '/v1/admin/prompts',
     summary: 'Prompts and whether they were changed.',
     status: 200,
@@ -120,14 +137,14 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/prompts/{name}',
-    summary: 'A prompt: the shipped text, the one in its place, and its versions.',
+    summary: 'A prompt: the shipped text, its replacement, and its versions.',
     status: 200,
     response: prompt,
   },
   {
     method: 'PUT',
     path: '/v1/admin/prompts/{name}',
-    summary: 'Puts a text in the place of a prompt; runs that start two seconds later use it.',
+    summary: 'Replaces the text of a prompt; runs that start two seconds later use it.',
     request: of('PromptChange', PromptChange),
     status: 200,
     response: prompt,
@@ -151,7 +168,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'PUT',
     path: '/v1/admin/skills/{name}',
-    summary: 'Adds or changes a skill. It does not run before somebody has approved exactly this text.',
+    summary: 'Adds or changes a skill. It does not run until exactly this text is approved.',
     request: of('SkillChange', SkillChange),
     status: 200,
     response: skill,
@@ -159,7 +176,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/skills/{name}/approval',
-    summary: 'Approves the version that was read, or takes the approval back.',
+    summary: 'Approves the version that was read, or withdraws the approval.',
     request: of('SkillApproval', SkillApproval),
     status: 200,
     response: skill,
@@ -178,8 +195,8 @@ export const knowledgeRoutes: readonly Route[] = [
     status: 200,
     response: of('ContradictionList', ContradictionList),
     query: [
-      { name: 'state', doc: 'open, accepted or rejected; open where absent', integer: false },
-      { name: 'limit', doc: 'at most so many, 1 to 200, 50 where absent', integer: true },
+      { name: 'state', doc: 'open, accepted or rejected; open by default', integer: false },
+      { name: 'limit', doc: 'maximum number, 1 to 200; 50 by default', integer: true },
     ],
   },
   {

@@ -18,7 +18,7 @@ export const RunAccepted = z.object({
   id: RunId,
   status: z.literal('accepted'),
   template: z.string(),
-  attached: z.boolean().describe('true when the request repeats an earlier one: this is its run'),
+  attached: z.boolean().describe('true if the request repeats an earlier one, whose run this is'),
   links: z.object({ self: z.string(), events: z.string(), commands: z.string() }),
 });
 export type RunAccepted = z.infer<typeof RunAccepted>;
@@ -37,17 +37,17 @@ export type RunListItem = z.infer<typeof RunListItem>;
 export const RunList = z.object({
   object: z.literal('list'),
   data: z.array(RunListItem).describe('newest first'),
-  nextBefore: Timestamp.nullable().describe('give it as `before` for the next page; null on the last one'),
+  nextBefore: Timestamp.nullable().describe('value of `before` for the next page; null on the last page'),
 });
 export type RunList = z.infer<typeof RunList>;
 
 export const TaskView = z.object({
   id: z.string(),
   capability: z.string(),
-  task: z.string().describe('instruction; for tasks of the judge what it was for'),
+  task: z.string().describe('instruction; for tasks of the judge, their purpose'),
   needs: z.array(z.string()),
   status: z.string().describe('`blocked`, `open`, or the status of its result'),
-  superseded: z.boolean().optional().describe('true where a later or better result took its place'),
+  superseded: z.boolean().optional().describe('true if a later or better result replaced it'),
   confidence: z.number().nullable(),
   model: z.string().nullable().describe('model that answered, as `model@provider`'),
   facts: z.int().nonnegative().describe('facts it added'),
@@ -55,8 +55,8 @@ export const TaskView = z.object({
   call: z
     .object({ tool: z.string(), args: z.record(z.string(), z.unknown()), result: z.string().nullable() })
     .optional()
-    .describe('of a tool: what was called with what, and what it answered; the first 4,000 characters'),
-  notes: z.array(z.string()).optional().describe('what its result does not show, such as a source that did not answer'),
+    .describe('of a tool: its name, arguments and result; the first 4,000 characters'),
+  notes: z.array(z.string()).optional().describe('what the result itself does not show, such as a source that did not answer'),
   usage: Usage,
   durationMs: z.int().nonnegative().nullable(),
   failure: FailureNote.nullable(),
@@ -65,18 +65,30 @@ export type TaskView = z.infer<typeof TaskView>;
 
 export const RoundView = z.object({
   epoch: z.int().nonnegative().describe('0 = first pass, then the number of the re-plan'),
-  fallback: z.boolean().describe('true when the single general task stood in for an unusable plan'),
+  fallback: z.boolean().describe('true if a single general task replaced an unusable plan'),
   planUsage: Usage.describe("the planner's own calls"),
   plan: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe('what the plan says beside its tasks: of `waves` its status, action, slots and reasoning'),
+    .describe('other parts of the plan: for `waves` its status, action, slots and reasoning'),
   tasks: z.array(TaskView).describe("the plan's tasks and the judge's, in the order they were made"),
 });
 export type RoundView = z.infer<typeof RoundView>;
 
 export const DecisionView = z.object({ epoch: z.int().nonnegative(), rule: RuleId, sentence: z.string(), at: Timestamp });
 export type DecisionView = z.infer<typeof DecisionView>;
+
+/** A command as the run knows it. One that was accepted and never reached the run had no effect: the run had ended. */
+export const CommandView = z.object({
+  seq: z.int(),
+  command: z.string(),
+  actor: z.string(),
+  at: Timestamp,
+  status: z.enum(['accepted', 'applied', 'rejected']),
+  round: z.int().nullable().describe('round in which it was applied'),
+  reason: z.string().nullable().describe('why it was rejected'),
+});
+export type CommandView = z.infer<typeof CommandView>;
 
 /** A run for people: the question, the plan, the results, the deciding rule, the cost. */
 export const RunView = z.object({
@@ -92,25 +104,31 @@ export const RunView = z.object({
   question: z.string(),
   answer: z.string().nullable(),
   cutShort: z.boolean(),
-  complexity: Complexity.nullable().default(null).describe('level the question was taken for; null until that is known'),
-  cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
+  complexity: Complexity.nullable().default(null).describe('complexity level of the question; null until it is known'),
+  cached: CacheHit.nullable().default(null).describe('cache that answered, and the run that gave it the answer'),
   assessed: z
     .boolean()
     .nullable()
     .default(null)
-    .describe('whether the last round was assessed with a verdict that could be read; null until the run has ended'),
+    .describe('whether the last round was assessed with a readable verdict; null until the run has ended'),
   review: Review.nullable().default(null).describe('what the critic said; null until the run has ended'),
   sources: z.array(Source),
   rounds: z.array(RoundView),
   history: z.array(HistoryEntry),
   decisions: z.array(DecisionView),
+  commands: z.array(CommandView).default([]).describe('in the order in which they came'),
+  waitsFor: z
+    .object({ question: z.string(), deadline: Timestamp })
+    .nullable()
+    .default(null)
+    .describe('question that the run waits for the user to answer'),
   usage: z.object({
-    total: Usage.describe('what the run had used when it ended, or by now'),
-    openCalls: z.int().nonnegative().default(0).describe('calls that were in flight when it ended: `total` does not hold what they cost'),
+    total: Usage.describe('usage at the end of the run, or so far'),
+    openCalls: z.int().nonnegative().default(0).describe('calls in flight when it ended: `total` does not include their cost'),
     recorded: Usage.nullable()
       .default(null)
       .describe(
-        'sum of the usage ledger over every model call that was made for the run, also of those that ended after it, were made to learn from it, or were given up by a process that stopped',
+        'sum of the usage ledger over every model call of the run, including calls that ended after it, calls to learn from it, and calls of a process that stopped',
       ),
     items: z.array(
       z.object({ owner: z.string().describe('plan or task id'), capability: z.string(), model: z.string().nullable(), usage: Usage }),
@@ -124,7 +142,10 @@ export const RunView = z.object({
 });
 export type RunView = z.infer<typeof RunView>;
 
-const text = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' });
+const text = z
+  .string({ error: 'must be a text' })
+  .min(1, { error: 'must not be empty' })
+  .max(20_000, { error: 'must not be longer than 20000 characters' });
 export const CommandRequest = z.discriminatedUnion(
   'command',
   [
@@ -133,7 +154,7 @@ export const CommandRequest = z.discriminatedUnion(
     z.object({ command: z.literal('resume') }),
     z.object({ command: z.literal('steer'), text }),
     z.object({ command: z.literal('add_context'), text }),
-    z.object({ command: z.literal('override_step'), skill: text, input: z.string({ error: 'must be a text' }) }),
+    z.object({ command: z.literal('override_step'), skill: text, input: text }),
     z.object({ command: z.literal('answer'), text }),
   ],
   { error: 'must be "cancel", "pause", "resume", "steer", "add_context", "override_step" or "answer"' },
@@ -145,7 +166,7 @@ export type CommandName = CommandRequest['command'];
 export const CommandAccepted = z.object({
   object: z.literal('run.command'),
   runId: RunId,
-  seq: z.int().positive().describe('number of the command; the stream says under it whether it was applied or rejected'),
+  seq: z.int().positive().describe('number of the command, under which the stream reports it as applied or rejected'),
   command: z.string(),
   status: z.literal('accepted'),
 });
@@ -155,8 +176,8 @@ export type CommandAccepted = z.infer<typeof CommandAccepted>;
 export const SnapshotShape = z.object({
   kind: z.literal('snapshot'),
   runId: RunId,
-  first: z.int().nonnegative().describe('first id the stream holds, 0 when it has expired'),
-  last: z.int().nonnegative().describe('the snapshot stands for everything up to this id'),
+  first: z.int().nonnegative().describe('first id in the stream, 0 if it has expired'),
+  last: z.int().nonnegative().describe('the snapshot replaces everything up to this id'),
   status: z.string(),
   text: z.string().describe('answer text so far'),
 });

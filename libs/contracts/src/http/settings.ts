@@ -7,8 +7,8 @@ const SettingVersionItem = z.object({ version: z.int().positive(), at: Timestamp
 export const PromptItem = z.object({
   object: z.literal('prompt'),
   name: z.string(),
-  shippedVersion: z.int().describe('raised with each change of the shipped text'),
-  overridden: z.boolean().describe('whether a text of the operator stands in its place'),
+  shippedVersion: z.int().describe('increases with each change of the shipped text'),
+  overridden: z.boolean().describe('whether the operator replaced its text'),
   version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
 });
 export type PromptItem = z.infer<typeof PromptItem>;
@@ -16,21 +16,39 @@ export const PromptList = z.object({ object: z.literal('list'), data: z.array(Pr
 export type PromptList = z.infer<typeof PromptList>;
 
 export const PromptView = PromptItem.extend({
-  shipped: z.string().describe('text that comes with the product'),
-  text: z.string().nullable().describe('text of the operator; null where the shipped one is used'),
+  shipped: z.string().describe('shipped text'),
+  text: z.string().nullable().describe('text of the operator; null if the shipped one is used'),
   placeholders: z.array(z.string()).describe('names in braces that are filled in'),
-  needed: z.array(z.string()).describe('those it cannot do without'),
+  needed: z.array(z.string()).describe('names that must occur'),
   versions: z
     .array(SettingVersionItem.extend({ shipped: z.boolean().describe('whether that version was the shipped text') }))
-    .describe('kept ones, newest first'),
+    .describe('stored versions, newest first'),
 });
 export type PromptView = z.infer<typeof PromptView>;
 
 export const PromptChange = z.object({
   text: z.string({ error: 'must be the text of the prompt' }),
-  version: wholeVersion.nullish().describe('version it was read at; where given and no longer the present one, nothing is changed'),
+  version: wholeVersion.nullish().describe('version that was read; if it is no longer the current one, nothing is changed'),
 });
 export type PromptChange = z.infer<typeof PromptChange>;
+
+export const TemplateView = z.object({
+  object: z.literal('template'),
+  id: z.string(),
+  strategy: z.string(),
+  options: z.record(z.string(), z.unknown()).nullable().describe('options that new runs get; null while the template is not offered'),
+  changed: z.record(z.string(), z.unknown()).nullable().describe('those changed while the system runs; null where none are'),
+  version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
+});
+export type TemplateView = z.infer<typeof TemplateView>;
+
+export const TemplateChange = z.object({
+  options: z
+    .record(z.string(), z.unknown(), { error: 'must be an object with options of the strategy' })
+    .describe('options that differ from the file; {} goes back to the file'),
+  version: wholeVersion.nullish().describe('version it was read at; where given and no longer the present one, nothing is changed'),
+});
+export type TemplateChange = z.infer<typeof TemplateChange>;
 
 export const RollbackRequest = z.object({
   version: wholeVersion.nullish().describe('version to go back to, 0 = the shipped text; absent: the text before the last change'),
@@ -41,7 +59,7 @@ export const SkillItem = z.object({
   object: z.literal('skill'),
   name: z.string().describe('written as `/name` at the start of a message'),
   description: z.string(),
-  source: z.enum(['file', 'setting']).describe('a file of the operator, or added over HTTP'),
+  source: z.enum(['file', 'setting']).describe('file of the operator, or added over HTTP'),
   version: z.int().nonnegative(),
   approved: z.boolean().describe('a skill that is not approved never runs'),
 });
@@ -49,7 +67,7 @@ export type SkillItem = z.infer<typeof SkillItem>;
 export const SkillList = z.object({
   object: z.literal('list'),
   data: z.array(SkillItem),
-  problems: z.array(z.string()).describe('files of the folder that are no skills, in sentences'),
+  problems: z.array(z.string()).describe('sentences: files of the folder that are invalid skills'),
 });
 export type SkillList = z.infer<typeof SkillList>;
 export const SkillView = SkillItem.extend({ text: z.string().describe('the whole file, front matter included') });
@@ -57,7 +75,7 @@ export type SkillView = z.infer<typeof SkillView>;
 
 export const SkillChange = z.strictObject(
   { text: z.string({ error: 'must be Markdown with front matter' }) },
-  { error: 'takes `text` alone: a skill is approved by a call of its own, POST /v1/admin/skills/{name}/approval' },
+  { error: 'takes only `text`; a skill is approved by a separate call, POST /v1/admin/skills/{name}/approval' },
 );
 export type SkillChange = z.infer<typeof SkillChange>;
 
@@ -74,11 +92,11 @@ export const Contradiction = z.object({
   relation: z.string(),
   object_name: z.string().describe('object of the relation'),
   confidence: z.number(),
-  source: z.string().describe('kind of source that said it'),
+  source: z.string().describe('kind of source that states it'),
   domain: z.string(),
-  reason: z.enum(['opposed', 'inverse', 'replaced']).describe('how it contradicts what is known'),
+  reason: z.enum(['opposed', 'inverse', 'replaced']).describe('how it contradicts known facts'),
   contradicts: z.array(z.string()).describe('sentences it contradicts'),
-  runs: z.array(z.string()).describe('runs that said so'),
+  runs: z.array(z.string()).describe('runs that state it'),
   at: Timestamp,
   state: z.enum(['open', 'accepted', 'rejected']),
   decidedBy: z.string().nullable(),

@@ -15,7 +15,7 @@ const headers = {
     ce_time: { type: 'string', format: 'date-time' },
     ce_partitionkey: { type: 'string', description: 'run id, or task id for dispatched tasks' },
     ce_runid: { type: 'string', description: 'run id' },
-    ce_dataref: { type: 'string', description: 'set when the body travels by reference: `sha256:<hex>`' },
+    ce_dataref: { type: 'string', description: 'set if the body is sent by reference: `sha256:<hex>`' },
     'content-type': { type: 'string', const: 'application/json' },
     traceparent: { type: 'string', description: 'W3C trace context of the sender' },
   },
@@ -35,7 +35,7 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
         {
           address: topic.name,
           summary: topic.doc,
-          description: `Key: ${topic.key}. ${topic.retentionMs < 0 ? 'Compacted, kept for ever.' : `Kept for ${Math.round(topic.retentionMs / 86_400_000)} days.`}`,
+          description: `Key: ${topic.key}. ${topic.retentionMs < 0 ? 'Compacted, kept forever.' : `Kept for ${Math.round(topic.retentionMs / 86_400_000)} days.`}`,
           messages: Object.fromEntries(specs.map(({ type }) => [type, { $ref: `#/components/messages/${type}` }])),
         },
       ]),
@@ -74,7 +74,7 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
       title: 'Conclave',
       version,
       description:
-        'Every step between two services is an event on a log. Bodies above 64 KB travel by reference. At least once, effective once: receivers drop repeats by id.',
+        'Every step between two services is an event on a log. Bodies above 64 KB are sent by reference. At least once, effective once: receivers drop repeats by id.',
     },
     defaultContentType: 'application/json',
     channels,

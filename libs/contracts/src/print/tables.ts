@@ -109,7 +109,7 @@ export const configurationTable = (): string =>
   page(
     'Configuration',
     'libs/contracts/src/configuration',
-    'One file, `conclave.yaml`, looked for in `CONCLAVE_CONFIG`, then here, then in the data folder; and the environment. No file is needed. Every mistake is reported at once, with its line. `conclave.schema.json` beside this page is for editors.',
+    'One file, `conclave.yaml`, looked for in `CONCLAVE_CONFIG`, then in the current folder, then in the data folder; and the environment. The file is optional. All mistakes are reported together, with their lines. `conclave.schema.json` beside this page is for editors.',
     '## conclave.yaml',
     table(['Setting', 'Value', 'Default', 'Meaning'], settings(shapeOf(Configuration), '')),
     '## Environment',

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { noOffers, resolveTemplates } from './resolve-templates.js';
 import { openCatalogue } from './template-catalogue.js';
 
-const strategies = ['single-pass', 'agentic', 'waves'].map((id) => ({
+const strategies = ['single-pass', 'agentic', 'waves', 'reflective-rag', 'decompose', 'adaptive'].map((id) => ({
   id,
   callsTools: id === 'waves',
   options: z.strictObject({ depth: z.int().default(id === 'waves' ? 5 : 1) }),
@@ -134,7 +134,7 @@ describe('the shipped templates', () => {
       [provider('cloud', { paid: true, local: false })],
     );
     expect(choice.because).toBe('paid');
-    expect(templates.map(({ limits }) => limits.cost)).toEqual([0.5, 0.5, 0.5]);
+    expect([...new Set(templates.map(({ limits }) => limits.cost))]).toEqual([0.5]);
     expect(warnings.join()).toContain('paid model big@cloud');
   });
 
@@ -238,7 +238,23 @@ describe('templates of an operator', () => {
       'conclave-fast',
       'conclave',
       'conclave-research',
+      'conclave-adaptive',
     ]);
+  });
+
+  it('of reflective-rag are offered where there is something to look in, and not on the demo', () => {
+    const offered = (
+      canSearch: boolean,
+      tenantCollections: boolean,
+      [models, providers] = ollama as unknown as [ModelInfo[], ProviderStatus[]],
+    ) =>
+      resolveTemplates({
+        ...{ configuration: Configuration.parse({}), models, providers, expertPrompts, strategies, capabilities },
+        ...{ canSearch, canRecall: false, offers: { ...noOffers, tenantCollections } },
+      }).templates.some(({ id }) => id === 'conclave-reflective-rag');
+    expect(offered(false, false)).toBe(false);
+    expect([offered(true, false), offered(false, true)]).toEqual([true, true]);
+    expect(offered(true, true, [[demo], [demoProvider]])).toBe(false);
   });
 
   it('replace a shipped template of the same name', () => {
@@ -284,6 +300,9 @@ describe('the catalogue', () => {
       'conclave-fast',
       'conclave',
       'conclave-research',
+      'conclave-reflective-rag',
+      'conclave-decompose',
+      'conclave-adaptive',
       'gpt-4o',
       'small',
       'qwen@ollama',

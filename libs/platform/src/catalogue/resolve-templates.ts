@@ -10,6 +10,7 @@ import {
   type Configuration,
   type ExpertProfile,
   type RunLimits,
+  type StoredTemplateOptions,
   type shippedTemplates,
   type ToolOffer,
 } from '@conclave/contracts';
@@ -41,6 +42,21 @@ export interface OfferedStrategy {
   readonly options: z.ZodType<Record<string, unknown>>;
   /** Plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
+  /** What its options mean for the template itself. */
+  means?(options: Record<string, unknown>): TemplateMeaning;
+  /** Names of the templates that its runs start runs of, from its options. */
+  startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
+}
+
+/** What options of a strategy set of a template. What the template sets by itself comes first, except for models. */
+export interface TemplateMeaning {
+  /** False: the template is not offered. */
+  readonly offered?: boolean;
+  /** Models of planner and judge. */
+  readonly models?: readonly string[];
+  readonly limits?: Partial<RunLimits>;
+  /** Prompt name -> text in place of the operator's or the shipped one. */
+  readonly prompts?: Readonly<Record<string, string>>;
 }
 
 /** A capability as templates see it. */
@@ -58,6 +74,8 @@ export interface Offers {
   readonly tenantCollections?: boolean;
   /** Prompt name -> the operator's replacement of the shipped text. */
   readonly prompts: Readonly<Record<string, string>>;
+  /** Template -> options changed while the system runs; those it does not name stay as configured. */
+  readonly options?: Readonly<Record<string, StoredTemplateOptions>>;
 }
 export const noOffers: Offers = { tools: [], collections: [], prompts: {} };
 
@@ -92,13 +110,44 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     ...wholePipeline,
     strategy: 'agentic',
     max_agentic_rounds: 4,
-    description: 'As conclave, up to 4 more rounds, for questions that need digging.',
+    description: 'Like conclave, with up to 4 more rounds, for questions that need research.',
   }),
   'conclave-waves': TemplateSettings.parse({
     strategy: 'waves',
     capabilities: ['mcp'],
-    description: 'Calls tools, wave by wave, each planned from what the last one brought; then one answer.',
+    description: 'Calls tools in waves, each planned from the results of the last one; then one answer.',
   }),
+  'conclave-reflective-rag': TemplateSettings.parse({
+    strategy: 'reflective-rag',
+    capabilities: ['collections', 'research'],
+    caches: { answer: true, semantic: true, plan: false, search: true },
+    description: 'Looks into your documents, judges whether the facts suffice, and asks again with another query, up to 3 passes.',
+  }),
+  'conclave-reasoning': TemplateSettings.parse({
+    strategy: 'reasoning',
+    capabilities: [...evidenceCapabilities],
+    description: 'Plans steps towards a goal, runs one after the other, scores each, and can be steered while it runs.',
+  }),
+  'conclave-decompose': TemplateSettings.parse({
+    strategy: 'decompose',
+    capabilities: ['research', 'collections'],
+    description: 'Researches the parts of a question at the same time, then compares, ranks or joins what was found.',
+  }),
+  'conclave-adaptive': TemplateSettings.parse({
+    ...wholePipeline,
+    strategy: 'adaptive',
+    max_agentic_rounds: 3,
+    description: 'Chooses by the question: one pass for a fact, parts at the same time for a comparison, the loop for the rest.',
+  }),
+};
+
+/** Shipped templates that the demo model cannot play, and the capabilities of which one must be there: else they have nothing to do. */
+const wants: Readonly<Record<string, readonly string[]>> = {
+  'conclave-waves': ['mcp'],
+  'conclave-reflective-rag': ['collections', 'research'],
+  'conclave-reasoning': [...evidenceCapabilities],
+  'conclave-decompose': ['research', 'collections'],
+  'conclave-adaptive': [...evidenceCapabilities],
 };
 
 /** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */
@@ -119,7 +168,33 @@ export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
     if (template) templates.push(template);
   }
   if (choice.because === 'paid') warnings.push(paidSentence(choice.models[0]!));
-  return { templates, warnings: [...new Set(warnings)], choice };
+  const offered = withChildren(templates, input, warnings);
+  return { templates: offered, warnings: [...new Set(warnings)], choice };
+}
+
+/**
+ * The templates without those that start runs of a template that is not offered, with a warning for each. Throws Failure
+ * CONFIGURATION_INVALID for a name that no template has.
+ */
+function withChildren(
+  templates: readonly Template[],
+  { strategies, configuration }: TemplateInput,
+  warnings: string[],
+): readonly Template[] {
+  const names = [...Object.keys(shipped), ...Object.keys(configuration.templates)];
+  const missing = ({ id, strategy, options = {} }: Template): string | undefined =>
+    (strategies.find((one) => one.id === strategy)?.startsRuns?.(options) ?? []).find((child) => {
+      if (!names.includes(child)) throw new Failure('CONFIGURATION_INVALID', `templates.${id}.options: there is no template ${child}.`);
+      return !templates.some((other) => other.id === child);
+    });
+  const gone = templates.find((template) => missing(template) !== undefined);
+  if (!gone) return templates;
+  warnings.push(`Template ${gone.id} is not offered: it starts runs of ${missing(gone)}, which is not offered.`);
+  return withChildren(
+    templates.filter((template) => template !== gone),
+    { strategies, configuration } as TemplateInput,
+    warnings,
+  );
 }
 
 function resolveOne(
@@ -155,18 +230,24 @@ function resolveOne(
       ];
     }),
   );
-  const planner = role(settings.planner);
-  const judge = role(settings.judge);
+  // A process may know fewer strategies than the product ships.
+  if (isShipped && !input.strategies.some((one) => one.id === settings.strategy)) return null;
+  const options = optionsOf(id, settings, input);
+  const means = input.strategies.find((one) => one.id === settings.strategy)?.means?.(options) ?? {};
+  if (means.offered === false) {
+    if (!isShipped) warnings.push(`Template ${id} is not offered: its option \`enabled\` is false.`);
+    return null;
+  }
+  const planner = [...(means.models ?? role(settings.planner))];
+  const judge = [...(means.models ?? role(settings.judge))];
   const used = [
     ...new Set([...planner, ...judge, ...Object.values(experts).flatMap(({ t1, t2 = [], always = [] }) => [...t1, ...t2, ...always])]),
   ];
   if (used.length === 0 || planner.length === 0 || judge.length === 0 || Object.values(experts).some(({ t1 }) => t1.length === 0)) {
-    if (!isShipped) warnings.push(`Template ${id} is not offered: it names no model for every role, and no model was found.`);
+    if (!isShipped) warnings.push(`Template ${id} is not offered: it does not name a model for every role, and no model was found.`);
     return null;
   }
   const isDemo = used.every((ref) => input.models.find((model) => model.ref === ref)?.demo);
-  // Without tools there is nothing to call, and the demo model plans no calls.
-  if (id === 'conclave-waves' && isShipped && (isDemo || offers.tools.length === 0)) return null;
   const asked = settings.capabilities;
   checkCapabilities(id, asked, input);
   const possible: Readonly<Record<string, boolean>> = {
@@ -176,6 +257,7 @@ function resolveOne(
     graph: input.canRecall,
     collections: offers.collections.length > 0 || offers.tenantCollections === true,
   };
+  if (isShipped && wants[id] && (isDemo || !wants[id].some((name) => possible[name]))) return null;
   if (!canSearch && !isShipped && asked.includes('research')) {
     warnings.push(`Template ${id} asks for research, but nothing to search is configured: set search.searxng or search.corpus.`);
   }
@@ -183,7 +265,7 @@ function resolveOne(
     id,
     description: settings.description,
     strategy: settings.strategy,
-    options: optionsOf(id, settings, input),
+    options,
     ...(settings.split ? { split: settings.split } : {}),
     max_agentic_rounds: settings.strategy === 'single-pass' ? 0 : settings.max_agentic_rounds,
     gap_check: settings.gap_check,
@@ -200,9 +282,9 @@ function resolveOne(
     critic: { categories: settings.critic },
     caches: settings.caches,
     learn: settings.learn,
-    prompts: { ...offers.prompts },
+    prompts: { ...offers.prompts, ...means.prompts },
     classes: classesOf(input),
-    limits: limitsOf(settings, isShipped, used, input),
+    limits: limitsOf(settings, isShipped, used, means, input),
     task_timeout_s: settings.task_timeout_s,
     start_timeout_s: settings.start_timeout_s,
     planning_timeout_s: settings.planning_timeout_s,
@@ -219,14 +301,20 @@ function resolveOne(
 }
 
 /** Options with the strategy's defaults. Throws Failure CONFIGURATION_INVALID for an unknown strategy or option. */
-function optionsOf(id: string, { strategy, options }: TemplateSettings, { strategies }: TemplateInput): Record<string, unknown> {
+function optionsOf(
+  id: string,
+  { strategy, options }: TemplateSettings,
+  { strategies, configuration, offers }: TemplateInput,
+): Record<string, unknown> {
   const found = strategies.find((one) => one.id === strategy);
   if (!found)
     throw new Failure(
       'CONFIGURATION_INVALID',
       `templates.${id}.strategy: there is no strategy ${strategy}. Use one of: ${strategies.map((one) => one.id).join(', ')}.`,
     );
-  const read = found.options.safeParse(options);
+  const ofStrategy = strategy === 'reasoning' ? configuration.reasoning : {};
+  const changed = offers.options?.[id];
+  const read = found.options.safeParse({ ...ofStrategy, ...options, ...(changed?.strategy === strategy ? changed.options : {}) });
   if (read.success) return read.data;
   const [fault] = read.error.issues;
   const at = ['templates', id, 'options', ...(fault?.path ?? [])].join('.');
@@ -258,19 +346,20 @@ function limitsOf(
   settings: TemplateSettings,
   isShipped: boolean,
   used: readonly string[],
+  means: TemplateMeaning,
   { configuration, models, providers }: TemplateInput,
 ): RunLimits {
   const given = Object.fromEntries(Object.entries(settings.limits).filter(([, value]) => value !== undefined));
   const paid = new Set(providers.filter((provider) => provider.paid).map(({ name }) => name));
   const price = (ref: string) => configuration.models[ref]?.price ?? models.find((model) => model.ref === ref)?.price;
   const costs = used.some((ref) => paid.has(ref.slice(ref.lastIndexOf('@') + 1)) && price(ref));
-  return { ...defaultLimits, ...(isShipped && costs ? { cost: paidCostCap } : {}), ...given };
+  return { ...defaultLimits, ...means.limits, ...(isShipped && costs ? { cost: paidCostCap } : {}), ...given };
 }
 
 function paidSentence(model: ModelInfo): string {
   const cap = model.price
     ? `a run may cost at most ${paidCostCap} (limits.cost)`
-    : `its price is not known, so its cost cannot be capped: add it under \`models\` in conclave.yaml (until then the limit is ${defaultLimits.tokens} tokens a run)`;
+    : `its price is unknown, so its cost cannot be capped: add it under \`models\` in conclave.yaml (until then the limit is ${defaultLimits.tokens} tokens a run)`;
   return `The shipped templates use the paid model ${model.ref}; ${cap}.`;
 }
 
@@ -299,8 +388,8 @@ function ofTemplate(id: string, template: TemplateSettings): string[] {
   const at = `templates.${id}`;
   return [
     ...(template.client_tools !== 'ignore'
-      ? [`${at}: client_tools: ${template.client_tools} comes with a later version; tools of clients are ignored.`]
+      ? [`${at}: client_tools: ${template.client_tools} has no effect; tools of clients are ignored.`]
       : []),
-    ...(template.tool_model ? [`${at}: tool_model comes with a later version; it is not used.`] : []),
+    ...(template.tool_model ? [`${at}: tool_model has no effect.`] : []),
   ];
 }

@@ -157,7 +157,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
             id: model.ref,
             ownedBy: model.provider,
             created: openedAt,
-            ...(model.demo ? { description: 'Built-in demo model: deterministic, offline, for trying things out.' } : {}),
+            ...(model.demo ? { description: 'Built-in demo model: deterministic, offline, for a first try.' } : {}),
           })),
       ];
     },

@@ -11,7 +11,7 @@ export function parseEnvironment(variables: Variables): {
 } {
   const present = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = Environment.safeParse(present);
-  if (parsed.success) return { environment: parsed.data, mistakes: onlyForTests(parsed.data) };
+  if (parsed.success) return { environment: parsed.data, mistakes: [] };
   const shape: Shape = shapeOf(Environment);
   const mistakes = parsed.error.issues.map((issue): Mistake => {
     const name = String(issue.path[0]);
@@ -27,14 +27,6 @@ export function parseEnvironment(variables: Variables): {
   });
   const good = Object.entries(present).filter(([name]) => !mistakes.some(({ setting }) => setting === name));
   return { environment: Environment.parse(Object.fromEntries(good)), mistakes };
-}
-
-/** Only tests switch off protections, and a test writes a history. */
-function onlyForTests({ WITHOUT_PROTECTION, HISTORY_FILE }: Environment): readonly Mistake[] {
-  if (!WITHOUT_PROTECTION || HISTORY_FILE) return [];
-  const setting = 'WITHOUT_PROTECTION';
-  const problem = 'it takes protections away, which is for tests alone.';
-  return [{ where: setting, line: 0, setting, problem, remedy: 'Unset it; a test sets HISTORY_FILE too.' }];
 }
 
 /** Returns the environment. Throws Failure CONFIGURATION_INVALID naming every invalid variable. */

@@ -68,7 +68,7 @@ function unknownKey(path: readonly PropertyKey[], key: string, known: readonly s
     return {
       path: full,
       atKey: true,
-      problem: 'keys never stand in this file.',
+      problem: 'keys must not be written into this file.',
       remedy:
         'Remove it from here and from the history of the file, and name an environment variable with `api_key_env` (stores: `password_env`, keys: `key_env`) or a file with `api_key_file`.',
     };

@@ -47,7 +47,7 @@ describe('a configuration file', () => {
     const both = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
     expect(shares(both)().configuration.stores.kafka?.brokers).toEqual(['127.0.0.1:1']);
     write('store_prompts: hash');
-    expect(shares({})).toThrow(/conclave\.yaml {2}stores: .* the file names none\./);
+    expect(shares({})).toThrow(/conclave\.yaml {2}stores: .* the file names no stores\./);
     expect(shares(both)().file).toBe(join(folder, 'conclave.yaml'));
     // A half configuration is one mistake, not two.
     expect(shares({ KAFKA_BROKERS: '127.0.0.1:1' })).toThrow(/^[^\n]*One mistake/);
@@ -205,7 +205,7 @@ describe('mistakes in a configuration', () => {
       'providers:\n  cloud:\n    base_url: https://models.example/v1\n    api_key: sk-1\n',
       4,
       'providers.cloud.api_key',
-      ['keys never stand in this file', 'api_key_env'],
+      ['keys must not be written into this file', 'api_key_env'],
     ],
     ['a missing address', 'providers:\n  cloud: {}\n', 2, 'providers.cloud.base_url', ['is missing', 'http or https address']],
     [
@@ -244,7 +244,7 @@ describe('mistakes in a configuration', () => {
       ['makes no re-plans'],
     ],
     ['an alias of nothing', 'aliases:\n  gpt-4o: conclave-fest\n', 2, 'aliases.gpt-4o', ['Did you mean `conclave-fast`']],
-    ['Kafka without Redis', 'stores:\n  kafka: { brokers: [127.0.0.1:9092] }\n', 2, 'stores.kafka', ['needs Redis beside it']],
+    ['Kafka without Redis', 'stores:\n  kafka: { brokers: [127.0.0.1:9092] }\n', 2, 'stores.kafka', ['Kafka needs Redis']],
     [
       'a broker without a port',
       'stores:\n  kafka: { brokers: [127.0.0.1] }\n  redis: { url: redis://127.0.0.1 }\n',
@@ -282,9 +282,15 @@ describe('mistakes in a configuration', () => {
     ],
     ['a corpus folder that is not there', 'search:\n  corpus: ./none\n', 2, 'search.corpus', ['no folder ./none']],
     ['a folder of skills that is not there', 'skills: ./none\n', 1, 'skills', ['no folder ./none']],
-    ['a client key without a place', 'keys:\n  ann: { tenant: acme }\n', 2, 'keys.ann', ['nothing says where the key is', 'key_env']],
+    ['a client key without a place', 'keys:\n  ann: { tenant: acme }\n', 2, 'keys.ann', ['the key is missing', 'key_env']],
     ['a client key of two places', 'keys:\n  ann: { key_env: HOME, key_file: x }\n', 2, 'keys.ann.key_file', ['Keep one of the two']],
-    ['a client key in the file', 'keys:\n  ann:\n    key: sk-1\n', 3, 'keys.ann.key', ['keys never stand in this file', 'keys: `key_env`']],
+    [
+      'a client key in the file',
+      'keys:\n  ann:\n    key: sk-1\n',
+      3,
+      'keys.ann.key',
+      ['keys must not be written into this file', 'keys: `key_env`'],
+    ],
     ['a permission nobody has', 'keys:\n  ann: { key_env: HOME, detail: all }\n', 2, 'keys.ann.detail', ['redacted, full']],
     ['two searches', 'search:\n  searxng: http://127.0.0.1:8888\n  corpus: .\n', 3, 'search.corpus', ['both set']],
     [
@@ -331,7 +337,6 @@ describe('mistakes in a configuration', () => {
   it.each([
     ['PORT', '99999', 'from 0 to 65535'],
     ['LOG_LEVEL', 'loud', 'one of debug, info, warn, error, silent'],
-    ['CRASH_AT', 'merger:somewhere', 'after-commit'],
     ['KAFKA_BROKERS', 'localhost', 'host:port'],
     ['OPENAI_BASE_URL', 'localhost', 'http or https address'],
     ['WORKER_CLASSES', 'Expert', 'letters'],

@@ -173,7 +173,7 @@ const needsRedis = ({ stores }: Configuration): readonly PathProblem[] =>
         {
           path: ['stores', 'kafka'],
           atKey: true,
-          problem: 'Kafka needs Redis beside it for run state, journal and timers.',
+          problem: 'Kafka needs Redis for run state, journal and timers.',
           remedy: 'Add `stores.redis.url` (or REDIS_URL), or remove Kafka.',
         },
       ]
@@ -192,10 +192,10 @@ const noStores = (file: string | null): Mistake => ({
   where: file ? basename(file) : 'environment',
   line: 0,
   setting: 'stores',
-  problem: `this program shares its stores with the other services, and ${file ? 'the file names none' : 'there is neither a configuration file nor an address'}.`,
+  problem: `this program shares its stores with the other services, and ${file ? 'the file names no stores' : 'there is neither a configuration file nor an address'}.`,
   remedy:
     'Set KAFKA_BROKERS and REDIS_URL, or `stores.kafka.brokers` and `stores.redis.url` in the file that CONCLAVE_CONFIG names. ' +
-    'For everything in one process start the standalone program.',
+    'To run everything in one process, start the standalone program.',
 });
 
 const needsPrompt = ({ templates }: Configuration, categories: readonly string[] | undefined): readonly PathProblem[] =>
@@ -203,7 +203,7 @@ const needsPrompt = ({ templates }: Configuration, categories: readonly string[]
     Object.entries(experts).flatMap(([category, expert]): PathProblem[] => {
       if (!categories || expert.prompt || categories.includes(category)) return [];
       const near = nearest(category, categories);
-      const remedy = `${near ? `Did you mean \`${near}\`? Otherwise add` : 'Add'} \`prompt: prompts/${category}.md\` and write what this expert is.`;
+      const remedy = `${near ? `Did you mean \`${near}\`? Otherwise add` : 'Add'} \`prompt: prompts/${category}.md\` and describe this expert in that file.`;
       return [{ path: ['templates', id, 'experts', category], atKey: true, problem: 'no prompt is shipped for this category.', remedy }];
     }),
   );

@@ -121,7 +121,8 @@ function checkSplits({ templates }: Configuration): PathProblem[] {
   return Object.entries(templates).flatMap(([id, { split }]): PathProblem[] => {
     if (!split || (known.includes(split.template) && split.template !== id)) return [];
     const path = ['templates', id, 'split', 'template'];
-    if (split.template === id) return [{ path, problem: 'a template cannot be its own other arm.', remedy: 'Name another template.' }];
+    if (split.template === id)
+      return [{ path, problem: 'a template cannot be the other arm of its own split.', remedy: 'Name another template.' }];
     const near = nearest(split.template, known);
     const remedy = near ? `Did you mean \`${near}\`?` : `Templates: ${known.join(', ')}.`;
     return [{ path, problem: `no template is called \`${split.template}\`.`, remedy }];
@@ -147,7 +148,7 @@ function checkStores({ stores, search }: Configuration): PathProblem[] {
       ? [
           {
             path: ['stores', 'kafka', 'sasl'],
-            problem: 'a user without a mechanism does nothing.',
+            problem: 'a user without a mechanism has no effect.',
             remedy: 'Add `mechanism: plain`, `scram-sha-256` or `scram-sha-512`.',
           },
         ]
@@ -190,7 +191,7 @@ const checkKeys = ({ keys, access }: Configuration): PathProblem[] => [
       {
         path,
         atKey: true,
-        problem: 'nothing says where the key is.',
+        problem: 'the key is missing.',
         remedy: 'Name an environment variable with `key_env`, or a file with `key_file`.',
       },
     ];

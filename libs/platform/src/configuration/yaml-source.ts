@@ -1,7 +1,7 @@
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Mistake } from './mistakes.js';
 
-export interface Position {
+export interface YamlPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -12,13 +12,13 @@ export interface YamlSource {
   /** Syntax errors of the YAML. */
   readonly mistakes: readonly Mistake[];
   /** Position of the value at a path, or of the deepest existing part of the path. With `key`, of the key instead of its value. */
-  position(path: readonly PropertyKey[], key?: boolean): Position;
+  position(path: readonly PropertyKey[], key?: boolean): YamlPosition;
 }
 
 export function readYaml(text: string, fileName: string): YamlSource {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, maxAliasCount: 100 } as never);
-  const at = (offset: number): Position => {
+  const at = (offset: number): YamlPosition => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };

@@ -26,6 +26,7 @@ export interface Metrics {
 /** Names that promtool rejects: named like counters, but gauges. */
 const refused = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/** With `runtime` also those of Node itself, which observe the process for as long as it lives: once per process. */
 export function openMetrics(options: { readonly runtime?: boolean } = {}): Metrics {
   const registry = new Registry();
   const counters = new Map<MetricName, Counter>();
@@ -38,7 +39,7 @@ export function openMetrics(options: { readonly runtime?: boolean } = {}): Metri
     else if (spec.kind === 'gauge') gauges.set(name, new Gauge(base));
     else histograms.set(name, new Histogram({ ...base, buckets: [...(spec.buckets ?? [])] }));
   }
-  if (options.runtime ?? true) {
+  if (options.runtime) {
     collectDefaultMetrics({ register: registry });
     for (const name of refused) registry.removeSingleMetric(name);
   }

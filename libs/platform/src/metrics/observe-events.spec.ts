@@ -23,7 +23,7 @@ const ended = (id: string, data: object): Event =>
 
 describe('gap checks', () => {
   it('are counted by their verdict, one that could not be read and one that failed apart from a complete one', async () => {
-    const metrics = openMetrics({ runtime: false });
+    const metrics = openMetrics();
     const observe = observeEvents(metrics);
     observe(dispatched, [
       verdict('1', {}),
@@ -37,7 +37,7 @@ describe('gap checks', () => {
   });
 
   it('that ended a run without a verdict are counted with the run', async () => {
-    const metrics = openMetrics({ runtime: false });
+    const metrics = openMetrics();
     observeEvents(metrics)(dispatched, [
       ended('1', { rule: 'D3', assessed: false }),
       ended('2', { rule: 'D3', assessed: true }),

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../metrics/metrics.js';
-import type { Readiness } from './readiness.js';
+import type { ReadinessChecks } from './readiness.js';
 
 export interface AdminServer {
   readonly port: number;
@@ -16,14 +16,14 @@ const json = (response: ServerResponse, status: number, body: unknown): void => 
 export async function openAdminServer(options: {
   readonly host: string;
   readonly port: number;
-  readonly readiness: Readiness;
+  readonly readiness: ReadinessChecks;
   readonly metrics: Metrics;
 }): Promise<AdminServer> {
   const { readiness, metrics } = options;
   const server = createServer((request, response) => {
     const answer = async (): Promise<void> => {
       const path = (request.url ?? '/').split('?')[0];
-      if (request.method !== 'GET') return json(response, 405, { error: 'Only GET is answered here.' });
+      if (request.method !== 'GET') return json(response, 405, { error: 'This port only answers GET.' });
       if (path === '/health/live') return json(response, 200, { status: 'live' });
       if (path === '/health/ready') {
         const problems = await readiness.problems();

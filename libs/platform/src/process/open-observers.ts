@@ -3,9 +3,7 @@ import type { Environment } from '@conclave/contracts';
 import { fileLines, jsonLines, openLogger, terminalLines, type LogSink } from '../logging/logger.js';
 import { openMetrics } from '../metrics/metrics.js';
 import type { Observers } from '../ports-module.js';
-import { crashPointsOf } from './crash-point.js';
-import { noteProcess, openHistory } from './history.js';
-import { announceProtections, protectionsOff } from './protections.js';
+import { noProbe, type OpenProbe } from './probe.js';
 import { openReadiness } from './readiness.js';
 
 export interface ObserverOptions {
@@ -17,22 +15,20 @@ export interface ObserverOptions {
    * standard output.
    */
   readonly interactive?: { readonly home: string; readonly terminal: { write(text: string): unknown } };
+  /** Only tests have one. */
+  readonly openProbe?: OpenProbe | undefined;
 }
 
-/** Logger, metrics, crash points, history and readiness of one process, from its environment. */
-export function openObservers({ environment, processId, service, interactive }: ObserverOptions): Observers {
+/** Logger, metrics, probe and readiness of one process, from its environment. */
+export function openObservers({ environment, processId, service, interactive, openProbe }: ObserverOptions): Observers {
   const sinks: readonly LogSink[] = interactive
     ? [terminalLines(interactive.terminal), fileLines(join(interactive.home, 'conclave.log'))]
     : [jsonLines(process.stdout)];
-  const history = openHistory(environment.HISTORY_FILE, processId);
   const logger = openLogger({ level: environment.LOG_LEVEL, sinks, fields: { service, process: processId } });
-  noteProcess(history, { processId, service });
-  announceProtections(protectionsOff(environment), service, { logger, history });
   return {
     logger,
-    metrics: openMetrics(),
-    crashPoints: crashPointsOf(environment, history),
-    history,
+    metrics: openMetrics({ runtime: true }),
+    probe: openProbe?.({ processId, service, logger }) ?? noProbe,
     readiness: openReadiness(),
   };
 }

@@ -82,7 +82,7 @@ describe('the check between log and state store', () => {
         ],
         3_600_000,
       ),
-    ).toThrow(/a \(2 h\), b \(for ever\)/);
+    ).toThrow(/a \(2 h\), b \(forever\)/);
   });
 });
 

@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 /** Null if healthy, otherwise a sentence that says what is wrong. */
 export type HealthCheck = () => string | null | Promise<string | null>;
 
-export interface Readiness {
+export interface ReadinessChecks {
   /** Adds a named check; a check that throws counts as not ready. */
   add(name: string, check: HealthCheck): void;
   /** Current problems, each as `name: sentence`; empty if ready. */
@@ -15,7 +15,7 @@ export interface Readiness {
 /** A check that does not answer within this many milliseconds counts as not ready. */
 const patienceMs = 2_000;
 
-export function openReadiness(): Readiness {
+export function openReadiness(): ReadinessChecks {
   const checks = new Map<string, HealthCheck>();
   let isStopping = false;
   return {

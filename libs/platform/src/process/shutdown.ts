@@ -41,7 +41,7 @@ export function endOnSignals(
     options.onSignal?.(signal);
     logger.info('Shutting down.', { signal });
     const limit = setTimeout(() => {
-      logger.error(`Shutting down took longer than ${options.limitMs / 1000} s; leaving the rest to a restart.`);
+      logger.error(`Shutting down took longer than ${options.limitMs / 1000} s; the restart will finish the rest.`);
       process.exit(1);
     }, options.limitMs);
     limit.unref();

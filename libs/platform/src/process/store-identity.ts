@@ -22,7 +22,7 @@ export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<S
   if (beside && own && own.generation < beside.generation) {
     throw new Failure(
       'STORE_REPLACED',
-      `This state store is an older copy: generation ${own.generation}, the log knows ${beside.generation}.`,
+      `This state store is an older copy: it has generation ${own.generation}, the log has ${beside.generation}.`,
     );
   }
   const mark = await state.identity.start(own?.storeId ?? randomUUID());
@@ -57,7 +57,7 @@ export function holdStoreMark(
         newest = mark;
         await log.identity.write(mark);
       })
-      .catch((error: unknown) => logger.warn('The mark of the state store could not be written beside the log.', { error })));
+      .catch((error: unknown) => logger.warn('The mark of the state store could not be written to the log.', { error })));
   const timer = setInterval(() => void write(), everyMs);
   return {
     end: async () => {
@@ -76,10 +76,10 @@ export function checkRetention(topics: readonly { readonly name: string; readonl
   const longer = topics.filter(({ retentionMs }) => retentionMs < 0 || retentionMs > keptMs);
   if (longer.length === 0) return;
   const named = longer
-    .map(({ name, retentionMs }) => `${name} (${retentionMs < 0 ? 'for ever' : `${Math.round(retentionMs / 3_600_000)} h`})`)
+    .map(({ name, retentionMs }) => `${name} (${retentionMs < 0 ? 'forever' : `${Math.round(retentionMs / 3_600_000)} h`})`)
     .join(', ');
   throw new Failure(
     'CONFIGURATION_INVALID',
-    `The state store keeps journal entries for ${Math.round(keptMs / 3_600_000)} h, but these topics keep records longer: ${named}. Lower their retention.ms or raise what the store keeps.`,
+    `The state store keeps journal entries for ${Math.round(keptMs / 3_600_000)} h, but these topics keep records longer: ${named}. Lower their retention.ms or raise the retention of the store.`,
   );
 }

@@ -1,24 +1,18 @@
 import type { DeliveryHooks } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
-import type { CrashPoints } from '../process/crash-point.js';
-import type { History } from '../process/history.js';
+import type { Probe } from '../process/probe.js';
 import { serviceOfGroup } from './groups.js';
 
-/** Turns the hooks of every delivery pool into metrics, log lines, history and crash points. */
-export function deliveryHooks(to: {
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  readonly crashPoints: CrashPoints;
-  readonly history: History;
-}): DeliveryHooks {
-  const { metrics, logger, crashPoints, history } = to;
+/** Turns the hooks of every delivery pool into metrics, log lines and what the probe sees. */
+export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: Logger; readonly probe: Probe }): DeliveryHooks {
+  const { metrics, logger, probe } = to;
   return {
     point: (point, { group, event }) => {
       const service = serviceOfGroup(group);
       const id = event?.id ?? 'undecodable';
-      if (history.enabled) history.write({ actor: service, op: event?.type ?? 'record', phase: point, id });
-      crashPoints.reached(service, point, id);
+      if (probe.records) probe.note({ actor: service, op: event?.type ?? 'record', phase: point, id });
+      probe.reached(service, point, id);
     },
     handled: ({ group, topic, type, outcome, queueMs, handleMs, error }) => {
       const service = serviceOfGroup(group);
@@ -27,9 +21,9 @@ export function deliveryHooks(to: {
       metrics.observe('event_queue_wait_seconds', { type: label, service }, Math.max(0, queueMs) / 1000);
       if (outcome === 'dead') {
         metrics.count('dead_letters_total', { topic, service });
-        logger.error('A record was put aside as a dead letter.', { service, topic, type: label, error });
+        logger.error('A record became a dead letter.', { service, topic, type: label, error });
       } else if (outcome === 'retry') {
-        logger.warn('Handling a record failed; it is tried again.', { service, topic, type: label, error });
+        logger.warn('Handling a record failed; it is retried.', { service, topic, type: label, error });
       } else {
         logger.debug('Handled.', { service, topic, type: label, outcome, queueMs, handleMs });
       }
@@ -39,11 +33,11 @@ export function deliveryHooks(to: {
       if (paused) logger.warn('Consumption pauses until the log and the stores answer again.', { group, error });
       else logger.info('Consumption goes on.', { group });
     },
-    ...(history.enabled
+    ...(probe.records
       ? {
           committed: (group, positions) => {
             for (const position of positions)
-              history.write({ actor: serviceOfGroup(group), op: 'offset-commit', phase: 'ok', id: group, data: position });
+              probe.note({ actor: serviceOfGroup(group), op: 'offset-commit', phase: 'ok', id: group, data: position });
           },
         }
       : {}),

@@ -8,8 +8,7 @@ import { type Event, KnowledgeProposed, makeEvent, SettingChanged } from '@concl
 import { defer, MemoryBroker, type HandlerOutcome } from '@conclave/ports';
 import { openMetrics } from '../metrics/metrics.js';
 import { silentLogger } from '../logging/logger.js';
-import { noCrashPoints } from '../process/crash-point.js';
-import { noHistory } from '../process/history.js';
+import { noProbe } from '../process/probe.js';
 import { traceIdOf, traceIdOfRun, traceparentFor } from '../tracing/trace-context.js';
 import type { DeliveryContext } from './delivery-context.js';
 import { deliveryHooks } from './delivery-hooks.js';
@@ -82,8 +81,8 @@ afterEach(async () => {
 
 async function start(handlers: Partial<Handlers>, attempts = 2) {
   const broker = new MemoryBroker();
-  const metrics = openMetrics({ runtime: false });
-  const hooks = deliveryHooks({ metrics, logger: silentLogger, crashPoints: noCrashPoints, history: noHistory });
+  const metrics = openMetrics();
+  const hooks = deliveryHooks({ metrics, logger: silentLogger, probe: noProbe });
   const log = broker.connect(hooks);
   const transport = new LogTransport({
     log,
@@ -166,7 +165,7 @@ describe('a handler on the log', () => {
       log,
       service: 'graph-ingest',
       logger: silentLogger,
-      metrics: openMetrics({ runtime: false }),
+      metrics: openMetrics(),
       retry: { attempts: 1 },
     });
     const root = {
@@ -252,7 +251,7 @@ describe('the transport', () => {
 
   it('refuses a pattern that no contract declares, when it starts', async () => {
     const log = new MemoryBroker().connect();
-    const transport = new LogTransport({ log, service: 'graph-ingest', logger: silentLogger, metrics: openMetrics({ runtime: false }) });
+    const transport = new LogTransport({ log, service: 'graph-ingest', logger: silentLogger, metrics: openMetrics() });
     const app = await NestFactory.createMicroservice<MicroserviceOptions>(UnknownModule, { strategy: transport, logger: false });
     await expect(app.listen()).rejects.toThrow('no such event is declared');
     await log.close();

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
+import pTimeout from 'p-timeout';
 import { Module, type DynamicModule, type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { leaseRenewMs, loadChannel, type Hints, type LoadReport } from '@conclave/ports';
-import { crashingPorts } from '../process/crashing-ports.js';
 import { nestLog } from '../logging/nest-log.js';
 import { PortsModule, type Observers, type Ports } from '../ports-module.js';
 import type { ProcessIdentity } from '../tokens.js';
@@ -46,19 +46,9 @@ function reportLoad(parts: {
   return async () => {
     clearInterval(timer);
     send({});
-    await atMost(goodbyeMs, sending);
+    // A store that does not answer must not delay a shutdown: the report expires by itself.
+    await pTimeout(sending, { milliseconds: goodbyeMs, fallback: () => undefined });
   };
-}
-
-/** A store that does not answer must not delay a shutdown: the report expires by itself. */
-function atMost(ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void work.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 @Module({})
@@ -93,10 +83,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   });
   const root: DynamicModule = {
     module: ServiceRoot,
-    imports: [
-      PortsModule.register(crashingPorts(ports, observers.crashPoints, service), { ...observers, logger }, process),
-      options.module,
-    ],
+    imports: [PortsModule.register(observers.probe.ports?.(ports, service) ?? ports, { ...observers, logger }, process), options.module],
   };
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(root, {
     strategy: transport,

@@ -63,7 +63,7 @@ async function worker(handle: Handle, lateMs = 0) {
     },
   };
   const log = new MemoryBroker({ clock }).connect();
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const transport = new LogTransport({
     log,
     service: 'experts',

@@ -5,7 +5,7 @@ import { traced } from '../tracing/trace-context.js';
 
 /**
  * Runs whose commit adds the trace of its input to the outputs before storing them: they may be on the log as soon as the step is written
- * (the embedded engine), or be published from the store after a death.
+ * (embedded mode), or be published from the store after a death.
  */
 export const tracedRuns = (runs: Runs): Runs =>
   overriding(runs, {

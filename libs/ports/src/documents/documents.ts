@@ -4,10 +4,10 @@ export interface DocumentReader {
    * Returns the text with its headings as Markdown. Throws DOCUMENT_UNSUPPORTED for a media type it does not read, DOCUMENT_TOO_LARGE
    * beyond its limits, DOCUMENT_UNREADABLE for an empty, broken, protected or slow document, CALL_CANCELLED once `signal` aborts.
    */
-  read(request: DocumentRequest): Promise<ReadDocument>;
+  read(request: DocumentToRead): Promise<ReadDocument>;
   close(): Promise<void>;
 }
-export interface DocumentRequest {
+export interface DocumentToRead {
   readonly bytes: Uint8Array;
   /** Declared media type, parameters allowed. If it is unspecific (`application/octet-stream`, empty), the name decides. */
   readonly mime: string;

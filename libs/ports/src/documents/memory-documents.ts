@@ -1,15 +1,15 @@
 import { Failure } from '@conclave/contracts';
 import { noticesAbout, visibleText } from '../pages/visible-text.js';
-import type { DocumentReader, DocumentRequest, ReadDocument } from './documents.js';
+import type { DocumentReader, DocumentToRead, ReadDocument } from './documents.js';
 
 /** Reads plain text and Markdown only, for tests and simulations. */
 export class MemoryDocuments implements DocumentReader {
-  async read({ bytes, mime, name, signal }: DocumentRequest): Promise<ReadDocument> {
+  async read({ bytes, mime, name, signal }: DocumentToRead): Promise<ReadDocument> {
     if (signal?.aborted) throw new Failure('CALL_CANCELLED');
     const type = textTypeOf(mime, name);
-    if (!type) throw new Failure('DOCUMENT_UNSUPPORTED', `It is ${mime || 'of no media type'}.`);
+    if (!type) throw new Failure('DOCUMENT_UNSUPPORTED', `Its media type is ${mime || 'missing'}.`);
     const { text, removed } = visibleText(new TextDecoder().decode(bytes));
-    if (text.trim() === '') throw new Failure('DOCUMENT_UNREADABLE', 'There is no text in it.');
+    if (text.trim() === '') throw new Failure('DOCUMENT_UNREADABLE', 'It contains no text.');
     const heading = type === 'text/markdown' ? /^#{1,6}\s+(.+)$/m.exec(text)?.[1]?.trim() : undefined;
     return { title: heading ?? name, text: text.trim(), mime: type, notices: noticesAbout(text, removed) };
   }

@@ -22,6 +22,8 @@ export const collectionOf = (purpose: string, embedder: Pick<Embedder, 'id'>): s
 
 /** Purpose of the collection for facts of finished runs. */
 export const factsPurpose = 'moe_fact_cache';
+/** Results of runs and of their steps, which later runs recall. */
+export const resultsPurpose = 'conclave_run_results';
 /** Purpose of the collection for questions of answered runs. */
 export const answersPurpose = 'answer_cache';
 /** Vector collection for the documents of a user's named collection. */

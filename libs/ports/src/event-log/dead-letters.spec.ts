@@ -106,10 +106,10 @@ describe('dead letters', () => {
     const runOf = async (runId: string) => (runId === sampleRunId('a') ? { status: 'failed', terminal: true } : null);
     const effects = async (id: string) => (await open({ runOf }).show(id)).effects;
     expect(await effects('0-0')).toEqual([
-      'Its run was told to abort when it was put aside.',
+      'Its run was aborted when it became a dead letter.',
       'Its run has ended (failed): handling the record again yields no outputs for it.',
     ]);
-    expect(await effects('0-1')).toEqual(['It could not be decoded, so nothing was answered or aborted in its place.']);
+    expect(await effects('0-1')).toEqual(['It could not be decoded, so no task or run was ended because of it.']);
     expect(await effects('0-2')).toEqual([]);
   });
 });

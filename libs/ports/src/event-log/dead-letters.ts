@@ -37,7 +37,7 @@ export interface LetterFilter {
   readonly all?: boolean;
 }
 
-export interface Decision {
+export interface LetterDecision {
   readonly actor: string;
   readonly note?: string | null;
 }
@@ -84,13 +84,13 @@ export class DeadLetters {
    * Publishes the record again for the group that failed: first the record, then the decision. A crash between them leaves the letter open;
    * a second copy has the same event id, so it takes effect once. Refused for a settled letter unless `again`.
    */
-  async redrive(id: string, decision: Decision & { readonly again?: boolean }): Promise<DeadLetterSettled> {
+  async redrive(id: string, decision: LetterDecision & { readonly again?: boolean }): Promise<DeadLetterSettled> {
     const letter = await this.find(id);
     const { item, record } = letter;
     if (!decision.again) refuseSettled(item);
     const { topic, group } = item;
     if (topic === null || group === null || (this.options.topics && !this.options.topics.includes(topic)))
-      throw new Failure('EVENT_UNDECODABLE', `The letter ${id} does not name a topic and a group to go back to; it can only be discarded.`);
+      throw new Failure('EVENT_UNDECODABLE', `The letter ${id} does not name the topic and group it came from; it can only be discarded.`);
     const { log } = this.options;
     if (!log.publishRaw) throw new TypeError('This log cannot append a record as it is.');
     const effects = await this.effects(item);
@@ -99,7 +99,7 @@ export class DeadLetters {
   }
 
   /** Records that the letter will not be handled. Refused for a settled letter. */
-  async discard(id: string, decision: Decision): Promise<DeadLetterSettled> {
+  async discard(id: string, decision: LetterDecision): Promise<DeadLetterSettled> {
     const letter = await this.find(id);
     refuseSettled(letter.item);
     return { ...(await this.settle(letter, 'discarded', decision)), effects: await this.effects(letter.item) };
@@ -108,7 +108,7 @@ export class DeadLetters {
   private async settle(
     { item, settlements }: Found,
     action: DeadLetterSettlement['action'],
-    { actor, note = null }: Decision,
+    { actor, note = null }: LetterDecision,
   ): Promise<Omit<DeadLetterSettled, 'effects'>> {
     const at = (this.options.now ?? Date.now)();
     const runId = item.runId ?? 'none';
@@ -152,12 +152,12 @@ export class DeadLetters {
   /** What dead-lettering the record caused, and what re-driving it can still change. */
   private async effects(item: DeadLetterItem): Promise<string[]> {
     const said: string[] = [];
-    if (item.reason === 'undecodable') said.push('It could not be decoded, so nothing was answered or aborted in its place.');
+    if (item.reason === 'undecodable') said.push('It could not be decoded, so no task or run was ended because of it.');
     else if (item.type === 'TaskDispatched')
       said.push(
-        'Its task was answered with an error when it was put aside. The first outcome of a task counts: what a re-drive produces is recorded and adds nothing to the answer.',
+        'Its task ended with an error when it became a dead letter. The first outcome of a task counts: the result of a re-drive is recorded, but not used for the answer.',
       );
-    else if (item.group === 'merger' || item.group === 'planner') said.push('Its run was told to abort when it was put aside.');
+    else if (item.group === 'merger' || item.group === 'planner') said.push('Its run was aborted when it became a dead letter.');
     const run = item.runId && this.options.runOf ? await this.options.runOf(item.runId) : null;
     if (run?.terminal) said.push(`Its run has ended (${run.status}): handling the record again yields no outputs for it.`);
     return said;

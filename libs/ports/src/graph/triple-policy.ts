@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { isRelationType, relations, relationSentence, type RelationSpec, type RelationType } from '@conclave/contracts';
 import { entityName, wordsOf, type EntityName } from './entity-name.js';
 import type { QuarantinedTriple, Triple, TripleWrite, TriplesAdded } from './graph.js';
-import { doubtOf, isFlagged, sourceWeights, trustOf, type Evidence, type TripleSource } from './trust.js';
+import { doubtOf, isFlagged, sourceWeights, trustOf, type TripleEvidence, type TripleSource } from './trust.js';
 
 /** A relation as every adapter stores it. `subject` and `object` are normal forms. */
-export interface StoredRelation extends Evidence {
+export interface StoredRelation extends TripleEvidence {
   readonly id: string;
   readonly subject: string;
   readonly relation: RelationType;

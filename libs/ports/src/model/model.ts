@@ -1,3 +1,4 @@
+import type { JsonObject } from '../tools/tools.js';
 import type { Usage } from '@conclave/contracts';
 import type { BreakerSettings } from '../state/breaker.js';
 
@@ -58,10 +59,10 @@ export interface CallMessage {
   /** The text of the message, also when `parts` repeat it. */
   readonly content: string;
   /** Sent instead of `content`: text, images and files as OpenAI content parts. */
-  readonly parts?: readonly ContentPart[];
+  readonly parts?: readonly CallContentPart[];
 }
 /** One of OpenAI's content parts, such as `{"type": "image_url", "image_url": {"url": "data:image/png;base64,..."}}`. */
-export interface ContentPart {
+export interface CallContentPart {
   readonly type: string;
   readonly [member: string]: unknown;
 }
@@ -92,17 +93,16 @@ export interface PassedRequest {
   /** `model@provider` */
   readonly model: string;
   /** Body of POST /chat/completions; its `model` is replaced, and usage is requested in addition to its stream options. */
-  readonly body: JsonBody;
+  readonly body: JsonObject;
   readonly timeoutMs: number;
 }
-export type JsonBody = Readonly<Record<string, unknown>>;
 export interface PassWatch extends Omit<CallWatch, 'onDelta'> {
   /** Gets each chunk as the server sent it, if the body asks for a stream; usage only if its stream options ask for it. */
-  readonly onChunk?: (chunk: JsonBody) => void;
+  readonly onChunk?: (chunk: JsonObject) => void;
 }
 export interface PassedReply extends ModelReply {
   /** The reply as the server sent it; null if it was streamed. */
-  readonly body: JsonBody | null;
+  readonly body: JsonObject | null;
 }
 export interface ModelReply {
   /** Answer text without thinking text. */

@@ -1,9 +1,10 @@
-import type { CallMessage, ContentPart, JsonBody, ModelCall, ModelReply, Models } from './model.js';
+import type { JsonObject } from '../tools/tools.js';
+import type { CallMessage, CallContentPart, ModelCall, ModelReply, Models } from './model.js';
 
-const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A whole reply as stream chunks; `usage`: adds a last chunk with it. */
-export function chunksOf(reply: JsonBody, usage: boolean): readonly JsonBody[] {
+export function chunksOf(reply: JsonObject, usage: boolean): readonly JsonObject[] {
   const { id, created, model, choices } = reply;
   const head = { id, object: 'chat.completion.chunk', created, model };
   const listed = Array.isArray(choices) ? choices.filter(isObject) : [];
@@ -15,7 +16,7 @@ export function chunksOf(reply: JsonBody, usage: boolean): readonly JsonBody[] {
 }
 
 /** In a stream each tool call carries its index. */
-function deltaOf(message: unknown): JsonBody {
+function deltaOf(message: unknown): JsonObject {
   if (!isObject(message)) return {};
   const calls = message['tool_calls'];
   return Array.isArray(calls)
@@ -24,7 +25,7 @@ function deltaOf(message: unknown): JsonBody {
 }
 
 /** Whether a body asks for a usage chunk. */
-export const asksForUsage = (body: JsonBody): boolean =>
+export const asksForUsage = (body: JsonObject): boolean =>
   isObject(body['stream_options']) && body['stream_options']['include_usage'] === true;
 
 /** `pass` for a model that does not use HTTP: sends the parameters the model knows and returns the reply in OpenAI's shape. */
@@ -33,7 +34,7 @@ export const passOver =
   async ({ model, body, timeoutMs }, { onChunk, ...watch }) => {
     const head = { id: 'chatcmpl-0', created: Math.floor(Date.now() / 1000), model };
     const send = body['stream'] === true ? onChunk : undefined;
-    const delta = (value: JsonBody, finish_reason: string | null = null): JsonBody => ({
+    const delta = (value: JsonObject, finish_reason: string | null = null): JsonObject => ({
       ...head,
       object: 'chat.completion.chunk',
       choices: [{ index: 0, delta: value, logprobs: null, finish_reason }],
@@ -77,14 +78,14 @@ export const passOver =
 
 const finishOf = ({ finishReason }: ModelReply): string => (finishReason === 'unknown' ? 'stop' : finishReason);
 
-const usageOf = ({ usage: { prompt, completion, reasoning } }: ModelReply): JsonBody => ({
+const usageOf = ({ usage: { prompt, completion, reasoning } }: ModelReply): JsonObject => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
   total_tokens: prompt + completion,
   completion_tokens_details: { reasoning_tokens: Math.min(reasoning, completion) },
 });
 
-function callOf(model: string, body: JsonBody, timeoutMs: number): ModelCall {
+function callOf(model: string, body: JsonObject, timeoutMs: number): ModelCall {
   const numbers = {
     temperature: body['temperature'],
     topP: body['top_p'],
@@ -104,8 +105,8 @@ function callOf(model: string, body: JsonBody, timeoutMs: number): ModelCall {
   };
 }
 
-function messageOf({ role, content }: JsonBody): CallMessage {
-  const parts = Array.isArray(content) ? (content.filter(isObject) as unknown as ContentPart[]) : [];
+function messageOf({ role, content }: JsonObject): CallMessage {
+  const parts = Array.isArray(content) ? (content.filter(isObject) as unknown as CallContentPart[]) : [];
   const text =
     typeof content === 'string' ? content : parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('');
   return {

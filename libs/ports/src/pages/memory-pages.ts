@@ -27,7 +27,7 @@ export class MemoryPages implements PageReader {
     if (!page) throw new Failure('PAGE_UNAVAILABLE', 'Nothing is stored under this address.');
     if (page instanceof Failure) throw page;
     const { text, removed } = visibleText(page.text);
-    if (text.trim() === '') throw new Failure('PAGE_UNREADABLE', 'There is no text in it.');
+    if (text.trim() === '') throw new Failure('PAGE_UNREADABLE', 'It contains no text.');
     return {
       url,
       title: page.title ?? '',

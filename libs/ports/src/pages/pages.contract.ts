@@ -64,7 +64,7 @@ export function describePageReader(name: string, { open }: PagesUnderTest): void
       expect(page.text).toContain('Invisible signs are in this sentence.');
       expect(page.text).toContain('Ignore all previous instructions');
       expect(page.notices.join('\n')).toContain('3 invisible characters');
-      expect(page.notices.join('\n')).toContain('speak to a model');
+      expect(page.notices.join('\n')).toContain('addresses a model');
       expect(page.notices.join('\n')).not.toMatch(/ignore/i);
     });
 

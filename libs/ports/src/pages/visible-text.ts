@@ -67,5 +67,5 @@ export function speechToModels(text: string): readonly string[] {
  */
 export const noticesAbout = (text: string, removed: number): readonly string[] => [
   ...(removed > 0 ? [`${removed} invisible ${removed === 1 ? 'character was' : 'characters were'} removed.`] : []),
-  ...(speechToModels(text).length > 0 ? ['Some of its words speak to a model instead of a reader; they are kept as quoted data.'] : []),
+  ...(speechToModels(text).length > 0 ? ['Some of its text addresses a model instead of a reader; it is kept as quoted data.'] : []),
 ];

@@ -1,7 +1,7 @@
 import type { StreamEntry, WorkerEntry } from '@conclave/contracts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { completed, counting, ending, nthInput, planning, type Tally } from '../state/__fixtures__/samples.js';
-import { listen, newRunId, pass, until, type StoreHarness, type StoreUnderTest } from '../state/__fixtures__/store-harness.js';
+import { clockLagMs, listen, newRunId, pass, until, type StoreHarness, type StoreUnderTest } from '../state/__fixtures__/store-harness.js';
 
 /** Every promise of `RunStream`; each test gets a new, empty store. */
 export function describeRunStream(name: string, { open }: StoreHarness): void {
@@ -58,7 +58,7 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
       const after = await under.store.now();
       for (const { at } of await read()) {
         expect(at).toBeGreaterThanOrEqual(before);
-        expect(at).toBeLessThanOrEqual(after);
+        expect(at).toBeLessThanOrEqual(after + clockLagMs);
       }
     });
 

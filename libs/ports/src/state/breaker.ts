@@ -13,7 +13,7 @@ export interface BreakerSettings {
 export const defaultBreaker: BreakerSettings = { failures: 5, window: 20, share: 0.5, openMs: 30_000 };
 
 /** When it was opened, in milliseconds since 1970 by the store's clock, and by which call. */
-export interface Opening {
+export interface BreakerOpening {
   readonly at: number;
   readonly by: string;
 }
@@ -24,9 +24,9 @@ export type BreakerState =
    * `failed`: for the most recent calls, oldest first, whether each failed; empty if none did. Calls that began before `since` are ignored.
    */
   | { readonly kind: 'closed'; readonly since: number; readonly failed: readonly boolean[] }
-  | { readonly kind: 'open'; readonly opened: Opening }
+  | { readonly kind: 'open'; readonly opened: BreakerOpening }
   /** One call, the probe, is testing whether the provider has recovered. */
-  | { readonly kind: 'half-open'; readonly opened: Opening; readonly probe: { readonly by: string; readonly since: number } };
+  | { readonly kind: 'half-open'; readonly opened: BreakerOpening; readonly probe: { readonly by: string; readonly since: number } };
 
 export type Admission =
   | { readonly kind: 'go' }
@@ -46,7 +46,7 @@ export function admit(state: BreakerState | null, { by, now }: { readonly by: st
 /** What a call shows about its provider; `neither` if it was cancelled, or refused because of its content. */
 export type CallHealth = 'well' | 'unwell' | 'neither';
 
-export interface EndedCall {
+export interface EndedProviderCall {
   readonly by: string;
   /** Both in milliseconds since 1970 by the store's clock. */
   readonly begunAt: number;
@@ -55,7 +55,7 @@ export interface EndedCall {
 }
 
 /** State after a call has ended; returns the same object if the call changes nothing. */
-export function settle(state: BreakerState | null, call: EndedCall, settings: BreakerSettings): BreakerState | null {
+export function settle(state: BreakerState | null, call: EndedProviderCall, settings: BreakerSettings): BreakerState | null {
   const opened: BreakerState = { kind: 'open', opened: { at: call.now, by: call.by } };
   if (state === null || state.kind === 'closed') {
     const { since, failed: before } = state ?? { since: 0, failed: [] };

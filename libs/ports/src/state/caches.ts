@@ -64,12 +64,12 @@ export function storedEntry({ value, ttlMs, tags }: Pick<CacheWrite, 'value' | '
   const text = JSON.stringify(value) ?? 'null';
   const bytes = Buffer.byteLength(text);
   if (bytes > cacheValueBytes)
-    throw new Failure('CACHE_VALUE_TOO_LARGE', `It has ${bytes} bytes, ${cacheValueBytes} are allowed.`, { context: { bytes } });
+    throw new Failure('CACHE_VALUE_TOO_LARGE', `It has ${bytes} bytes; the limit is ${cacheValueBytes}.`, { context: { bytes } });
   return { text, ttlMs: wholeMs(ttlMs), tags: [...new Set(tags)].sort() };
 }
 
 /** A time to live in whole milliseconds, at least one. Throws RangeError unless it is above 0. */
 export function wholeMs(ms: number): number {
-  if (!(ms > 0 && ms <= Number.MAX_SAFE_INTEGER / 2)) throw new RangeError(`${ms} is no time to live in milliseconds.`);
+  if (!(ms > 0 && ms <= Number.MAX_SAFE_INTEGER / 2)) throw new RangeError(`${ms} is not a valid time to live in milliseconds.`);
   return Math.ceil(ms);
 }

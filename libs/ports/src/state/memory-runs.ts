@@ -1,4 +1,4 @@
-import { Failure, type Event, type PlanRequested } from '@conclave/contracts';
+import { depthOf, Failure, type Event, type PlanRequested } from '@conclave/contracts';
 import type { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import { acceptedStatus, commitAttempts, parkedFlag } from './limits.js';
 import type { MemoryHints } from './memory-hints.js';
@@ -51,7 +51,7 @@ export class MemoryRuns implements Runs {
   async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
     const open = this.open();
     const row = this.rows.get(header.runId);
-    if (!row?.header && !row?.terminal && open >= openLimit) return { kind: 'overloaded', open };
+    if (!row?.header && !row?.terminal && open >= openLimit && depthOf(header.runId) === 0) return { kind: 'overloaded', open };
     this.addHeader(header);
     if (retryKey !== null) this.mapRetry(retryKey, header.runId);
     return { kind: 'accepted' };
@@ -138,7 +138,7 @@ export class MemoryRuns implements Runs {
 
   async list({ tenant, limit, before = Number.MAX_SAFE_INTEGER }: Parameters<Runs['list']>[0]): Promise<readonly RunSummary[]> {
     return [...this.rows.values()]
-      .filter(({ header, acceptedAt }) => header?.data.caller.tenant === tenant && acceptedAt < before)
+      .filter(({ header, acceptedAt }) => header?.data.caller.tenant === tenant && depthOf(header.runId) === 0 && acceptedAt < before)
       .sort((a, b) => b.acceptedAt - a.acceptedAt)
       .slice(0, limit)
       .map(({ runId, header, status, terminal, acceptedAt }) => ({
@@ -221,6 +221,6 @@ export class MemoryRuns implements Runs {
   }
 
   private open(): number {
-    return [...this.rows.values()].filter(({ terminal, header }) => !terminal && header !== null).length;
+    return [...this.rows.values()].filter(({ terminal, header }) => !terminal && header !== null && depthOf(header.runId) === 0).length;
   }
 }

@@ -51,6 +51,23 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect((await runs.list({ tenant: 'acme', limit: 10 })).map(({ runId }) => runId)).not.toContain(late);
     });
 
+    it('accepts a child run above the open limit, counts and lists it nowhere, and publishes it if nobody else does', async () => {
+      const { runs } = under.store;
+      const root = newRunId();
+      await runs.accept(acceptance(root, { openLimit: 1 }));
+      const child = `${root}~0.t1~2.t3`;
+      expect(await runs.accept(acceptance(child, { openLimit: 1 }))).toEqual({ kind: 'accepted' });
+      expect(await runs.openCount()).toBe(1);
+      expect(await runs.accept(acceptance(newRunId(), { openLimit: 2 }))).toEqual({ kind: 'accepted' });
+      expect((await runs.list({ tenant: 'acme', limit: 10 })).map(({ runId }) => runId)).not.toContain(child);
+      expect((await runs.header(child))!.runId).toBe(child);
+      expect((await runs.unpublished(0, 10)).map(({ runId }) => runId)).toContain(child);
+      await begin(child);
+      await end(child);
+      expect(await runs.openCount()).toBe(2);
+      expect(await runs.cancelled([child, root])).toEqual(new Set([child]));
+    });
+
     it('keeps the open limit over two processes that accept at the same time', async () => {
       const other = await under.another();
       const asked = Array.from({ length: 12 }, (_, n) =>

@@ -41,7 +41,7 @@ export function summedUpdates(updates: readonly CategoryScore[]): readonly Categ
   const sums = new Map<string, CategoryScore>();
   for (const { category, model, positive, negative } of updates) {
     for (const weight of [positive, negative])
-      if (!(weight >= 0 && weight <= largestWeight)) throw new RangeError(`${weight} is no weight from 0 to ${largestWeight}.`);
+      if (!(weight >= 0 && weight <= largestWeight)) throw new RangeError(`${weight} is not a weight from 0 to ${largestWeight}.`);
     const name = JSON.stringify([category, model]);
     const before = sums.get(name);
     sums.set(name, { category, model, positive: (before?.positive ?? 0) + positive, negative: (before?.negative ?? 0) + negative });

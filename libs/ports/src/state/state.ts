@@ -39,7 +39,7 @@ export interface StateStore {
    * are durable when they resolve returns at once. Rejects if the store is closed first.
    */
   durable(): Promise<void>;
-  /** Milliseconds since 1970 by the store's clock. */
+  /** Milliseconds since 1970 by the store's clock: never ahead of it, and behind it by at most the time that a reply took. */
   now(): Promise<number>;
   /** Sentences about missing guarantees of this store (for example Redis without `appendfsync always`), shown at start-up. */
   warnings(): Promise<readonly string[]>;
@@ -50,7 +50,7 @@ export interface StateStore {
 export interface Runs {
   /**
    * Stores the first durable trace of a run, if absent: its header, retry mapping and place in the open set. Refused (nothing written) when
-   * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`.
+   * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`. A child run is never refused, counted as open or listed.
    */
   accept(request: Acceptance): Promise<Accepted>;
   /** Run of an earlier equal request of the same caller, by its retry key; null if none or expired. */
@@ -87,6 +87,17 @@ export interface Runs {
    * milliseconds or longer, at most `limit`, oldest first.
    */
   park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }>;
+}
+
+/**
+ * How a store gets the state of a run from recorded steps. With it, a store whose log lies in the same file writes only some states of a
+ * run and folds the others.
+ */
+export interface Folding {
+  /** Where the record of a step lies, by the version that it leads to. */
+  recordAt(runId: string, version: number): RecordedCall;
+  /** The state after a step, from the state before it (null before the first) and the data of its record. Pure. */
+  fold(runId: string, state: unknown, record: unknown): unknown;
 }
 
 export interface StepTime {
@@ -183,7 +194,7 @@ export interface JournalCall {
   readonly attempt: number;
 }
 
-/** Where the record of a call will be stored. */
+/** Topic and id of a record. */
 export interface RecordedCall {
   readonly topic: string;
   readonly id: string;
@@ -239,6 +250,8 @@ export interface Leases {
  * `load`.
  */
 export interface Hints {
+  /** No message gets lost, and a run that ends sends `cancel` with its id, so that nobody has to poll flags. Absent if that is not sure. */
+  readonly certain?: true;
   publish(channel: string, payload: string): Promise<void>;
   subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
 }

@@ -5,8 +5,8 @@ import { valueOf } from './value-of.js';
 export interface SymbolicUnderTest {
   /** Opens a new adapter. It may be slow to start; the suite starts two. */
   open(): Promise<Symbolic>;
-  /** Beginning of the engine name in its results, such as `sympy `. */
-  readonly engine: string;
+  /** Beginning of the name in `backend` of its results, such as `sympy `. */
+  readonly backend: string;
 }
 
 const never = new AbortController().signal;
@@ -75,8 +75,8 @@ export const giantTexts: readonly string[] = [
   'binomial(10^12, 10^11)',
 ];
 
-/** Every promise of `Symbolic`, for what each engine supports: results are compared by value. */
-export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTest): void {
+/** Every promise of `Symbolic`, for what each back end supports: results are compared by value. */
+export function describeSymbolic(name: string, { open, backend }: SymbolicUnderTest): void {
   describe(`${name} is exact mathematics that`, () => {
     let symbolic: Symbolic;
     beforeAll(async () => {
@@ -96,10 +96,10 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
         expect([result, valueOf(result, { x, y: x + 1 })]).toEqual([result, expect.closeTo(valueOf(wanted, { x, y: x + 1 }), 9)]);
     };
 
-    it('says in every result which engine calculated', async () => {
-      const { engine: calculated } = await ask('evaluate', { expression: '1+1' });
-      expect(calculated).toMatch(new RegExp(`^${engine}\\d+\\.\\d+`));
-      expect(calculated).toBe(await symbolic.engine());
+    it('says in every result which back end calculated it', async () => {
+      const { backend: calculated } = await ask('evaluate', { expression: '1+1' });
+      expect(calculated).toMatch(new RegExp(`^${backend}\\d+\\.\\d+`));
+      expect(calculated).toBe(await symbolic.backend());
       expect(await symbolic.health()).toBeNull();
     });
 

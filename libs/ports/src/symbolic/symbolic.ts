@@ -86,8 +86,8 @@ export interface SymbolicResult {
    * What the result leaves open, such as solutions that were not found; null if it is complete. Always report it together with the result.
    */
   readonly caveat: string | null;
-  /** The engine used: `sympy <version>` or `compute-engine <version>`. */
-  readonly engine: string;
+  /** What calculated: `sympy <version>` or `compute-engine <version>`. */
+  readonly backend: string;
   /** How the input was interpreted, and how to read the result. */
   readonly notes: readonly string[];
 }
@@ -96,12 +96,12 @@ export interface SymbolicResult {
 export interface Symbolic {
   /**
    * The arguments' text is data: it is parsed, never executed. Throws Failure MATH_INPUT_INVALID (says what to write instead), MATH_LIMIT
-   * (too large, or stopped at its time or memory limit), MATH_UNSUPPORTED (the engine has no such operation or finds no exact result),
-   * MATH_UNAVAILABLE (no engine runs), CALL_CANCELLED (the signal). A failure never affects the next call.
+   * (too large, or stopped at its time or memory limit), MATH_UNSUPPORTED (the back end has no such operation or finds no exact result),
+   * MATH_UNAVAILABLE (no back end runs), CALL_CANCELLED (the signal). A failure never affects the next call.
    */
   evaluate(request: SymbolicRequest): Promise<SymbolicResult>;
-  /** The engine in use, as in a result; starts it if necessary. Throws MATH_UNAVAILABLE. */
-  engine(): Promise<string>;
+  /** The back end in use, as in a result; starts it if necessary. Throws MATH_UNAVAILABLE. */
+  backend(): Promise<string>;
   /** Null while it can calculate, otherwise a sentence that says what is missing. */
   health(): Promise<string | null>;
   /** Ends its processes. Safe to call twice. */

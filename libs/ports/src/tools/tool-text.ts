@@ -18,6 +18,6 @@ export function oneLine(text: string, longest: number): string {
 /** Foreign text with its line breaks, without invisible characters, cut at `longest` characters with a sentence that says so. */
 export function boundedText(text: string, longest = longestToolContent): string {
   if (text.length <= longest) return text.replace(unseenExceptLines, '');
-  const note = `\n[The result is cut: ${text.length} characters, of which ${longest} are kept.]`;
+  const note = `\n[The result is cut: ${text.length} characters, cut to ${longest}.]`;
   return text.slice(0, longest - note.length).replace(unseenExceptLines, '') + note;
 }

@@ -143,7 +143,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
     it('cut a long result, and say so', async () => {
       const { content } = await call('sample.long');
       expect(content.length).toBeLessThanOrEqual(longestToolContent);
-      expect(content).toMatch(/^startx+\n\[The result is cut: \d+ characters, of which 65536 are kept\.\]$/);
+      expect(content).toMatch(/^startx+\n\[The result is cut: \d+ characters, cut to 65536\.\]$/);
     });
 
     it('give a structured result', async () => {

@@ -2,6 +2,7 @@ import { Failure } from '@conclave/contracts';
 import {
   byDistance,
   checkChoice,
+  checkChoices,
   checkDimension,
   checkedRecords,
   checkIds,
@@ -20,6 +21,7 @@ import type {
   TextAnswer,
   TextQuery,
   VectorAnswer,
+  VectorChoices,
   VectorCollection,
   VectorMetadata,
   VectorQuery,
@@ -43,6 +45,9 @@ const copyOf = ({ id, vector, text, metadata }: VectorRecord): VectorRecord => (
 
 const carries = (metadata: VectorMetadata, where: VectorMetadata): boolean =>
   Object.entries(where).every(([key, value]) => Object.hasOwn(metadata, key) && metadataText(metadata[key]!) === metadataText(value));
+
+const isChosen = (metadata: VectorMetadata, anyOf: VectorChoices | undefined): boolean =>
+  !anyOf || (Object.hasOwn(metadata, anyOf.key) && (anyOf.texts as readonly unknown[]).includes(metadata[anyOf.key]));
 
 /** The part of in-memory vectors that outlives a process. */
 export class MemoryVectorStore {
@@ -123,15 +128,16 @@ export class MemoryVectorStore {
     }
   }
 
-  private query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): VectorAnswer {
+  private query(scope: VectorScope, { vector, limit, where = {}, anyOf, signal }: VectorQuery): VectorAnswer {
     signal?.throwIfAborted();
     checkMetadata(where, 'where');
+    checkChoices(anyOf);
     const kept = this.at(scope);
     if (!kept) return { hits: [], unknownKeys: Object.keys(where) };
     checkVector(vector, kept.dimension);
     const records = [...kept.records.values()];
     const hits = records
-      .filter(({ metadata }) => carries(metadata, where))
+      .filter(({ metadata }) => carries(metadata, where) && isChosen(metadata, anyOf))
       .map((record) => ({
         id: record.id,
         text: record.text,
@@ -143,15 +149,16 @@ export class MemoryVectorStore {
     return { hits, unknownKeys: Object.keys(where).filter((key) => !records.some(({ metadata }) => Object.hasOwn(metadata, key))) };
   }
 
-  private match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): TextAnswer {
+  private match(scope: VectorScope, { words, limit, where = {}, anyOf, signal }: TextQuery): TextAnswer {
     signal?.throwIfAborted();
     checkMetadata(where, 'where');
+    checkChoices(anyOf);
     const kept = this.at(scope);
     if (!kept) return { hits: [] };
     const hits = kept.texts
       .find(words)
       .map(({ id, score }) => ({ id, score, text: kept.records.get(id)!.text, metadata: { ...kept.records.get(id)!.metadata } }))
-      .filter(({ metadata }) => carries(metadata, where))
+      .filter(({ metadata }) => carries(metadata, where) && isChosen(metadata, anyOf))
       .slice(0, hitLimit(limit));
     return { hits };
   }

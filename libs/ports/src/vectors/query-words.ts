@@ -14,6 +14,9 @@ const stopWords: ReadonlySet<string> = new Set(
 const mostTerms = 48;
 const longestTerm = 64;
 
+/** Whether a word of these carries a subject. */
+export const hasTellingWord = (words: readonly string[]): boolean => words.some((word) => !stopWords.has(word.toLowerCase()));
+
 /** Search words of a query for full text: unique, lower case, without stop words unless nothing else is left. */
 export function queryWords(query: string): readonly string[] {
   const words =

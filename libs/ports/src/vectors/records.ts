@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import type { VectorChoice, VectorMetadata, VectorRecord, VectorScope } from './vectors.js';
+import type { VectorChoice, VectorChoices, VectorMetadata, VectorRecord, VectorScope } from './vectors.js';
 
 /** Limits of every adapter. Lengths in UTF-16 units. */
 export const vectorLimits = {
@@ -9,6 +9,8 @@ export const vectorLimits = {
   id: 512,
   /** Per record and per `where`. */
   keys: 64,
+  /** Texts of `anyOf`. */
+  choices: 100,
   key: 128,
   value: 8_192,
   text: 1_000_000,
@@ -71,17 +73,17 @@ export function checkDimension(dimension: number): void {
 /** Throws Failure VECTORS_INCOMPATIBLE. */
 export function checkVector(vector: Float32Array, dimension: number): void {
   if (vector.length !== dimension)
-    throw new Failure('VECTORS_INCOMPATIBLE', `A vector has ${vector.length} numbers, the collection takes ${dimension}.`);
+    throw new Failure('VECTORS_INCOMPATIBLE', `A vector has ${vector.length} numbers; the collection takes ${dimension}.`);
   let squares = 0;
   for (const value of vector) squares += value * value;
   if (!Number.isFinite(squares) || squares === 0)
-    throw new Failure('VECTORS_INCOMPATIBLE', 'A vector has no direction or holds a number that is not finite.');
+    throw new Failure('VECTORS_INCOMPATIBLE', 'A vector is zero or contains a number that is not finite.');
 }
 
 /** Throws Failure REQUEST_INVALID. */
 export function checkMetadata(metadata: VectorMetadata, param = 'metadata'): void {
   const entries = Object.entries(metadata);
-  if (entries.length > vectorLimits.keys) throw invalid(param, `At most ${vectorLimits.keys} keys are kept.`);
+  if (entries.length > vectorLimits.keys) throw invalid(param, `At most ${vectorLimits.keys} keys are allowed.`);
   for (const [key, value] of entries) {
     // eslint-disable-next-line no-control-regex -- control characters are what is looked for
     if (key === '' || key.length > vectorLimits.key || !isWellFormed(key) || /[\u0000-\u001f\u007f]/.test(key))
@@ -94,6 +96,13 @@ export function checkMetadata(metadata: VectorMetadata, param = 'metadata'): voi
         `The value of "${key}" is not a text of at most ${vectorLimits.value} characters, a finite number or true or false.`,
       );
   }
+}
+
+/** Throws Failure REQUEST_INVALID. */
+export function checkChoices(anyOf: VectorChoices | undefined): void {
+  if (!anyOf) return;
+  if (anyOf.texts.length > vectorLimits.choices) throw invalid('anyOf', `At most ${vectorLimits.choices} texts are compared.`);
+  for (const text of ['', ...anyOf.texts]) checkMetadata({ [anyOf.key]: text }, 'anyOf');
 }
 
 /** Throws Failure REQUEST_INVALID. */
@@ -139,7 +148,7 @@ export const byDistance = (
 export const hitLimit = (limit: number): number => (limit >= 1 ? Math.min(Math.floor(limit), vectorLimits.hits) : 0);
 
 export const collectionMissing = ({ collection }: VectorScope): Failure =>
-  new Failure('COLLECTION_NOT_FOUND', `It was looked for as "${collection}".`);
+  new Failure('COLLECTION_NOT_FOUND', `Its name is "${collection}".`);
 
 export const otherDimension = (collection: string, has: number, wanted: number): Failure =>
   new Failure('VECTORS_INCOMPATIBLE', `The collection "${collection}" has ${has} dimensions, not ${wanted}.`);

@@ -123,6 +123,33 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await idsOf([1, 0, 0], { lang: 'en', v: '1' })).toEqual([]);
     });
 
+    it('filters by several texts of one key, for vectors and for words, also beside other values', async () => {
+      await filled(
+        record('a', [1, 0, 0], { text: 'about otters', metadata: { document: 'one', lang: 'de' } }),
+        record('b', [1, 0, 0], { text: 'about otters', metadata: { document: 'two', lang: 'en' } }),
+        record('c', [1, 0, 0], { text: 'about otters', metadata: { document: 'three', lang: 'de' } }),
+        record('d', [1, 0, 0], { text: 'about otters', metadata: { document: 1 } }),
+        record('e', [1, 0, 0], { text: 'about otters' }),
+      );
+      const inside = async (texts: readonly string[], where: VectorMetadata = {}) => {
+        const filter = { limit: 10, where, anyOf: { key: 'document', texts } };
+        const [near, said] = [
+          await vectors.query(scope, { vector: vectorOf(1, 0, 0), ...filter }),
+          await vectors.match(scope, { words: 'otters', ...filter }),
+        ];
+        expect(said.hits.map(({ id }) => id)).toEqual(near.hits.map(({ id }) => id));
+        return near.hits.map(({ id }) => id);
+      };
+      expect(await inside(['one', 'three', 'nowhere'])).toEqual(['a', 'c']);
+      expect(await inside(['one', 'two'], { lang: 'en' })).toEqual(['b']);
+      expect(await inside(['1', "o'ne", '$and'])).toEqual([]);
+      expect(await inside([])).toEqual([]);
+      const tooMany = { key: 'document', texts: Array.from({ length: vectorLimits.choices + 1 }, (_, n) => `d${n}`) };
+      await expect(vectors.query(scope, { vector: vectorOf(1, 0, 0), limit: 1, anyOf: tooMany })).rejects.toMatchObject({
+        code: 'REQUEST_INVALID',
+      });
+    });
+
     it('reports the keys no record carries, and not those that merely match nothing', async () => {
       await filled(record('one', [1, 0, 0], { metadata: { lang: 'de' } }), record('two', [1, 0, 0], { metadata: { year: 1 } }));
       expect(await ask([1, 0, 0], { lang: 'fr', expert_domian: 'law' })).toEqual({ hits: [], unknownKeys: ['expert_domian'] });

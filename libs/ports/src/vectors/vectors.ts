@@ -57,7 +57,15 @@ export interface VectorQuery {
   readonly limit: number;
   /** Only records with each of these values, of the same type: 1, '1' and true are three values. */
   readonly where?: VectorMetadata;
+  /** Only records with one of these texts under the key; no texts match nothing. */
+  readonly anyOf?: VectorChoices;
   readonly signal?: AbortSignal;
+}
+
+export interface VectorChoices {
+  readonly key: string;
+  /** At most `vectorLimits.choices`. */
+  readonly texts: readonly string[];
 }
 
 export interface TextQuery extends Omit<VectorQuery, 'vector'> {

@@ -1,5 +1,5 @@
 import words from '../assets/analysis.json' with { type: 'json' };
-import { countOf, phrases } from './phrases.js';
+import { phrases } from './phrases.js';
 
 /** Words that ask for an analysis at the head of a request ("Analyse …", "please assess …", "… und bewerte …"). */
 const analyse =
@@ -14,12 +14,12 @@ const smallObject = new RegExp(
   'iu',
 );
 
-const create = phrases(...words.create);
+/** A question, which asks about such a work and not for one: "What is a roadmap?" */
+const asksAbout =
+  /^["'(\s]*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|wer|wen|welche[rnsm]?|wann|wo|warum|wie|ist|sind|gibt)(?!\p{L})/iu;
 /** Works that always consist of many parts. */
 const largeWork = phrases(...words.largeWork);
 const bothSides = phrases(...words.bothSides);
-const consequences = phrases(...words.consequences);
-const comparison = phrases('compare', 'contrast', 'comparison', 'vergleiche?', 'vergleich(?:en)?', 'vs\\.?', 'versus');
 
 /** Maximum characters of one item of an enumeration. */
 const longestItem = 52;
@@ -45,68 +45,20 @@ export function itemsOf(text: string): number {
   return most;
 }
 
-const further =
-  'tell|suggest|explain|give|show|list|name|write|recommend|justify|propose|translate|summari[sz]e|calculate|compare|describe|find|add|sort|format|make|create|check|fix|rank|point out|assess|discuss|convert|say|how|why|what|when|where|who|which|whether|is|are|do|does|can|should|' +
-  'sag|sage|nenne|erkläre?|gib|zeige?|schreibe?|empfiehl|begründe|schlage?|übersetze|fasse|berechne|vergleiche|beschreibe|finde|sortiere|mache?|erstelle|prüfe|ordne|bewerte|diskutiere|löscht?|ohne|wie|warum|wieso|was|wann|wo|wer|welche[rnsm]?|ob|ist|sind|kann|soll(?:te)?|darf|muss';
-const furtherPart = new RegExp(
-  `(?:[,;]\\s*|\\s)(?:and|then|also|und|dann|außerdem|sowie)\\s+(?:then |also |dann |auch )?(?:${further})(?![\\p{L}\\p{N}])`,
-  'giu',
-);
-
-/** Phrases that introduce a list of requested aspects. */
-const listHead = phrases(
-  'with',
-  'on',
-  'in',
-  'covering',
-  'for',
-  'using',
-  'of',
-  'regarding',
-  'challenges',
-  'mit',
-  'samt',
-  'inklusive',
-  'für',
-  'bei',
-  'auf',
-  'bezüglich',
-);
-
-/** Number of parts after a request's first: further questions, orders and sentences. */
+/** Number of parts after a request's first: further questions and sentences. */
 export function partsOf(text: string): number {
   const questions = Math.max(0, (text.match(/\?/g)?.length ?? 0) - 1);
   const sentences = text.split(/[.!?]+(?=\s|$)|\n+/u).filter((sentence) => /\p{L}{2}/u.test(sentence)).length - 1;
-  return Math.max(questions, sentences, 0) + countOf(text, furtherPart);
+  return Math.max(questions, sentences, 0);
 }
 
-export interface AnalysisSigns {
-  readonly score: number;
-  readonly signals: readonly string[];
-}
-
-/** Points for analysis and for several aspects; `complexFrom` of them make a request complex. */
-export const complexFrom = 3;
-/** A single point may be a figure of speech ("recommend a book"). */
-export const moderateFrom = 2;
-export function analysisIn(text: string): AnalysisSigns {
-  const signals: string[] = [];
-  let score = 0;
-  const add = (found: boolean, points: number, signal: string): void => {
-    if (!found) return;
-    score += points;
-    signals.push(signal);
-  };
-  const small = smallObject.test(text);
-  add(!small && headedAnalysis.test(text), 3, 'analysis:asked');
-  add(create.test(text) && largeWork.test(text), 3, 'analysis:work');
-  add(bothSides.test(text), 3, 'analysis:both-sides');
+/** What shows that a request wants an analysis or several aspects at once. */
+export function analysisIn(text: string): { readonly isComplex: boolean; readonly signals: readonly string[] } {
+  const complex = [
+    ...(headedAnalysis.test(text) && !smallObject.test(text) ? ['analysis:asked'] : []),
+    ...(largeWork.test(text) && !asksAbout.test(text) ? ['analysis:work'] : []),
+    ...(bothSides.test(text) ? ['analysis:both-sides'] : []),
+  ];
   const items = itemsOf(text);
-  add(items >= 3, items >= 4 ? 2 : 1, 'aspects:enumerated');
-  add(items >= 3 && listHead.test(text), 1, 'aspects:named');
-  const hasConsequences = consequences.test(text);
-  add(hasConsequences, 1, 'analysis:consequences');
-  add(hasConsequences && items >= 3, 1, 'aspects:consequences');
-  add(comparison.test(text), 1, 'analysis:comparison');
-  return { score, signals };
+  return { isComplex: complex.length > 0 || items >= 4, signals: [...complex, ...(items >= 3 ? ['aspects:enumerated'] : [])] };
 }

@@ -19,7 +19,7 @@ describe('the complexity of a request', () => {
     ['Wofür steht E11.9?', 'domain:medicine', 'medical_consult'],
     ['why does `a.map(f)` fail', 'domain:code', 'code_reviewer'],
     ['Is SELECT * FROM t slow?', 'domain:code', 'code_reviewer'],
-    ['10.0.0.0/22?', 'tool:subnet', 'technical_support'],
+    ['10.0.0.0/22?', 'number', 'technical_support'],
     ['What is the derivative of x^3?', 'domain:mathematics', 'math'],
   ])('sees the notation of a field in "%s"', (text, signal, category) => {
     const { level, signals, category: named } = complexityOf(text, alone);
@@ -29,18 +29,19 @@ describe('the complexity of a request', () => {
   });
 
   it.each([
-    ['17.5 % of 2,340?', 'tool:percentage'],
-    ['Evaluate 2+2', 'tool:calculation'],
-    ['7 mal 8', 'tool:calculation'],
-    ['How many days are there between 1 May and 24 December?', 'tool:date'],
-    ['Welcher Wochentag ist der 1.1.2030?', 'tool:date'],
-    ['convert 5 miles to km', 'tool:unit'],
-    ['30 °C in Fahrenheit', 'tool:unit'],
-    ['SHA-256 of hello', 'tool:hash'],
-    ['Write a regex for postcodes', 'tool:regex'],
-    ['Is 97 a prime number?', 'tool:number'],
-    ['What is MCMXC?', 'tool:number'],
-    ['What time is it in Tokyo?', 'tool:timezone'],
+    ['17.5 % of 2,340?', 'number'],
+    ['Evaluate 2+2', 'number'],
+    ['7 mal 8', 'number'],
+    ['seven plus four', 'tool'],
+    ['How many days are there between 1 May and 24 December?', 'number'],
+    ['Welcher Wochentag ist der 1.1.2030?', 'number'],
+    ['convert 5 miles to km', 'number'],
+    ['30 °C in Fahrenheit', 'number'],
+    ['SHA-256 of hello', 'number'],
+    ['Write a regex for postcodes', 'tool'],
+    ['Is 97 a prime number?', 'number'],
+    ['What is MCMXC?', 'tool'],
+    ['What time is it in Tokyo?', 'tool'],
   ])('leaves "%s" to a tool', (text, signal) => {
     expect(complexityOf(text, alone)).toMatchObject({ level: 'moderate', signals: expect.arrayContaining([signal]) });
   });
@@ -93,7 +94,7 @@ describe('the complexity of a request', () => {
     ['Was ist ein Adverb?', true, false],
     ['Wer hat die Müritzbrücke gebaut?', true, true],
     ['Write a haiku about autumn.', false, false],
-    ['What should I call you?', false, false],
+    ['What should I call you?', true, false],
     ['Thanks, that was kind.', false, false],
   ])('tells whether "%s" can be looked up: %s, about the world: %s', (text, factual, worldly) => {
     expect(complexityOf(text, alone)).toMatchObject({ level: 'trivial', factual, worldly });

@@ -1,11 +1,10 @@
 import { SafetyTopic } from '@conclave/contracts';
-import { analysisIn, complexFrom, moderateFrom, partsOf } from './analysis.js';
+import { analysisIn, partsOf } from './analysis.js';
 import { withoutCourtesy, withoutQuotes } from './courtesy.js';
-import { asksAboutTheWorld, asksForFacts, asksForNow, comparesTwo, isCompound, isDense, pointsAtSource } from './lookup.js';
+import { asksAboutTheWorld, asksForFacts, asksForNow, comparesTwo, isCompound, isDense } from './lookup.js';
 import { markers } from './markers.js';
 import { countWords, phrases } from './phrases.js';
-import { precisionQuestions } from './precision.js';
-import words from '../assets/leaning.json' with { type: 'json' };
+import lists from '../assets/complexity.json' with { type: 'json' };
 
 const safetyTopics = SafetyTopic.options;
 
@@ -13,7 +12,7 @@ export type ComplexityLevel = 'trivial' | 'moderate' | 'complex';
 
 export interface Complexity {
   readonly level: ComplexityLevel;
-  /** Findings as stable codes in rule order: `words>=80`, `domain:law`, `tool:date`, `lookup:hops`. */
+  /** Findings as stable codes in rule order: `words>=80`, `domain:law`, `number`, `lookup:hops`. */
   readonly signals: readonly string[];
   /** The expert category of the first marker; null if there is none. */
   readonly category: string | null;
@@ -43,6 +42,11 @@ const readAtEnd = 1_000;
 export const bothEnds = (text: string): string =>
   text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
 
+/** What a precision tool answers exactly without a number in the question; with one, the number says so (knowledge-and-tools.md). */
+const forTool = phrases(...lists.forTool);
+/** A Roman numeral, but not a word of the same letters ("Mill", "civil"). */
+const numeral = /(?<![\p{L}\p{N}])(?=[MDCLXVI]{4})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\p{L}\p{N}])/u;
+
 /** Collapses blanks (slow to match); keeps newlines, which mark code. */
 const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n[ \n]*/gu, '\n');
 
@@ -62,25 +66,24 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
   const isFactual = asksForFacts(request);
   const raised = [
     ...found.filter(({ raises }) => raises).map(({ name }) => `domain:${name}`),
-    ...precisionQuestions.filter(({ pattern }) => pattern.test(spoken)).map(({ name }) => `tool:${name}`),
+    ...(/\p{N}/u.test(spoken) ? ['number'] : []),
+    ...(forTool.test(spoken) || numeral.test(spoken) ? ['tool'] : []),
     ...(isFactual && isCompound(request) ? ['lookup:hops'] : []),
     ...(isFactual && isDense(request) ? ['lookup:dense'] : []),
     ...(comparesTwo(spoken) ? ['lookup:comparison'] : []),
     ...(asksForNow.test(spoken) ? ['lookup:now'] : []),
-    ...(pointsAtSource.test(request) ? ['lookup:source'] : []),
     ...(hasAttachments ? ['context:attachment'] : []),
     ...(hasHistory && leansOnHistory(request, words) ? ['context:history'] : []),
-    ...analysis.signals.filter((signal) => signal === 'analysis:comparison' || signal === 'aspects:enumerated'),
+    ...analysis.signals,
     ...(partsOf(spoken) >= 1 ? ['parts>=2'] : []),
     ...(asked >= shortWords ? [`words>=${shortWords}`] : []),
   ];
   const isLong = words >= manyWords;
-  const level =
-    isLong || analysis.score >= complexFrom ? 'complex' : raised.length > 0 || analysis.score >= moderateFrom ? 'moderate' : 'trivial';
+  const level = isLong || analysis.isComplex ? 'complex' : raised.length > 0 ? 'moderate' : 'trivial';
   const looksAtPicture = hasAttachments && /(?<!\p{L})(?:photo|picture|image|screenshot|foto|bild|grafik)/iu.test(spoken);
   return {
     level,
-    signals: [...new Set([...(isLong ? [`words>=${manyWords}`] : []), ...analysis.signals, ...raised])],
+    signals: [...new Set([...(isLong ? [`words>=${manyWords}`] : []), ...raised])],
     category: looksAtPicture ? 'vision' : (found[0]?.category ?? null),
     safety: safetyTopics.filter((topic) => found.some(({ name }) => name === topic)),
     factual: isFactual,
@@ -88,7 +91,7 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
   };
 }
 
-const backward = phrases(...words.backward);
+const backward = phrases(...lists.backward);
 
 /** A follow-up that depends on earlier turns: it refers back, or is too short to stand alone. Courtesy alone asks nothing. */
 const leansOnHistory = (request: string, words: number): boolean =>

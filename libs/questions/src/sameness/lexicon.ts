@@ -1,6 +1,5 @@
 import english from '../assets/english-words.json' with { type: 'json' };
 import german from '../assets/german-words.json' with { type: 'json' };
-import { stemOf } from './stem.js';
 
 const split = (words: string): readonly string[] => words.split(/\s+/).filter(Boolean);
 const setOf = (words: readonly string[]): ReadonlySet<string> => new Set(words);
@@ -12,13 +11,9 @@ const framing = { en: setOf(english.framing), de: setOf(german.framing) } as con
 /** "man" and "die" are grammar in one language and content in the other. */
 export const isGrammar = (word: string, language: 'en' | 'de' | null): boolean =>
   language === null ? grammarOf.en.has(word) || grammarOf.de.has(word) : grammarOf[language].has(word);
-const stemsOf = (language: 'en' | 'de'): ReadonlySet<string> => new Set([...framing[language]].map((word) => stemOf(word, language)));
-const framingStems = { en: stemsOf('en'), de: stemsOf('de') } as const;
 /** "kind" is framing in English and means child in German. */
 export const isFraming = (word: string, language: 'en' | 'de' | null): boolean =>
-  language === null
-    ? framing.en.has(word) || framing.de.has(word)
-    : framing[language].has(word) || (word.length > 4 && framingStems[language].has(stemOf(word, language)));
+  language === null ? framing.en.has(word) || framing.de.has(word) : framing[language].has(word);
 
 const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number[]> => {
   const index = new Map<string, number[]>();
@@ -27,7 +22,7 @@ const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number
   });
   return index;
 };
-/** Words of a group are interchangeable. Lower case, as written; inflected forms are also found through their stems. */
+/** Words of a group are interchangeable. Lower case, as written. */
 const synonyms = indexed([...english.synonyms, ...german.synonyms, ...english.verbForms]);
 export const areSynonyms = (a: string, b: string): boolean => {
   const others = synonyms.get(b);

@@ -20,29 +20,8 @@ germanTens
   .split(' ')
   .forEach((ten, index) => germanUnits.forEach((unit, one) => values.set(`${unit}und${ten}`, 20 + 10 * index + one + 1)));
 
-const scales: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    hundred: 1e2,
-    hundert: 1e2,
-    thousand: 1e3,
-    tausend: 1e3,
-    k: 1e3,
-    million: 1e6,
-    millions: 1e6,
-    millionen: 1e6,
-    mio: 1e6,
-    billion: 1e9,
-    milliarde: 1e9,
-    milliarden: 1e9,
-    mrd: 1e9,
-    trillion: 1e12,
-    billionen: 1e12,
-  }),
-);
-
-/** Value of a number word in either language; undefined for other words. "billion" is the English one. */
+/** Value of a number word in either language; undefined for other words. */
 export const valueOfWord = (word: string): number | undefined => values.get(word);
-export const scaleOf = (word: string): number | undefined => scales.get(word);
 
 /**
  * Digits in one spelling: 2,340 equals 2340, and 0,5 equals 0.5. A single group of three after a point is a fraction in English and

@@ -1,8 +1,8 @@
 import { plainCharacters } from '@conclave/loop';
 import { grammarOf, isGrammar } from './lexicon.js';
-import type { Language } from './stem.js';
+import type { Language } from './language.js';
 import { literalPattern } from './normalise.js';
-import { canonicalDigits, monthOf, scaleOf, unitOf, valueOfWord } from './numbers.js';
+import { canonicalDigits, monthOf, unitOf, valueOfWord } from './numbers.js';
 
 export interface Token {
   readonly kind: 'word' | 'number' | 'date' | 'identifier' | 'operator';
@@ -14,8 +14,6 @@ export interface Token {
   readonly isCapital: boolean;
   /** The nearest grammatical word before it, except articles: its role. */
   readonly role: string;
-  /** Directly preceded by an article or a possessive. */
-  readonly hasDeterminer: boolean;
 }
 
 /** One text, parsed for comparison. */
@@ -47,25 +45,13 @@ export function languageOf(words: readonly string[]): Language | null {
 /** Words that are not grammar but define the role of the next word. */
 const governs = new Set(['without', 'except', 'neither', 'ohne', 'außer', 'weder', 'gegen', 'against']);
 
-/** Replaces alternative names of places with one name. */
-const withOneName = (text: string): string =>
-  text
-    .replace(
-      /(?<!\p{L})(?:(?:the )?united states(?: of america)?|U\.S\.(?:A\.)?|USA|US|(?:die )?vereinigten? staaten(?: von amerika)?)(?!\p{L})/giu,
-      (name) => (name === 'us' ? name : 'USA'),
-    )
-    .replace(/(?<!\p{L})(?:(?:the )?united kingdom|great britain|UK|U\.K\.)(?!\p{L})/giu, 'UK')
-    .replace(/(?<!\p{L})(?:(?:the )?european union|(?:die )?europäischen? union|EU)(?!\p{L})/giu, 'EU');
-
 const articles = new Set(
   'a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' '),
 );
 
 export function readQuestion(text: string): Reading {
   const literals = [...text.matchAll(literalPattern)].map(([literal]) => literal.replace(/^(?:```\w*\n?|.)|(?:```|.)$/gsu, '').trim());
-  const plain = withOneName(plainCharacters(text.replace(literalPattern, ' ⌀ ')))
-    .replace(/\s+/gu, ' ')
-    .trim();
+  const plain = plainCharacters(text.replace(literalPattern, ' ⌀ ')).replace(/\s+/gu, ' ').trim();
   const language = languageOf((plain.toLowerCase().match(/[\p{L}']+/gu) ?? []).slice(0, 200));
   const isShouted = !/\p{Ll}/u.test(plain);
   const tokens: Token[] = [];
@@ -73,7 +59,7 @@ export function readQuestion(text: string): Reading {
   let startsSentence = true;
   let end = 0;
   const push = (kind: Token['kind'], written: string, value: string, isCapital = false): void => {
-    tokens.push({ kind, text: written, value, isCapital, role, hasDeterminer: articles.has(tokens.at(-1)?.value ?? '') });
+    tokens.push({ kind, text: written, value, isCapital, role });
     if (kind !== 'operator') role = '';
   };
   for (const match of plain.matchAll(tokenPattern)) {
@@ -123,7 +109,7 @@ export function readQuestion(text: string): Reading {
     push('word', written, word, isCapital);
     if ((isGrammar(word, language) || governs.has(word)) && !articles.has(word)) role = word;
     else if (articles.has(word)) role = tokens.at(-1)?.role ?? '';
-    if (ending !== '') tokens.push({ kind: 'word', text: ending, value: ending, isCapital: false, role: '', hasDeterminer: false });
+    if (ending !== '') tokens.push({ kind: 'word', text: ending, value: ending, isCapital: false, role: '' });
     if (ending !== '' && isGrammar(word, language)) role = word;
   }
 }
@@ -143,17 +129,14 @@ function clockOf(written: string): string {
   return `${hours}:${minute}`;
 }
 
-/** Converts number words and scales to numbers, and unit words and signs to one name. */
+/** Converts number words to numbers, and unit words and signs to one name. */
 function withQuantities(tokens: readonly Token[]): readonly Token[] {
   const result: Token[] = [];
   for (const token of tokens) {
     const before = result.at(-1);
     const value = token.kind === 'word' ? valueOfWord(token.value) : undefined;
-    const scale = token.kind === 'word' ? scaleOf(token.value) : undefined;
     const number = before?.kind === 'number' && !before.value.includes(':') ? Number(before.value) : Number.NaN;
-    if (scale !== undefined && Number.isFinite(number)) result[result.length - 1] = { ...before!, value: String(number * scale) };
-    else if (scale !== undefined && scale > 1_000 && token.value !== 'k') result.push({ ...token, kind: 'number', value: String(scale) });
-    else if (value !== undefined && isTens(before) && value < 10 && value > 0)
+    if (value !== undefined && isTens(before) && value < 10 && value > 0)
       result[result.length - 1] = { ...before!, value: String(number + value) };
     else if (value !== undefined && !(token.value === 'second' && before?.value === 'per'))
       result.push({ ...token, kind: 'number', value: String(value), isCapital: false });

@@ -1,17 +1,17 @@
 import { frameWordDifferences } from './frame-words.js';
 import { isFraming, isGrammar, oppositeFamiliesOf } from './lexicon.js';
-import { literalPattern, normaliseQuestion } from './normalise.js';
+import { normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
 import { isDress, questionTypeOf, typesConflict } from './question-type.js';
 import { readQuestion, type Reading, type Token } from './reading.js';
 import { pair, smallWordDifferences } from './small-words.js';
-import { isCompoundOf, matches, negates, separated } from './stems.js';
+import { isCompoundOf, matches, separated } from './stems.js';
 
 export interface Sameness {
   readonly same: boolean;
   /**
    * Differences, as `kind` or `kind: first / second`; empty if there are none. Kinds: language, length, quote, number, date, unit,
-   * operator, negation, opposite, question, tense, name, word, scope, order. The values are words of the texts: do not log them.
+   * operator, negation, opposite, question, tense, word, scope, order. The values are words of the texts: do not log them.
    */
   readonly differences: readonly string[];
 }
@@ -19,7 +19,6 @@ export interface Sameness {
 /** In longer texts an embedding shows little of single words, and neither does this comparison. */
 const longestText = 2_000;
 const mostWords = 200;
-const mostUnmatched = 4;
 
 /**
  * Whether two questions with close embeddings ask the same (moe.md, Caches). Examines what embeddings blur: numbers, units, dates, names,
@@ -34,16 +33,16 @@ export function sameQuestion(a: string, b: string): Sameness {
   const second = readQuestion(b);
   if (first.tokens.length > mostWords || second.tokens.length > mostWords) return { same: false, differences: ['length'] };
   const differences = [
-    ...new Set([...compareParts(a, b, first, second), ...compareWords(first, second), ...frameWordDifferences(first, second)]),
+    ...new Set([...compareParts(first, second), ...compareWords(first, second), ...frameWordDifferences(first, second)]),
   ];
   return { same: differences.length === 0, differences };
 }
 
-function compareParts(a: string, b: string, first: Reading, second: Reading): readonly string[] {
+function compareParts(first: Reading, second: Reading): readonly string[] {
   const differences: string[] = [];
   if (first.language !== null && second.language !== null && first.language !== second.language)
     differences.push(pair('language', [first.language], [second.language]));
-  if (!sameLiterals(a, b, first, second)) differences.push('quote');
+  if (!sameLiterals(first, second)) differences.push('quote');
 
   for (const kind of ['number', 'date'] as const) {
     const [left, right] = [quantities(first, kind), quantities(second, kind)];
@@ -61,18 +60,9 @@ function compareParts(a: string, b: string, first: Reading, second: Reading): re
   return differences;
 }
 
-/** Quotes must be equal; a quote may occur in the other text without quotation marks. */
-function sameLiterals(a: string, b: string, first: Reading, second: Reading): boolean {
-  const left = [...first.literals].sort();
-  const right = [...second.literals].sort();
-  if (left.length === right.length) return left.every((literal, index) => literal === right[index]);
-  const flat = (text: string): string =>
-    text
-      .replace(literalPattern, (literal) => literal.slice(1, -1))
-      .replace(/\s+/gu, ' ')
-      .toLowerCase();
-  const holds = (text: string, literals: readonly string[]): boolean => literals.every((literal) => flat(text).includes(flat(literal)));
-  return holds(b, left) && holds(a, right);
+/** Quotes must be equal, in any order. */
+function sameLiterals(first: Reading, second: Reading): boolean {
+  return [...first.literals].sort().join('\n') === [...second.literals].sort().join('\n');
 }
 
 /** Numbers in order with their units, dates in any order. */
@@ -189,13 +179,11 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   right = withoutSeparated(right, second, first, left, (rest) => (left = rest));
 
   const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
-  const isAboutAmount = [...first.tokens, ...second.tokens].some(({ value }) => amountNouns.test(value));
   const isAboutDoing = asksForDoing(first) || asksForDoing(second);
   const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean =>
     (isFraming(value, reading.language) && (!isCapital || reading.language === 'de')) ||
     (leftType === rightType && isDress(leftType, value)) ||
-    (isAboutDoing && activities.has(value)) ||
-    (isAboutAmount && amounts.has(value));
+    (isAboutDoing && activities.has(value));
   const bare = (reading: Reading, rest: readonly number[]): Token[] =>
     rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading));
   const leftRest = bare(first, left);
@@ -218,28 +206,16 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
     ...changedForms,
   ]);
   if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
-  const names = (rest: readonly Token[], reading: Reading): string[] =>
-    rest
-      .filter((token) => token.kind === 'identifier' || (token.isCapital && (reading.language !== 'de' || isNameInGerman(token))))
-      .map(({ value }) => value);
-  const [leftNames, rightNames] = [names(leftRest, first), names(rightRest, second)];
-  if (leftNames.length > 0 || rightNames.length > 0) differences.push(pair('name', leftNames, rightNames));
-
-  if (leftRest.some((a) => rightRest.some((b) => negates(a.value, b.value, language) || negates(b.value, a.value, language))))
-    differences.push('negation');
 
   const values = (rest: readonly Token[]): string[] => rest.map(({ value }) => value);
-  const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
-  const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
-  const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
   // No word matches and neither text has a number: nothing shows that they are about the same thing.
   const isAllFrame =
     matched.length === 0 &&
     left.length > 0 &&
     right.length > 0 &&
     ![...first.tokens, ...second.tokens].some(({ kind }) => kind === 'number');
-  if (isAllFrame || (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne)))
-    differences.push(pair('word', values(leftRest), values(rightRest)));
+  // What is left over may be a name, another thing or a condition: in doubt it makes another question.
+  if (isAllFrame || (leftRest.length > 0 && rightRest.length > 0)) differences.push(pair('word', values(leftRest), values(rightRest)));
   for (const run of runsOf(left)) {
     const other = runsOf(right).find((candidate) => sameSlot(first, second, run, candidate, language));
     if (other)
@@ -263,11 +239,6 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   if (ordersDiffer(first, second, matched, isReworded)) differences.push('order');
   return differences;
 }
-
-/** "How high is the wage?" and "What is the wage?": the noun itself denotes an amount. */
-const amountNouns =
-  /(?:wage|salary|price|tax|rate|density|temperature|cost|rent|share|percentage|lohn|gehalt|preis|steuer|dichte|temperatur|kosten|zinsen|zins|miete|quote|anteil)s?$/u;
-const amounts = new Set(['high', 'hoch', 'groß', 'big', 'large']);
 
 /** "What does X do?" asks for the tasks of X. */
 const asksForDoing = ({ prose }: Reading): boolean =>
@@ -316,14 +287,6 @@ function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<
   }
   return found;
 }
-
-const determiners = new Set(
-  'der die das den dem des ein eine einen einem einer eines mein meine meinen dein deine sein seine unser unsere kein keine keinen viele einige alle welche welcher welches welchen im am zum zur beim vom'.split(
-    ' ',
-  ),
-);
-/** German capitalises every noun; a name has no determiner, so its role is a bare preposition or empty. */
-const isNameInGerman = ({ role, hasDeterminer }: Token): boolean => !hasDeterminer && !determiners.has(role);
 
 /** Groups positions into runs without gaps. */
 const runsOf = (positions: readonly number[]): readonly number[][] =>

@@ -1,6 +1,5 @@
 import { areSynonyms, isFraming, isGrammar } from './lexicon.js';
-import type { Language } from './stem.js';
-import { stemOf } from './stem.js';
+import type { Language } from './language.js';
 
 const prefixes =
   'zurück|zusammen|heraus|hinaus|herunter|hinunter|weiter|wieder|nach|über|unter|ein|aus|auf|an|ab|um|vor|zu|mit|weg|los|fest|frei|hoch|bei|dar|her|hin';
@@ -23,16 +22,12 @@ const rootOf = (word: string, language: Language | null): string =>
     ? word.replace(/(?:ungen|ung|en|heit|keit|st|t|e)$/u, '')
     : word.replace(/(?:[iy][sz]ation|[iy][sz]ed?|[iy][sz]ing|ar(?:y|ies)|ations?|ions?|ments?|ing|ed|es?|y|s)$/u, '');
 
-const spelledOut = (word: string): string => word.replace(/ä/gu, 'ae').replace(/ö/gu, 'oe').replace(/ü/gu, 'ue').replace(/ß/gu, 'ss');
-
-/** Whether the words are the same in another form or spelling, or synonyms. */
+/** Whether the words are the same in another form, or synonyms. */
 export function matches(a: string, b: string, language: Language | null): boolean {
   if (a === b || areSynonyms(a, b)) return true;
   if (language === 'de' && joined(a) === joined(b)) return true;
   const [rootA, rootB] = [rootOf(a, language), rootOf(b, language)];
-  if (rootA.length >= 4 && rootA === rootB) return true;
-  const [stemA, stemB] = [stemOf(a, language), stemOf(b, language)];
-  return stemA === stemB || areSynonyms(stemA, stemB) || areSynonyms(a, stemB) || areSynonyms(stemA, b) || spelledOut(a) === spelledOut(b);
+  return rootA === rootB && rootA.length >= 4;
 }
 
 /** A German compound of which one part matches `part` and the other is only framing: "Hauptstadt" no, "Städtename" and "Städte" yes. */
@@ -48,8 +43,3 @@ export function isCompoundOf(compound: string, part: string, language: Language 
     (isFraming(rest, language) || isGrammar(rest, language) || ['verbindung', 'name', 'namen', 'wert', 'zahl', 'anzahl'].includes(rest))
   );
 }
-
-const denying = /^(?:un|non-?|in|im|il|ir|dis|nicht)(?=\p{L}{4})/u;
-/** "unbenutzt" negates "benutzt", "illegal" negates "legal". */
-export const negates = (word: string, other: string, language: Language | null): boolean =>
-  denying.test(word) && matches(word.replace(denying, ''), other, language);

@@ -7,7 +7,7 @@ import type { RunRecords } from './rebuild-run.js';
 export const recoveryActor = 'recover';
 
 /** What has been read of one run so far. */
-export class KnownRun {
+export class RunOnLog {
   header: PlanRequested | null = null;
   completed: RunCompleted | null = null;
   readonly steps: StepRecorded[] = [];

@@ -49,7 +49,7 @@ export function rebuildRun(records: RunRecords, options: RebuildOptions): Rebuil
   const state = end ? endedState(runId, driven.state, header, completed!, end, options) : driven.state;
   const endedAt = state?.endedAt ?? null;
   const terminal = endedAt !== null;
-  const fault = terminal ? null : (driven.fault ?? (lost.length > 0 ? `step ${lost.join(', ')} of it cannot be read any more` : null));
+  const fault = terminal ? null : (driven.fault ?? (lost.length > 0 ? `step ${lost.join(', ')} can no longer be read` : null));
   const { due } = state ?? { due: { arm: 0, at: null } };
   const isArmed = due.at !== null && !terminal;
   return {
@@ -103,7 +103,7 @@ function drive({ runId, header, steps }: RunRecords, options: RebuildOptions): D
       // The input's subject follows from a missing step. That input is redelivered, and with it everything that followed: a task is
       // dispatched under its id and answered from the journal. Marking this input as applied would then discard it.
       if (!whole && error instanceof NotBegun) continue;
-      driven.fault = `step ${version} cannot be taken today: ${error instanceof Error ? error.message : String(error)}`;
+      driven.fault = `step ${version} fails today: ${error instanceof Error ? error.message : String(error)}`;
     }
     if (driven.fault !== null) return driven;
   }
@@ -121,7 +121,7 @@ function takeStep(runId: string, driven: Driven, { data }: StepRecorded, { strat
 function departureOf({ data }: StepRecorded, decision: Decision | null): string | null {
   const idsOf = (outputs: readonly { readonly id: string }[]): string => outputs.map(({ id }) => id).join(', ') || 'nothing';
   const [was, is] = [idsOf(data.outputs), idsOf(decision?.outputs ?? [])];
-  return was === is ? null : `step ${data.version} gave ${was} when it was recorded and gives ${is} with this version`;
+  return was === is ? null : `step ${data.version} returned ${was} when it was recorded and returns ${is} with this version`;
 }
 
 function keep(driven: Driven, record: StepRecorded, decision: Decision | null): void {

@@ -11,7 +11,7 @@ import {
   type StoredRecord,
   type StoreMark,
 } from '@conclave/ports';
-import { KnownRun, recoveryActor } from './known-runs.js';
+import { RunOnLog, recoveryActor } from './known-runs.js';
 import { lostRequest } from './lost-request.js';
 import { rebuildRun, type RebuildOptions } from './rebuild-run.js';
 
@@ -91,7 +91,7 @@ export async function rebuildStore(options: RebuildStore): Promise<Recovered> {
 }
 
 class StoreRebuild {
-  private readonly open = new Map<string, KnownRun>();
+  private readonly open = new Map<string, RunOnLog>();
   /** Ended runs that are already written. */
   private readonly over = new Set<string>();
   private readonly writes = new Writes();
@@ -138,7 +138,7 @@ class StoreRebuild {
     // A call that a gateway made directly for a client belongs to no run: it names the account to charge.
     const direct = event?.type === 'CallRecorded' && event.source === 'gateway' ? [paidCallOf(event as CallRecorded)] : [];
     if (direct.length > 0) return this.writes.add(() => this.options.recovery.paid(this.stillCounted(direct)));
-    const run = this.open.get(runId) ?? new KnownRun(runId);
+    const run = this.open.get(runId) ?? new RunOnLog(runId);
     if (!run.take(record)) return;
     this.open.set(runId, run);
     if (run.isWhole && (await this.write(run, { onlyEnded: true }))) this.open.delete(runId);
@@ -149,20 +149,24 @@ class StoreRebuild {
     return calls.filter(({ at }) => at + this.options.retentionMs > this.options.now);
   }
 
+  private restored(calls: number): void {
+    this.done.calls += calls;
+  }
+
   /** A late call of an ended run is still paid once. */
   private async late(runId: string, record: StoredRecord): Promise<void> {
-    const run = new KnownRun(runId);
+    const run = new RunOnLog(runId);
     run.take(record);
     const paid = this.stillCounted(run.takePaid());
     if (run.calls.size + paid.length === 0) return;
     await this.writes.add(async () => {
-      this.done.calls += await this.options.recovery.calls(runId, run.takeCalls());
+      this.restored(await this.options.recovery.calls(runId, run.takeCalls()));
       await this.options.recovery.paid(paid);
     });
   }
 
   /** Returns whether the run is complete and needs no more records. */
-  private async write(known: KnownRun, { onlyEnded = false } = {}): Promise<boolean> {
+  private async write(known: RunOnLog, { onlyEnded = false } = {}): Promise<boolean> {
     const { now, retentionMs, mark, recovery, log } = this.options;
     const { runId } = known;
     const { run: rebuilt, gaps, fault } = rebuildRun(known.records(), this.options);
@@ -174,13 +178,13 @@ class StoreRebuild {
     }
     // A run with only calls, or with commands that have no run, was never accepted or has long expired.
     if (rebuilt.version === 0 && !rebuilt.header && !known.requestIsLost) return true;
-    const ends = fault ?? (rebuilt.terminal || rebuilt.header ? null : 'its request cannot be read any more');
+    const ends = fault ?? (rebuilt.terminal || rebuilt.header ? null : 'its request can no longer be read');
     const run = rebuilt.terminal || rebuilt.header ? rebuilt : { ...rebuilt, header: lostRequest(runId, now) };
     const above = aboveLost(mark, known.commandSeq);
     const withoutReply = [...known.withoutReply].filter((step) => !known.calls.has(step));
     await this.writes.add(async () => {
       const said = await recovery.run(run, above);
-      this.done.calls += await recovery.calls(runId, known.takeCalls());
+      this.restored(await recovery.calls(runId, known.takeCalls()));
       await recovery.paid(this.stillCounted(known.takePaid()));
       if (run.terminal) return void (this.done.ended += 1);
       this.done.open += 1;

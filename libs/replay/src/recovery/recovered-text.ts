@@ -13,20 +13,20 @@ export function recoveredText(recovered: Recovered): string {
   return [
     `Rebuilt from ${count(records, 'record')}:`,
     `  ${count(open, 'open run')}${within.length > 0 ? ` (${within.join(', ')})` : ''}`,
-    `  ${count(ended, 'ended run')}${expired > 0 ? `; ${expired} more ended too long ago to come back` : ''}`,
+    `  ${count(ended, 'ended run')}${expired > 0 ? `; ${expired} more ended too long ago to be restored` : ''}`,
     `  ${count(calls, 'finished call')}`,
     `  ${count(timers, 'timer')}`,
-    ...(gaps.length > 0 ? ['Steps that the log does not hold, whose inputs come again:'] : []),
+    ...(gaps.length > 0 ? ['Steps that are missing on the log; their inputs will be redelivered:'] : []),
     ...gaps.map(({ runId, versions }) => `  ${runId}: step ${versions.join(', ')}`),
     ...(aborted.length > 0 ? ['Could not be rebuilt and will end as failed:'] : []),
     ...aborted.map(({ runId, fault }) => `  ${runId}: ${fault}`),
     ...(withoutReply.length > 0
-      ? ['Calls of open runs whose reply the log does not hold; they are made again where their task comes again:']
+      ? ['Calls of open runs whose reply is missing on the log; they are repeated if their task is redelivered:']
       : []),
     ...withoutReply.map(({ runId, steps }) => `  ${runId}: ${count(steps.length, 'call')}`),
     ...(bodies > 0 ? [`${count(bodies, 'body', 'bodies')} above 64 KB ${bodies === 1 ? 'was' : 'were'} lost with the store.`] : []),
     ...(strangers > 0 ? [`${count(strangers, 'record')} could not be decoded and ${strangers === 1 ? 'names' : 'name'} no run.`] : []),
-    'The state store belongs to the log again: processes turn ready by themselves.',
+    'The state store belongs to the log again: processes become ready by themselves.',
     '',
   ].join('\n');
 }

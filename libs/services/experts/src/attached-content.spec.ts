@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, noUsage, promptMarks as marks, type AttachedReference } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryBlobs, MemoryStores, type ModelCall, type Models } from '@conclave/ports';
 import { CallMaker } from '@conclave/calls';
 import { contentFrom } from './attached-content.js';
@@ -77,10 +77,9 @@ describe('what messages refer to', () => {
       state,
       stream,
       models,
-      crashPoints: noCrashPoints,
-      history: noHistory,
+      probe: noProbe,
       logger: silentLogger,
-      metrics: openMetrics({ runtime: false }),
+      metrics: openMetrics(),
       processId: 'one',
       service: 'experts',
       storePrompts: 'full',

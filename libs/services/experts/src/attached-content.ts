@@ -1,5 +1,5 @@
 import { type AttachedReference, Failure } from '@conclave/contracts';
-import type { Blobs, ContentPart } from '@conclave/ports';
+import type { Blobs, CallContentPart } from '@conclave/ports';
 import type { FillIn } from '@conclave/calls';
 import { quotedFile, sections } from '@conclave/strategies';
 
@@ -14,7 +14,7 @@ export const contentFrom =
       messages.map(async ({ attached, ...message }) => {
         if (!attached || attached.length === 0) return message;
         const files: string[] = [];
-        const images: ContentPart[] = [];
+        const images: CallContentPart[] = [];
         for (const one of attached) {
           if (one.kind === 'file') files.push(quotedFile(one, (await bodyOf(blobs, one.blob, one.bytes)).toString('utf8')));
           else images.push({ type: 'image_url', image_url: { url: await addressOf(blobs, one) } });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { TaskInput } from '@conclave/contracts';
-import { documentsCollection, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
+import { documentsCollection, namedFirst, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
+import { fusedFurther, queriesOf } from './further-search.js';
 import { fusedByRank, spreadOver, textWeight } from './fusion.js';
 
 export const Chunks = z.object({
@@ -34,37 +35,44 @@ export async function searchCollections(
   vectors: Vectors,
   embedder: Embedder,
   tenant: string,
-  { query, collections, filters, limit }: Omit<Extract<TaskInput, { kind: 'collections' }>, 'kind'>,
+  { query, collections, filters, limit, documents, further }: Omit<Extract<TaskInput, { kind: 'collections' }>, 'kind'>,
   signal: AbortSignal,
 ): Promise<Chunks> {
-  const [vector] = await embedder.embed([query], { signal });
-  const known = new Set((await vectors.list(tenant)).map(({ name }) => name));
+  const queries = queriesOf(query, further);
+  const [embedded, listed] = [await embedder.embed(queries, { signal }), await vectors.list(tenant)];
+  const known = new Set(listed.map(({ name }) => name));
   const unknown = new Set<string>();
   const there = collections.filter((name) => known.has(documentsCollection(name, embedder)));
-  const near: Found[] = [];
-  const said: (Found & { readonly score: number })[] = [];
-  const wanted = { limit: limit * candidatesPerHit, where: filters, signal };
-  for (const collection of there) {
-    const scope = { tenant, collection: documentsCollection(collection, embedder) };
-    const [byMeaning, byWords] = await Promise.all([
-      vectors.query(scope, { vector: vector!, ...wanted }),
-      vectors.match(scope, { words: query, ...wanted }),
-    ]);
-    byMeaning.unknownKeys.forEach((key) => unknown.add(key));
-    for (const hit of byMeaning.hits) if (hit.distance <= farthest) near.push(foundOf(collection, hit, hit.distance));
-    for (const hit of byWords.hits) said.push({ ...foundOf(collection, hit, null), score: hit.score });
-  }
-  near.sort((a, b) => a.distance! - b.distance!);
-  said.sort((a, b) => b.score - a.score);
-  const byText = said.map(({ score: _score, ...found }) => found);
-  const weight = textWeight[embedder.reads ?? 'sentences'];
-  const fused = fusedByRank(
-    [
-      { hits: byText, weight },
-      { hits: near, weight: 1 },
-    ],
-    ({ collection, id }) => `${collection} ${id}`,
-  );
+  const inside = documents ? { anyOf: { key: 'document', texts: documents } } : {};
+  const wanted = { limit: limit * candidatesPerHit, where: filters, signal, ...inside };
+  const searchOne = async (words: string, vector: Float32Array): Promise<readonly Found[]> => {
+    const near: Found[] = [];
+    const said: (Found & { readonly score: number })[] = [];
+    for (const collection of there) {
+      const scope = { tenant, collection: documentsCollection(collection, embedder) };
+      const [byMeaning, byWords] = await Promise.all([
+        vectors.query(scope, { vector, ...wanted }),
+        vectors.match(scope, { words, ...wanted }),
+      ]);
+      byMeaning.unknownKeys.forEach((key) => unknown.add(key));
+      for (const hit of byMeaning.hits) if (hit.distance <= farthest) near.push(foundOf(collection, hit, hit.distance));
+      for (const hit of byWords.hits) said.push({ ...foundOf(collection, hit, null), score: hit.score });
+    }
+    near.sort((a, b) => a.distance! - b.distance!);
+    said.sort((a, b) => b.score - a.score);
+    const byText = said.map(({ score: _score, ...found }) => found);
+    const weight = textWeight[embedder.reads ?? 'sentences'];
+    const fused = fusedByRank(
+      [
+        { hits: byText, weight },
+        { hits: near, weight: 1 },
+      ],
+      keyOf,
+    );
+    return namedFirst(fused, words, ({ title }) => title);
+  };
+  const lists = await Promise.all(queries.map((words, at) => searchOne(words, embedded[at]!)));
+  const fused = fusedFurther(lists, further, (hit) => hit, keyOf);
   const chunks = spreadOver(fused, ({ collection, document }) => `${collection} ${document}`);
   return {
     chunks: chunks.slice(0, limit * Math.max(1, there.length)),
@@ -72,6 +80,8 @@ export async function searchCollections(
     missing: collections.filter((name) => !there.includes(name)),
   };
 }
+
+const keyOf = ({ collection, id }: Found): string => `${collection} ${id}`;
 
 const foundOf = (
   collection: string,

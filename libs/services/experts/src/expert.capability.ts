@@ -23,7 +23,7 @@ import {
 } from '@conclave/strategies';
 
 /** The usual first tier is not mentioned. */
-const tierWords: Readonly<Record<string, string>> = { t2: ' of the second tier', always: ', which is always asked' };
+const tierWords: Readonly<Record<string, string>> = { t2: ' of the second tier', always: ', which always answers too' };
 
 /**
  * `expert.<category>`: one model call with the evidence of the round. A reply that is itself the final answer streams as the model
@@ -57,7 +57,7 @@ export const expertCapability =
         ...(input.parameters ? { parameters: input.parameters } : {}),
         onBegun: async (attempt, model, messages, before) => {
           await appendThoughts(stream, task, attempt, [
-            { n: 0, code: 'expert.prompt', text: `The ${expert} gets its task`, detail: promptDetail(messages) },
+            { n: 0, code: 'expert.prompt', text: `The ${expert} receives its task`, detail: promptDetail(messages) },
             { n: 1, code: 'expert.call', text: `The ${expert} asks ${model}${tierWords[data.tier] ?? ''}${insteadOf(before)}` },
           ]);
         },
@@ -78,7 +78,7 @@ export const expertCapability =
         }
         if (read.text === '') return emptyAnswer;
         await appendThoughts(stream, task, attempt, [
-          { n: 2, code: 'expert.response', text: `${model} has answered, confidence ${read.confidence.toFixed(2)}`, detail: reply.content },
+          { n: 2, code: 'expert.response', text: `${model} answered, confidence ${read.confidence.toFixed(2)}`, detail: reply.content },
         ]);
         return {
           status: 'ok',

@@ -34,7 +34,10 @@ import { factLookup } from './fact-lookup.js';
 import { graphCapability } from './graph.capability.js';
 import { mathCapability } from './math.capability.js';
 import { mcpCapability } from './mcp.capability.js';
+import { recallCapability } from './recall.capability.js';
 import { researchCapability } from './research.capability.js';
+import { SubtopicCache } from './subtopic-cache.js';
+import { subtopicCapability } from './subtopic.capability.js';
 import { valuesCapability } from './values.capability.js';
 
 export const EXPERT_OPTIONS = Symbol('ExpertOptions');
@@ -75,7 +78,14 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
           return graphCapability(maker, stream, graph, vectors && embedder ? factLookup(vectors, embedder) : null, cache)(context);
         }),
     ],
+    ['recall', vectors && embedder && recallCapability(maker, stream, vectors, embedder)],
     ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
+    [
+      'subtopic',
+      subtopicCapability(maker, stream, { vectors, embedder, search }, ({ data }) =>
+        caches && data.cached ? new SubtopicCache(caches) : null,
+      ),
+    ],
     ...addedCapabilities().map((added) => [added.declaration.name, valuesCapability(maker, stream, added)] as const),
   ];
   return new Map(found.filter((entry): entry is readonly [string, Capability] => entry[1] !== null));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, type Event, type Fact, type ResultReady, type WorkerEntry } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models, type Triple } from '@conclave/ports';
 import { CallMaker, workOn } from '@conclave/calls';
 import { graphJudgementKey } from '@conclave/strategies';
@@ -68,10 +68,9 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
     state,
     stream,
     models: {} as Models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId: 'one',
     service: 'experts',
     storePrompts: 'full',
@@ -201,16 +200,16 @@ describe('the graph capability', () => {
     const { data, facts, notes, records } = await ask();
     expect(data.status).toBe('ok');
     expect(facts).toEqual([]);
-    expect(notes).toEqual(['The knowledge graph did not answer: retrieval was skipped.']);
+    expect(notes).toEqual(['The knowledge graph did not answer, so retrieval was skipped.']);
     expect(records).toMatchObject([{ data: { status: 'error', failure: { code: 'GRAPH_UNAVAILABLE' } } }]);
-    expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer: retrieval was skipped.' }]);
+    expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer, so retrieval was skipped.' }]);
   });
 
   it('goes on without a graph that hangs, however long it hangs', async () => {
     const hanging: KnowledgeGraph = { ...new MemoryGraphStore().connect(), retrieve: () => new Promise(() => undefined) };
     const { data, facts, notes } = await worker({ graph: hanging, withinMs: 30 }).ask();
     expect([data.status, facts]).toEqual(['ok', []]);
-    expect(notes).toEqual(['The knowledge graph did not answer: retrieval was skipped.']);
+    expect(notes).toEqual(['The knowledge graph did not answer, so retrieval was skipped.']);
   });
 
   it('asks the graph once, however often the task comes', async () => {
@@ -254,7 +253,7 @@ describe('the graph capability', () => {
       const { facts: found, notes, records } = await ask({ filters: { expert_domain: 'law', colour: 'red' } });
       expect(asked).toEqual([['acme', 'What is the Aurora Bridge made of?', { expert_domain: 'law', colour: 'red' }]]);
       expect(found).toMatchObject([{ text: '[Domain-Filtered Memory] § 242 is about good faith.', taskId, source: { kind: 'memory' } }]);
-      expect(notes).toEqual(['No fact carries these filters: colour.']);
+      expect(notes).toEqual(['No fact has these filters: colour.']);
       expect(records).toMatchObject([{ data: { model: 'graph.retrieve' } }, { data: { model: 'facts.lookup' } }]);
       expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact by filter' }]);
     });
@@ -273,7 +272,7 @@ describe('the graph capability', () => {
       const facts: FactLookup = () => Promise.reject(new Failure('GRAPH_UNAVAILABLE'));
       const { texts, notes } = await worker({ graph, facts }).ask({ filters: { expert_domain: 'law' } });
       expect(texts).toEqual(['Aurora Bridge uses Steel.']);
-      expect(notes).toEqual(['The facts that the filters ask for could not be read: they were left out.']);
+      expect(notes).toEqual(['The facts that the filters ask for could not be read and were left out.']);
       const away = new MemoryGraphStore().connect();
       await away.close();
       const there: FactLookup = () => Promise.resolve({ facts: [fact('still there')], unknownKeys: [] });

@@ -34,7 +34,7 @@ const filteredShare = 0.25;
  */
 const patienceMs = 8_000;
 
-const skipped = 'The knowledge graph did not answer: retrieval was skipped.';
+const skipped = 'The knowledge graph did not answer, so retrieval was skipped.';
 
 interface Retrieved {
   readonly context: GraphContext;
@@ -128,9 +128,9 @@ export const graphCapability =
       ...(found ? [] : [skipped]),
       ...(found?.cached ? ['The context of the knowledge graph came from its cache.'] : []),
       ...(second && !looked
-        ? [`The facts that ${isFiltered ? 'the filters ask for' : 'were learned'} could not be read: they were left out.`]
+        ? [`The facts that ${isFiltered ? 'the filters ask for' : 'were learned'} could not be read and were left out.`]
         : []),
-      ...(looked && looked.unknownKeys.length > 0 ? [`No fact carries these filters: ${looked.unknownKeys.join(', ')}.`] : []),
+      ...(looked && looked.unknownKeys.length > 0 ? [`No fact has these filters: ${looked.unknownKeys.join(', ')}.`] : []),
     ];
     return {
       result: { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source), attempt },

@@ -1,6 +1,8 @@
 export { capabilitiesOf, ExpertsHandler, type EvidenceParts } from './experts.handler.js';
 export { ExpertsModule } from './experts.module.js';
+export { discoverDocuments, readDocument } from './collection-documents.js';
 export { searchCollections } from './collection-search.js';
+export { searchHits } from './further-search.js';
 export { cacheKey, type SearchCache } from './research-memory.js';
 export { researchCapability, type ResearchOptions } from './research.capability.js';
 export { mathCapability } from './math.capability.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, TaskInput, type TaskInputDraft } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, type Symbolic, type SymbolicRequest, type SymbolicResult } from '@conclave/ports';
 import { acceptance } from '@conclave/ports/suites';
 import { CallMaker } from '@conclave/calls';
@@ -15,7 +15,7 @@ const answer: SymbolicResult = {
     latex: null,
     solutions: [{ x: '5' }],
     caveat: null,
-    engine: 'sympy 1.11.1',
+    backend: 'sympy 1.11.1',
     notes: ['Solved over the real numbers.'],
   },
 };
@@ -33,7 +33,7 @@ beforeEach(async () => {
   asked = [];
   calculate = async () => answer;
   maker = new CallMaker({
-    ...{ state, stream, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }) },
+    ...{ state, stream, probe: noProbe, logger: silentLogger, metrics: openMetrics() },
     ...{ processId: 'one', service: 'experts', storePrompts: 'full' },
     models: { call: () => Promise.reject(new Error('A calculation asks no model.')) } as never,
   });
@@ -42,7 +42,7 @@ afterEach(() => maker.close());
 
 const symbolic: Symbolic = {
   evaluate: (request) => (asked.push(request), calculate(request)),
-  engine: async () => 'sympy 1.11.1',
+  backend: async () => 'sympy 1.11.1',
   health: async () => null,
   close: async () => undefined,
 };
@@ -68,7 +68,7 @@ const progress = async () => {
 };
 
 describe('the capability math', () => {
-  it('gives the result as a fact of the engine, surely', async () => {
+  it('gives the result as a fact that names what calculated it, with full confidence', async () => {
     expect(await perform({ operation: 'solve', args: { equations: ['3*x + 5 = 20'], variable: null } })).toMatchObject({
       result: {
         status: 'ok',
@@ -90,6 +90,14 @@ describe('the capability math', () => {
       records: [{ type: 'CallRecorded' }],
     });
     expect(asked).toMatchObject([{ operation: 'solve', args: { equations: ['3*x + 5 = 20'] } }]);
+  });
+
+  it('reads results that an earlier version journalled', async () => {
+    const { backend, ...rest } = answer;
+    calculate = async () => ({ ...rest, engine: backend }) as unknown as SymbolicResult;
+    expect(await perform({ operation: 'solve', args: { equations: ['3*x + 5 = 20'] } })).toMatchObject({
+      result: { output: { facts: [{ source: { title: 'SymPy 1.11.1' } }] } },
+    });
   });
 
   it('tells what a result leaves open in the fact itself, which is all that the composer sees', async () => {
@@ -145,7 +153,7 @@ describe('the capability math', () => {
     expect(await progress()).toHaveLength(2);
   });
 
-  it('tells the failures of the engine with their code', async () => {
+  it('reports failures of the calculation with their code', async () => {
     calculate = async () => Promise.reject(new Failure('MATH_LIMIT', 'It was stopped at the end of its time.'));
     expect(await perform({ task: '2+2' })).toMatchObject({
       result: { status: 'error', failure: { code: 'MATH_LIMIT', retriable: false } },

@@ -9,7 +9,9 @@ const Calculated = z.object({
   decimal: z.string().nullable(),
   // Absent in journals of earlier versions.
   caveat: z.string().nullable().default(null),
-  engine: z.string(),
+  backend: z.string().optional(),
+  // Name of `backend` in journals of earlier versions.
+  engine: z.string().optional(),
   notes: z.array(z.string()),
 });
 
@@ -18,7 +20,7 @@ interface Calculation {
   readonly args: SymbolicArgs;
 }
 
-/** `math`: one exact calculation; its result is a fact that names the engine. */
+/** `math`: one exact calculation; its result is a fact that names what calculated it. */
 export const mathCapability =
   (maker: Calls, stream: ShownIn, symbolic: Symbolic): Capability =>
   async (context) => {
@@ -37,7 +39,7 @@ export const mathCapability =
       (running) => symbolic.evaluate({ ...asked, signal: running }),
       async ({ content, attempt }) => {
         const calculated = Calculated.parse(JSON.parse(content));
-        const title = engineTitle(calculated.engine);
+        const title = backendTitle(calculated.backend ?? calculated.engine ?? '');
         await show(attempt, 1, 'mcp.result', `${title} has a result`, JSON.parse(content));
         const fact: Fact = {
           text: sentenceOf(asked, calculated),
@@ -49,7 +51,7 @@ export const mathCapability =
         const notes = [`Calculated by ${title}.`, ...calculated.notes];
         return { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source] };
       },
-      (failure, attempt) => show(attempt, 1, 'mcp.result', `${name} gave no result: ${failure.message}`, failure),
+      (failure, attempt) => show(attempt, 1, 'mcp.result', `${name} returned no result: ${failure.message}`, failure),
     );
   };
 
@@ -77,9 +79,9 @@ function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }
 
 const titles: Readonly<Record<string, string>> = { sympy: 'SymPy', 'compute-engine': 'Compute Engine' };
 
-/** Display name of an engine: `sympy 1.11.1` becomes `SymPy 1.11.1`. */
-function engineTitle(engine: string): string {
-  const [name = '', ...version] = engine.split(' ');
+/** Display name of a back end: `sympy 1.11.1` becomes `SymPy 1.11.1`. */
+function backendTitle(backend: string): string {
+  const [name = '', ...version] = backend.split(' ');
   return [Object.hasOwn(titles, name) ? titles[name] : name, ...version].join(' ');
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { TaskDispatched } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, MemoryToolServers, systemClock, type MemoryTool, type Models } from '@conclave/ports';
 import { CallMaker, type Performed } from '@conclave/calls';
 import { until } from '@conclave/test-support';
@@ -23,10 +23,9 @@ async function worker(tools: Record<string, MemoryTool>, { stores = new MemorySt
     state,
     stream,
     models: {} as Models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger: silentLogger,
-    metrics: openMetrics({ runtime: false }),
+    metrics: openMetrics(),
     processId,
     service: 'experts',
     storePrompts: 'full',
@@ -98,7 +97,7 @@ describe('the tool capability', () => {
     expect(calls).toEqual([{ values: [1, 2], first_value: 7 }]);
     expect(result.output).toMatchObject({
       facts: [{ text: '3', source: { title: 'precision.add' } }],
-      notes: ['`firstValue` is taken as `first_value`.', '`values` is taken as a list.', '`first_value` is taken as a number.'],
+      notes: ['`firstValue` is read as `first_value`.', '`values` is read as a list.', '`first_value` is read as a number.'],
     });
   });
 
@@ -151,7 +150,7 @@ describe('the tool capability', () => {
     const { result } = await next.run({ tool: 'precision.add', args: { values: [4] } });
     expect(result).toMatchObject({ status, attempt: 2 });
     if (status === 'error')
-      expect(result.failure).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('may run twice') });
+      expect(result.failure).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('safe to repeat') });
     expect(calls.length).toBe(times);
     leaving.abort();
     expect(await left).toBe('left');
@@ -225,11 +224,11 @@ describe('the tool capability', () => {
     const { output } = (await long.run({ tool: 'precision.add', args: { values: [] } })).result;
     const [fact] = (output as { facts: { text: string }[] }).facts;
     expect(fact!.text.length).toBeLessThanOrEqual(4_000);
-    expect(fact!.text).toMatch(/^(😀)+\n\[Cut: 8000 characters, of which the first ones are here\.\]$/u);
+    expect(fact!.text).toMatch(/^(😀)+\n\[Cut: 8000 characters, only the first ones are shown\.\]$/u);
     const empty = await worker(adding({ run: async () => ' \n' }).tools);
     expect((await empty.run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({
       status: 'ok',
-      output: { facts: [], notes: ['`precision.add` gave an empty result.'] },
+      output: { facts: [], notes: ['`precision.add` returned an empty result.'] },
     });
   });
 });

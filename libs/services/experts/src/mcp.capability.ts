@@ -43,7 +43,7 @@ export const mcpCapability =
       async (running): Promise<z.infer<typeof Called>> => {
         const described = await tools.describe(input.tool);
         if (attempt > 1 && !described.repeatable)
-          throw new Failure('TOOL_FAILED', 'It may have run before this worker took over, and does not say that it may run twice.');
+          throw new Failure('TOOL_FAILED', 'It may already have run before this worker took over, and it is not marked as safe to repeat.');
         const { args, repairs } = repairArguments(input.args, described.inputSchema);
         const reply = await tools.call({ tool: described.name, args, signal: running, timeoutMs: data.timeoutS * 1_000 });
         return { tool: described.name, repairs: [...repairs], content: reply.content, isError: reply.isError };
@@ -72,7 +72,7 @@ export const mcpCapability =
           confidence: 1,
         };
         const facts = text === '' ? [] : [fact];
-        const notes = [...repairs, ...(text === '' ? [`\`${tool}\` gave an empty result.`] : [])];
+        const notes = [...repairs, ...(text === '' ? [`\`${tool}\` returned an empty result.`] : [])];
         return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
       },
       (failure, at) => say(at, 1, 'mcp.result', `${named}: ${failure.message}`, failure.message),
@@ -83,7 +83,7 @@ export const mcpCapability =
 function factText(content: string): string {
   const text = content.trim();
   if (text.length <= longestFact) return text;
-  const cut = `\n[Cut: ${text.length} characters, of which the first ones are here.]`;
+  const cut = `\n[Cut: ${text.length} characters, only the first ones are shown.]`;
   // Drops a lone surrogate at the cut.
   return text.slice(0, longestFact - cut.length).replace(/[\uD800-\uDBFF]$/, '') + cut;
 }

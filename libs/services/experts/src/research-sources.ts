@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { Failure, isOutage, type TaskDispatched } from '@conclave/contracts';
+import { Failure, isOutage, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import { firstCharacters, noticesAbout, visibleText, type PageReader, type Search, type SearchHit } from '@conclave/ports';
 import { bestPassages, freshness, freshnessOf, normalisedQuery } from '@conclave/strategies';
+import { searchHits } from './further-search.js';
 import { cacheKey, SharedWork, type SearchCache } from './research-memory.js';
 
 const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
@@ -70,8 +71,14 @@ export class ResearchSources {
   }
 
   /** Throws SEARCH_UNAVAILABLE, CALL_CANCELLED. */
-  async find(task: TaskDispatched, query: string, limit: number, signal: AbortSignal): Promise<FoundHits> {
+  async find(
+    task: TaskDispatched,
+    { query, limit, further: given }: Omit<Extract<TaskInput, { kind: 'research' }>, 'kind' | 'task'>,
+    signal: AbortSignal,
+  ): Promise<FoundHits> {
     const { tenant } = task.data;
+    // A web search reads short queries best, and each costs a request.
+    const further = this.search.kind === 'corpus' ? given : undefined;
     const key = cacheKey(
       'search',
       tenant,
@@ -81,10 +88,11 @@ export class ResearchSources {
       this.options.corpusVersion ?? '',
       normalisedQuery(query),
       limit,
+      ...(further ? [JSON.stringify(further)] : []),
     );
     const found = await this.kept(task, { what: 'search', key }, signal, KeptHits, {
       ttlMs: ({ hits }) => (hits.length === 0 ? freshness.current.ttlMs : freshnessOf(query).ttlMs),
-      make: async () => ({ at: this.now(), hits: clean(await this.search.query({ query, limit, signal })) }),
+      make: async () => ({ at: this.now(), hits: clean(await searchHits(this.search, { query, limit, further }, signal)) }),
     });
     return { origin: found.origin, ...found.value, read: pagesToRead(found.value.hits, this.pagesWanted) };
   }
@@ -92,7 +100,7 @@ export class ResearchSources {
   /** Throws PAGE_* failures, CALL_CANCELLED. */
   async page(task: TaskDispatched, query: string, url: string, signal: AbortSignal): Promise<ReadPage> {
     const { pages } = this.options;
-    if (!pages) throw new Failure('PAGE_REFUSED', 'No reader of pages is there.');
+    if (!pages) throw new Failure('PAGE_REFUSED', 'This installation cannot read pages.');
     const found = await this.kept(task, { what: 'page', key: cacheKey('page', task.data.tenant, url) }, signal, KeptPage, {
       ttlMs: () => freshnessOf(query).ttlMs,
       make: async () => {

@@ -27,12 +27,12 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
         index: 0,
         purpose: data.capability,
         name: `search.${search.kind}`,
-        request: { query: input.query, limit: input.limit },
+        request: { query: input.query, limit: input.limit, ...(input.further ? { further: input.further } : {}) },
         deadline,
         signal,
         onBegun: (attempt) => show(task, attempt, 0, 'research.query', `Searches for: ${input.query}`),
       },
-      async (running) => JSON.stringify(await sources.find(task, input.query, input.limit, running)),
+      async (running) => JSON.stringify(await sources.find(task, input, running)),
     );
     const early = earlyEnd([end]);
     if (early) return early;

@@ -44,8 +44,8 @@ describe('a capability of an extension', () => {
 
   it.each([
     ['throws', () => Promise.reject(new Error('no tide table')), 'no tide table'],
-    ['gives nothing', () => Promise.resolve(undefined as unknown as Found), 'gives no object with a list `facts`'],
-    ['gives too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'gives no object'],
+    ['gives nothing', () => Promise.resolve(undefined as unknown as Found), 'did not return an object with a list `facts`'],
+    ['gives too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'did not return an object'],
   ])('fails its task where it %s', async (_what, perform, words) => {
     expect(await done(perform)).toMatchObject({
       status: 'error',

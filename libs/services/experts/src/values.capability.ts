@@ -48,7 +48,7 @@ export const valuesCapability =
       },
       async (signal) => {
         if (attempt > 1 && !repeatable)
-          throw new Failure('TOOL_FAILED', 'It may have run before this worker took over, and does not say that it may run twice.');
+          throw new Failure('TOOL_FAILED', 'It may already have run before this worker took over, and it is not marked as safe to repeat.');
         return performed(name, () => perform(given, { signal, timeoutMs: data.timeoutS * 1_000, tenant: data.tenant }));
       },
       async ({ content, attempt: at }) => {
@@ -60,7 +60,7 @@ export const valuesCapability =
           epoch: data.epoch,
           confidence: 1,
         }));
-        await say(at, 1, 'mcp.result', `${name} has found ${facts.length} ${facts.length === 1 ? 'fact' : 'facts'}`, content);
+        await say(at, 1, 'mcp.result', `${name} found ${facts.length} ${facts.length === 1 ? 'fact' : 'facts'}`, content);
         return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
       },
       (failure, at) => say(at, 1, 'mcp.result', `${name}: ${failure.message}`, failure.message),
@@ -77,6 +77,7 @@ async function performed(name: string, perform: () => Promise<unknown>): Promise
       cause: error,
     });
   }
-  if (!Found.safeParse(found).success) throw new Failure('TOOL_FAILED', `\`${name}\` gives no object with a list \`facts\` of texts.`);
+  if (!Found.safeParse(found).success)
+    throw new Failure('TOOL_FAILED', `\`${name}\` did not return an object with a list \`facts\` of texts.`);
   return found;
 }

@@ -40,6 +40,8 @@ import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
 import { RunsController } from './runs/runs.controller.js';
+import { TemplateOptions } from './settings/template-options.js';
+import { TemplatesController } from './settings/templates.controller.js';
 import { SettingChanges } from './settings/setting-changes.js';
 import { Skills } from './skills/skills.js';
 import { SkillsController } from './skills/skills.controller.js';
@@ -69,6 +71,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         FeedbackController,
         CollectionsController,
         PromptsController,
+        TemplatesController,
         SkillsController,
         InsightsController,
         QuarantineController,
@@ -95,6 +98,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         KeptSchema,
         ModelDirectory,
         Prompts,
+        TemplateOptions,
         QueueWaits,
         RemoteImages,
         RunDirectory,

@@ -25,5 +25,5 @@ export {
   type Resolved,
   type StreamEnd,
   type StreamKind,
-  type TemplateCatalogue,
+  type TemplateSource,
 } from './options.js';

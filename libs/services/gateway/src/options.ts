@@ -1,6 +1,6 @@
 import type { CallRecorded, Caller, KeyRole, RunView, Template } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
-import type { CrashPoints, History, Logger } from '@conclave/platform';
+import type { Logger, Probe } from '@conclave/platform';
 import type {
   Blobs,
   DocumentReader,
@@ -29,11 +29,13 @@ export interface DescribedModel {
 }
 
 /** Templates, aliases and models by the names clients use. */
-export interface TemplateCatalogue {
+export interface TemplateSource {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
   /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
   upToDate?(): Promise<void>;
+  /** Reads the templates anew, with the settings as they are now. */
+  refresh?(): Promise<void>;
   /** Why no model can serve an existing template yet, checked once more; null for every other name. */
   waitsFor(modelName: string): Promise<string | null>;
   /** Every name a client may use, templates first. May be slow while a provider is down; the gateway then lists only the templates. */
@@ -156,7 +158,7 @@ export const defaultLimits: GatewayLimits = {
 };
 
 export interface GatewayOptions {
-  readonly catalogue: TemplateCatalogue;
+  readonly catalogue: TemplateSource;
   readonly log: EventLog;
   readonly state: StateStore;
   readonly stream: RunStream;
@@ -204,8 +206,7 @@ export interface GatewayOptions {
   readonly asyncApi: () => string;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
-  readonly history?: History;
-  readonly crashPoints?: CrashPoints;
+  readonly probe?: Probe;
   /** Creates the id of a run when its request does not determine it; default random. For tests that repeat a run exactly. */
   readonly newRunId?: () => string;
 }

@@ -79,7 +79,7 @@ async function world(text = long, over: Partial<StoredDocument> = {}) {
     error: (_line, fields) => void errors.push(fields),
     child: () => logger,
   };
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const read = async () => (await state.settings.read(name))!.value as StoredDocument;
   const change = async (next: Partial<StoredDocument>) => {
     const { version, value } = (await state.settings.read(name))!;
@@ -202,7 +202,7 @@ describe('an uploaded document', () => {
   });
 
   it.each([
-    ['of a kind that is not read', new Failure('DOCUMENT_UNSUPPORTED'), 'not read'],
+    ['of a kind that is not read', new Failure('DOCUMENT_UNSUPPORTED'), 'cannot be read'],
     ['that is broken', new Failure('DOCUMENT_UNREADABLE', 'It is encrypted.'), 'It is encrypted.'],
     ['that meets a mistake of ours', new TypeError('x is not a function'), 'unexpected'],
   ])('%s is over with a sentence, and no record is blamed', async (_what, error, sentence) => {

@@ -81,7 +81,9 @@ export class DocumentIngest {
       const record = await this.open(work);
       if (record.status === 'ready' || record.status === 'failed') return [];
       if (!this.reader || !vectors || !embedder)
-        throw new Failure('VECTORS_UNAVAILABLE', 'This installation has none: set `stores.chroma`.', { context: { configured: false } });
+        throw new Failure('VECTORS_UNAVAILABLE', 'This installation has no vector store: set `stores.chroma`.', {
+          context: { configured: false },
+        });
       await this.work(work, record, { reader: this.reader, vectors, embedder }, signal);
       return [];
     } catch (error) {
@@ -96,7 +98,7 @@ export class DocumentIngest {
     const work = { tenant, document, take: Number(event.id.split('/').at(-1)), scope: { tenant, collection: '' } };
     await this.update(work, {
       status: 'failed',
-      problem: 'Processes died while they read it. Split it, or send it in another format.',
+      problem: 'Processes died while reading it. Split it, or send it in another format.',
     }).catch(ignoreGone);
   }
 
@@ -112,7 +114,7 @@ export class DocumentIngest {
     const read = await reader.read({ bytes, mime: document.mime, name: document.name, signal });
     const chunks = chunksOf(document.id, read.text);
     if (chunks.length === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It holds no text.');
-    if (chunks.length > mostChunks) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${chunks.length} parts, ${mostChunks} are taken.`);
+    if (chunks.length > mostChunks) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${chunks.length} parts; the limit is ${mostChunks}.`);
     // Stored progress counts only for the same embedder and the same number of chunks.
     const known = record.embedder === embedder.id && record.total === chunks.length ? record.done : 0;
     if (known === 0) await this.forget(work);
@@ -151,7 +153,7 @@ export class DocumentIngest {
     if (signal.aborted) return defer(1);
     const failure = error instanceof Failure ? error : new Failure('INTERNAL', undefined, { cause: error });
     if (isOutage(failure) && failure.code !== 'BLOB_MISSING') throw failure;
-    if (!(error instanceof Failure)) this.logger.error('A document could not be worked on.', { document: id, error });
+    if (!(error instanceof Failure)) this.logger.error('A document could not be processed.', { document: id, error });
     if (waits(failure)) {
       // Without its collection none of its chunks exist any more.
       const lost = failure.code === 'COLLECTION_NOT_FOUND' ? { done: 0 } : {};
@@ -160,7 +162,7 @@ export class DocumentIngest {
       return outcome === 'gone' ? [] : defer(failure.options.retryAfterMs ?? awayMs);
     }
     const problem =
-      failure.code === 'BLOB_MISSING' ? 'Its bytes are not kept any more. Send the document again.' : failure.message.slice(0, 1_000);
+      failure.code === 'BLOB_MISSING' ? 'Its bytes are no longer stored. Send the document again.' : failure.message.slice(0, 1_000);
     this.metrics.count('documents_ingested_total', { outcome: 'failed' });
     this.logger.warn('A document cannot be used.', { document: id, code: failure.code });
     return this.whenThere(async () => {
@@ -210,7 +212,7 @@ export class DocumentIngest {
       const next: StoredDocument = { ...record, ...change, updatedAt: await this.state.now() };
       if (await this.state.settings.write(name, stored.version, next)) return 'written';
     }
-    throw new Failure('STORE_UNAVAILABLE', 'The record of a document changes all the time.');
+    throw new Failure('STORE_UNAVAILABLE', 'The record of a document changed too often at the same time.');
   }
 }
 

@@ -55,17 +55,17 @@ export async function extractTriples(
   if (answered.kind !== 'answer') {
     counted('failed');
     const code = answered.kind === 'failed' ? answered.failure.code : 'CALL_CANCELLED';
-    logger.warn('No model read what a run teaches: the knowledge graph goes without its triples.', { run: runId, code });
+    logger.warn('No model extracted triples from a run: the knowledge graph does not get them.', { run: runId, code });
     return { kind: 'read', triples: [], records };
   }
   const { triples, dropped, unusable } = readTriples(answered.reply.content);
   counted(unusable ? 'unusable' : triples.length > 0 ? 'ok' : 'empty');
   if (unusable)
-    logger.warn('A reply held no triples that can be used: the knowledge graph goes without them.', {
+    logger.warn('A reply contained no usable triples: the knowledge graph does not get them.', {
       run: runId,
       model: answered.model,
       reason: unusable,
     });
-  else if (dropped > 0) logger.info('Items of a reply were no triples and were left out.', { run: runId, model: answered.model, dropped });
+  else if (dropped > 0) logger.info('Items of a reply were not triples and were left out.', { run: runId, model: answered.model, dropped });
   return { kind: 'read', triples, records };
 }

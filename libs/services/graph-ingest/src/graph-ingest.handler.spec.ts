@@ -203,7 +203,7 @@ describe('graph ingest', () => {
     await handler.onProposed(proposed({ kind: 'document', text: 'x', rating: null }, 'd'), context);
     await handler.onProposed(proposed({ about: null }, 'e'), context);
     expect(await about(graph, 'Aspirin')).toEqual(before);
-    expect(lines.some(({ message }) => message.includes('correction is not learned'))).toBe(true);
+    expect(lines.some(({ message }) => message.includes('correction could not be learned'))).toBe(true);
     expect(JSON.stringify(lines)).not.toContain('joy');
   });
 });

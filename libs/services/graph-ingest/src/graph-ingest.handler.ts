@@ -71,13 +71,13 @@ export class GraphIngestHandler {
   async onProposed(@Payload() event: KnowledgeProposed, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     const { kind, tenant, about, rating } = event.data;
     if (kind === 'document') return this.documents.ingest(event, context.signal);
-    if (kind === 'correction') this.logger.info('A correction is not learned: only its rating counts.', { run: about ?? undefined });
+    if (kind === 'correction') this.logger.info('A correction could not be learned; only its rating counts.', { run: about ?? undefined });
     if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
     return this.whileAvailable(async () => {
       const positive = rating > 3;
       const { relations, syntheses } = await this.graph.adjustTrust({ tenant, runId: about, eventId: event.id, positive });
       await this.state.caches.write({ tenant, key: graphJudgementKey, value: event.id, ttlMs: graphJudgementMs, tags: [] });
-      this.logger.info('A rating changed the trust of what a run taught.', { run: about, positive, relations, syntheses });
+      this.logger.info('A rating changed the trust in what was learned from a run.', { run: about, positive, relations, syntheses });
       return [];
     });
   }
@@ -95,8 +95,8 @@ export class GraphIngestHandler {
   ): Promise<void> {
     const { added, confirmed, refused, quarantined } = await this.graph.addTriples({ ...at, eventId, source: 'answer', triples });
     const fields = { run: at.runId, added, confirmed, refused, quarantined: quarantined.length };
-    if (quarantined.length > 0) this.logger.warn('What a run teaches contradicts the knowledge graph and waits for a decision.', fields);
-    else this.logger.info('A run taught the knowledge graph.', fields);
+    if (quarantined.length > 0) this.logger.warn('A statement of a run contradicts the knowledge graph and waits for a decision.', fields);
+    else this.logger.info('The knowledge graph learned from a run.', fields);
   }
 
   private async whileAvailable(write: () => Promise<HandlerOutcome>): Promise<HandlerOutcome> {

@@ -80,7 +80,7 @@ const unsaid = 0.6;
 export function readTriples(reply: string): TriplesReading {
   const items = itemsOf(jsonIn(reply));
   if (!items)
-    return { triples: [], dropped: 0, unusable: reply.trim() === '' ? 'The reply is empty.' : 'The reply holds no list of triples.' };
+    return { triples: [], dropped: 0, unusable: reply.trim() === '' ? 'The reply is empty.' : 'The reply contains no list of triples.' };
   const read = items.map(tripleOf).filter((one) => one !== null);
   const triples = read.slice(0, mostTriples);
   const unusable = items.length > 0 && triples.length === 0 ? 'None of its items is a triple.' : null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, Failure, makeEvent, type Event, type PlanRequested, type Template } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
-import { noCrashPoints } from '@conclave/platform';
+import { noProbe } from '@conclave/platform';
 import { encodeEvent, MemoryBlobs, MemoryStores, type StateStore, type Step } from '@conclave/ports';
 import { EngineHandler } from './engine.handler.js';
 
@@ -50,15 +50,15 @@ function engine(commit?: () => Promise<never>, now = 3) {
         }),
     },
   } as unknown as StateStore;
-  return new EngineHandler(state, noCrashPoints);
+  return new EngineHandler(state, noProbe);
 }
 
 describe('a terminal event that is published twice', () => {
   it('has one id and one content, whichever process publishes it again: its input was applied once', async () => {
     const stores = new MemoryStores();
-    const first = new EngineHandler(stores.connect('first').state, noCrashPoints);
+    const first = new EngineHandler(stores.connect('first').state, noProbe);
     await stores.runs.accept({ header, retryKey: null, openLimit: 5 });
-    const heir = new EngineHandler(stores.connect('heir').state, noCrashPoints);
+    const heir = new EngineHandler(stores.connect('heir').state, noProbe);
     const ends = [await first.onCommand(command('abort')), await heir.onCommand(command('abort'))].map((outputs) =>
       (outputs as readonly Event[]).find(({ type }) => type === 'RunCompleted')!,
     );

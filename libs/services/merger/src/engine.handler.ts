@@ -1,11 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
+import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
-import { CRASH_POINTS, EventPattern, reachedDurably, type CrashPoints } from '@conclave/platform';
+import { EventPattern, PROBE, reachedDurably, type Probe } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
+import { stepId } from './run-folding.js';
 import { chainHash, stateHash } from './step-hash.js';
 
 /** Milliseconds before retrying a step whose run kept changing concurrently. */
@@ -20,7 +21,7 @@ const strayMs = 60_000;
 export class EngineHandler {
   constructor(
     @Inject(STATE) private readonly state: StateStore,
-    @Inject(CRASH_POINTS) private readonly crashPoints: CrashPoints,
+    @Inject(PROBE) private readonly probe: Probe,
   ) {}
 
   @EventPattern('PlanRequested')
@@ -73,10 +74,10 @@ export class EngineHandler {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
         const unapplied = current === null ? request : null;
         const decision = step(current, event, at.now, strategyOf, unapplied);
-        this.crashPoints.reached('merger', 'engine-decided', event.id);
+        this.probe.reached('merger', 'engine-decided', event.id);
         return decision && storable(event, unapplied, current?.hash ?? '', decision, at);
       });
-      await reachedDurably(this.crashPoints, this.state, 'merger', 'engine-committed', event.id);
+      await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
       return committed.outputs;
     } catch (error) {
       // Contention for the run is no fault of this record, which as a dead letter would end the run.
@@ -86,6 +87,8 @@ export class EngineHandler {
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, header);
       if ((await this.state.now()) - event.time < strayMs) return defer(notBegunMs);
+      // A child run that was cancelled before it was accepted: the flag of its task keeps it from beginning.
+      if (event.type === 'CommandIssued' && event.data.command.name === 'cancel' && parentTaskOf(event.runId)) return [];
       throw error;
     }
   }
@@ -111,9 +114,9 @@ function storable(event: EngineInput, request: PlanRequested | null, before: str
   const { runId } = next;
   const decided = facts.findLast((fact) => fact.kind === 'Decided');
   const terminal = next.endedAt !== null;
-  const record = makeEvent(
+  const record = ownEvent(
     StepRecorded,
-    { id: `${runId}/step/${version}`, runId, source: 'merger', time: at.now },
+    { id: stepId(runId, version), runId, source: 'merger', time: at.now },
     {
       version,
       ...recorded,

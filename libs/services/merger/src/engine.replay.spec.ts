@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, PlanRequested, type Event, type StepRecorded, type Template } from '@conclave/contracts';
 import { replay, type EngineInput, type RunState } from '@conclave/loop';
-import { noCrashPoints } from '@conclave/platform';
+import { noProbe } from '@conclave/platform';
 import type { StateStore, Step } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 import { EngineHandler } from './engine.handler.js';
@@ -65,7 +65,7 @@ function engine() {
     return Promise.resolve({ outputs: taken?.outputs ?? [], repeated: false, state: stored });
   };
   const state = { runs: { header: () => Promise.resolve(request), commit } } as unknown as StateStore;
-  return { handler: new EngineHandler(state, noCrashPoints), steps };
+  return { handler: new EngineHandler(state, noProbe), steps };
 }
 
 describe('what the engine records of its steps', () => {

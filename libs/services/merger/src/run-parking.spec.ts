@@ -17,7 +17,7 @@ async function world() {
   const log = {
     publish: (events: readonly Event[]) => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(void published.push(...events))),
   } as unknown as EventLog;
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const parking = new RunParking(state, log, silentLogger, metrics, 60_000);
   await state.runs.accept(acceptance(runId));
   await state.leases.renewProcess({ id: 'gateway', service: 'gateway', classes: [], ttlMs: 6_000 });

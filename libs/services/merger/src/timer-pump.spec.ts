@@ -1,13 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Event } from '@conclave/contracts';
-import { noCrashPoints, openMetrics, silentLogger } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 import { counting, nthInput, timer as armed, until, type Tally } from '@conclave/ports/suites';
 import { TimerPump } from './timer-pump.js';
 
 const timer = (n: number): DueTimer => ({ runId: `run_${String(n).padStart(8, '0')}`, name: 'due', arm: 1, dueAt: 5 });
 /** Every run has one overdue task and one that is not. */
-const task = (startBy: number) => ({ status: 'open', started: false, startBy, deadline: 90_000, taskClass: 'expert' });
+const task = (startBy: number) => ({
+  status: 'open',
+  started: false,
+  startBy,
+  deadline: 90_000,
+  taskClass: 'expert',
+  spec: { capability: 'expert.general' },
+});
 const stateOf = (runId: string) => ({ tasks: { [`${runId}/0/x1`]: task(-2_000), [`${runId}/0/x2`]: task(50_000) } });
 
 const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
@@ -56,7 +63,7 @@ function world(count: number, failing = 0) {
       return Promise.resolve();
     },
   } as unknown as EventLog;
-  return { pump: new TimerPump(state, log, silentLogger, noCrashPoints, { count: () => undefined }), empty, published, order };
+  return { pump: new TimerPump(state, log, silentLogger, noProbe, { count: () => undefined }), empty, published, order };
 }
 
 describe('the timer pump', () => {
@@ -96,11 +103,11 @@ describe('the timer pump', () => {
     const log = {
       publish: (events: readonly Event[]) => Promise.resolve(void published.push(...events.map(({ runId }) => runId))),
     } as unknown as EventLog;
-    const metrics = openMetrics({ runtime: false });
+    const metrics = openMetrics();
     const told: unknown[] = [];
     const logger = { ...silentLogger, error: (message: string, fields: unknown) => void told.push([message, fields]) };
     const runs = { unpublished: () => Promise.resolve([]), header: () => Promise.resolve(null), read: () => Promise.resolve(null) };
-    const pump = new TimerPump({ ...state, runs } as unknown as StateStore, log, logger, noCrashPoints, metrics);
+    const pump = new TimerPump({ ...state, runs } as unknown as StateStore, log, logger, noProbe, metrics);
     pump.onApplicationBootstrap();
     await until('every timer has gone', async () => (await state.timers.due(1)).length === 0);
     await pump.onApplicationShutdown();

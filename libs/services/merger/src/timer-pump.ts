@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
-import { overdueTasks, type RunState } from '@conclave/loop';
-import { CRASH_POINTS, LOGGER, METRICS, traceparentIn, type CrashPoints, type Logger, type Metrics } from '@conclave/platform';
+import { childRunId, isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
+import { overdueTasks, runCapability, type RunState } from '@conclave/loop';
+import { LOGGER, METRICS, PROBE, traceparentIn, type Logger, type Metrics, type Probe } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 
 /** Longest wait in milliseconds between two reads of the timers. */
@@ -25,7 +25,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     @Inject(STATE) private readonly state: StateStore,
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(CRASH_POINTS) private readonly crashPoints: CrashPoints,
+    @Inject(PROBE) private readonly probe: Probe,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
   ) {}
 
@@ -55,12 +55,12 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
   private async fireDue(): Promise<void> {
     const due = await this.state.timers.due(batch);
     if (due.length === 0) return this.state.timers.wait(maxWaitMs, this.stop.signal);
-    this.crashPoints.reached('merger', 'timer-due', due[0]!.runId);
+    this.probe.reached('merger', 'timer-due', due[0]!.runId);
     const now = await this.state.now();
     const fired = await Promise.all(due.map((timer) => this.firedOrDropped(timer, now)));
     const events = fired.filter((event) => event !== null);
     if (events.length > 0) await this.log.publish(events);
-    this.crashPoints.reached('merger', 'timer-published', due[0]!.runId);
+    this.probe.reached('merger', 'timer-published', due[0]!.runId);
     for (const timer of due) await this.state.timers.remove(timer);
   }
 
@@ -83,13 +83,19 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     const tasks = await Promise.all(
       overdue.map(async ({ taskId, taskClass }) => ({
         taskId,
-        started: await this.state.journal.started(taskId),
+        started: await this.started(taskId, run!.state),
         liveWorkers: await this.state.leases.liveWorkers(taskClass),
       })),
     );
     const id = timerId(runId, arm);
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     return makeEvent(TimerFired, { id, runId, source: 'merger', time: now, traceparent }, { runId, arm, dueAt, firedAt: now, tasks });
+  }
+
+  /** A task that is a run of its own has begun once that run is accepted. */
+  private async started(taskId: string, { tasks }: RunState): Promise<boolean> {
+    if (tasks[taskId]?.spec.capability !== runCapability) return this.state.journal.started(taskId);
+    return (await this.state.runs.header(childRunId(taskId))) !== null;
   }
 
   private async sweep(): Promise<void> {

@@ -1,10 +1,10 @@
 import { demoProvider, type Complexity, type PlannedTask, type PlanRequested, type SafetyTopic } from '@conclave/contracts';
 import { asksNothing, complexityOf } from '@conclave/questions';
 import { hasImage } from '@conclave/strategies';
-import type { Seen } from './lookup.js';
+import type { LookupResult } from './lookup.js';
 
 /** The complexity level of a run, and why. */
-export interface Level {
+export interface RatedComplexity {
   readonly complexity: Complexity;
   readonly signals: string[];
   /** Category named by a marker in the question; null without one. */
@@ -19,13 +19,13 @@ export interface Level {
  * The level forced by the request, else by the template, else read from the wording of the question, without a model call. An image
  * makes the level at least moderate: the vision expert must look first.
  */
-export function levelOf(request: PlanRequested['data']): Level {
+export function levelOf(request: PlanRequested['data']): RatedComplexity {
   const level = levelInWords(request);
   if (level.complexity !== 'trivial' || !hasImage(request.attachments)) return level;
   return { ...level, complexity: 'moderate', signals: [...level.signals, 'context:image'], lookUp: null };
 }
 
-function levelInWords(request: PlanRequested['data']): Level {
+function levelInWords(request: PlanRequested['data']): RatedComplexity {
   const read = complexityOf(request.goal, {
     hasHistory: request.conversation.length > 0,
     hasAttachments: (request.attachments ?? []).length > 0,
@@ -45,7 +45,7 @@ function levelInWords(request: PlanRequested['data']): Level {
  * The level after the lookup. A trivial question becomes moderate if documents or earlier answers cover it, if the lookup was not
  * done in time, or if only the web could answer it; otherwise it stays trivial.
  */
-export function raiseLevel(level: Level, seen: Seen | null, searchesWeb: boolean): Level {
+export function raiseLevel(level: RatedComplexity, seen: LookupResult | null, searchesWeb: boolean): RatedComplexity {
   const why = seen?.documents
     ? 'lookup:documents'
     : seen?.learned
@@ -62,7 +62,7 @@ export function raiseLevel(level: Level, seen: Seen | null, searchesWeb: boolean
  * Whether the models can answer the question only from a document: every model is the demo model, which quotes documents and leaves
  * sums to a tool. False when the request sets the level, a program reads the answer, or more than the wording matters.
  */
-export function needsDocument(request: PlanRequested['data'], level: Level): boolean {
+export function needsDocument(request: PlanRequested['data'], level: RatedComplexity): boolean {
   const { goal, template, conversation, attachments, answer } = request;
   if (level.complexity === 'trivial' || request.complexity !== undefined || (attachments ?? []).length > 0) return false;
   if (![template.planner, template.judge].every(({ models }) => models.every(isDemo))) return false;
@@ -70,18 +70,23 @@ export function needsDocument(request: PlanRequested['data'], level: Level): boo
   const format = answer.response_format;
   if (format !== undefined && format['type'] !== 'text') return false;
   const read = complexityOf(goal, { hasHistory: conversation.length > 0, hasAttachments: false });
-  if (looksLikeSum.test(goal) || read.signals.some((signal) => signal === 'tool:calculation' || signal === 'tool:percentage')) return false;
+  if (looksLikeSum(goal)) return false;
   // The topic of a later question may be in earlier turns; a request to write something stands alone.
   return conversation.length === 0 || (!read.factual && !read.signals.includes('context:history'));
 }
 const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
-const looksLikeSum = /\d\s*[-+*/^%×÷·−]\s*\(?\d|√/u;
+/** Signs of a sum, or a number beside a word for reckoning in English or German. */
+const looksLikeSum = (goal: string): boolean => signOfSum.test(goal) || sumInWords.test(goal) || (/\d/u.test(goal) && wordOfSum.test(goal));
+const signOfSum = /\d\s*[-+*/^×÷·−]\s*\(?\d|\d\s*[%‰!]|√/u;
+const sumInWords = /\p{L} (?:plus|minus|multiplied by|divided by|geteilt durch|multipliziert mit) \p{L}/iu;
+const wordOfSum =
+  /(?<!\p{L})(?:calculate|compute|per ?cent(?:age)?|plus|minus|times|divided|squared|root|sum|product|berechne|rechne|ausrechnen|prozent|mal|hoch|geteilt|\p{L}*wurzel|summe|produkt)(?!\p{L})/iu;
 
 /**
  * The level of a question that needs a document, after the lookup: trivial if no document and nothing learned covers it. The answer
  * then only says who answers and what it can do, which is harmless on any topic.
  */
-export function lowerLevel(level: Level, seen: Seen | null): Level {
+export function lowerLevel(level: RatedComplexity, seen: LookupResult | null): RatedComplexity {
   if (seen && (seen.documents || seen.learned || seen.late)) return level;
   return { ...level, complexity: 'trivial', signals: [...level.signals, 'lookup:nothing'], category: null, safety: [], lookUp: null };
 }

@@ -35,12 +35,12 @@ export interface LookupParts {
   readonly embedder: Embedder | null;
 }
 
-const Seen = z.object({
+const LookupResult = z.object({
   documents: z.boolean().describe('a passage of a document is about the question'),
   learned: z.boolean().describe('something that was learned before is'),
   late: z.boolean().describe('the stores did not answer in time'),
 });
-export type Seen = z.infer<typeof Seen>;
+export type LookupResult = z.infer<typeof LookupResult>;
 
 type Request = Pick<PlanRequested['data'], 'template' | 'caller'>;
 type Look = Omit<JournalledLook, 'index' | 'name' | 'purpose' | 'request'>;
@@ -64,7 +64,12 @@ export class Lookup {
    * Returns null if there is nothing to search. `anywhere` also counts a document that only names what the question names. The journal
    * keeps the result, so that a repeat decides the same.
    */
-  async look(look: Look, request: Request, whole: string, where: 'everywhere' | 'anywhere' | 'learned'): Promise<Journalled<Seen> | null> {
+  async look(
+    look: Look,
+    request: Request,
+    whole: string,
+    where: 'everywhere' | 'anywhere' | 'learned',
+  ): Promise<Journalled<LookupResult> | null> {
     // The question is compared with every hit; in a long text its two ends say what is asked.
     const question = bothEnds(whole);
     const documents = where === 'learned' ? [] : this.documents(request, question, where === 'anywhere' ? mayBearOn : isAbout);
@@ -73,15 +78,15 @@ export class Lookup {
     return journalledJson(
       this.maker,
       { ...look, index: lookupIndex, name: 'lookup', purpose: 'plan.lookup', request: { question, where } },
-      Seen,
+      LookupResult,
       async () => {
         const signal = AbortSignal.any([look.signal, AbortSignal.timeout(this.withinMs)]);
         const any = async (looks: readonly ((signal: AbortSignal) => Promise<boolean>)[]): Promise<boolean> =>
           (await Promise.all(looks.map((one) => one(signal)))).includes(true);
         // A store that is unavailable finds nothing, and one that is late leaves the question open.
         const all = Promise.all([any(documents), any(learned)]).then(
-          ([found, known]): Seen => ({ documents: found, learned: known, late: false }),
-          (): Seen => ({ documents: false, learned: false, late: true }),
+          ([found, known]): LookupResult => ({ documents: found, learned: known, late: false }),
+          (): LookupResult => ({ documents: false, learned: false, late: true }),
         );
         return pTimeout(all, { milliseconds: this.withinMs, fallback: () => ({ documents: false, learned: false, late: true }) });
       },

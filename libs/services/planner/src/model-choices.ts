@@ -1,7 +1,7 @@
 import type { PlannedTask, PlanRequested } from '@conclave/contracts';
 import type { StateStore } from '@conclave/ports';
 import type { Calls } from '@conclave/calls';
-import { thompsonOrder, type Random } from './thompson.js';
+import { thompsonOrder, type RandomSource } from './thompson.js';
 import * as z from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
@@ -30,7 +30,7 @@ export class ModelChoices {
   constructor(
     private readonly scores: Pick<StateStore['scores'], 'read'>,
     private readonly maker: Pick<Calls, 'tool'>,
-    private readonly random: Random,
+    private readonly random: RandomSource,
   ) {}
 
   /** One draw per plan; the journal keeps it, so that a repeat asks the same models. Null if there is nothing to draw. */

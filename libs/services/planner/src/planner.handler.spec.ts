@@ -109,9 +109,9 @@ describe('the planner', () => {
     await handler.onRequest(request, context);
     expect(said()).toEqual([
       'm@fake makes the plan of a moderate question',
-      expect.stringMatching(/^The plan could not be used \(attempt 1 of 3\): the reply contains no JSON\./),
+      expect.stringMatching(/^The plan was invalid \(attempt 1 of 3\): the reply contains no JSON\./),
       'm@fake is asked for the plan again (attempt 2 of 3)',
-      expect.stringMatching(/^The plan could not be used \(attempt 2 of 3\): the plan has no task\./),
+      expect.stringMatching(/^The plan was invalid \(attempt 2 of 3\): the plan has no task\./),
       'm@fake is asked for the plan again (attempt 3 of 3)',
       'The plan has come',
     ]);

@@ -34,7 +34,7 @@ import {
   type WorkState,
 } from '@conclave/calls';
 import { planAsk, strategyOf, withVision, type Ask, type PlanAsked, type PlanSaid } from '@conclave/strategies';
-import { type Random } from './thompson.js';
+import { type RandomSource } from './thompson.js';
 import type * as z from 'zod';
 import { levelOf, lowerLevel, needsDocument, raiseLevel, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
@@ -61,7 +61,7 @@ const planningLine = (model: string, complexity: string, closesGap: boolean, { n
 /** A line that says whether a plan is usable and, if not, what is wrong with it. */
 function resultLine([why]: readonly string[], { n, of }: Try): string {
   if (why === undefined) return 'The plan has come';
-  return `The plan could not be used (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
+  return `The plan was invalid (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
 }
 
 const ownPlanLine = (model: string, epoch: number, { n, of }: Try): string =>
@@ -76,6 +76,8 @@ interface Planning {
   readonly request: PlanRequested['data'];
   /** Null for the first plan. */
   readonly gap: GapDetected['data'] | null;
+  /** What the budget of the run leaves. */
+  readonly left: Pick<GapDetected['data']['left'], 'model_calls' | 'tokens'>;
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
@@ -95,7 +97,7 @@ export class PlannerHandler {
     @Inject(STATE) private readonly state: PlannerState,
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(RUN_STREAM) private readonly stream: ShownIn,
-    @Inject(RANDOM) random: Random,
+    @Inject(RANDOM) random: RandomSource,
     @Inject(SEARCH) search: Search | null = null,
     @Inject(GRAPH) graph: KnowledgeGraph | null = null,
     @Inject(VECTORS) vectors: Vectors | null = null,
@@ -124,7 +126,9 @@ export class PlannerHandler {
     const planning = await this.begun(event, header.data, gap, context.signal);
     if (!planning) return [];
     const own = strategyOf(gap.strategy ?? header.data.template.strategy).planAsk;
-    return own ? this.planByOwnAsk(planning, own, gap.asked ?? {}) : this.plan(planning);
+    if (own) return this.planByOwnAsk(planning, own, gap.asked ?? {});
+    // The first plan of a strategy that took the run over closes no gap.
+    return this.plan(gap.first ? { ...planning, gap: null } : planning);
   }
 
   @EventPattern('dead:PlanRequested')
@@ -150,7 +154,8 @@ export class PlannerHandler {
     const now = await this.state.now();
     const timeoutMs = request.template.planning_timeout_s * 1000;
     if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return null;
-    return { runId, owner, epoch, request, gap, deadline: now + timeoutMs, signal };
+    const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
+    return { runId, owner, epoch, request, gap, left, deadline: now + timeoutMs, signal };
   }
 
   /** The plan of a strategy with its own ask: the reply is the plan. */
@@ -179,13 +184,12 @@ export class PlannerHandler {
 
   /** Performs the ask of a plan within the run's remaining budget and shows its result. */
   private async ask<In, Out>(
-    { runId, owner, deadline, signal, request, gap }: Planning,
+    { runId, owner, deadline, signal, request, left, gap }: Planning,
     ask: Ask<In, Out>,
     input: In,
     line: (model: string, tried: Try) => string,
   ): Promise<AskedFor<Out>> {
     const { template, limits } = request;
-    const left = gap?.left ?? { model_calls: limits.model_calls, tokens: limits.tokens };
     let shownAttempt = 1;
     const asked = await performAsk(this.maker, ask, input, {
       ...{ runId, owner, deadline, signal, callsPerTry },
@@ -195,6 +199,7 @@ export class PlannerHandler {
       calls: left.model_calls,
       tokens: left.tokens,
       cost: limits.cost,
+      userInputs: gap?.memory.userInputs.map(({ text }) => text) ?? [],
       prices: template.prices,
       onBegun: ({ attempt, model, messages, before }, tried) => {
         shownAttempt = attempt;

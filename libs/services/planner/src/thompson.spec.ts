@@ -1,9 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { betaDraw, observationsToSkip, posteriorMean, skippedBelow, thompsonOrder, type RatingCounts, type Random } from './thompson.js';
+import {
+  betaDraw,
+  observationsToSkip,
+  posteriorMean,
+  skippedBelow,
+  thompsonOrder,
+  type RatingCounts,
+  type RandomSource,
+} from './thompson.js';
 
 /** Mulberry32 (Tommy Ettinger): small and the same on every machine. */
-function seeded(seed: number): Random {
+function seeded(seed: number): RandomSource {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

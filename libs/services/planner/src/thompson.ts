@@ -6,7 +6,7 @@ export interface RatingCounts {
 }
 
 /** Returns numbers from 0 up to but not including 1. */
-export type Random = () => number;
+export type RandomSource = () => number;
 
 /** Below this expected share of good outcomes a model is skipped, once so many outcomes are known (moe.md, Experts). */
 export const skippedBelow = 0.3;
@@ -16,13 +16,13 @@ export const observationsToSkip = 5;
 export const posteriorMean = ({ positive, negative }: RatingCounts): number => (1 + positive) / (2 + positive + negative);
 
 /** A draw from the standard normal distribution (Box and Muller, 1958). */
-const normalDraw = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+const normalDraw = (random: RandomSource): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 /**
  * A draw from the gamma distribution with this shape, at least 1, and scale 1: Marsaglia and Tsang, "A simple method for generating
  * gamma variables", 2000. If the random source is stuck on one number, returns the middle of the distribution after some tries.
  */
-function gammaDraw(shape: number, random: Random): number {
+function gammaDraw(shape: number, random: RandomSource): number {
   const d = shape - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
   for (let tries = 0; tries < 1_000; tries += 1) {
@@ -34,7 +34,7 @@ function gammaDraw(shape: number, random: Random): number {
 }
 
 /** A draw from the Beta distribution, both parameters at least 1, by two gamma draws. */
-export function betaDraw(alpha: number, beta: number, random: Random): number {
+export function betaDraw(alpha: number, beta: number, random: RandomSource): number {
   const a = gammaDraw(alpha, random);
   const b = gammaDraw(beta, random);
   return a / (a + b);
@@ -44,7 +44,7 @@ export function betaDraw(alpha: number, beta: number, random: Random): number {
  * The models in the order they are tried: by one draw each from its posterior, so that better models are asked more often and the
  * others still get a chance (Thompson, 1933). Known bad ones are omitted unless none would remain. Each model once.
  */
-export function thompsonOrder(known: readonly RatingCounts[], random: Random): readonly string[] {
+export function thompsonOrder(known: readonly RatingCounts[], random: RandomSource): readonly string[] {
   const once = [...new Map(known.map((counts) => [counts.model, counts])).values()];
   const isBad = (counts: RatingCounts): boolean =>
     counts.positive + counts.negative >= observationsToSkip && posteriorMean(counts) < skippedBelow;

@@ -1,4 +1,4 @@
-import type { GapDetected, PlannedTask, PlanRequested, ResultReady, TaskOutput, ThoughtCode } from '@conclave/contracts';
+import type { GapDetected, PlannedTask, PlanRequested, ResultReady, RunLimits, TaskOutput, ThoughtCode } from '@conclave/contracts';
 import type { Judge, Strategy } from '@conclave/loop';
 import type * as z from 'zod';
 import type { Ask } from './ask.js';
@@ -46,10 +46,19 @@ export interface PlanSaid {
 export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   /** Schema of its section of a template. Every option has a default. */
   readonly options: z.ZodType<Record<string, unknown>>;
+  /** What its options mean for the template itself, such as its models and limits. */
+  means?(options: Record<string, unknown>): {
+    readonly offered?: boolean;
+    readonly models?: readonly string[];
+    readonly limits?: Partial<RunLimits>;
+    readonly prompts?: Readonly<Record<string, string>>;
+  };
   /** The strategy plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
   /** Its runs cannot read images and files: questions with attachments are refused. */
   readonly readsNoAttachments?: boolean;
+  /** Names of the templates that its runs may start runs of, from its options. */
+  startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** The ask for its plans; absent if the committee's planner makes them. */
   readonly planAsk?: Ask<PlanAsked, PlanSaid>;
   readonly judges: Readonly<Record<string, AskedJudge<Own>>>;

@@ -5,10 +5,12 @@ import { asData, bounded, dataRule, oneLine, sections, type PromptMessage } from
 import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { citedSources, sourceList, type Citation } from '../replies/citations.js';
+import { KnownCitations } from '../replies/known-citations.js';
 import { InsightFilter, readInsight } from '../replies/insight.js';
 import { QuoteFilter } from '../replies/quoting-marks.js';
 import { unsupported, unsupportedNote, type Unsupported } from '../replies/support.js';
 import type { Ask, TextFilter } from './ask.js';
+import { topicsNote, topicsText } from './sub-topics.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
 type Input = Extract<TaskInput, { kind: 'synthesis' }>;
@@ -47,6 +49,7 @@ export const synthesisAsk: Ask<Input, z.infer<typeof Written>> = {
 class AnswerText implements TextFilter {
   private readonly insight = new InsightFilter();
   private readonly quotes: QuoteFilter;
+  private readonly citations: KnownCitations | null;
   private written = '';
   block: string | null = null;
   cited: readonly Citation[] = [];
@@ -55,21 +58,24 @@ class AnswerText implements TextFilter {
   constructor(private readonly input: Input) {
     const own = [input.question, input.system ?? '', ...input.conversation.map(({ content }) => content)].join('\n');
     this.quotes = new QuoteFilter(own, input.answers.map(answerLabel));
+    this.citations = input.onlyKnown && !wantsJson(input) ? new KnownCitations(input.facts.length, own) : null;
   }
 
   push(text: string): string {
-    return this.write(this.quotes.push(this.insight.push(text)));
+    const shown = this.quotes.push(this.insight.push(text));
+    return this.write(this.citations ? this.citations.push(shown) : shown);
   }
 
   end(): string {
     const { shown, block } = this.insight.end();
-    const rest = this.write(this.quotes.push(shown) + this.quotes.end());
+    const last = this.quotes.push(shown) + this.quotes.end();
+    const rest = this.write(this.citations ? this.citations.push(last) + this.citations.end() : last);
     this.block = block;
     this.cited = citedSources(this.written, this.input.facts);
     if (wantsJson(this.input)) return rest;
     this.beyond = unsupported(this.written, this.input.facts, this.input.question);
     const blankAtEnd = Math.min(2, this.written.length - this.written.trimEnd().length);
-    return rest + (sourceList(this.cited) + unsupportedNote(this.beyond)).slice(blankAtEnd);
+    return rest + (sourceList(this.cited) + unsupportedNote(this.beyond) + topicsNote(this.input.topics)).slice(blankAtEnd);
   }
 
   private write(text: string): string {
@@ -103,6 +109,7 @@ const render = (input: Input, cut: Cut, overrides: Overrides): readonly PromptMe
       input.contradictions?.length && !wantsJson(input)
         ? `${marks.contradictions}\n${asData(input.contradictions.map((line) => `- ${bounded(oneLine(line), 700)}`).join('\n'))}\nSay in the answer that they differ, and which of them the facts bear out.`
         : null,
+      input.topics ? topicsText(input.topics, overrides, cut) : null,
       input.thinking ? `${marks.thinking}\n${asData(bounded(input.thinking, Math.round(answerLength * cut.scale)))}` : null,
       input.openGap
         ? `${marks.stillOpen} ${bounded(input.openGap.replace(/\s+/g, ' '), 500)} (leave this out if the facts settle it)`

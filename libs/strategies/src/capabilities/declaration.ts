@@ -27,7 +27,7 @@ export interface CapabilityDeclaration {
   /** Name of the operation or tool that the plan means. */
   tool?(said: { readonly tool: string | null; readonly named: string }, template: Template): string | null;
   /** Faults of a task, as sentences for the planner; empty for a valid one. */
-  faults?(task: PlannedTask, template: Template): readonly string[];
+  faults?(task: PlannedTask, template: Pick<Template, 'tools' | 'collections'>): readonly string[];
   /** Input for the worker. */
   input(source: TaskSource): TaskInputDraft;
   /** Default task class; an operator may choose another. */

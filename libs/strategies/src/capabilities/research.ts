@@ -1,4 +1,5 @@
 import { defineCapability } from './declaration.js';
+import { furtherOf } from './further.js';
 
 /** Hits requested from a search. */
 export const searchResults = 5;
@@ -9,6 +10,12 @@ export const research = defineCapability({
   forPlanner: 'searches documents or the web; give `search_query`, a few concrete words',
   query: 'instruction',
   faults: ({ id, query }) => (query ? [] : [`Research task "${id}" has no search_query.`]),
-  input: ({ task: { spec } }) => ({ kind: 'research', task: spec.task, query: spec.query ?? spec.task, limit: searchResults }),
+  input: ({ run, task: { spec, epoch } }) => ({
+    kind: 'research',
+    task: spec.task,
+    query: spec.query ?? spec.task,
+    limit: searchResults,
+    ...furtherOf(run, epoch),
+  }),
   taskClass: 'evidence',
 });

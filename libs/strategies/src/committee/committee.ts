@@ -18,10 +18,10 @@ const [stuckRounds, stalledRounds] = [3, 2];
 
 /** The plan used when the planner returns none: one general task on the goal, at the level already found. */
 function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
-  if (run.planned > 0) return null;
+  if (run.plan !== null) return null;
   const { refused } = own;
   return {
-    epoch: 0,
+    epoch: run.epoch,
     complexity: refused?.complexity ?? 'moderate',
     signals: refused?.signals ?? [],
     safety: refused?.safety ?? [],
@@ -69,7 +69,7 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
   id,
   // The committee's options are members of the template itself.
   options: z.strictObject({}),
-  commands: ['cancel', 'pause', 'resume'],
+  commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
   limits: (view) => {
     const isOnce = modeOf({ ...view, own: view.own ?? initialOwn }) === 'none';
     const replans = isOnce ? 0 : view.template.max_agentic_rounds;
@@ -105,7 +105,7 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
     return own.draft ? [{ do: 'say', draft: unreviewed(view, own.draft) }] : [];
   },
   onDecided: ({ run, template }) => {
-    const text = `Agentic Loop — Iteration ${run.epoch + 1}/${template.max_agentic_rounds}: ${run.gap}`;
+    const text = `Agentic Loop — Iteration ${run.replans + 1}/${template.max_agentic_rounds}: ${run.gap}`;
     const forbidTried = run.decisions.at(-1)?.rule === 'D7';
     return [
       { do: 'note', code: 'agentic.iteration', text },

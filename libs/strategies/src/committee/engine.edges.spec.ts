@@ -34,8 +34,9 @@ describe('cancelling', () => {
   it('rejects a command that it does not take, with a reason, and goes on', () => {
     const run = new Scenario();
     run.requested();
-    expect(run.command(1, { name: 'steer', text: 'Look elsewhere.' })!.entries).toEqual([
-      { kind: 'command.rejected', seq: 1, name: 'steer', reason: expect.stringContaining('does not take this command') },
+    expect(run.command(1, { name: 'override_step', skill: 'research', input: 'Look elsewhere.' })!.entries).toEqual([
+      expect.objectContaining({ kind: 'command.accepted', seq: 1, name: 'override_step' }),
+      { kind: 'command.rejected', seq: 1, name: 'override_step', reason: expect.stringContaining('does not take this command') },
     ]);
     expect(run.state!.awaiting).not.toBeNull();
   });
@@ -63,6 +64,7 @@ describe('a pause', () => {
     run.requested();
     run.command(3, { name: 'pause' });
     expect(run.command(2, { name: 'resume' })!.entries).toMatchObject([
+      { kind: 'command.accepted' },
       { kind: 'command.rejected', reason: expect.stringContaining('overtaken') },
     ]);
     expect(run.state!.paused).not.toBeNull();

@@ -55,7 +55,7 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
   return {
     id,
     next,
-    commands: ['cancel', 'pause', 'resume'],
+    commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
     options: z.strictObject({}),
     limits: (view) => ({ ...limits, ...(typeof own === 'function' ? own(view) : own) }),
     planner: {

@@ -1,18 +1,10 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { maxEvidenceTasks } from '@conclave/loop';
 import { expertPrompts } from './expert-categories.js';
+import { ragPrompts } from './rag-prompts.js';
+import type { ShippedPrompt } from './shipped-prompt.js';
 
-/** A prompt shipped with the product. An operator may replace its text while the system runs. */
-export interface ShippedPrompt {
-  readonly name: string;
-  /** Raised with each change of the text. */
-  readonly version: number;
-  /** Names in braces that are filled in; a text with any other name is refused. */
-  readonly placeholders: readonly string[];
-  /** Placeholders that the prompt must contain. */
-  readonly needed: readonly string[];
-  readonly text: string;
-}
+export type { ShippedPrompt };
 
 const planner: ShippedPrompt = {
   name: 'planner',
@@ -145,6 +137,127 @@ Rules:
 - Do not write the answer itself: it is written from the results.`,
 };
 
+const reasoningPlanning: ShippedPrompt = {
+  name: 'reasoning.planning',
+  version: 1,
+  placeholders: ['max_steps'],
+  needed: [],
+  text: `Plan at most {max_steps} steps that lead to the goal; fewer are better. One step is run after the other, and each can use what the earlier ones brought. Reply with JSON only:
+{"steps": [{"capability": "name from the list", "input_description": "what it is to find out or do", "reason": "why this step"}],
+ "working_memory": "what is known and what matters, in a few sentences"}
+Rules:
+- Use only the capabilities listed, by their exact names.
+- What the user said since the start comes before everything else.
+- Do not plan a step whose result is known already.
+- Where no steps with these capabilities can reach the goal, reply {"error": "impossible", "reason": "why"} instead.
+- Do not write the answer itself.`,
+};
+
+const reasoningExecution: ShippedPrompt = {
+  name: 'reasoning.execution',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Write the concrete input of the step below, from what earlier steps brought. Reply with JSON only:
+{"input": "the words to search or the instruction, or an object with the arguments of a tool", "working_memory": "the working memory, brought up to date"}
+Rules:
+- For a search give a few concrete words: names, dates, numbers that are known by now.
+- For a tool give every argument it needs, by name. Never guess an argument.
+- For \`math\` give {"operation": "solve", "expression": "..."} with the arguments that the operation takes.`,
+};
+
+const reasoningEvaluation: ShippedPrompt = {
+  name: 'reasoning.evaluation',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Score the output of the step below from 1 (useless) to 5 (all that is needed). Be strict: an output that does not say what was asked for has low scores, however long it is. Reply with JSON only:
+{"relevance": 1, "completeness": 1, "usability": 1, "goal_progress": 1, "summary": "what it brought, one sentence", "working_memory": "the working memory, with what matters of this output"}`,
+};
+
+const reasoningDecision: ShippedPrompt = {
+  name: 'reasoning.decision',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Decide how to go on. Reply with JSON only:
+{"action": "continue", "confidence": 0.8, "reason": "why, one sentence", "question": null, "final_answer": null, "working_memory": "the working memory, brought up to date"}
+"action" is one of:
+- "continue": run the next step of the plan.
+- "adjust": the plan does not work; another one is made. Say in "reason" what it must do differently.
+- "ask_user": only the user can say what is missing. Put it into "question".
+- "done": the goal is reached. Put the whole answer into "final_answer".
+- "stuck": the goal cannot be reached. Say why in "reason".
+"confidence" is how sure you are, from 0 to 1.`,
+};
+
+const reasoningCompression: ShippedPrompt = {
+  name: 'reasoning.compression',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Rewrite the working memory to what is essential for the goal: facts with their numbers, names and sources, what failed and must not be tried again, what is still open. Drop notes about how things were done. Reply with JSON only:
+{"working_memory": "..."}`,
+};
+
+const how = (name: 'merge' | 'compare' | 'rank', text: string): ShippedPrompt => ({
+  name: `composer.${name}`,
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text,
+});
+const syntheses: readonly ShippedPrompt[] = [
+  how(
+    'merge',
+    'The sub-topics below are parts of one question. Join what was found about them into one answer without repeating anything.',
+  ),
+  how(
+    'compare',
+    'The sub-topics below are compared. Say in which respects they are alike and in which they differ, each respect for all of them, and what follows for the question.',
+  ),
+  how(
+    'rank',
+    'The sub-topics below are put in order. Name the criterion, give the order from first to last, and the facts that put each in its place.',
+  ),
+];
+
+const decompose: ShippedPrompt = {
+  name: 'decompose',
+  version: 1,
+  placeholders: ['max_topics'],
+  needed: [],
+  text: `Name the sub-topics whose results together answer the question. They are researched at the same time, without knowing of each other. Reply with JSON only:
+{"topics": [{"topic": "what it is about, a few words", "query": "words to search", "collections": ["names of those to search"]}], "synthesis": "merge"}
+Rules:
+- As few sub-topics as answer the question, at most {max_topics}; a question about one thing has one.
+- Each query stands by itself: it names its subject, and every number, date and limit of the question that concerns it.
+- "collections" names those of the list that may hold the answer; leave it empty to search all.
+- "synthesis" is "compare" where things are compared, "rank" where they are put in order, otherwise "merge".`,
+};
+
+const subtopic: ShippedPrompt = {
+  name: 'subtopic',
+  version: 1,
+  placeholders: ['max_facts'],
+  needed: [],
+  text: `Write down what the passages below say about the sub-topic, in at most {max_facts} facts. Reply with JSON only:
+{"facts": [{"fact": "one or two sentences, with its numbers, dates and names", "source": 1}]}
+"source" is the number of the passage that says it. Only what a passage says is a fact; a passage about something else gives none. An empty list is right where nothing fits.`,
+};
+
+const route: ShippedPrompt = {
+  name: 'route',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Say what kind of research the question needs. Reply with JSON only: {"class": "factual"}
+- "factual": one or a few facts to look up.
+- "exploratory": a field to look over, where it is open what will turn up.
+- "deep_dive": one document or subject to be read and explained as a whole.
+- "comparative": things to be held against each other, or put in order.`,
+};
+
 /** Every shipped prompt, including the system prompts of the categories as `expert.<category>`. */
 export const shippedPrompts: readonly ShippedPrompt[] = [
   planner,
@@ -157,6 +270,16 @@ export const shippedPrompts: readonly ShippedPrompt[] = [
   score,
   critic,
   waves,
+  ...ragPrompts,
+  reasoningPlanning,
+  reasoningExecution,
+  reasoningEvaluation,
+  reasoningDecision,
+  reasoningCompression,
+  ...syntheses,
+  decompose,
+  subtopic,
+  route,
   ...Object.entries(expertPrompts).map(([category, text]): ShippedPrompt => ({
     name: `expert.${category}`,
     version: 1,

@@ -1,4 +1,4 @@
-import type { Event, RunLimits } from '@conclave/contracts';
+import type { CommandIssued, Event, RunLimits } from '@conclave/contracts';
 import { NotBegun } from '@conclave/loop';
 import { runId, type Scenario } from './scenario.js';
 
@@ -20,6 +20,18 @@ export const drawnLimits = (draw: Draw): Partial<RunLimits> =>
     ? {}
     : { model_calls: 1 + draw(16), concurrent_tasks: 1 + draw(3), ...(draw(2) === 0 ? { prompt_tokens: 200 + draw(2_000) } : {}) };
 
+/** Pauses and resumes as often as all others together: what they change is hardest to get right. */
+const commandsDrawn: readonly CommandIssued['data']['command'][] = [
+  { name: 'pause' },
+  { name: 'resume' },
+  { name: 'pause' },
+  { name: 'resume' },
+  { name: 'steer', text: 'to the left' },
+  { name: 'add_context', text: 'it is late' },
+  { name: 'override_step', skill: 'research', input: 'what else' },
+  { name: 'answer', text: 'yes' },
+];
+
 /**
  * Plays planner, workers, clock and an impatient user against the engine in any order: events may be late, repeated or missing, in
  * which case the timer fires. Draws come from the given list, so that a failing case can be repeated.
@@ -29,8 +41,12 @@ export function play(draws: readonly number[], { begin, plans, replies }: Drawn)
   const draw: Draw = (below) => (draws[at++ % draws.length]! + at) % below;
   const { run, limits } = begin(draw);
   const pending: (() => unknown)[] = [() => run.requested(limits)];
-  if (draw(20) === 0) pending.push(() => run.cancel(draw(9)));
-  for (const seq of [1, 2, 3].slice(0, draw(4))) pending.push(() => run.command(seq, { name: seq % 2 === 1 ? 'pause' : 'resume' }));
+  if (draw(20) === 0) pending.push(() => run.cancel(10 + draw(9)));
+  for (const seq of [1, 2, 3, 4, 5, 6].slice(0, draw(7))) {
+    const command = commandsDrawn[draw(commandsDrawn.length)]!;
+    const key = draw(4) === 0 ? { key: 'the same' } : {};
+    pending.push(() => run.command(seq, command, key));
+  }
   let seen = 0;
   const react = (): void => {
     for (; seen < run.outputs.length; seen += 1) pending.push(...replies(run, run.outputs[seen]!, draw));
@@ -81,7 +97,16 @@ export function endFaults(run: Scenario): readonly string[] {
   const ids = run.outputs.map((event) => event.id);
   const isAnswered = end['outcome'] !== 'cancelled' && end['outcome'] !== 'failed';
   const hasAnswer = typeof end['answer'] === 'string' && end['answer'] !== '';
+  // A repeated delivery is told apart by the store, not here: a command may be accepted twice, and wait once.
+  const said = (kinds: readonly string[]): number[] =>
+    run.decisions.flatMap(({ entries }) => entries.flatMap((entry) => (kinds.includes(entry.kind) && 'seq' in entry ? [entry.seq] : [])));
+  const [accepted, settled] = [said(['command.accepted']), said(['command.applied', 'command.rejected'])];
+  const counted = (seqs: readonly number[], seq: number): number => seqs.filter((one) => one === seq).length;
+  const unsettled = [...new Set([...accepted, ...settled])].filter(
+    (seq) => counted(settled, seq) === 0 || counted(settled, seq) > counted(accepted, seq),
+  );
   return [
+    ...unsettled.map((seq) => `command ${seq} is accepted and neither applied nor rejected, or settled too often`),
     ...(endedAt === null ? ['its state has no end'] : []),
     ...(due.at === null ? [] : [`it is due at ${due.at}`]),
     ...Object.entries(tasks).flatMap(([id, { status }]) => (status === 'settled' ? [] : [`${id} is ${status}`])),

@@ -86,14 +86,15 @@ export class Scenario {
   }
 
   /** Applies a step as a store does: state and facts pass through JSON, and folding the facts must yield the state. */
-  feed(event: EngineInput): Decision | null {
+  feed(event: EngineInput, request: PlanRequested | null = null): Decision | null {
     const before = JSON.stringify(this.state);
-    const decision = step(this.state, event, this.now, this.strategies);
+    const decision = step(this.state, event, this.now, this.strategies, request);
     if (JSON.stringify(this.state) !== before) throw new Error('the step changed its argument');
     if (!decision) return null;
     const { hash, due, last } = decision.next;
-    const stored = JSON.parse(JSON.stringify(recordedFacts(decision.facts, { input: event.data }))) as ReturnType<typeof recordedFacts>;
-    const folded = foldFacts(this.state, restoredFacts(stored, { input: event.data }), runId, this.strategies);
+    const given = { input: event.data, ...(request ? { request: request.data } : {}) };
+    const stored = JSON.parse(JSON.stringify(recordedFacts(decision.facts, given))) as ReturnType<typeof recordedFacts>;
+    const folded = foldFacts(this.state, restoredFacts(stored, given), runId, this.strategies);
     const states = [decision.next, { ...folded, hash, due, last }].map(
       (state) => JSON.parse(JSON.stringify(state)) as Record<string, unknown>,
     );
@@ -239,10 +240,14 @@ export class Scenario {
     return makeEvent(TimerFired, { id: timerId(runId, arm), ...this.at() }, { runId, arm, dueAt, firedAt: at, tasks });
   }
 
-  command(seq: number, command: CommandIssued['data']['command']): Decision | null {
-    return this.feed(
-      makeEvent(CommandIssued, { id: commandId(runId, seq), ...this.at() }, { seq, actor: 'me', issuedAt: this.now, command }),
-    );
+  /** A command; `key` is that of its sender. With a request it comes before the run has begun. */
+  command(
+    seq: number,
+    command: CommandIssued['data']['command'],
+    { key, request = null }: { readonly key?: string; readonly request?: PlanRequested | null } = {},
+  ): Decision | null {
+    const data = { seq, actor: 'me', issuedAt: this.now, ...(key === undefined ? {} : { key }), command };
+    return this.feed(makeEvent(CommandIssued, { id: commandId(runId, seq), ...this.at() }, data), request);
   }
 
   cancel(seq = 1): Decision | null {

@@ -109,7 +109,7 @@ const unwrittenWhy = (verdict: Verdict): string =>
 export const waves: AskingStrategy<Own> = {
   id: 'waves',
   roundName: 'wave',
-  commands: ['cancel', 'pause', 'resume'],
+  commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
   options: WavesOptions,
   callsTools: true,
   readsNoAttachments: true,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import neo4j from 'neo4j-driver';
-import type { Engine } from '@conclave/test-support/system';
+import type { System } from '@conclave/test-support/system';
 
 export interface SynthesisRow {
   readonly text: string;
@@ -10,12 +10,12 @@ export interface SynthesisRow {
 }
 
 /** `:Synthesis` nodes with this text as they stand in the graph, read past the product. */
-export async function synthesesOf(engine: Engine, summary: string): Promise<readonly SynthesisRow[]> {
-  return engine.stack ? fromNeo4j(engine.stack, summary) : fromFile(join(engine.home, 'conclave.db'), summary);
+export async function synthesesOf(system: System, summary: string): Promise<readonly SynthesisRow[]> {
+  return system.stack ? fromNeo4j(system.stack, summary) : fromFile(join(system.home, 'conclave.db'), summary);
 }
 
 /** Takes the node, and entities that only it knew, out of the shared graph again. */
-export async function forgetSynthesis({ stack }: Engine, summary: string): Promise<void> {
+export async function forgetSynthesis({ stack }: System, summary: string): Promise<void> {
   if (!stack) return;
   const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
   try {
@@ -30,7 +30,7 @@ export async function forgetSynthesis({ stack }: Engine, summary: string): Promi
 }
 
 /** Takes everything that one system has learned out of the shared graph again. */
-export async function forgetGraph({ stack, prefix }: Engine): Promise<void> {
+export async function forgetGraph({ stack, prefix }: System): Promise<void> {
   if (!stack) return;
   const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
   try {
@@ -40,7 +40,7 @@ export async function forgetGraph({ stack, prefix }: Engine): Promise<void> {
   }
 }
 
-async function fromNeo4j(stack: NonNullable<Engine['stack']>, summary: string): Promise<readonly SynthesisRow[]> {
+async function fromNeo4j(stack: NonNullable<System['stack']>, summary: string): Promise<readonly SynthesisRow[]> {
   const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
   try {
     const { records } = await driver.executeQuery(

@@ -1,4 +1,4 @@
-import { StoppableServer, type Asked, type Served } from './stoppable-server.js';
+import { StoppableServer, type ReceivedRequest, type Served } from './stoppable-server.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -35,7 +35,7 @@ export function mcpServer(
     ...(readOnly ? { annotations: { readOnlyHint: true } } : {}),
   }));
   const capabilities = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name, version: '1' } };
-  return StoppableServer.start(async ({ method, body, headers }: Asked): Promise<Served> => {
+  return StoppableServer.start(async ({ method, body, headers }: ReceivedRequest): Promise<Served> => {
     if (header && headers[header.name] !== header.value) return { status: 401, body: {} };
     if (method !== 'POST') return { status: 405, body: {} };
     const { id, method: asked, params } = JSON.parse(body) as Message;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cleared, workspaceRoot, type Engine } from '@conclave/test-support/system';
+import { cleared, workspaceRoot, type System } from '@conclave/test-support/system';
 
 /** A fenced block, with what the comment before it says: `<!-- run -->`, `<!-- run: stopped -->`, `<!-- shows -->` or `<!-- file: NAME -->`. */
 export interface Block {
@@ -57,19 +57,19 @@ export function pageFolder(): string {
 }
 
 /** Follows a page: all of its blocks to run, one after the other in one shell, so that a variable of one is there in the next. */
-export async function follow(page: Page, engine: Engine, folder = pageFolder()): Promise<readonly Followed[]> {
+export async function follow(page: Page, system: System, folder = pageFolder()): Promise<readonly Followed[]> {
   const runs = page.blocks.flatMap((block, n) => (block.directive === 'run' ? [{ block, next: page.blocks[n + 1] ?? null }] : []));
   const mark = (n: number): string => `@@@ block ${n}`;
   const stopped = '@@@ stop the server';
   const script = runs.flatMap(({ block }, n) => [
     ...(block.name === 'stopped' ? [`echo '${stopped}'; read -r`] : []),
     `echo '${mark(n)}'`,
-    `{\n${commandsOf(block, n, folder, engine)}\n} </dev/null`,
+    `{\n${commandsOf(block, n, folder, system)}\n} </dev/null`,
     'echo',
   ]);
   writeFileSync(join(folder, 'page.sh'), ['exec 2>&1', ...script, `echo '${mark(runs.length)}'`].join('\n'));
-  const address = engine.url();
-  const env = { ...process.env, ...cleared, ...engine.environment(), CONCLAVE_URL: address, PORT: new URL(address).port };
+  const address = system.url();
+  const env = { ...process.env, ...cleared, ...system.environment(), CONCLAVE_URL: address, PORT: new URL(address).port };
   const child = spawn('bash', ['-eu', '-o', 'pipefail', 'page.sh'], {
     cwd: folder,
     env,
@@ -80,7 +80,7 @@ export async function follow(page: Page, engine: Engine, folder = pageFolder()):
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     output += part;
     if (part.includes(stopped))
-      void engine
+      void system
         .process('gateway')
         .stop()
         .then(() => child.stdin.write('\n'));
@@ -95,10 +95,10 @@ export async function follow(page: Page, engine: Engine, folder = pageFolder()):
 }
 
 /** Only the address and the data folder differ from what the page says: a test cannot count on port 8080. */
-function commandsOf({ language, code, line }: Block, n: number, folder: string, engine: Engine): string {
+function commandsOf({ language, code, line }: Block, n: number, folder: string, system: System): string {
   const text = code
-    .replaceAll(/(?:127\.0\.0\.1|localhost):8080/g, new URL(engine.url()).host)
-    .replaceAll('.conclave/admin.key', engine.environment()['CONCLAVE_ADMIN_KEY_FILE']!);
+    .replaceAll(/(?:127\.0\.0\.1|localhost):8080/g, new URL(system.url()).host)
+    .replaceAll('.conclave/admin.key', system.environment()['CONCLAVE_ADMIN_KEY_FILE']!);
   if (language === 'sh') return text;
   if (language !== 'js') throw new Error(`The block at line ${line} is to be run, but is neither sh nor js.`);
   const file = join(folder, `block-${n}.mjs`);

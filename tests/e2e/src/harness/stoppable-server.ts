@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   /** Path and query, decoded. */
   readonly path: string;
@@ -14,13 +14,13 @@ export type Served = 'held' | 'cut' | { readonly status?: number; readonly type?
 
 /** An HTTP server that a test takes away in the middle of a request, and brings back on its port. */
 export class StoppableServer {
-  readonly asked: Asked[] = [];
+  readonly asked: ReceivedRequest[] = [];
   private server: Server | null = null;
-  private waiting: { fits: (asked: Asked) => boolean; resolve: () => void }[] = [];
+  private waiting: { fits: (asked: ReceivedRequest) => boolean; resolve: () => void }[] = [];
 
-  private constructor(private readonly answer: (asked: Asked) => Served | Promise<Served>) {}
+  private constructor(private readonly answer: (asked: ReceivedRequest) => Served | Promise<Served>) {}
 
-  static async start(answer: (asked: Asked) => Served | Promise<Served>): Promise<StoppableServer> {
+  static async start(answer: (asked: ReceivedRequest) => Served | Promise<Served>): Promise<StoppableServer> {
     const one = new StoppableServer(answer);
     await one.listen(0);
     return one;
@@ -33,7 +33,7 @@ export class StoppableServer {
   port = 0;
 
   /** Resolves when a request arrives that fits; also one that has arrived before. */
-  arrival(fits: (asked: Asked) => boolean): Promise<void> {
+  arrival(fits: (asked: ReceivedRequest) => boolean): Promise<void> {
     if (this.asked.some(fits)) return Promise.resolve();
     return new Promise((resolve) => this.waiting.push({ fits, resolve }));
   }

@@ -1,5 +1,5 @@
 import { mcpServer } from './mcp-server.js';
-import { StoppableServer, type Asked, type Served } from './stoppable-server.js';
+import { StoppableServer, type ReceivedRequest, type Served } from './stoppable-server.js';
 
 /** Part of a query that is taken and never answered. */
 export const heldQuery = 'held back';
@@ -10,7 +10,7 @@ export function searchServer(pages: Readonly<Record<string, string>>): Promise<S
     Object.keys(pages)
       .filter((path) => query.includes(path.slice(1)))
       .map((path) => ({ url: url + path, title: `Page ${path}`, content: `A page about ${path.slice(1)}.` }));
-  const answer = ({ path }: Asked): Served => {
+  const answer = ({ path }: ReceivedRequest): Served => {
     if (path.includes(heldQuery)) return 'held';
     if (path.startsWith('/search')) return { body: { results: hitsOf(server.url, path) } };
     const html = pages[path];

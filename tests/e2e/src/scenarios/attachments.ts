@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ask, CommitteeScript, type Engine, expert, plainTemplate, readRun, runEvents } from '@conclave/test-support/system';
+import { ask, CommitteeScript, type System, expert, plainTemplate, readRun, runEvents } from '@conclave/test-support/system';
 
 /** A template with somebody who can look at images, and one without. */
 export const attachmentTemplates = {
@@ -26,13 +26,13 @@ const filePart = (text: string) => ({
 });
 
 /** What comes along with a question, from the request to the model that looks at it. */
-export function attachmentScenarios(engine: () => Engine): void {
+export function attachmentScenarios(system: () => System): void {
   const asks = (model: string, question: string, ...parts: readonly object[]) =>
-    ask(engine().url(), { model, messages: [{ role: 'user', content: [{ type: 'text', text: question }, ...parts] }] });
+    ask(system().url(), { model, messages: [{ role: 'user', content: [{ type: 'text', text: question }, ...parts] }] });
 
   describe('an image that comes with a question', () => {
     it('is seen by the vision expert alone, and its bytes are in no event and no view of the run', async () => {
-      const s = new CommitteeScript(engine().models, 'What does this show (image)?')
+      const s = new CommitteeScript(system().models, 'What does this show (image)?')
         .plan([expert('x1', 'Say it.')])
         .expertReply({ text: 'A red dot.\nFINDING: It shows a red dot.\nCONFIDENCE: 0.9' }, 'committee: vision')
         .expertReply({ text: 'It is a dot.\nFINDING: A dot.\nCONFIDENCE: 0.9' }, 'committee: general')
@@ -55,13 +55,13 @@ export function attachmentScenarios(engine: () => Engine): void {
       expect(s.unused()).toEqual([]);
 
       const runId = headers.get('x-run-id')!;
-      const told = JSON.stringify([await readRun(engine().url(), runId), await runEvents(engine().url(), runId)]);
+      const told = JSON.stringify([await readRun(system().url(), runId), await runEvents(system().url(), runId)]);
       expect(told).not.toContain(image.slice(60, 120));
       expect(told).toContain('expert.vision');
     });
 
     it('that its model cannot see leaves an answer which is told so', async () => {
-      const s = new CommitteeScript(engine().models, 'What does this show (unseen)?')
+      const s = new CommitteeScript(system().models, 'What does this show (unseen)?')
         .plan([expert('x1', 'Look.', 'vision'), expert('x2', 'Say it.')])
         .expertReply({ status: 400, body: { error: { message: 'This model takes no images.' } } }, 'committee: vision', Infinity)
         .expert('I have not seen it.', { task: 'committee: general' })
@@ -74,7 +74,7 @@ export function attachmentScenarios(engine: () => Engine): void {
     });
 
     it('is looked at anew each time: no cache answers', async () => {
-      const s = new CommitteeScript(engine().models, 'What does this show (again)?')
+      const s = new CommitteeScript(system().models, 'What does this show (again)?')
         .planner({ text: JSON.stringify({ tasks: [expert('x1', 'Look.', 'vision')] }) }, { times: 2 })
         .expertReply({ text: 'A dot.\nFINDING: A dot.\nCONFIDENCE: 0.9' }, undefined, 2);
       for (const _ of [1, 2]) {
@@ -85,18 +85,18 @@ export function attachmentScenarios(engine: () => Engine): void {
     });
 
     it('is refused by a template without anybody who can see, and says what is missing', async () => {
-      const before = engine().models.calls.length;
+      const before = system().models.calls.length;
       const { status, body } = await asks('blind', 'What does this show (blind)?', imagePart);
       expect([status, (body as unknown as { error: { code: string } }).error.code]).toEqual([400, 'VISION_MISSING']);
-      expect(engine().models.calls.length).toBe(before);
+      expect(system().models.calls.length).toBe(before);
     });
 
     it('reaches a model that is asked directly as it came', async () => {
       const question = 'What does this show (direct)?';
-      engine().models.add({ name: question, match: question, reply: { text: 'A dot.' } });
+      system().models.add({ name: question, match: question, reply: { text: 'A dot.' } });
       const { body } = await asks('other@fake', question, imagePart);
       expect(body.choices[0]!.message.content).toBe('A dot.');
-      expect(engine().models.calls.at(-1)!.messages[0]!.content).toEqual([{ type: 'text', text: question }, imagePart]);
+      expect(system().models.calls.at(-1)!.messages[0]!.content).toEqual([{ type: 'text', text: question }, imagePart]);
     });
   });
 }

@@ -1,27 +1,28 @@
 import type { InsightList, InsightView, RunView, StreamEntry } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { type Engine, entriesOf, SseStream } from '@conclave/test-support/system';
+import { type System, entriesOf, SseStream } from '@conclave/test-support/system';
 
 /** Keys that the system under test knows, by the names of their owners. */
-export const keys = { ann: 'sk-ann-5d1c', bob: 'sk-bob-77e0', cyd: 'sk-cyd-91aa' } as const;
+export const keys = { ann: 'sk-ann-5d1c', bob: 'sk-bob-77e0', cyd: 'sk-cyd-91aa', dee: 'sk-dee-40b3' } as const;
 
-/** Ann may see prompts, Bob of the same tenant may not, Cyd is of another tenant. */
+/** Ann may see prompts, Bob of the same tenant may not, Cyd is of another tenant, Dee of one that has nothing. */
 export const keySettings = {
   ann: { key_env: 'KEY_OF_ANN', detail: 'full' },
   bob: { key_env: 'KEY_OF_BOB' },
   cyd: { key_env: 'KEY_OF_CYD', tenant: 'elsewhere', detail: 'full' },
+  dee: { key_env: 'KEY_OF_DEE', tenant: 'empty' },
 } as const;
-export const keyVariables = { KEY_OF_ANN: keys.ann, KEY_OF_BOB: keys.bob, KEY_OF_CYD: keys.cyd } as const;
+export const keyVariables = { KEY_OF_ANN: keys.ann, KEY_OF_BOB: keys.bob, KEY_OF_CYD: keys.cyd, KEY_OF_DEE: keys.dee } as const;
 
 /** The HTTP API as the owner of one key uses it. */
 export class KeyedCaller {
   constructor(
-    private readonly engine: () => Engine,
+    private readonly system: () => System,
     private readonly key: string,
   ) {}
 
   async send(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }> {
-    const response = await fetch(`${this.engine().url()}/v1${path}`, {
+    const response = await fetch(`${this.system().url()}/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${this.key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
       ...(body ? { body: JSON.stringify(body) } : {}),
@@ -45,7 +46,7 @@ export class KeyedCaller {
   }
 
   async events(runId: string): Promise<readonly StreamEntry[]> {
-    const stream = await SseStream.open(`${this.engine().url()}/v1/runs/${runId}/events`, { headers: { 'x-api-key': this.key } });
+    const stream = await SseStream.open(`${this.system().url()}/v1/runs/${runId}/events`, { headers: { 'x-api-key': this.key } });
     return entriesOf(await stream.end());
   }
 

@@ -1,14 +1,14 @@
 import { expect, it } from '@jest/globals';
 import type { ErrorBody } from '@conclave/contracts';
 import OpenAI from 'openai';
-import { ask, CommitteeScript, type Engine, expert, user } from '@conclave/test-support/system';
+import { ask, CommitteeScript, type System, expert, user } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 
 /** What real clients do, and what they get when they do it wrong. */
-export function clientScenarios(engine: () => Engine): void {
-  const client = (): OpenAI => new OpenAI({ baseURL: `${engine().url()}/v1`, apiKey: 'sk-anything', maxRetries: 0 });
+export function clientScenarios(system: () => System): void {
+  const client = (): OpenAI => new OpenAI({ baseURL: `${system().url()}/v1`, apiKey: 'sk-anything', maxRetries: 0 });
   const script = (label: string): CommitteeScript =>
-    new CommitteeScript(engine().models, `What does the client see? (${label})`).plan([expert('x1', 'Say it.')]).expert('It sees all.');
+    new CommitteeScript(system().models, `What does the client see? (${label})`).plan([expert('x1', 'Say it.')]).expert('It sees all.');
 
   describeOnce('the OpenAI client for Node', () => {
     it('reads a whole answer', async () => {
@@ -101,8 +101,8 @@ export function clientScenarios(engine: () => Engine): void {
       ['a temperature out of range', { ...good, temperature: 9 }, 400, 'temperature', undefined],
       ['two answers', { ...good, n: 2 }, 400, 'n', undefined],
     ] as const)('is refused in the shape of OpenAI: %s', async (_what, body, status, param, code) => {
-      const before = engine().models.calls.length;
-      const refused = await ask(engine().url(), body);
+      const before = system().models.calls.length;
+      const refused = await ask(system().url(), body);
       expect(refused.status).toBe(status);
       const { error } = refused.body as ErrorBody;
       expect(error).toEqual({ message: expect.any(String), type: expect.any(String), param, code: code ?? expect.any(String) });
@@ -110,7 +110,7 @@ export function clientScenarios(engine: () => Engine): void {
       expect(error.message).not.toContain('xxxx');
       expect(refused.headers.get('x-request-id')).toBeTruthy();
       expect(refused.headers.get('content-type')).toContain('application/json');
-      expect(engine().models.calls.length).toBe(before);
+      expect(system().models.calls.length).toBe(before);
     });
 
     it.each([
@@ -119,7 +119,7 @@ export function clientScenarios(engine: () => Engine): void {
       ['a wrong content type', 'POST', '/v1/chat/completions', 'text/plain', 415],
       ['a run nobody has', 'GET', '/v1/runs/run_0123456789', undefined, 404],
     ] as const)('is refused in the shape of OpenAI: %s', async (_what, method, path, type, status) => {
-      const response = await fetch(`${engine().url()}${path}`, {
+      const response = await fetch(`${system().url()}${path}`, {
         method,
         ...(type ? { headers: { 'content-type': type }, body: '{}' } : {}),
       });
@@ -133,7 +133,7 @@ export function clientScenarios(engine: () => Engine): void {
 
     it('is served where optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
       const s = script('generous').answer(['Fine.']);
-      const { status, body } = await ask(engine().url(), {
+      const { status, body } = await ask(system().url(), {
         model: 'conclave-fast',
         messages: user(s.question),
         temperature: null,

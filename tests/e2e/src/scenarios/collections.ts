@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
-import { CommitteeScript, type Engine, expert, inventedName, plainTemplate, type Task } from '@conclave/test-support/system';
+import { CommitteeScript, type System, expert, inventedName, plainTemplate, type Task } from '@conclave/test-support/system';
 import { KeyedCaller, keys } from './callers.js';
 
 export const collectionTemplates = {
   reads: { ...plainTemplate, strategy: 'single-pass', capabilities: ['collections'], learn: 'off' },
 } as const;
 
-/** Documents that people upload, searched by the runs of their tenant: the distributed engine needs ChromaDB for them. */
-export function collectionScenarios(engine: () => Engine): void {
-  const [ann, bob, cyd] = [new KeyedCaller(engine, keys.ann), new KeyedCaller(engine, keys.bob), new KeyedCaller(engine, keys.cyd)];
+/** Documents that people upload, searched by the runs of their tenant: distributed mode needs ChromaDB for them. */
+export function collectionScenarios(system: () => System): void {
+  const [ann, bob, cyd] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.bob), new KeyedCaller(system, keys.cyd)];
   const look: Task = { id: 'c1', task: 'Look it up', capability: 'collections', search_query: 'harbour dues of ships' };
   const told = (s: CommitteeScript): string => JSON.stringify(s.calls('composer').at(-1)!.messages);
 
@@ -29,7 +29,7 @@ export function collectionScenarios(engine: () => Engine): void {
       );
 
       const ask = (label: string) =>
-        new CommitteeScript(engine().models, `What do ships pay in ${harbour} (${label})?`)
+        new CommitteeScript(system().models, `What do ships pay in ${harbour} (${label})?`)
           .plan([look, expert('x1', 'Say it.')])
           .expert('Seven.')
           .answer([`Seven crowns a day in ${harbour} [1].`]);

@@ -3,7 +3,7 @@ import {
   ask,
   ChatStream,
   CommitteeScript,
-  type Engine,
+  type System,
   expert,
   price,
   readRun,
@@ -14,9 +14,9 @@ import {
 } from '@conclave/test-support/system';
 
 /** Models that talk nonsense, fail, or stop in the middle. */
-export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
-  const url = (): string => engine().url();
-  const script = (label: string): CommitteeScript => new CommitteeScript(engine().models, `What if it fails? (${label})`);
+export function faultScenarios(system: () => System, hops: TwoHops): void {
+  const url = (): string => system().url();
+  const script = (label: string): CommitteeScript => new CommitteeScript(system().models, `What if it fails? (${label})`);
   const nonsense = { text: 'I would rather write a poem.', usage: price.planner };
   const outage = { status: 503, headers: { 'retry-after': '0' }, body: { error: { message: 'overloaded', type: 'server_error' } } };
 
@@ -42,7 +42,7 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
       const s = script('fallback').planner(nonsense, { times: 3 }).expert('One general answer.').answer(['A general answer.']);
       const chat = await (await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) })).end();
       expect(chat.content).toBe('A general answer.');
-      expect(chat.reasoning).toContain('no usable plan');
+      expect(chat.reasoning).toContain('no plan was usable');
       expect((await readRun(url(), chat.runId)).rounds[0]).toMatchObject({
         fallback: true,
         tasks: [{ capability: 'expert.general', status: 'ok' }, expect.anything()],

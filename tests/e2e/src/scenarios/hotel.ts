@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { promptMarks as marks } from '@conclave/contracts';
-import type { Engine } from '@conclave/test-support/system';
+import type { System } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 import { type Answered, resultsIn, wave, WaveScript } from './wave-script.js';
 
@@ -14,8 +14,8 @@ const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000)
 const times = (text: string, part: string): number => text.split(part).length - 1;
 
 /** The three questions of the worked example in `examples/hotel`, against its own servers. */
-export function hotelScenarios(engine: () => Engine): void {
-  const script = (question: string): WaveScript => new WaveScript(engine(), question);
+export function hotelScenarios(system: () => System): void {
+  const script = (question: string): WaveScript => new WaveScript(system(), question);
   /** Waves, planning calls and all model calls, as the model server and the run count them. */
   const counted = (s: WaveScript, { run, waves, planned }: Answered) => ({
     waves: waves.length,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunView } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { ask, ChatStream, CommitteeScript, type Engine, expert, latch, plainTemplate, user } from '@conclave/test-support/system';
+import { ask, ChatStream, CommitteeScript, type System, expert, latch, plainTemplate, user } from '@conclave/test-support/system';
 import { KeyedCaller, keys } from './callers.js';
 
 export const keptAnswerTemplates = {
@@ -20,25 +20,25 @@ export const keptAnswerTemplates = {
 } as const;
 
 /** An answer that was given before goes out before the engine has come to its run; nobody can tell but by the clock. */
-export function keptAnswerScenarios(engine: () => Engine): void {
-  const ann = new KeyedCaller(engine, keys.ann);
+export function keptAnswerScenarios(system: () => System): void {
+  const ann = new KeyedCaller(system, keys.ann);
   const as = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
   const run = async (id: string): Promise<RunView> => (await ann.send('GET', `/runs/${id}`)).body as RunView;
 
   /** A question that was answered once and is known by now, and how often the models were asked about it. */
   async function known(question: string) {
-    const s = new CommitteeScript(engine().models, question)
+    const s = new CommitteeScript(system().models, question)
       .plan([expert('x1', 'Say it.')], { times: Infinity })
       .expertReply({ text: 'It is so.\nCONFIDENCE: 0.9' }, undefined, Infinity);
     const body = { model: 'keeps', messages: user(question) };
-    const first = await ask(engine().url(), body, as(keys.ann));
+    const first = await ask(system().url(), body, as(keys.ann));
     expect([first.status, first.headers.get('x-conclave-cache')]).toEqual([200, null]);
     // Whoever asks before the answer is kept makes it anew, and that one may be kept as well.
     const made = [first.body.conclave!.run_id];
     await until(
       'the answer in the cache',
       async () => {
-        const { headers, body: said } = await ask(engine().url(), body, as(keys.ann));
+        const { headers, body: said } = await ask(system().url(), body, as(keys.ann));
         if (headers.get('x-conclave-cache') === 'exact') return true;
         made.push(said.conclave!.run_id);
         return false;
@@ -52,7 +52,7 @@ export function keptAnswerScenarios(engine: () => Engine): void {
     it('is given again at once, in one piece and streamed, and its run is on record for whoever asks for it then', async () => {
       const { body, first, made, calls } = await known('What is given again at once?');
       const before = calls();
-      const again = await ask(engine().url(), body, as(keys.ann));
+      const again = await ask(system().url(), body, as(keys.ann));
       const record = await run(again.headers.get('x-run-id')!);
       expect(again.body.choices[0]!.message.content).toBe(first.body.choices[0]!.message.content);
       expect(again.body).toMatchObject({
@@ -64,7 +64,7 @@ export function keptAnswerScenarios(engine: () => Engine): void {
         cached: { origin: 'exact' },
       });
       expect(made).toContain(record.cached!.runId);
-      const stream = await (await ChatStream.open(engine().url(), body, as(keys.ann))).end();
+      const stream = await (await ChatStream.open(system().url(), body, as(keys.ann))).end();
       expect([stream.content, stream.error]).toEqual(['It is so.', undefined]);
       expect(await run(stream.runId)).toMatchObject({ terminal: true, answer: 'It is so.' });
       expect((await ann.events(stream.runId)).map(({ kind }) => kind)).toEqual(['run.started', 'thought', 'run.completed']);
@@ -75,26 +75,26 @@ export function keptAnswerScenarios(engine: () => Engine): void {
       const { body } = await known('What is one run however often it is sent?');
       const headers = as(keys.ann, { 'idempotency-key': 'the-same' });
       const answers = [];
-      for (let n = 0; n < 3; n += 1) answers.push(await ask(engine().url(), body, headers));
+      for (let n = 0; n < 3; n += 1) answers.push(await ask(system().url(), body, headers));
       expect(new Set(answers.map((answer) => answer.headers.get('x-run-id'))).size).toBe(1);
       expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     });
 
     it('can be rated right after it, and a bad rating takes it away', async () => {
       const { body } = await known('What is rated right after it was given?');
-      const again = await ask(engine().url(), body, as(keys.ann));
+      const again = await ask(system().url(), body, as(keys.ann));
       expect(again.headers.get('x-conclave-cache')).toBe('exact');
       expect((await ann.send('POST', '/feedback', { response_id: again.body.id, rating: 1 })).status).toBe(202);
       await until(
         'an answer that is made anew',
-        async () => (await ask(engine().url(), body, as(keys.ann))).headers.get('x-conclave-cache') === null,
+        async () => (await ask(system().url(), body, as(keys.ann))).headers.get('x-conclave-cache') === null,
         { timeoutMs: 20_000, everyMs: 100 },
       );
     });
 
     it('is not given to another tenant', async () => {
       const { body } = await known('What is not given to another tenant?');
-      const other = await ask(engine().url(), body, as(keys.cyd));
+      const other = await ask(system().url(), body, as(keys.cyd));
       expect([other.status, other.headers.get('x-conclave-cache')]).toEqual([200, null]);
     });
   });
@@ -102,7 +102,7 @@ export function keptAnswerScenarios(engine: () => Engine): void {
   describe('a plan that was made before', () => {
     it("is the plan of an equal question once its run has ended well; that of a cancelled run is nobody's", async () => {
       const gate = latch();
-      const s = new CommitteeScript(engine().models, 'Which plan is made once?')
+      const s = new CommitteeScript(system().models, 'Which plan is made once?')
         .plan([expert('x1', 'Say it.')], { times: Infinity })
         .expert('Too late.', { when: gate.opened })
         .expertReply({ text: 'It is so.\nCONFIDENCE: 0.9' }, undefined, Infinity);

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
-import { byAdmin, CommitteeScript, type Engine, expert, runEnd, startRun } from '@conclave/test-support/system';
+import { byAdmin, CommitteeScript, type System, expert, runEnd, startRun } from '@conclave/test-support/system';
 
 /** What people add and change while the system runs, through whichever gateway, and what is left of it when processes die. */
-export function knowledgeScenarios(engine: () => Engine): void {
+export function knowledgeScenarios(system: () => System): void {
   const script = (question: string): CommitteeScript =>
-    new CommitteeScript(engine().models, question)
+    new CommitteeScript(system().models, question)
       .plan([expert('x1', 'Say it.')])
       .expert('It is said.')
       .answer(['It is said.']);
   const send = async (n: number, method: string, path: string, body?: object) => {
-    const response = await fetch(`${engine().url(n)}/v1${path}`, {
+    const response = await fetch(`${system().url(n)}/v1${path}`, {
       method,
       headers: { ...(path.startsWith('/admin/') ? byAdmin : {}), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -18,8 +18,8 @@ export function knowledgeScenarios(engine: () => Engine): void {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   const answered = async (n: number, question: string): Promise<string> => {
-    const { body } = await startRun(engine().url(n), { model: 'conclave-fast', input: question });
-    expect(await runEnd(engine().url(n), body.id)).toMatchObject({ outcome: 'completed' });
+    const { body } = await startRun(system().url(n), { model: 'conclave-fast', input: question });
+    expect(await runEnd(system().url(n), body.id)).toMatchObject({ outcome: 'completed' });
     return body.id;
   };
   const heard = (s: CommitteeScript): string =>
@@ -66,7 +66,7 @@ export function knowledgeScenarios(engine: () => Engine): void {
         timeoutMs: 30_000,
       });
       expect(before.status).toBe('embedding');
-      const process = engine().process('graph-ingest');
+      const process = system().process('graph-ingest');
       expect((await process.kill('SIGKILL')).signal).toBe('SIGKILL');
       await process.ready();
       expect((await look()).chunks.done).toBeGreaterThanOrEqual(before.chunks.done);

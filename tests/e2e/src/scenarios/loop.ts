@@ -5,7 +5,7 @@ import {
   ask,
   ChatStream,
   CommitteeScript,
-  type Engine,
+  type System,
   expert,
   latch,
   readRun,
@@ -17,8 +17,8 @@ import {
 } from '@conclave/test-support/system';
 
 /** The main job: plan, round, gap, re-plan, answer; and every shorter way through it. */
-export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
-  const script = (label: string): CommitteeScript => new CommitteeScript(engine().models, `${hops.question} (${label})`);
+export function loopScenarios(system: () => System, hops: TwoHops): void {
+  const script = (label: string): CommitteeScript => new CommitteeScript(system().models, `${hops.question} (${label})`);
   const firstRound = [research('r1', `${hops.thing} founded`), expert('x1', 'Who founded it?')];
   const secondRound = [research('r2', `${hops.person} born`)];
   const gapText = `birthplace of ${hops.person}`;
@@ -38,7 +38,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
           { text: `in the town of ${hops.place} [1]`, when: writing.opened },
           { text: '.', when: ending.opened },
         ]);
-      const chat = await ChatStream.open(engine().url(), {
+      const chat = await ChatStream.open(system().url(), {
         model: 'conclave',
         messages: user(s.question),
         stream_options: { include_usage: true },
@@ -88,10 +88,10 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       expect(s.calls()).toHaveLength(6);
       expect(s.unused()).toEqual([]);
 
-      const entries = await runEvents(engine().url(), chat.runId);
+      const entries = await runEvents(system().url(), chat.runId);
       expect(entries.map((entry) => entry.id)).toEqual(entries.map((_, index) => index + 1));
       expect(entries.filter((entry) => entry.kind === 'run.completed')).toHaveLength(1);
-      const run = await readRun(engine().url(), chat.runId);
+      const run = await readRun(system().url(), chat.runId);
       expect(run.usage.total).toMatchObject({ calls: 6, prompt: usage.usage!.prompt_tokens, completion: usage.usage!.completion_tokens });
       expect(run.history.map((entry) => entry.gap)).toEqual([gapText, '']);
     });
@@ -104,12 +104,12 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .plan(secondRound, { iteration: 1 })
         .complete()
         .answer([`${hops.place}.`]);
-      const answered = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      const answered = await ask(system().url(), { model: 'conclave', messages: user(s.question) });
       expect(answered.status).toBe(200);
-      const system = String(s.calls('planner')[1]!.messages[0]!.content);
-      expect(system.startsWith('=== AGENTIC ITERATION 1/3 ===\nPreviously established facts:\n')).toBe(true);
+      const prompt = String(s.calls('planner')[1]!.messages[0]!.content);
+      expect(prompt.startsWith('=== AGENTIC ITERATION 1/3 ===\nPreviously established facts:\n')).toBe(true);
       for (const text of ['Still unresolved:', gapText, 'Focus ONLY on resolving the gap above.', `${hops.thing} founded`])
-        expect(system).toContain(text);
+        expect(prompt).toContain(text);
       const facts = String(s.calls('composer')[0]!.messages.at(-1)!.content);
       expect(facts).toContain(`founded by ${hops.person}`);
       expect(facts).toContain(`born in the town of ${hops.place}`);
@@ -123,7 +123,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .plan(secondRound, { iteration: 1 })
         .complete()
         .answer([`It was ${hops.place} [1].`]);
-      const { status, headers, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      const { status, headers, body } = await ask(system().url(), { model: 'conclave', messages: user(s.question) });
       expect(status).toBe(200);
       expect(body).toMatchObject({
         object: 'chat.completion',
@@ -149,7 +149,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .expertReply({ text: 'In 1932.\nFINDING: It was founded in 1932.\nCONFIDENCE: 0.9' }, 'Settle the year')
         .complete()
         .answer(['In 1932.']);
-      const { status, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      const { status, body } = await ask(system().url(), { model: 'conclave', messages: user(s.question) });
       expect(status).toBe(200);
       const text = (call: { readonly messages: readonly { readonly content: unknown }[] }): string =>
         call.messages.map(({ content }) => String(content)).join('\n');
@@ -160,7 +160,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         expect(prompt).toContain('1932');
         expect(prompt).not.toContain('1931');
       }
-      const { rounds } = await readRun(engine().url(), body.conclave!.run_id);
+      const { rounds } = await readRun(system().url(), body.conclave!.run_id);
       expect(rounds[0]!.tasks[0]).toMatchObject({ capability: 'expert.general', superseded: true });
     });
   });
@@ -178,7 +178,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .plan(secondRound, { iteration: 1 })
         .complete()
         .answer([`${hops.place}.`]);
-      const { body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      const { body } = await ask(system().url(), { model: 'conclave', messages: user(s.question) });
       expect(body.conclave).toMatchObject({ outcome: 'completed', rule: 'D3', rounds: 2 });
     });
 
@@ -190,15 +190,15 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
           .expert(`It was founded by ${hops.person}.`)
           .assessor({ text: 'COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: none\nNEXT_FOCUS: none' })
           .answer([`By ${hops.person}.`]);
-      const before = sumOf(await allMetrics(engine()), 'conclave_unassessed_runs_total');
+      const before = sumOf(await allMetrics(system()), 'conclave_unassessed_runs_total');
       for (const n of [1, 2]) {
         round();
-        const { body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
-        const run = await readRun(engine().url(), body.conclave!.run_id);
+        const { body } = await ask(system().url(), { model: 'conclave', messages: user(s.question) });
+        const run = await readRun(system().url(), body.conclave!.run_id);
         expect(run).toMatchObject({ outcome: 'completed', rule: 'D3', reasonCode: 'assessment_unreadable', assessed: false });
         expect(run.reason).not.toContain('sufficient');
         expect(s.calls('assessor')).toHaveLength(n);
-        await until('the run is counted', async () => sumOf(await allMetrics(engine()), 'conclave_unassessed_runs_total') >= before + n);
+        await until('the run is counted', async () => sumOf(await allMetrics(system()), 'conclave_unassessed_runs_total') >= before + n);
       }
     });
   });
@@ -213,7 +213,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       .answer([`The town of ${hops.place}`, ' it was.'])
       .complete();
     const chat = await (
-      await ChatStream.open(engine().url(), {
+      await ChatStream.open(system().url(), {
         model: 'checks-answers',
         messages: user(s.question),
         stream_options: { include_usage: true },
@@ -263,11 +263,11 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       else s.complete();
     }
     s.answer([`The founder was ${hops.person}.`]);
-    const { status, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question), ...wish }, headers);
+    const { status, body } = await ask(system().url(), { model: 'conclave', messages: user(s.question), ...wish }, headers);
     expect(status).toBe(200);
     expect(body.conclave).toMatchObject({ outcome, rule, calls: roles.length });
     expect(s.calls().map((call) => call.step!.split(' · ')[1])).toEqual(roles);
-    expect((await readRun(engine().url(), body.conclave!.run_id)).rounds).toHaveLength(max === 1 ? 2 : 1);
+    expect((await readRun(system().url(), body.conclave!.run_id)).rounds).toHaveLength(max === 1 ? 2 : 1);
   });
 
   it('runs conclave-fast in one pass, also under its alias, and names the model as it was asked for', async () => {
@@ -275,10 +275,10 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       .plan([expert('x1', 'Who founded it?')])
       .expert(`It was ${hops.person}.`)
       .answer([`By ${hops.person}.`]);
-    const { body } = await ask(engine().url(), { model: 'gpt-4o', messages: user(s.question) });
+    const { body } = await ask(system().url(), { model: 'gpt-4o', messages: user(s.question) });
     expect(body.model).toBe('gpt-4o');
     expect(body.conclave).toMatchObject({ outcome: 'completed', rounds: 1, calls: 3 });
-    expect((await readRun(engine().url(), body.conclave!.run_id)).template.id).toBe('conclave-fast');
+    expect((await readRun(system().url(), body.conclave!.run_id)).template.id).toBe('conclave-fast');
     expect(s.calls()).toHaveLength(3);
   });
 
@@ -286,7 +286,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
     const question = `Straight through (${hops.thing})`;
     const more = latch();
     const direct = (request: ScriptedRequest): boolean => request.messages.length === 1 && request.messages[0]!.content === question;
-    engine().models.add(
+    system().models.add(
       { name: 'direct whole', match: direct, reply: { text: 'whole', usage: { prompt_tokens: 7, completion_tokens: 2 } } },
       {
         name: 'direct streamed',
@@ -294,14 +294,14 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         reply: { chunks: [{ text: 'str' }, { text: 'eamed', when: more.opened }], usage: { prompt_tokens: 7, completion_tokens: 3 } },
       },
     );
-    const before = engine().models.calls.length;
-    const { body } = await ask(engine().url(), { model: 'scripted@fake', messages: user(question), temperature: 0.3 });
+    const before = system().models.calls.length;
+    const { body } = await ask(system().url(), { model: 'scripted@fake', messages: user(question), temperature: 0.3 });
     expect(body).toMatchObject({
       model: 'scripted@fake',
       choices: [{ message: { content: 'whole' }, finish_reason: 'stop' }],
       usage: { total_tokens: 9 },
     });
-    const chat = await ChatStream.open(engine().url(), {
+    const chat = await ChatStream.open(system().url(), {
       model: 'scripted@fake',
       messages: user(question),
       stream_options: { include_usage: true },
@@ -311,8 +311,8 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
     await chat.end();
     expect(chat.content).toBe('streamed');
     expect(chat.chunks.at(-1)!.usage).toMatchObject({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
-    expect(engine().models.calls[before]!.body['temperature']).toBe(0.3);
-    expect(engine().models.calls.length - before).toBe(2);
+    expect(system().models.calls[before]!.body['temperature']).toBe(0.3);
+    expect(system().models.calls.length - before).toBe(2);
   });
 
   it.each([
@@ -325,7 +325,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       .expert('Done.')
       .answer(['Done.']);
     const chat = await (
-      await ChatStream.open(engine().url(), { model: 'conclave-fast', messages: user(s.question), conclave: { progress: mode } })
+      await ChatStream.open(system().url(), { model: 'conclave-fast', messages: user(s.question), conclave: { progress: mode } })
     ).end();
     expect(chat.content).toMatch(content);
     expect(chat.reasoning).toBe('');
@@ -338,7 +338,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       .plan([expert('x1', 'Do it.')], { when: gate.opened })
       .expert('Done.')
       .answer(['Done.']);
-    const chat = await ChatStream.open(engine().url(), { model: 'conclave-fast', messages: user(s.question) });
+    const chat = await ChatStream.open(system().url(), { model: 'conclave-fast', messages: user(s.question) });
     await chat.sse.event('a heartbeat', ({ comment }) => comment !== null, 5_000);
     gate.open();
     await chat.end();

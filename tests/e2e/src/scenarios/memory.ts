@@ -5,7 +5,7 @@ import {
   allMetrics,
   ChatStream,
   CommitteeScript,
-  type Engine,
+  type System,
   expert,
   inventedName,
   plainTemplate,
@@ -30,9 +30,9 @@ export const memoryTemplates = {
 const recall: Task = { id: 'g1', task: 'What is known of it?', capability: 'graph' };
 
 /** What one answer teaches the next one, over HTTP alone. */
-export function memoryScenarios(engine: () => Engine): void {
-  const ann = new KeyedCaller(engine, keys.ann);
-  const cyd = new KeyedCaller(engine, keys.cyd);
+export function memoryScenarios(system: () => System): void {
+  const ann = new KeyedCaller(system, keys.ann);
+  const cyd = new KeyedCaller(system, keys.cyd);
   const { open, close } = promptMarks.insight;
 
   /** A bridge nobody has heard of, the first question about it, and what is asked later. */
@@ -40,7 +40,7 @@ export function memoryScenarios(engine: () => Engine): void {
     const [bridge, builder, town] = [`${inventedName()} Bridge`, inventedName(), inventedName()];
     const summary = `${builder} built every bridge of ${town} from local steel.`;
     const block = `${open}${JSON.stringify({ summary, entities: [builder, town], insight_type: 'synthesis' })}${close}`;
-    const first = new CommitteeScript(engine().models, `Who built the ${bridge}?`)
+    const first = new CommitteeScript(system().models, `Who built the ${bridge}?`)
       .plan([expert('x1', 'Name the builder.')])
       .expert(`${builder} of ${town} did.`)
       .answer([`${builder} of ${town} built the ${bridge}. ${block}`]);
@@ -51,7 +51,7 @@ export function memoryScenarios(engine: () => Engine): void {
       ]);
     /** The same question each time it is asked, as the committee answers it then. */
     const later = (says: string) =>
-      new CommitteeScript(engine().models, `What is the ${bridge} made of?`)
+      new CommitteeScript(system().models, `What is the ${bridge} made of?`)
         .plan([recall, expert('x1', 'Say what it is made of.')])
         .expert('Steel, perhaps.')
         .answer([says]);
@@ -109,7 +109,7 @@ export function memoryScenarios(engine: () => Engine): void {
         `*:* AND NOT "x"~ \\`,
       ]) {
         const words = `${signs} ${bridge} ${builder}`;
-        const hostile = new CommitteeScript(engine().models, `What of ${words}?`)
+        const hostile = new CommitteeScript(system().models, `What of ${words}?`)
           .plan([{ ...recall, task: words }, expert('x1', 'Say it.')])
           .expert('It is said.')
           .answer(['It is said.']);
@@ -142,7 +142,7 @@ export function memoryScenarios(engine: () => Engine): void {
       const streamed = async (key: string, says: string) => {
         const s = later(says);
         const body = { model: 'recalls', messages: user(s.question) };
-        const { content, error } = await (await ChatStream.open(engine().url(), body, { authorization: `Bearer ${key}` })).end();
+        const { content, error } = await (await ChatStream.open(system().url(), body, { authorization: `Bearer ${key}` })).end();
         expect(error).toBeUndefined();
         return { content, told: toldTo(s) };
       };
@@ -156,7 +156,7 @@ export function memoryScenarios(engine: () => Engine): void {
 
     it('is not there for a template that learns nothing', async () => {
       const read = async (): Promise<number> =>
-        sumOf(await allMetrics(engine()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
+        sumOf(await allMetrics(system()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
       const before = await read();
       const { summary, first, later } = newBridge();
       const one = await ann.answered('recalls', first.question);
@@ -175,21 +175,21 @@ export function memoryScenarios(engine: () => Engine): void {
     /** An answer about a harbour, by the expert of the sciences, and questions about it whose plans ask for facts of one kind. */
     function newHarbour() {
       const harbour = `${inventedName()} Harbour`;
-      const first = new CommitteeScript(engine().models, `How deep is the ${harbour} at low tide?`)
+      const first = new CommitteeScript(system().models, `How deep is the ${harbour} at low tide?`)
         .plan([expert('x1', 'Say how deep it is.', 'science')])
         .expert('Nine fathoms.')
         .answer([`The ${harbour} is nine fathoms deep at low tide.`])
         .judge('learner', []);
       let asked = 0;
       const later = (filters: Readonly<Record<string, string>>) =>
-        new CommitteeScript(engine().models, `Can a deep ship enter the ${harbour} at low tide, berth ${++asked}?`)
+        new CommitteeScript(system().models, `Can a deep ship enter the ${harbour} at low tide, berth ${++asked}?`)
           .plan([{ ...recall, metadata_filters: filters }, expert('x1', 'Say whether it can.')])
           .expert('It can.')
           .answer(['It can [1].']);
       return { first, later, fact: `[Domain-Filtered Memory] ${first.question}`, depth: 'nine fathoms deep' };
     }
     const read = async (): Promise<number> =>
-      sumOf(await allMetrics(engine()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
+      sumOf(await allMetrics(system()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
 
     it('is given to a plan that filters by its kind, as domain-filtered memory, and to nobody else', async () => {
       const { first, later, fact, depth } = newHarbour();

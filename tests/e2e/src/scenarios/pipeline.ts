@@ -3,7 +3,7 @@ import {
   ask,
   ChatStream,
   CommitteeScript,
-  type Engine,
+  type System,
   expert,
   plainTemplate,
   readRun,
@@ -42,14 +42,14 @@ async function answered(url: string, body: object): Promise<{ answer: string; ru
 const long = 'The contract may be ended within fourteen days of its conclusion; the notice has to reach the other side in writing by then.';
 
 /** What happens between a question and its answer beside the loop: levels, tiers, refinement, thinking, review, calculation. */
-export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
-  const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
+export function pipelineScenarios(system: () => System, hops: TwoHops): void {
+  const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
   const modelsAsked = (s: CommitteeScript): readonly string[] => s.calls().map(({ model }) => model);
 
   describeOnce('a trivial question', () => {
     it('is one expert and one model call, streamed as it comes', async () => {
       const s = script('What is a quokka?').expertReply({ chunks: [{ text: 'A small ' }, { text: 'wallaby.' }] });
-      const chat = await ChatStream.open(engine().url(), { model: 'sorted', messages: user(s.question) });
+      const chat = await ChatStream.open(system().url(), { model: 'sorted', messages: user(s.question) });
       await chat.end();
       expect(chat.content).toBe('A small wallaby.');
       expect(s.calls().map(({ model }) => model)).toEqual(['scripted']);
@@ -60,7 +60,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       const s = script('What is a bilby?')
         .expert('Perhaps a bird.', { confidence: 0.3 })
         .expertReply({ text: 'A desert marsupial.\nCONFIDENCE: 95 %' });
-      const chat = await ChatStream.open(engine().url(), { model: 'tiers', messages: user(s.question) });
+      const chat = await ChatStream.open(system().url(), { model: 'tiers', messages: user(s.question) });
       await chat.end();
       expect(chat.content).toBe('A desert marsupial.');
       expect(modelsAsked(s)).toEqual(['scripted', 'other']);
@@ -71,7 +71,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       const s = script('How much is 17.5 % of 2,340?')
         .plan([expert('x1', 'Calculate it.')])
         .expert('409.5', { confidence: 0.9 });
-      const { answer } = await answered(engine().url(), { model: 'sorted', messages: user(s.question) });
+      const { answer } = await answered(system().url(), { model: 'sorted', messages: user(s.question) });
       expect(answer).toBe('409.5');
       expect(s.calls('planner')).toHaveLength(1);
     });
@@ -82,24 +82,24 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       const short = script('What is a numbat?')
         .plan([expert('x1', 'Say what it is.')])
         .expert('An anteater.', { confidence: 0.9 });
-      const planned = await answered(engine().url(), {
+      const planned = await answered(system().url(), {
         model: 'sorted',
         messages: user(short.question),
         conclave: { complexity: 'moderate' },
       });
       expect([planned.answer, short.calls('planner').length]).toEqual(['An anteater.', 1]);
-      expect(await readRun(engine().url(), planned.runId)).toMatchObject({ complexity: 'moderate' });
+      expect(await readRun(system().url(), planned.runId)).toMatchObject({ complexity: 'moderate' });
 
       const lengthy = script(`Compare both laws, step by step, and say why they differ: ${long} (named trivial)`).expertReply({
         text: 'They do.',
       });
-      const once = await answered(engine().url(), {
+      const once = await answered(system().url(), {
         model: 'sorted',
         messages: user(lengthy.question),
         conclave: { complexity: 'trivial' },
       });
       expect([once.answer, lengthy.calls().length]).toEqual(['They do.', 1]);
-      expect(await readRun(engine().url(), once.runId)).toMatchObject({ complexity: 'trivial' });
+      expect(await readRun(system().url(), once.runId)).toMatchObject({ complexity: 'trivial' });
     });
 
     it('is followed over a run, from the body or the header, and wins over the level of the template', async () => {
@@ -110,18 +110,18 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         const s = script(`What is a potoroo? (${how})`)
           .plan([expert('x1', 'Say what it is.')])
           .expert('A marsupial.', { confidence: 0.9 });
-        const { id } = (await startRun(engine().url(), { model: 'conclave-fast', input: s.question, ...body }, headers)).body;
-        expect(await runEnd(engine().url(), id)).toMatchObject({ complexity: 'complex', outcome: 'completed' });
+        const { id } = (await startRun(system().url(), { model: 'conclave-fast', input: s.question, ...body }, headers)).body;
+        expect(await runEnd(system().url(), id)).toMatchObject({ complexity: 'complex', outcome: 'completed' });
       }
     });
 
     it('is one of three words, or the request is refused', async () => {
-      const refused = await startRun(engine().url(), { model: 'sorted', input: 'x', conclave: { complexity: 'hard' } });
+      const refused = await startRun(system().url(), { model: 'sorted', input: 'x', conclave: { complexity: 'hard' } });
       expect([refused.status, refused.body.error]).toMatchObject([
         400,
         { param: 'conclave.complexity', message: expect.stringContaining('"trivial", "moderate" or "complex"') },
       ]);
-      const header = await startRun(engine().url(), { model: 'sorted', input: 'x' }, { 'x-conclave-complexity': 'hard' });
+      const header = await startRun(system().url(), { model: 'sorted', input: 'x' }, { 'x-conclave-complexity': 'hard' });
       expect([header.status, header.body.error?.param]).toEqual([400, 'x-conclave-complexity']);
     });
   });
@@ -140,10 +140,10 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       ] as const) {
         const body = { model, messages: user(s.question) };
         if (how === 'whole') {
-          const { body: completion } = await ask(engine().url(), body);
+          const { body: completion } = await ask(system().url(), body);
           expect(completion.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'It is a small' } });
         } else {
-          const chat = await (await ChatStream.open(engine().url(), body)).end();
+          const chat = await (await ChatStream.open(system().url(), body)).end();
           expect(chat.content).toBe('It is a small');
           expect(chat.chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(['length']);
         }
@@ -158,14 +158,14 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         .plan([expert('x1', 'Say it.')])
         .expert('The sky is blue.')
         .answer(['<<', '<DA', 'TA\ngeneral (confi', 'dence 0.6): The sky ', 'is blue [1].\nDATA>', '>>']);
-      const chat = await (await ChatStream.open(engine().url(), { model: 'calculates', messages: user(s.question) })).end();
+      const chat = await (await ChatStream.open(system().url(), { model: 'calculates', messages: user(s.question) })).end();
       expect(chat.content.trim()).toBe('The sky is blue [1].\n\nNot found in the cited source:\n- [1]: there is no such source');
-      expect((await readRun(engine().url(), chat.runId)).answer).toBe(chat.content);
+      expect((await readRun(system().url(), chat.runId)).answer).toBe(chat.content);
     });
 
     it('shows them no more where one expert answers', async () => {
       const s = script('What is a quoll?').expertReply({ chunks: [{ text: '<<<DA' }, { text: 'TA\nA small' }, { text: ' marsupial.' }] });
-      const chat = await (await ChatStream.open(engine().url(), { model: 'sorted', messages: user(s.question) })).end();
+      const chat = await (await ChatStream.open(system().url(), { model: 'sorted', messages: user(s.question) })).end();
       expect(chat.content).toBe('A small marsupial.');
     });
   });
@@ -175,10 +175,10 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       const s = script('Compare nothing with itself (fast path)')
         .plan([expert('x1', 'Say it.')])
         .expert('It is the same.', { confidence: 0.9 });
-      const { answer, runId } = await answered(engine().url(), { model: 'refines', messages: user(s.question) });
+      const { answer, runId } = await answered(system().url(), { model: 'refines', messages: user(s.question) });
       expect(answer).toBe('It is the same.');
       expect(s.calls('composer')).toHaveLength(0);
-      const run = await readRun(engine().url(), runId);
+      const run = await readRun(system().url(), runId);
       expect(run.usage.total.calls).toBe(2);
     });
   });
@@ -190,7 +190,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         .expertReply({ text: 'Empty it.\nMop it.\nFINDING: Kitchen: two steps.\nCONFIDENCE: 0.9' }, 'Clean the kitchen')
         .expertReply({ text: 'Spray it.\nScrub it.\nFINDING: Bathroom: two steps.\nCONFIDENCE: 0.8' }, 'Clean the bathroom')
         .answer(['Both.']);
-      await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
+      await answered(system().url(), { model: 'calculates', messages: user(s.question) });
       const prompt = s
         .calls('composer')[0]!
         .messages.map(({ content }) => String(content))
@@ -210,8 +210,8 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         .plan([sum('m1', '1200*1.19'), sum('m2', '1200/1.19'), expert('x1', 'Say both.')])
         .expert('Both.')
         .answer(['1428 [1] and 1008.40 [2].']);
-      const { runId } = await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
-      const { tasks } = (await readRun(engine().url(), runId)).rounds[0]!;
+      const { runId } = await answered(system().url(), { model: 'calculates', messages: user(s.question) });
+      const { tasks } = (await readRun(system().url(), runId)).rounds[0]!;
       expect(tasks.filter(({ capability }) => capability === 'math').map(({ status, facts }) => [status, facts])).toEqual([
         ['ok', 1],
         ['ok', 1],
@@ -235,7 +235,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
 
     it('is asked again with hints, and the better answer is taken with its delta', async () => {
       const s = asked('How high is the tower of glass and iron (refined)?', 0.9);
-      const chat = await ChatStream.open(engine().url(), { model: 'refines', messages: user(s.question) });
+      const chat = await ChatStream.open(system().url(), { model: 'refines', messages: user(s.question) });
       await chat.end();
       expect(chat.content).toBe('It is 300 m high.');
       expect(chat.reasoning).toContain('general +0.5');
@@ -243,7 +243,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
 
     it('keeps its answer where the new one is not better, however different it is', async () => {
       const s = asked('How high is the tower of stone and wood (not refined)?', 0.4).answer(['Quite high, it is said.']);
-      const { answer } = await answered(engine().url(), { model: 'refines', messages: user(s.question) });
+      const { answer } = await answered(system().url(), { model: 'refines', messages: user(s.question) });
       expect(answer).toBe('Quite high, it is said.');
       const prompt = s
         .calls('composer')[0]!
@@ -261,7 +261,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         .expert('The ferry is slower.')
         .judge('thinker', 'CONCLUSION: take the bridge.')
         .answer(['Take the bridge.']);
-      const { answer } = await answered(engine().url(), { model: 'thinks', messages: user(s.question) });
+      const { answer } = await answered(system().url(), { model: 'thinks', messages: user(s.question) });
       expect(answer).toBe('Take the bridge.');
       expect(
         s
@@ -283,7 +283,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     it('is shown only as the critic leaves it', async () => {
       const corrected = long.replace('fourteen', 'thirty');
       const s = reviewed('May this contract be ended (corrected)?', { verdict: 'corrected', reasons: ['wrong period'], answer: corrected });
-      const chat = await ChatStream.open(engine().url(), { model: 'reviews', messages: user(s.question) });
+      const chat = await ChatStream.open(system().url(), { model: 'reviews', messages: user(s.question) });
       await chat.end();
       expect(chat.content).toBe(corrected);
       expect(chat.reasoning).not.toContain('fourteen days of its conclusion');
@@ -291,7 +291,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
 
     it('stays as it is when no verdict can be read in three replies, and says so', async () => {
       const s = reviewed('May this contract be ended (unreadable)?', 'It looks fine to me.', 3);
-      const { answer } = await answered(engine().url(), { model: 'reviews', messages: user(s.question) });
+      const { answer } = await answered(system().url(), { model: 'reviews', messages: user(s.question) });
       expect(answer.startsWith(long)).toBe(true);
       expect(answer).toContain('a review whose verdict could not be read');
       expect(s.calls('critic')).toHaveLength(3);
@@ -306,8 +306,8 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
           .plan([{ id: 'g1', task: query, capability: 'graph' }, research('r1', query), expert('x1', 'Say it.')])
           .expert('It is said.')
           .answer(['It is said.']);
-        const { runId } = await answered(engine().url(), { model: 'recalls', messages: user(s.question) });
-        const { tasks } = (await readRun(engine().url(), runId)).rounds[0]!;
+        const { runId } = await answered(system().url(), { model: 'recalls', messages: user(s.question) });
+        const { tasks } = (await readRun(system().url(), runId)).rounds[0]!;
         return tasks.flatMap(({ capability, status, facts }) =>
           capability === 'graph' ? [status] : capability === 'research' ? [status, facts > 0] : [],
         );
@@ -318,7 +318,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
   });
 
   describeOnce('a calculation', () => {
-    it('is made exactly, and its result is evidence with the name of the engine', async () => {
+    it('is made exactly, and its result is evidence with the name of what calculated it', async () => {
       const s = script('Which x solves three times x plus five equals twenty (math)?')
         .plan([
           { id: 'm1', task: 'Solve it', capability: 'math', mcp_tool: 'solve', mcp_args: { expression: '3*x + 5 = 20', variable: 'x' } },
@@ -326,10 +326,10 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         ])
         .expert('It is five.')
         .answer(['x is 5 [1].']);
-      const { answer, runId } = await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
+      const { answer, runId } = await answered(system().url(), { model: 'calculates', messages: user(s.question) });
       expect(answer).toMatch(/^x is 5 \[1\]\./);
       expect(answer).toMatch(/Sources:\n\[1\] (SymPy|Compute Engine)/);
-      const entries = await runEvents(engine().url(), runId);
+      const entries = await runEvents(system().url(), runId);
       expect(JSON.stringify(entries)).toContain('mcp.result');
     });
   });

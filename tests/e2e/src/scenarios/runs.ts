@@ -8,7 +8,7 @@ import {
   command,
   CommitteeScript,
   composedText,
-  type Engine,
+  type System,
   entriesOf,
   expert,
   latch,
@@ -22,9 +22,9 @@ import {
 } from '@conclave/test-support/system';
 
 /** Runs by their id: started, read, listed, followed, resumed, cancelled, repeated. */
-export function runScenarios(engine: () => Engine): void {
-  const url = (): string => engine().url();
-  const script = (label: string): CommitteeScript => new CommitteeScript(engine().models, `How does a run go? (${label})`);
+export function runScenarios(system: () => System): void {
+  const url = (): string => system().url();
+  const script = (label: string): CommitteeScript => new CommitteeScript(system().models, `How does a run go? (${label})`);
   const whole = (label: string): CommitteeScript =>
     script(label)
       .plan([expert('x1', 'Say how.')])
@@ -222,7 +222,7 @@ export function runScenarios(engine: () => Engine): void {
     };
 
     it('in the middle of a streamed answer stops the call upstream within a second', async () => {
-      const cancelled = sumOf(await allMetrics(engine()), 'conclave_model_calls_total', { status: 'cancelled' });
+      const cancelled = sumOf(await allMetrics(system()), 'conclave_model_calls_total', { status: 'cancelled' });
       const s = script('left mid-stream')
         .plan([expert('x1', 'Say how.')])
         .expert('So.')
@@ -236,7 +236,7 @@ export function runScenarios(engine: () => Engine): void {
       // The tokens of the call that was cut are on the books, although the run was over before they were known.
       await until(
         'the record of the cut call',
-        async () => sumOf(await allMetrics(engine()), 'conclave_model_calls_total', { status: 'cancelled' }) > cancelled,
+        async () => sumOf(await allMetrics(system()), 'conclave_model_calls_total', { status: 'cancelled' }) > cancelled,
       );
       expect(s.calls()).toHaveLength(3);
     });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { byAdmin, type Engine, keptText, runEvents } from '@conclave/test-support/system';
+import { byAdmin, type System, keptText, runEvents } from '@conclave/test-support/system';
 import { wave, WaveScript } from './wave-script.js';
 
 /** Values that only the tool servers may see. `variables`: the names they go by in the environment of the system. */
-export function secretScenarios(engine: () => Engine, variables: Readonly<Record<string, string>>): void {
+export function secretScenarios(system: () => System, variables: Readonly<Record<string, string>>): void {
   describe('the secrets of tool servers', () => {
     it('reach their servers, and no prompt, stream, log, view, metric or record', async () => {
       const [token] = Object.keys(variables) as [string];
       const stay = { check_in: '2026-12-04', check_out: '2026-12-05' };
-      const s = new WaveScript(engine(), 'Which rooms does the token open?')
+      const s = new WaveScript(system(), 'Which rooms does the token open?')
         .wave(
           wave(
             'continue',
@@ -22,21 +22,21 @@ export function secretScenarios(engine: () => Engine, variables: Readonly<Record
         .wave(wave('done', 'Has them'))
         .answer([`Those of $${token}.`]);
       const { chat, run } = await s.answered('hotel');
-      const entries = await runEvents(engine().url(), chat.runId);
+      const entries = await runEvents(system().url(), chat.runId);
       const metrics = await Promise.all(
-        engine()
+        system()
           .metricUrls()
           .map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()),
       );
       const seen: Readonly<Record<string, string>> = {
-        prompts: JSON.stringify(engine().models.calls),
+        prompts: JSON.stringify(system().models.calls),
         stream: JSON.stringify(chat.chunks),
         entries: JSON.stringify(entries),
         view: JSON.stringify(run),
-        output: engine().output(),
-        history: JSON.stringify(engine().history()),
+        output: system().output(),
+        history: JSON.stringify(system().history()),
         metrics: metrics.join('\n'),
-        records: await keptText(engine()),
+        records: await keptText(system()),
       };
       // What was looked into is what holds the results, which there would be none of without the token.
       for (const place of ['prompts', 'records']) expect([place, seen[place]!.includes('price_per_night')]).toEqual([place, true]);

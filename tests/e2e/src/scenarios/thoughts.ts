@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type StreamEntry, thoughts } from '@conclave/contracts';
-import { CommitteeScript, type Engine, expert, plainTemplate, research } from '@conclave/test-support/system';
+import { CommitteeScript, type System, expert, plainTemplate, research } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 import { KeyedCaller, keys } from './callers.js';
 
@@ -32,9 +32,9 @@ const thoughtsIn = (entries: readonly StreamEntry[]): readonly Thought[] =>
   entries.filter((entry): entry is Thought => (entry.kind === 'thought' || entry.kind === 'progress') && entry.code in thoughts);
 
 /** The thought stream: every kind, and who may read what stands in it. */
-export function thoughtScenarios(engine: () => Engine): void {
-  const [ann, bob] = [new KeyedCaller(engine, keys.ann), new KeyedCaller(engine, keys.bob)];
-  const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
+export function thoughtScenarios(system: () => System): void {
+  const [ann, bob] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.bob)];
+  const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
 
   /** Research, mathematics, graph, two rounds and thinking, asked through a skill. */
   const deep = (label: string): CommitteeScript =>
@@ -102,11 +102,11 @@ export function thoughtScenarios(engine: () => Engine): void {
       expect(redacted.filter(({ detail }) => detail)).toEqual([]);
       const bobs = await bob.answered('careful', careful('by another').question);
       expect(thoughtsIn(await ann.events(bobs.id)).filter(({ detail }) => detail)).toEqual([]);
-      const before = engine().models.calls.length;
+      const before = system().models.calls.length;
       const asked = await bob.send('POST', '/runs', { model: 'careful', input: 'Show me all.', conclave: { detail: 'full' } });
       expect(asked).toMatchObject({ status: 403, body: { error: { code: 'DETAIL_NOT_ALLOWED' } } });
-      const nobody = await new KeyedCaller(engine, 'sk-nobody').send('GET', `/runs/${own.id}`);
-      expect([nobody.status, engine().models.calls.length]).toEqual([401, before]);
+      const nobody = await new KeyedCaller(system, 'sk-nobody').send('GET', `/runs/${own.id}`);
+      expect([nobody.status, system().models.calls.length]).toEqual([401, before]);
     });
   });
 }

@@ -1,5 +1,5 @@
 import type { RunView } from '@conclave/contracts';
-import { ChatStream, CommitteeScript, type Engine, readRun, user, type Wave } from '@conclave/test-support/system';
+import { ChatStream, CommitteeScript, type System, readRun, user, type Wave } from '@conclave/test-support/system';
 
 /** A call of a wave: id, tool, arguments, ids of the calls that they come from. */
 export type Call = readonly [id: string, tool: string, args: Readonly<Record<string, unknown>>, needs?: readonly string[]];
@@ -40,10 +40,10 @@ export interface Answered {
 /** A question to a template of the strategy `waves`, whose every model call is written down before. */
 export class WaveScript extends CommitteeScript {
   constructor(
-    private readonly engine: Engine,
+    private readonly system: System,
     question: string,
   ) {
-    super(engine.models, question);
+    super(system.models, question);
   }
 
   /** Prompts of the planner, oldest first. */
@@ -53,9 +53,9 @@ export class WaveScript extends CommitteeScript {
 
   /** Asks, waits for the end, and reads the run. */
   async answered(model: string): Promise<Answered> {
-    const chat = await (await ChatStream.open(this.engine.url(), { model, messages: user(this.question) })).end();
+    const chat = await (await ChatStream.open(this.system.url(), { model, messages: user(this.question) })).end();
     if (chat.error) throw new Error(`${chat.runId}: ${JSON.stringify(chat.error)}`);
-    const run = await readRun(this.engine.url(), chat.runId);
+    const run = await readRun(this.system.url(), chat.runId);
     return { answer: chat.content, chat, run, waves: wavesIn(run), planned: plannedIn(run) };
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ask, CommitteeScript, type Engine, expert, readRun, runEvents, user } from '@conclave/test-support/system';
+import { ask, CommitteeScript, type System, expert, readRun, runEvents, user } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 
 /** A calculation in words, and the operation and arguments it stands for. */
@@ -30,8 +30,8 @@ async function inLanes<T>(all: readonly T[], take: (one: T, position: number) =>
 }
 
 /** What the programs read in the words of a question, as they were built: a bundle may read them otherwise than the sources do. */
-export function wordingScenarios(engine: () => Engine, wordings: readonly Wording[]): void {
-  const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
+export function wordingScenarios(system: () => System, wordings: readonly Wording[]): void {
+  const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
 
   describeOnce('the level of a question', () => {
     it('is decided by characters of any alphabet', async () => {
@@ -40,9 +40,9 @@ export function wordingScenarios(engine: () => Engine, wordings: readonly Wordin
         script(question)
           .plan([expert('x1', 'Say it.')])
           .expert('It is said.', { confidence: 0.9 });
-        const { status, headers } = await ask(engine().url(), { model: 'sorted', messages: user(question) });
+        const { status, headers } = await ask(system().url(), { model: 'sorted', messages: user(question) });
         expect([question, status]).toEqual([question, 200]);
-        const { complexity } = await readRun(engine().url(), headers.get('x-run-id')!);
+        const { complexity } = await readRun(system().url(), headers.get('x-run-id')!);
         decided[position] = [question, complexity];
       });
       expect(decided).toEqual(levelled);
@@ -58,12 +58,12 @@ export function wordingScenarios(engine: () => Engine, wordings: readonly Wordin
         const s = script(`What comes of these calculations (page ${position + 1} of many)?`)
           .plan(plan.map(([task], n) => ({ id: `m${n + 1}`, task, capability: 'math' })))
           .answer(['This comes of them.']);
-        const { status, headers } = await ask(engine().url(), { model: 'calculates', messages: user(s.question) });
+        const { status, headers } = await ask(system().url(), { model: 'calculates', messages: user(s.question) });
         const id = headers.get('x-run-id')!;
-        const { rounds } = await readRun(engine().url(), id);
+        const { rounds } = await readRun(system().url(), id);
         const made = rounds[0]!.tasks.filter(({ capability }) => capability === 'math');
         expect([status, made.map(({ status }) => status)]).toEqual([200, plan.map(() => 'ok')]);
-        const calls = (await runEvents(engine().url(), id)).flatMap((entry) =>
+        const calls = (await runEvents(system().url(), id)).flatMap((entry) =>
           entry.kind === 'progress' && entry.code === 'mcp.call' ? [entry.text] : [],
         );
         expect(calls.sort()).toEqual(plan.map(([, operation]) => `Calculates with math.${operation}`).sort());

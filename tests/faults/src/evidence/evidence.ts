@@ -1,5 +1,5 @@
 import type { StreamEntry } from '@conclave/contracts';
-import type { EngineKind } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import type { HistoryEntry, Exit } from '@conclave/test-support';
 
 /** One record of the log as it stood after the storm, read past the product's consumers. */
@@ -22,7 +22,7 @@ export interface LoggedRecord {
 }
 
 /** One attempt of a client to get a question answered. Also in the history as `ask` invoke / ok / fail / unknown. */
-export interface Asked {
+export interface AskedRun {
   /** Id of the client's operation in the history. */
   readonly id: string;
   readonly question: string;
@@ -67,12 +67,12 @@ export interface MemoryUse {
 /** Everything the checker sees. It asks nobody: the same evidence gives the same verdict, also a year later. */
 export interface Evidence {
   readonly scenario: string;
-  readonly engine: EngineKind;
+  readonly mode: Mode;
   /** When it was gathered, milliseconds since 1970: what was not there then may have come later. */
   readonly collectedAt: number;
   /** Lines of the clients (`ask`, `view`), of the fake model (`model.call`) and of the services, in the order of the file. */
   readonly history: readonly HistoryEntry[];
-  readonly asked: readonly Asked[];
+  readonly asked: readonly AskedRun[];
   readonly viewings: readonly Viewing[];
   /** Every topic from its beginning to its end. */
   readonly records: readonly LoggedRecord[];

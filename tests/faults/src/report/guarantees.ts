@@ -1,45 +1,45 @@
-import { protections, type ProtectionName } from '@conclave/contracts';
-import type { EngineKind } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import { freeMb } from '../checker/calm.js';
 import { defaultBounds } from '../evidence/evidence.js';
+import { protections, type ProtectionName } from '../programs/protections.js';
 import { absent, absentOn, cellName, demandsOpenRuns, further, points, services } from '../scenarios/kill-matrix.js';
 import type { Cell } from '../scenarios/kill-matrix-cell.js';
 import { scenarios } from '../scenarios/list.js';
 import type { Control, Scenario } from '../scenarios/scenario.js';
-import { readRecorded, type Recorded } from './recorded.js';
+import { readRecorded, type RecordedOutcome } from './recorded.js';
 
 /** What is not promised, said as plainly as what is. */
 const notPromised: readonly string[] = [
   'A model call that is in flight when its process dies is made again: it may be paid twice. It is counted (`conclave_duplicate_calls_total`), and a streamed answer shows `superseded`. Embedded, a call is in flight until its reply is durable, which is at the end of the tick in which it came.',
-  'A tick of the embedded engine that nobody outside has seen anything of goes with the process that dies in it; what an HTTP response, a stream or the start of a call followed from does not.',
+  'A tick of embedded mode that nobody outside has seen anything of goes with the process that dies in it; what an HTTP response, a stream or the start of a call followed from does not.',
   'A question whose acceptance the client never heard of may run or not. Asking again with the same `Idempotency-Key` attaches to it; without one, two equal requests at the same instant may become two runs.',
   'A run that was accepted, whose request had not reached the log, is lost where Redis loses acknowledged writes: with an `appendfsync` other than `always`, or when its disk is lost within that moment. `conclave recover` rebuilds what the log holds, nothing else.',
   'A state store that is replaced by a copy of itself is known by its age: not where the copy is younger than the last renewal of a lease (2 s) of any process that lives, or than a minute when all were down. Restore with `conclave recover --force`, and it does not matter.',
   'Bodies above 64 KB lie in the state store. After the loss of that store a run that needs such a body ends `failed` and says so.',
   'Token chunks that were shown but whose stream was lost with the state store are not shown again; the final answer is.',
-  'The embedded engine survives the death of its process with the default `durability: process`. A loss of power may take the last moments with it, unless `durability: power` is set.',
+  'Embedded mode survives the death of its process with the default `durability: process`. A loss of power may take the last moments with it, unless `durability: power` is set.',
   'Order between runs, and between tasks of a run, is not promised; nothing relies on it.',
   'A replicated Kafka cluster, a Redis Cluster whose nodes have replicas that take over, and failing disks that lie about what they have written were not tried.',
 ];
 
 const lostWithout = (name: ProtectionName): string => protections.find((one) => one.name === name)!.lost;
-const engineKinds: readonly EngineKind[] = ['embedded', 'distributed'];
+const allModes: readonly Mode[] = ['embedded', 'distributed'];
 
 /** docs/guarantees.md, from the list of scenarios and from what the recorded runs of them showed. */
-export function guaranteesPage(recorded: readonly Recorded[] = readRecorded()): string {
-  const lookUp = (scenario: string, engine: EngineKind, without: string | null): Recorded | undefined =>
-    recorded.find((one) => one.scenario === scenario && one.engine === engine && one.without === without);
+export function guaranteesPage(recorded: readonly RecordedOutcome[] = readRecorded()): string {
+  const lookUp = (scenario: string, mode: Mode, without: string | null): RecordedOutcome | undefined =>
+    recorded.find((one) => one.scenario === scenario && one.mode === mode && one.without === without);
   const rows = scenarios.map((scenario) => {
-    const became = scenario.engines.map((engine) => `${engine}: ${resultText(lookUp(scenario.name, engine, null))}`);
+    const became = scenario.modes.map((mode) => `${mode}: ${resultText(lookUp(scenario.name, mode, null))}`);
     return `| ${scenario.promise} | ${scenario.fault} | ${became.join('; ')} | \`npm run faults -- ${scenario.name}\` |`;
   });
   const cellText = (cell: Cell): string => {
     const name = cellName(cell).replace('kill:', '');
-    const ran = engineKinds.map((engine) => {
-      const reason = absentOn(cell, engine);
-      if (reason !== null) return `${engine} n/a: ${reason}`;
-      const shown = lookUp('kill-matrix', engine, null)?.cells?.[name] ?? lookUp(cellName(cell), engine, null)?.cells?.[name];
-      return shown ? `${engine} ${shown.outcome}` : `${engine} not run`;
+    const ran = allModes.map((mode) => {
+      const reason = absentOn(cell, mode);
+      if (reason !== null) return `${mode} n/a: ${reason}`;
+      const shown = lookUp('kill-matrix', mode, null)?.cells?.[name] ?? lookUp(cellName(cell), mode, null)?.cells?.[name];
+      return shown ? `${mode} ${shown.outcome}` : `${mode} not run`;
     });
     return `${ran.join(', ')}${demandsOpenRuns(cell) ? '' : ' °'}`;
   };
@@ -52,7 +52,7 @@ export function guaranteesPage(recorded: readonly Recorded[] = readRecorded()): 
 
 <!-- Printed from tests/faults: the scenarios in src/scenarios, the results in recorded.json. \`npm run faults -- --record\` records, \`npm run docs\` prints. -->
 
-Each promise, the fault it is tried against, what the last recorded run showed on each engine, and the command that shows it again. A command starts a
+Each promise, the fault it is tried against, what the last recorded run showed in each mode, and the command that shows it again. A command starts a
 system of its own, harms it while clients ask questions, and lets an offline checker judge what clients, model server, services and log have written down:
 
 1. every accepted request reaches exactly one terminal event, within ${defaultBounds.terminalMs / 1000} s of its acceptance or of the last fault (up to ${longestBoundS()} s where a scenario is slower by nature);
@@ -64,7 +64,7 @@ system of its own, harms it while clients ask questions, and lets an offline che
 7. replaying the audit gives the same decisions and states without a model call;
 8. afterwards nothing is left over: no lag, no stuck process, of memory at most ${defaultBounds.memoryFactor} times what it was and ${freeMb} MB.
 
-"Not run" is what nobody has recorded. The short form is the one of CI: fewer questions and shorter storms. CI runs most scenarios on one engine only.
+"Not run" is what nobody has recorded. The short form is the one of CI: fewer questions and shorter storms. CI runs most scenarios in one mode only.
 
 | Promise | Tried against | Recorded | Shown by |
 |---|---|---|---|
@@ -97,7 +97,7 @@ ${notPromised.map((sentence) => `- ${sentence}`).join('\n')}
 }
 
 /** `held 2026-11-22`, or what was found; `not run` where nothing is recorded. */
-function resultText(one: Recorded | undefined): string {
+function resultText(one: RecordedOutcome | undefined): string {
   if (!one) return 'not run';
   const how = `${one.date}${one.form === 'short' ? ', short form' : ''}`;
   if (one.holds) return `held (${how})`;
@@ -107,16 +107,16 @@ function resultText(one: Recorded | undefined): string {
 
 function controlRow(
   scenario: Scenario,
-  { without, check, part, engines }: Control,
-  lookUp: (scenario: string, engine: EngineKind, without: string) => Recorded | undefined,
+  { without, check, part, modes }: Control,
+  lookUp: (scenario: string, mode: Mode, without: string) => RecordedOutcome | undefined,
 ): string {
   const name = part ?? scenario.name;
-  const became = (engines ?? scenario.engines).map((engine) => {
-    const one = lookUp(name, engine, without);
-    if (!one) return `${engine}: not run`;
+  const became = (modes ?? scenario.modes).map((mode) => {
+    const one = lookUp(name, mode, without);
+    if (!one) return `${mode}: not run`;
     return one.holds
-      ? `${engine}: red as it must be, ${one.found[check] ?? 0} ids (${one.date})`
-      : `${engine}: **proves nothing** (${one.date})`;
+      ? `${mode}: red as it must be, ${one.found[check] ?? 0} ids (${one.date})`
+      : `${mode}: **proves nothing** (${one.date})`;
   });
   return `| \`${without}\` | ${lostWithout(without)} | ${became.join('; ')} | \`npm run faults -- ${name} --without ${without}\` turns *${check}* red |`;
 }

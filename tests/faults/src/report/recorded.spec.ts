@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Outcome } from '../judge-control.js';
+import type { ScenarioOutcome } from '../judge-control.js';
 import { guaranteesPage } from './guarantees.js';
-import { readRecorded, record, type Recorded } from './recorded.js';
+import { readRecorded, record, type RecordedOutcome } from './recorded.js';
 
 let folder: string;
 beforeEach(() => {
@@ -12,9 +12,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const ran = (more: Partial<Outcome> = {}): Outcome => ({
+const ran = (more: Partial<ScenarioOutcome> = {}): ScenarioOutcome => ({
   scenario: 'poison',
-  engine: 'embedded',
+  mode: 'embedded',
   without: null,
   short: true,
   red: false,
@@ -32,24 +32,24 @@ const cell = (name: string, outcome = 'survived') => ({ name: `kill:${name}`, ou
 const finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'Lost.' } as const;
 
 /** What is recorded after these runs, one after the other. */
-function recordedAfter(...runs: readonly (readonly [Outcome, day: string])[]): readonly Recorded[] {
+function recordedAfter(...runs: readonly (readonly [ScenarioOutcome, day: string])[]): readonly RecordedOutcome[] {
   const file = join(folder, 'recorded.json');
   for (const [outcome, day] of runs) record([outcome], new Date(`${day}T12:00:00Z`), file);
   return readRecorded(file);
 }
 
 describe('the record of fault scenarios', () => {
-  it('keeps the last run of each scenario, engine and protection, also a red one', () => {
+  it('keeps the last run of each scenario, mode and protection, also a red one', () => {
     const kept = recordedAfter(
       [ran(), '2026-11-21'],
-      [ran({ engine: 'distributed' }), '2026-11-21'],
+      [ran({ mode: 'distributed' }), '2026-11-21'],
       [ran({ without: 'dead-letters', findings: [{ ...finding, check: 'commit-after-effect' }] }), '2026-11-21'],
       [ran({ red: true, findings: [finding, { ...finding, id: 'run_2' }], short: false }), '2026-11-22'],
     );
-    expect(kept.map(({ engine, without, date, form, holds, found }) => ({ engine, without, date, form, holds, found }))).toEqual([
-      { engine: 'distributed', without: null, date: '2026-11-21', form: 'short', holds: true, found: {} },
-      { engine: 'embedded', without: null, date: '2026-11-22', form: 'full', holds: false, found: { 'one-terminal-event': 2 } },
-      { engine: 'embedded', without: 'dead-letters', date: '2026-11-21', form: 'short', holds: true, found: { 'commit-after-effect': 1 } },
+    expect(kept.map(({ mode, without, date, form, holds, found }) => ({ mode, without, date, form, holds, found }))).toEqual([
+      { mode: 'distributed', without: null, date: '2026-11-21', form: 'short', holds: true, found: {} },
+      { mode: 'embedded', without: null, date: '2026-11-22', form: 'full', holds: false, found: { 'one-terminal-event': 2 } },
+      { mode: 'embedded', without: 'dead-letters', date: '2026-11-21', form: 'short', holds: true, found: { 'commit-after-effect': 1 } },
     ]);
   });
 
@@ -79,9 +79,9 @@ describe('the page of guarantees', () => {
     const page = guaranteesPage(
       recordedAfter(
         [ran(), '2026-11-21'],
-        [ran({ engine: 'distributed', short: false, red: true, findings: [finding], error: 'It was not over.' }), '2026-11-22'],
+        [ran({ mode: 'distributed', short: false, red: true, findings: [finding], error: 'It was not over.' }), '2026-11-22'],
         [ran({ without: 'dead-letters', findings: [{ ...finding, check: 'commit-after-effect' }] }), '2026-11-21'],
-        [ran({ engine: 'distributed', without: 'dead-letters', red: true }), '2026-11-21'],
+        [ran({ mode: 'distributed', without: 'dead-letters', red: true }), '2026-11-21'],
         [
           ran({ scenario: 'kill-matrix', rows: [cell('planner:after-poll'), cell('planner:after-commit', 'a run has not ended')] }),
           '2026-11-22',

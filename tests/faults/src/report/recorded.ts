@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workspaceRoot, type EngineKind } from '@conclave/test-support/system';
+import { workspaceRoot } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import type { CheckName } from '../evidence/evidence.js';
-import type { Outcome } from '../judge-control.js';
+import type { ScenarioOutcome } from '../judge-control.js';
 
 /** What one cell of the kill matrix showed. */
 export interface RecordedCell {
@@ -11,10 +12,10 @@ export interface RecordedCell {
   readonly openRuns: number;
 }
 
-/** What the last recorded run of one scenario on one engine showed, with nothing switched off or with one protection. */
-export interface Recorded {
+/** What the last recorded run of one scenario in one mode showed, with nothing switched off or with one protection. */
+export interface RecordedOutcome {
   readonly scenario: string;
-  readonly engine: EngineKind;
+  readonly mode: Mode;
   readonly without: string | null;
   /** Day it was run, `2026-11-22`. */
   readonly date: string;
@@ -35,15 +36,15 @@ export interface Recorded {
 }
 
 const file = join(workspaceRoot, 'tests/faults/recorded.json');
-const keyOf = ({ scenario, engine, without }: Pick<Recorded, 'scenario' | 'engine' | 'without'>): string =>
-  `${scenario} ${engine} ${without ?? ''}`;
+const keyOf = ({ scenario, mode, without }: Pick<RecordedOutcome, 'scenario' | 'mode' | 'without'>): string =>
+  `${scenario} ${mode} ${without ?? ''}`;
 
 /** The recorded runs of the repository; none where nothing was recorded yet. */
-export const readRecorded = (from = file): readonly Recorded[] =>
-  existsSync(from) ? (JSON.parse(readFileSync(from, 'utf8')) as readonly Recorded[]) : [];
+export const readRecorded = (from = file): readonly RecordedOutcome[] =>
+  existsSync(from) ? (JSON.parse(readFileSync(from, 'utf8')) as readonly RecordedOutcome[]) : [];
 
-/** Puts outcomes in the place of earlier ones of the same scenario, engine and protection; others stay. */
-export function record(outcomes: readonly Outcome[], now: Date, to = file): void {
+/** Puts outcomes in the place of earlier ones of the same scenario, mode and protection; others stay. */
+export function record(outcomes: readonly ScenarioOutcome[], now: Date, to = file): void {
   const all = new Map(readRecorded(to).map((one) => [keyOf(one), one]));
   for (const outcome of outcomes) {
     const fresh = recordedOf(outcome, now);
@@ -55,7 +56,7 @@ export function record(outcomes: readonly Outcome[], now: Date, to = file): void
 }
 
 /** Whether these are two parts of a matrix, run on one day: they come one by one. */
-function arePartsOfOne(known: Recorded, fresh: Recorded): boolean {
+function arePartsOfOne(known: RecordedOutcome, fresh: RecordedOutcome): boolean {
   const cells = Object.keys(fresh.cells ?? {});
   return (
     known.date === fresh.date &&
@@ -66,8 +67,8 @@ function arePartsOfOne(known: Recorded, fresh: Recorded): boolean {
   );
 }
 
-function recordedOf(outcome: Outcome, now: Date): Recorded {
-  const { scenario, engine, without, findings, error, recoveryMs, figures, rows, red, short } = outcome;
+function recordedOf(outcome: ScenarioOutcome, now: Date): RecordedOutcome {
+  const { scenario, mode, without, findings, error, recoveryMs, figures, rows, red, short } = outcome;
   const found: Partial<Record<CheckName, number>> = {};
   for (const { check } of findings) found[check] = (found[check] ?? 0) + 1;
   const cells = rows.flatMap(({ name, outcome: became, openRuns }) =>
@@ -76,7 +77,7 @@ function recordedOf(outcome: Outcome, now: Date): Recorded {
   return {
     // Halves of the matrix are the matrix.
     scenario: scenario.replace(/^(kill-matrix):.*/, '$1'),
-    engine,
+    mode,
     without,
     date: now.toISOString().slice(0, 10),
     form: short ? 'short' : 'full',
@@ -92,10 +93,10 @@ function recordedOf(outcome: Outcome, now: Date): Recorded {
 }
 
 /** The matrix of both parts: it holds where both do. */
-function joined(known: Recorded, fresh: Recorded): Recorded {
+function joined(known: RecordedOutcome, fresh: RecordedOutcome): RecordedOutcome {
   const found: Partial<Record<CheckName, number>> = { ...known.found };
   for (const [check, count] of Object.entries(fresh.found) as [CheckName, number][]) found[check] = (found[check] ?? 0) + count;
-  const both = (pick: (one: Recorded) => number): number => pick(known) + pick(fresh);
+  const both = (pick: (one: RecordedOutcome) => number): number => pick(known) + pick(fresh);
   return {
     ...fresh,
     holds: known.holds && fresh.holds,

@@ -1,14 +1,14 @@
-import type { Outcome } from '../judge-control.js';
+import type { ScenarioOutcome } from '../judge-control.js';
 import { absent, points, services } from '../scenarios/kill-matrix.js';
 
-const head = ['scenario', 'engine', 'outcome', 'recovery', 'runs', 'duplicate calls', 'tokens wasted', 'took'] as const;
+const head = ['scenario', 'mode', 'outcome', 'recovery', 'runs', 'duplicate calls', 'tokens wasted', 'took'] as const;
 
 /** The table for people: one line for each scenario, then those of its rows, and what a kill matrix leaves out. */
-export function tableOf(outcomes: readonly Outcome[]): string {
+export function tableOf(outcomes: readonly ScenarioOutcome[]): string {
   const lines = outcomes.flatMap((outcome) => [
     [
       outcome.scenario + (outcome.without ? ` without ${outcome.without}` : ''),
-      outcome.engine,
+      outcome.mode,
       outcome.summary.slice(0, 110),
       outcome.recoveryMs === null ? '-' : `${(outcome.recoveryMs / 1000).toFixed(1)} s`,
       outcome.figures ? `${outcome.figures.answered}/${outcome.figures.accepted}` : '-',

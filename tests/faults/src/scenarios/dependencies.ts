@@ -15,7 +15,7 @@ export const neo4jStopped: Scenario = {
   name: 'neo4j-stopped',
   promise: 'Without the knowledge graph every run is answered as before; what is to be learned waits in the log until the graph is back.',
   fault: 'Neo4j is stopped while runs are under way and started again after they have ended',
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: [],
   bounds: { terminalMs: 90_000 },
   limitS: 300,
@@ -35,7 +35,7 @@ export const neo4jStopped: Scenario = {
     const runs = runsOf(world, 'graphless');
     const answeredMs = recoveryAfter(world, at);
     const learned = () =>
-      world.engine
+      world.system
         .history()
         .filter(({ actor, op, phase }) => actor === 'graph-ingest' && op === 'RunCompleted' && phase === 'after-publish').length;
     const before = learned();
@@ -54,7 +54,7 @@ export const searchStopped: Scenario = {
   name: 'search-stopped',
   promise: 'Without the search server runs are answered with what the experts know, and say that the search was missing.',
   fault: 'the search server is stopped before two-hop questions are researched, then started again',
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: [],
   limitS: 150,
   ci: ['distributed'],
@@ -69,7 +69,7 @@ export const searchStopped: Scenario = {
     await load;
     const runs = runsOf(world, 'searchless');
     for (const runId of runs) {
-      const view = await readRun(world.engine.url(), runId);
+      const view = await readRun(world.system.url(), runId);
       if (!view.answer) throw new Error(`${runId} has no answer without the search: ${view.reason}`);
       if (!JSON.stringify(view).includes('SEARCH_UNAVAILABLE') || !/still open: where /.test(view.reason ?? ''))
         throw new Error(`${runId} does not say that the search was missing: ${view.reason} ${JSON.stringify(view.rounds).slice(0, 600)}`);
@@ -78,7 +78,7 @@ export const searchStopped: Scenario = {
     await world.servers.searx!.restart();
     world.behave({});
     const [next] = await world.load.run({ runs: 1, atOnce: 1, name: 'found', twoRounds: () => true });
-    const view = await readRun(world.engine.url(), next!.runId!);
+    const view = await readRun(world.system.url(), next!.runId!);
     if (view.rule !== 'D3') throw new Error(`After the search server was back nothing was found: ${view.reason}`);
     world.row({ name: 'search is back', outcome: 'found what was missing', recoveryMs: null, runs: [next!.runId!] });
   },
@@ -88,7 +88,7 @@ export const modelStopped: Scenario = {
   name: 'model-stopped',
   promise: 'Calls that meet a model server that is away are tried again, or the run says what is missing; nothing is lost.',
   fault: 'the model server is closed in the middle of its answers and listens again on its port after 3 s (and 20 s in the long form)',
-  engines: ['embedded', 'distributed'],
+  modes: ['embedded', 'distributed'],
   controls: [],
   // Runs that met nothing but the absence end without an answer and say so.
   // Who asks while the model server is away for 20 s cannot be answered, only told.
@@ -108,12 +108,12 @@ async function away(world: World, awayMs: number): Promise<void> {
   const load = world.load.run({ runs: world.short ? 5 : 10, atOnce: 5, everyMs: 100, name });
   await inFlight(world);
   const at = world.fault('the model server is closed');
-  await world.engine.models.close();
+  await world.system.models.close();
   await pause(awayMs);
-  await world.engine.models.reopen();
+  await world.system.models.reopen();
   await load;
   const runs = runsOf(world, name);
-  const views = await Promise.all(runs.map((runId) => readRun(world.engine.url(), runId)));
+  const views = await Promise.all(runs.map((runId) => readRun(world.system.url(), runId)));
   // A run that could not be answered says so: it has a reason, and a code where it failed.
   const mute = views.filter(({ answer, reason }) => answer === null && !reason);
   if (mute.length > 0) throw new Error(`${mute.map(({ id }) => id).join(', ')} ended without an answer and without a reason.`);

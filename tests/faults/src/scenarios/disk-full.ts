@@ -10,7 +10,7 @@ async function firstRefusal(world: World): Promise<string> {
   return until(
     'the first refusal',
     async () => {
-      const { status, body } = await startRun(world.engine.url(), {
+      const { status, body } = await startRun(world.system.url(), {
         model: 'conclave-fast',
         input: `Load question filler-1-${'x'.repeat(20)}?`,
       });
@@ -51,7 +51,7 @@ async function full(world: World, disk: SmallDisk): Promise<void> {
       recoveryMs: recoveryAfter(world, room),
       runs: runsOf(world, 'diskfull'),
     });
-    const dead = sumOf(await allMetrics(world.engine), 'conclave_dead_letters_total');
+    const dead = sumOf(await allMetrics(world.system), 'conclave_dead_letters_total');
     if (dead > 0 && !world.controlled) throw new Error(`${dead} records became dead letters because the disk was full.`);
   } finally {
     disk.free();
@@ -65,18 +65,18 @@ const diskFullBy = (mounted: boolean): Scenario => ({
   fault: mounted
     ? 'the file system of the data folder is filled to the last byte under load (where mounting is not allowed: no file may grow)'
     : 'no file of the process may grow any more (RLIMIT_FSIZE), under load',
-  engines: ['embedded'],
+  modes: ['embedded'],
   controls: [],
   bounds: { terminalMs: 90_000 },
   limitS: 180,
   ci: mounted ? ['embedded'] : [],
   async run(world) {
     await world.warmUp();
-    const process = world.engine.process('gateway');
+    const process = world.system.process('gateway');
     await process.stop();
-    const mount = mounted ? mountSmallDisk(world.engine.home) : null;
+    const mount = mounted ? mountSmallDisk(world.system.home) : null;
     await process.restart();
-    const disk = mount ?? limitFiles(world.engine.home, process.pid!);
+    const disk = mount ?? limitFiles(world.system.home, process.pid!);
     try {
       await full(world, disk);
     } finally {

@@ -1,8 +1,8 @@
-import type { CrashPointName } from '@conclave/contracts';
+import type { ProbePoint } from '@conclave/platform';
 import type { ServiceName } from '@conclave/test-support/system';
 
 /** A process that dies, and where. */
 export interface Cell {
   readonly service: ServiceName;
-  readonly point: CrashPointName;
+  readonly point: ProbePoint;
 }

@@ -1,6 +1,7 @@
-import type { CrashPointName } from '@conclave/contracts';
+import type { ProbePoint } from '@conclave/platform';
 import type { Supervised } from '@conclave/test-support';
-import type { EngineKind, ServiceName } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
+import type { ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
 import type { Cell } from './kill-matrix-cell.js';
 import { changePrompt, learnedBehind, portCells, portSystem, toolsOffered, toolTemplate } from './port-cells.js';
@@ -14,7 +15,7 @@ export const points = [
   'after-call',
   'after-publish',
   'after-commit',
-] as const satisfies readonly CrashPointName[];
+] as const satisfies readonly ProbePoint[];
 type Point = (typeof points)[number];
 export const services = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest'] as const satisfies readonly ServiceName[];
 
@@ -50,18 +51,17 @@ export const demandsOpenRuns = ({ service, point }: Cell): boolean =>
   point !== 'after-commit' && service !== 'graph-ingest' && !learnedBehind(point);
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
 
-/** Why a cell does not exist on an engine; null where it does. */
-export const absentOn = ({ point }: Cell, engine: EngineKind): string | null =>
-  point === 'reply-ordered' && engine === 'distributed' ? 'a write is durable there when it is answered' : null;
-const enginesOf = (cell: Cell): Scenario['engines'] =>
-  (['embedded', 'distributed'] as const).filter((engine) => absentOn(cell, engine) === null);
+/** Why a cell does not exist in a mode; null where it does. */
+export const absentOn = ({ point }: Cell, mode: Mode): string | null =>
+  point === 'reply-ordered' && mode === 'distributed' ? 'a write is durable there when it is answered' : null;
+const modesOf = (cell: Cell): Scenario['modes'] => (['embedded', 'distributed'] as const).filter((mode) => absentOn(cell, mode) === null);
 
 const openEnd = 'a run has not ended';
 
 /** Kills one process at one point while three runs are under way, and waits for the end of all three. */
 async function kill(world: World, { service, point }: Cell): Promise<void> {
-  const { engine, load } = world;
-  const process = engine.process(service);
+  const { system, load } = world;
+  const process = system.process(service);
   // Late timers and memory reach these behind the end of a run: they would kill before any work of this cell is in flight.
   const hasLateWork = service === 'merger' || service === 'graph-ingest';
   if (hasLateWork && !(await world.calm())) throw new Error(`${cellName({ service, point })}: the work before it did not come to an end.`);
@@ -99,7 +99,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   for (const change of await changed) if (change.status === 'rejected') throw change.reason;
   const asked = await asking;
   world.behave({});
-  const crash = engine.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
+  const crash = system.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
   const runs = asked.flatMap(({ runId }) => (runId === null ? [] : [runId]));
   const last = Math.max(0, ...runs.map((runId) => load.ended.get(runId) ?? Infinity));
   const faults = [
@@ -133,12 +133,12 @@ async function dieAgain(process: Supervised, deaths: number, at: string, mayBeLo
 }
 
 /**
- * The cells of one engine, one after the other in one system: the process that died at a point is restarted told to die at its next one,
+ * The cells of one mode, one after the other in one system: the process that died at a point is restarted told to die at its next one,
  * so that a cell costs one start. Between two cells everything has ended.
  */
 async function matrix(world: World, wanted: readonly Cell[]): Promise<void> {
   await world.warmUp();
-  const here = wanted.filter((cell) => enginesOf(cell).includes(world.engine.kind));
+  const here = wanted.filter((cell) => modesOf(cell).includes(world.mode));
   for (const service of services) {
     for (const cell of here.filter((one) => one.service === service)) await kill(world, cell);
   }
@@ -149,16 +149,11 @@ const describe = {
   fault: 'kill -9 at a named point',
 };
 
-/** The longer half first: whoever runs them side by side is done sooner. */
-const halves: readonly Scenario[] = (
-  [
-    ['experts', 'merger'],
-    ['gateway', 'planner', 'graph-ingest'],
-  ] as const
-).map((of) => ({
+/** The longest part first: whoever runs them side by side is done sooner. */
+const matrixParts: readonly Scenario[] = ([['merger'], ['experts'], ['gateway', 'planner', 'graph-ingest']] as const).map((of) => ({
   name: `kill-matrix:${of.join('+')}`,
   ...describe,
-  engines: ['embedded', 'distributed'],
+  modes: ['embedded', 'distributed'],
   controls: [],
   limitS: 400,
   ci: [],
@@ -174,7 +169,7 @@ const halves: readonly Scenario[] = (
 export const killMatrix: Scenario = {
   name: 'kill-matrix',
   ...describe,
-  engines: ['embedded', 'distributed'],
+  modes: ['embedded', 'distributed'],
   controls: [
     { without: 'offset-tracker', check: 'commit-after-effect', part: 'kill:experts:before-call' },
     { without: 'journal', check: 'model-calls-bounded', part: 'kill:experts:after-call' },
@@ -183,14 +178,14 @@ export const killMatrix: Scenario = {
   ],
   limitS: 600,
   ci: ['embedded', 'distributed'],
-  ciParts: halves,
+  ciParts: matrixParts,
   system: portSystem,
   run: (world) => matrix(world, cells),
 };
 export const killCell = (cell: Cell): Scenario => ({
   ...killMatrix,
   ciParts: [],
-  engines: enginesOf(cell),
+  modes: modesOf(cell),
   name: cellName(cell),
   controls: [],
   // Of the four runs of a cell with a timer, one runs out of time.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { protections } from '@conclave/contracts';
+import { protections } from '../programs/protections.js';
 import { guaranteesPage } from '../report/guarantees.js';
 import { absent, cells, points, services } from './kill-matrix.js';
 import { scenarioNamed, scenarios } from './list.js';
@@ -10,13 +10,13 @@ describe('the list of fault scenarios', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('takes every protection away on every engine that has it', () => {
+  it('takes every protection away in every mode that has it', () => {
     const controls = scenarios.flatMap((scenario) =>
-      scenario.controls.flatMap(({ without, engines }) => (engines ?? scenario.engines).map((engine) => `${without} ${engine}`)),
+      scenario.controls.flatMap(({ without, modes }) => (modes ?? scenario.modes).map((mode) => `${without} ${mode}`)),
     );
     const tried = new Set(controls.map((one) => one.split(' ')[0]));
     expect(protections.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
-    const existing = protections.flatMap(({ name, engines }) => engines.map((engine) => `${name} ${engine}`));
+    const existing = protections.flatMap(({ name, modes }) => modes.map((mode) => `${name} ${mode}`));
     expect(controls.filter((one) => !existing.includes(one))).toEqual([]);
   });
 

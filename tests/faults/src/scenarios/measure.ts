@@ -22,13 +22,13 @@ export const runsOf = (world: World, name: string): readonly string[] =>
 
 /** Calls of a role that are under way at the model server. */
 export const underWay = (world: World, role: 'planner' | 'expert' | 'assessor' | 'composer'): number =>
-  world.engine.models.calls.filter(
+  world.system.models.calls.filter(
     ({ step, finishedAt, abortedAt }) => step === `load ${role}` && finishedAt === null && abortedAt === null,
   ).length;
 
 /** Model calls that this process has begun and not ended, as its own history says. */
-export function openCalls({ engine }: World, { pid }: Supervised): number {
-  const lines = engine.history().filter(({ op, process }) => op === 'call' && process.includes(`-${pid}-`));
+export function openCalls({ system }: World, { pid }: Supervised): number {
+  const lines = system.history().filter(({ op, process }) => op === 'call' && process.includes(`-${pid}-`));
   return lines.filter(({ phase }) => phase === 'invoke').length - lines.filter(({ phase }) => phase === 'ok' || phase === 'fail').length;
 }
 
@@ -44,19 +44,19 @@ export async function inFlight(world: World, calls = 3): Promise<void> {
 /** Names of the processes that say they are not ready, with their reason. */
 export async function notReady(world: World): Promise<ReadonlyMap<string, string>> {
   const said = await Promise.all(
-    [...world.engine.all().keys()].map(async (name) => {
-      const response = await fetch(`${world.engine.kind === 'embedded' ? world.engine.url() : world.engine.metricUrl(name)}/health/ready`);
+    [...world.system.all().keys()].map(async (name) => {
+      const response = await fetch(`${world.mode === 'embedded' ? world.system.url() : world.system.metricUrl(name)}/health/ready`);
       return [name, response.status, await response.text()] as const;
     }),
   );
   return new Map(said.flatMap(([name, status, text]) => (status === 200 ? [] : [[name, text] as const])));
 }
 
-/** Asks while a store has no room. Gives status and code of the refusal; throws unless it says what is wrong, in the words of the failure table. */
+/** Asks while a store is full. Returns status and code of the refusal; throws unless its message is that of the failure table. */
 export async function refusedForRoom(world: World): Promise<string> {
-  const { status, body } = await startRun(world.engine.url(), { model: 'conclave-fast', input: 'Load question refused-1-x?' });
+  const { status, body } = await startRun(world.system.url(), { model: 'conclave-fast', input: 'Load question refused-1-x?' });
   const { code, message } = body.error ?? { code: 'no error', message: JSON.stringify(body) };
-  if (status !== 503 || !['STORE_FULL', 'NOT_READY'].includes(String(code)) || !/no room/.test(message))
+  if (status !== 503 || !['STORE_FULL', 'NOT_READY'].includes(String(code)) || !/is full/.test(message))
     throw new Error(`A question was answered with ${status} ${code} while the store was full: ${message}`);
-  return `${status} ${code}: no room`;
+  return `${status} ${code}: full`;
 }

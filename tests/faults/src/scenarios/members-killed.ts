@@ -1,5 +1,5 @@
 import { until } from '@conclave/test-support';
-import type { RecordedCall } from '@conclave/test-support';
+import type { ServedCall } from '@conclave/test-support';
 import type { World } from '../world/world.js';
 import { pause } from './measure.js';
 import type { Scenario } from './scenario.js';
@@ -17,17 +17,17 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 
 /** Kills the process while its call hangs, and gives the milliseconds until that call is made again. */
 async function killOnce(world: World, [service, role]: (typeof members)[number], n: number): Promise<{ ms: number; runId: string }> {
-  const { engine } = world;
+  const { system } = world;
   const name = `takeover-${service}-${n}`;
-  const callsOf = (): readonly RecordedCall[] =>
-    engine.models.calls.filter(({ step, messages }) => step === `load ${role}` && JSON.stringify(messages).includes(name));
+  const callsOf = (): readonly ServedCall[] =>
+    system.models.calls.filter(({ step, messages }) => step === `load ${role}` && JSON.stringify(messages).includes(name));
   world.behave({ instead: (asked, question) => (asked === role && question.includes(name) ? { hang: true } : null) });
   const load = world.load.run({ runs: 1, atOnce: 1, name, patienceMs: 60_000 });
   await until('the call to die in', () => callsOf().length > 0, { timeoutMs: 30_000 });
   // Leases and heartbeats have a rhythm; kills fall on every part of it.
   await pause((n * 733) % 2_000);
   const before = callsOf().length;
-  const process = engine.process(service);
+  const process = system.process(service);
   const at = world.fault(`SIGKILL of ${service}`);
   await process.kill('SIGKILL');
   world.behave({});
@@ -43,7 +43,7 @@ export const membersKilled: Scenario = {
   name: 'members-killed',
   promise: 'The work of a killed process goes on within 7 s, also where it was the only one of its service.',
   fault: 'kill -9 of the planner, the experts and the merger, one at a time and several times each, in the middle of a model call',
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: [],
   limitS: 400,
   ci: [],

@@ -107,7 +107,7 @@ export const network: Scenario = {
   name: 'network',
   promise,
   fault: 'latency, slicing, resets and half-open connections between the services and broker, Redis and model server',
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: [],
   bounds: { accepted: 10, answered: 0.6, terminalMs: 90_000 },
   limitS: 300,

@@ -1,7 +1,7 @@
-import type { CrashPointName } from '@conclave/contracts';
+import type { ProbePoint } from '@conclave/platform';
 import { until } from '@conclave/test-support';
 import { byAdmin, plainTemplate } from '@conclave/test-support/system';
-import type { SystemWishes } from '../world/servers.js';
+import type { SystemRequirements } from '../world/servers.js';
 import type { World } from '../world/world.js';
 import type { Cell } from './kill-matrix-cell.js';
 
@@ -15,11 +15,11 @@ export const portCells: readonly Cell[] = [
 ];
 
 /** Written when a run has ended: the record in hand is the work. */
-export const learnedBehind = (point: CrashPointName): boolean => point === 'cache-written' || point === 'vectors-written';
+export const learnedBehind = (point: ProbePoint): boolean => point === 'cache-written' || point === 'vectors-written';
 
 /** A template whose plans may name tools. */
 export const toolTemplate = 'conclave-tools';
-export const portSystem: SystemWishes = {
+export const portSystem: SystemRequirements = {
   configuration: {
     mcp: { precision: { enabled: true } },
     templates: { [toolTemplate]: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', capabilities: ['mcp'] } },
@@ -27,14 +27,14 @@ export const portSystem: SystemWishes = {
 };
 
 /** Tools are offered some time after a start, and a call of one that is not yet is no call: asks, without one, until the planner is told of them. */
-export async function toolsOffered({ engine, load }: World): Promise<void> {
+export async function toolsOffered({ system, load }: World): Promise<void> {
   const since = Date.now();
   let asked = 0;
   await until(
     'the tools in the prompt of the planner',
     async () => {
       await load.run({ runs: 1, atOnce: 1, name: `offered-${++asked}`, model: toolTemplate });
-      return engine.models.calls.some(
+      return system.models.calls.some(
         ({ at, step, messages }) => at >= since && step === 'load planner' && JSON.stringify(messages).includes('precision.calculate('),
       );
     },
@@ -44,7 +44,7 @@ export async function toolsOffered({ engine, load }: World): Promise<void> {
 
 /** Changes a prompt once runs are under way; the gateway dies behind the write, and the same change sent again is there. */
 export async function changePrompt(world: World): Promise<void> {
-  const { engine, load } = world;
+  const { system, load } = world;
   await until('a run to be accepted', () =>
     load.asked.some(({ runId, question }) => runId !== null && question.includes('setting-written')),
   );
@@ -53,7 +53,7 @@ export async function changePrompt(world: World): Promise<void> {
     'the changed prompt',
     async () => {
       try {
-        const response = await fetch(`${engine.url()}/v1/admin/prompts/expert`, {
+        const response = await fetch(`${system.url()}/v1/admin/prompts/expert`, {
           method: 'PUT',
           headers: { ...byAdmin, 'content-type': 'application/json' },
           body: JSON.stringify({ text }),

@@ -32,7 +32,7 @@ export const duplicates: Scenario = {
   name: 'duplicates-reordered',
   promise: 'Records that come twice and in any order change nothing: each takes effect once.',
   fault: 'every record of the log is delivered again while runs are under way: on Kafka in a shuffled order, embedded in the same one',
-  engines: ['distributed', 'embedded'],
+  modes: ['distributed', 'embedded'],
   controls: [{ without: 'applied-ids', check: 'one-effective-outcome' }],
   limitS: 240,
   ci: ['embedded'],
@@ -43,7 +43,7 @@ export const duplicates: Scenario = {
     // Results of experts come in while the copies do.
     await until(
       'calls in flight',
-      () => world.engine.models.calls.filter(({ step, finishedAt }) => step === 'load expert' && finishedAt === null).length >= 3,
+      () => world.system.models.calls.filter(({ step, finishedAt }) => step === 'load expert' && finishedAt === null).length >= 3,
       { timeoutMs: 30_000 },
     );
     world.fault('everything once more');
@@ -91,7 +91,7 @@ export const poison: Scenario = {
   name: 'poison',
   promise: 'A record that cannot be handled blocks nothing and is not lost: its raw bytes and the reason lie among the dead letters.',
   fault: 'broken JSON, unknown types and versions, missing headers, no value, binary, 0.9 MB of nonsense, on seven topics under load',
-  engines: ['distributed', 'embedded'],
+  modes: ['distributed', 'embedded'],
   controls: [{ without: 'dead-letters', check: 'commit-after-effect' }],
   limitS: 120,
   ci: ['embedded', 'distributed'],
@@ -107,7 +107,7 @@ export const poison: Scenario = {
     await inject(world, records);
     await load;
     await world.calm();
-    const dead = sumOf(await allMetrics(world.engine), 'conclave_dead_letters_total');
+    const dead = sumOf(await allMetrics(world.system), 'conclave_dead_letters_total');
     // plan.requested is read by two groups: each puts it aside.
     world.row({ name: `${records.length} kinds`, outcome: `${dead} dead letters`, recoveryMs: Date.now() - at, runs: [] });
     if (dead < records.length && !world.controlled)
@@ -125,7 +125,7 @@ export const mixedVersions: Scenario = {
   name: 'mixed-versions',
   promise: 'Events of an earlier version, and of a later one with fields that today does not know, are read beside those of today.',
   fault: 'requests as an earlier and as a later version writes them, among those of today',
-  engines: ['distributed', 'embedded'],
+  modes: ['distributed', 'embedded'],
   controls: [],
   // Nobody follows the two runs that are put on the log.
   bounds: { answered: 0.7 },

@@ -1,7 +1,7 @@
-import type { ProtectionName } from '@conclave/contracts';
-import type { EngineKind } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
 import type { Bounds, CheckName } from '../evidence/evidence.js';
-import type { SystemWishes } from '../world/servers.js';
+import type { ProtectionName } from '../programs/protections.js';
+import type { SystemRequirements } from '../world/servers.js';
 import type { World } from '../world/world.js';
 
 /** A protection that can be switched off, and what must turn red then. */
@@ -10,8 +10,8 @@ export interface Control {
   readonly without: ProtectionName;
   /** The check that has to find something, with ids. */
   readonly check: CheckName;
-  /** Engines it is tried on; those of the scenario unless said otherwise. */
-  readonly engines?: readonly EngineKind[];
+  /** Modes it is tried in; those of the scenario if absent. */
+  readonly modes?: readonly Mode[];
   /** Scenario that is run for it, where that is a part of this one: a cell of the kill matrix. */
   readonly part?: string;
   /** False where CI has no time for it; `--controls` takes all. */
@@ -26,17 +26,17 @@ export interface Scenario {
   readonly promise: string;
   /** What is done to the system, one sentence. */
   readonly fault: string;
-  readonly engines: readonly EngineKind[];
+  readonly modes: readonly Mode[];
   readonly controls: readonly Control[];
   readonly bounds?: Partial<Bounds>;
   /** Seconds it takes at most, everything included; a watchdog ends it then as failed. */
   readonly limitS: number;
-  /** Engines CI runs it on: the embedded one starts sooner, and CI has half an hour for everything. */
-  readonly ci: readonly EngineKind[];
+  /** Modes CI runs it in: embedded mode starts sooner, and CI has half an hour for everything. */
+  readonly ci: readonly Mode[];
   /** Parts that CI runs in its place, side by side in systems of their own. */
   readonly ciParts?: readonly Scenario[];
   /** How the system is started. */
-  readonly system?: SystemWishes;
+  readonly system?: SystemRequirements;
   /** Starts load and does harm. Whatever is not asserted by the checker afterwards is asserted here, by throwing. */
   run(world: World): Promise<void>;
 }

@@ -9,8 +9,8 @@ export const randomKills: Scenario = {
   name: 'random-kills',
   promise: 'Whatever processes die, and whenever, every accepted question gets its one end and no finished model call is made again.',
   fault: 'kill -9 of a random process every 0.5-5 s for 60 s (15 s in the short form) under load; embedded: of the one process',
-  engines: ['embedded', 'distributed'],
-  controls: [],
+  modes: ['embedded', 'distributed'],
+  controls: [{ without: 'offset-tracker', check: 'commit-after-effect' }],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 240,
   ci: ['embedded'],
@@ -33,7 +33,7 @@ export const randomKills: Scenario = {
     let killed = 0;
     while (Date.now() < end) {
       await pause(500 + random() * 4_500);
-      const all = [...world.engine.all()];
+      const all = [...world.system.all()];
       const [name, process] = all[Math.floor(random() * all.length)]!;
       await process.ready();
       const { signal } = await process.kill('SIGKILL');
@@ -41,7 +41,7 @@ export const randomKills: Scenario = {
       if (signal === 'SIGKILL') killed += 1;
     }
     const at = Date.now();
-    await Promise.all([...world.engine.all().values()].map((process) => process.ready()));
+    await Promise.all([...world.system.all().values()].map((process) => process.ready()));
     world.behave({});
     await load;
     if (killed < 3) throw new Error(`Only ${killed} processes were killed.`);
@@ -54,12 +54,12 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
   name: `frozen-${service}`,
   promise: 'A process that was frozen and wakes up changes nothing any more: its work belongs to others.',
   fault: `SIGSTOP of one of two ${service} processes for ${sleepMs / 1000} s in the middle of its calls, then SIGCONT`,
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps', ci: false }] : [],
   limitS: 120,
   ci: ['distributed'],
   async run(world) {
-    const second = await world.engine.addWorker(service, `${service}-2`);
+    const second = await world.system.addWorker(service, `${service}-2`);
     await world.warmUp();
     // Words that come slowly: the process falls asleep in the middle of an answer.
     const slow = service === 'merger' ? { wordMs: 400 } : { delayMs: { expert: 4_000 } };
@@ -105,7 +105,7 @@ export const rebalanceStorm: Scenario = {
   name: 'rebalance-storm',
   promise: 'A rebalance makes no model call again, however long the calls take.',
   fault: 'expert workers join every 2 s and leave again while tasks of 20 s run (9 s in the short form)',
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: [{ without: 'journal', check: 'model-calls-bounded', ci: false }],
   limitS: 150,
   ci: ['distributed'],
@@ -115,18 +115,18 @@ export const rebalanceStorm: Scenario = {
     world.behave({ delayMs: { expert: taskMs } });
     const load = world.load.run({ runs: 4, atOnce: 4, name: 'rebalance', patienceMs: 120_000 });
     await inFlight(world, 4);
-    const before = world.engine.models.calls.length;
+    const before = world.system.models.calls.length;
     const began = world.fault('workers join and leave');
     const rounds = world.short ? 3 : 8;
     for (let n = 2; n < 2 + rounds; n++) {
       const name = `experts-${n}`;
-      await world.engine.addWorker('experts', name);
+      await world.system.addWorker('experts', name);
       await pause(500);
       // It may have got a task by now: it has the time to finish it, as a pod with a long grace period would.
-      if (n % 2 === 0) await world.engine.removeWorker(name, taskMs + 15_000);
+      if (n % 2 === 0) await world.system.removeWorker(name, taskMs + 15_000);
     }
     await load;
-    if (world.engine.models.calls.length === before) throw new Error('No call was made after the storm began: nothing was in flight.');
+    if (world.system.models.calls.length === before) throw new Error('No call was made after the storm began: nothing was in flight.');
     world.row({ name: `${rounds} joins`, outcome: 'no call repeated', recoveryMs: recoveryAfter(world, began), runs: everyRun(world) });
   },
 };
@@ -140,13 +140,13 @@ export const twoEngines: Scenario = {
   promise: 'Any number of engines may take steps of one run at the same time: every step is applied once, and none is lost.',
   fault:
     'one of three merger processes stopped between reading and writing a run that another one changes (up to nine tries, until they meet); one killed under load',
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: [{ without: 'compare-and-set', check: 'one-effective-outcome' }],
   limitS: 240,
   ci: ['distributed'],
   async run(world) {
     const engines = ['merger', 'merger-2', 'merger-3'];
-    for (const name of engines.slice(1)) await world.engine.addWorker('merger', name);
+    for (const name of engines.slice(1)) await world.system.addWorker('merger', name);
     await world.warmUp();
     let met = 0;
     let tried = 0;
@@ -154,7 +154,8 @@ export const twoEngines: Scenario = {
     for (const nth of [2, 3, 5]) {
       for (const name of met > 0 ? [] : engines) {
         tried += 1;
-        met += await sleepInStep(world, name, nth);
+        const slept = await sleepInStep(world, name, nth);
+        met += slept;
         // One lost step is enough, and every run that waits for it costs its client's patience.
         if (world.controlled && met > 0) return;
       }
@@ -169,7 +170,7 @@ export const twoEngines: Scenario = {
     const load = world.load.run({ runs: world.short ? 12 : 80, atOnce: 10, name: 'engines', twoRounds: (n) => n % 2 === 0 });
     await pause(1_000);
     const at = world.fault('SIGKILL of merger-3');
-    await world.engine.all().get('merger-3')!.kill('SIGKILL');
+    await world.system.all().get('merger-3')!.kill('SIGKILL');
     await load;
     world.row({ name: 'three engines', outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: runsOf(world, 'engines') });
   },
@@ -177,8 +178,8 @@ export const twoEngines: Scenario = {
 
 /** 1 where another engine took the cancel of the run that this one sleeps over, 0 where that was left to the sleeper itself. */
 async function sleepInStep(world: World, name: string, nth: number): Promise<number> {
-  const { engine, load } = world;
-  const process = engine.all().get(name)!;
+  const { system, load } = world;
+  const process = system.all().get(name)!;
   await process.stop();
   await process.restart({ FREEZE_AT: `merger:engine-decided#${nth}` });
   await world.calm(10_000);
@@ -188,7 +189,7 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
   const asking = load.run({ runs: 6, atOnce: 6, name: `asleep-${name}-${nth}`, patienceMs: world.controlled ? 10_000 : 60_000 });
   const line = await until(
     `${name} to fall asleep`,
-    () => engine.history().find(({ op, phase, at }) => op === 'engine-decided' && phase === 'freeze' && at >= began),
+    () => system.history().find(({ op, phase, at }) => op === 'engine-decided' && phase === 'freeze' && at >= began),
     { timeoutMs: 20_000, everyMs: 20 },
   );
   // An engine may have come to a run before its client knows the id of it.
@@ -199,12 +200,12 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
   );
   world.fault(`SIGSTOP of ${name} in a step of ${runId}`);
   world.mayFail.push(runId);
-  await command(engine.url(), runId, { command: 'cancel' });
+  await command(system.url(), runId, { command: 'cancel' });
   // Less than the session of a consumer: the sleeper still owns its partitions when it wakes up.
   const taken = await until(
     'another engine to take the cancel',
     () =>
-      engine
+      system
         .history()
         .some(({ op, phase, id, at }) => op === 'CommandIssued' && phase === 'after-publish' && id.includes(runId) && at >= began),
     { timeoutMs: 3_000, everyMs: 20 },
@@ -220,9 +221,9 @@ export const rollingRestart: Scenario = {
   name: 'rolling-restart',
   promise: 'A deployment that restarts every service one after the other loses nothing and fails nobody.',
   fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; embedded: of the one process',
-  engines: ['distributed', 'embedded'],
+  modes: ['distributed', 'embedded'],
   // In one process nothing is written while its gateway is away.
-  controls: [{ without: 'stream-resume', check: 'stream-without-gaps', engines: ['distributed'] }],
+  controls: [{ without: 'stream-resume', check: 'stream-without-gaps', modes: ['distributed'] }],
   bounds: { accepted: 8, answered: 1 },
   limitS: 180,
   ci: ['distributed'],
@@ -241,7 +242,7 @@ export const rollingRestart: Scenario = {
     });
     await until('an answer that is being written', () => underWay(world, 'composer') > 0, { timeoutMs: 30_000, everyMs: 10 });
     const began = world.fault('rolling restart');
-    const gatewaysFirst = [...world.engine.all()].sort(([a], [b]) => Number(b.startsWith('gateway')) - Number(a.startsWith('gateway')));
+    const gatewaysFirst = [...world.system.all()].sort(([a], [b]) => Number(b.startsWith('gateway')) - Number(a.startsWith('gateway')));
     for (const [name, process] of gatewaysFirst) {
       const exit = await process.stop(15_000);
       if (exit?.code !== 0) throw new Error(`${name} ended with ${exit?.signal ?? exit?.code} on SIGTERM.`);
@@ -267,16 +268,16 @@ export const killerRecord: Scenario = {
   name: 'killer-record',
   promise: 'A record that kills its process three times is put aside unrun, its run ends with a reason, and everything else goes on.',
   fault: 'the planner dies each time it takes up one request',
-  engines: ['distributed', 'embedded'],
+  modes: ['distributed', 'embedded'],
   // Among several processes the engine gives up waiting for the plan: there the run ends in any case.
-  controls: [{ without: 'process-deaths', check: 'one-terminal-event', engines: ['embedded'] }],
+  controls: [{ without: 'process-deaths', check: 'one-terminal-event', modes: ['embedded'] }],
   bounds: { answered: 0.5, terminalMs: killerEndsWithinMs },
   limitS: 150,
   ci: ['embedded'],
   async run(world) {
     await world.warmUp();
     const service: ServiceName = 'planner';
-    const process = world.engine.process(service);
+    const process = world.system.process(service);
     const deadly = { CRASH_AT: 'planner:before-call' };
     await process.stop();
     const ends = process.exits().length;
@@ -316,23 +317,23 @@ export const lateWork: Scenario = {
   name: 'late-work',
   promise: 'Work of a run that has ended is answered without a model call.',
   fault: 'the expert workers are away until the time of three runs is over, then come back',
-  engines: ['distributed'],
+  modes: ['distributed'],
   controls: [{ without: 'deadline-check', check: 'model-calls-bounded', ci: false }],
   bounds: { answered: 0.3 },
   limitS: 90,
   ci: ['distributed'],
   async run(world) {
     await world.warmUp();
-    const process = world.engine.process('experts');
+    const process = world.system.process('experts');
     await process.stop();
     world.fault('no expert worker');
     await world.load.run({ runs: 3, atOnce: 3, name: 'late', wallTimeS: 4, patienceMs: 40_000 });
-    const before = world.engine.models.calls.filter((call) => call.step === 'load expert').length;
+    const before = world.system.models.calls.filter((call) => call.step === 'load expert').length;
     await process.restart();
     world.fault('workers are back');
     await world.calm(20_000);
     await world.load.run({ runs: 2, atOnce: 2, name: 'punctual' });
-    const calls = world.engine.models.calls.filter((call) => call.step === 'load expert').length - before;
+    const calls = world.system.models.calls.filter((call) => call.step === 'load expert').length - before;
     world.row({
       name: 'expired tasks',
       outcome: `${calls} expert calls for 2 punctual questions`,

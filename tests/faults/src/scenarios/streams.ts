@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.js';
 
 /** Follows a run's events and takes one byte a second off the wire. Resolves with how the connection ended. */
 function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'still open'> {
-  const { hostname, port } = new URL(world.engine.url());
+  const { hostname, port } = new URL(world.system.url());
   const socket = connect({ host: hostname, port: Number(port), highWaterMark: 1 } as never);
   socket.write(`GET /v1/runs/${runId}/events HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
   socket.pause();
@@ -35,7 +35,7 @@ export const slowReader: Scenario = {
   name: 'slow-reader',
   promise: 'Clients that read too slowly hold up nobody.',
   fault: 'a hundred clients take 1 byte/s off the stream of the longest answer a run may give',
-  engines: ['embedded', 'distributed'],
+  modes: ['embedded', 'distributed'],
   controls: [],
   limitS: 150,
   ci: ['embedded'],
@@ -99,7 +99,7 @@ export const modelFaults: Scenario = {
   promise: 'Whatever a model server does, the run ends in time, with what the others found, and says what is missing.',
   fault:
     '429 with Retry-After, 500, a stall in mid-stream, a truncated and a cut stream, nonsense, wrong JSON, and no answer for 120 s (20 s in the short form)',
-  engines: ['embedded', 'distributed'],
+  modes: ['embedded', 'distributed'],
   controls: [],
   // A call that never ends is given up when the wall time of its run (120 s in the long form) is nearly over.
   bounds: { answered: 0.7, terminalMs: 130_000 },
@@ -125,7 +125,7 @@ export const modelFaults: Scenario = {
     if (hit.size < faults.length) throw new Error(`Only ${hit.size} of ${faults.length} faults were met.`);
     for (const { name } of faults) {
       const asked = world.load.asked.find(({ question }) => question.includes(`question ${name}-`))!;
-      const run = asked.runId ? await readRun(world.engine.url(), asked.runId) : null;
+      const run = asked.runId ? await readRun(world.system.url(), asked.runId) : null;
       const end = asked.runId ? world.load.ended.get(asked.runId) : undefined;
       world.row({
         name,

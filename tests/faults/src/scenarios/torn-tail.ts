@@ -22,8 +22,8 @@ const pageBytes = 4_096;
 
 /** Stops the process with SIGSTOP while it writes, and copies what a kill in this moment leaves. The process stays stopped. */
 async function standstill(world: World): Promise<Remains> {
-  const process = world.engine.process('gateway');
-  const folder = join(world.engine.folder, 'remains');
+  const process = world.system.process('gateway');
+  const folder = join(world.system.folder, 'remains');
   for (let tries = 0; tries < 40; tries++) {
     process.signal('SIGSTOP');
     // A write that the kernel has begun is finished by it.
@@ -31,11 +31,11 @@ async function standstill(world: World): Promise<Remains> {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
     for (const file of ['conclave.db', 'conclave.db-wal', 'conclave.db-shm']) {
-      const from = join(world.engine.home, file);
+      const from = join(world.system.home, file);
       if (existsSync(from)) copyFileSync(from, join(folder, file));
     }
     const log = readWriteAheadLog(join(folder, 'conclave.db-wal'), join(folder, 'conclave.db-shm'));
-    if (log.commits.length > fewestCommits) return { folder, log, history: readHistory(join(world.engine.folder, 'history.ndjson')) };
+    if (log.commits.length > fewestCommits) return { folder, log, history: readHistory(join(world.system.folder, 'history.ndjson')) };
     process.signal('SIGCONT');
     await pause(150);
   }
@@ -122,7 +122,7 @@ export const tornTail: Scenario = {
     'The embedded file opens to exactly the whole transactions in front of wherever it was torn; a kill alone loses nothing acknowledged.',
   fault:
     'kill -9 under load; of what it left copies with the write-ahead log cut at every frame of its tail, at every byte of the last frame (every 128th in the short form), and with single bits flipped',
-  engines: ['embedded'],
+  modes: ['embedded'],
   controls: [],
   bounds: { terminalMs: 90_000 },
   limitS: 300,
@@ -135,7 +135,7 @@ export const tornTail: Scenario = {
     await pause(500);
     const remains = await standstill(world);
     const at = world.fault('SIGKILL of the standing process');
-    await world.engine.process('gateway').kill('SIGKILL');
+    await world.system.process('gateway').kill('SIGKILL');
     await load;
     world.row({ name: 'killed', outcome: 'went on', recoveryMs: recoveryAfter(world, at), runs: runsOf(world, 'torn') });
 

@@ -20,25 +20,25 @@ export async function waitForBound({ load, lastFaultAt }: World, terminalMs: num
 
 /** Lets the system come to rest, ends it in good order, and gathers all that the checker needs. */
 export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
-  const { engine } = world;
+  const { system } = world;
   await world.load.stop();
   const collectedAt = Date.now();
   const lag = await world.unfinished(world.controlled ? 10_000 : 60_000);
   const memory = await memoryAfter(world);
   // Ends before the good order: what the storm did.
-  const deaths = [...engine.all()].flatMap(([process, supervised]) =>
+  const deaths = [...system.all()].flatMap(([process, supervised]) =>
     supervised.exits().map(({ at, signal }) => ({ process, at, signal: signal as string | null })),
   );
   const closings = await haltAll(world, closeMs);
   const records = await readLog(world);
   const committed =
-    world.kind === 'embedded' ? committedEmbedded(join(engine.home, 'conclave.db')) : await committedOnKafka(kafkaOf(world), engine.prefix);
+    world.mode === 'embedded' ? committedEmbedded(join(system.home, 'conclave.db')) : await committedOnKafka(kafkaOf(world), system.prefix);
   const replay = await replayAll(world);
   return {
     scenario,
-    engine: world.kind,
+    mode: world.mode,
     collectedAt,
-    history: engine.history(),
+    history: system.history(),
     asked: world.load.asked,
     viewings: world.load.viewings,
     records,
@@ -59,9 +59,9 @@ async function memoryAfter(world: World): Promise<readonly MemoryUse[]> {
 }
 
 /** SIGTERM to all at once; whoever does not end in time is killed and shows up as such. */
-async function haltAll({ engine }: World, closeMs: number): Promise<readonly Closing[]> {
+async function haltAll({ system }: World, closeMs: number): Promise<readonly Closing[]> {
   return Promise.all(
-    [...engine.all()].map(async ([process, supervised]) => {
+    [...system.all()].map(async ([process, supervised]) => {
       const began = performance.now();
       const exit = await supervised.stop(closeMs);
       return { process, exit, ms: Math.round(performance.now() - began) };
@@ -69,10 +69,10 @@ async function haltAll({ engine }: World, closeMs: number): Promise<readonly Clo
   );
 }
 
-const kafkaOf = ({ servers, engine }: World): readonly string[] => (servers.direct.KAFKA_BROKERS ?? engine.stack!.KAFKA_BROKERS).split(',');
+const kafkaOf = ({ servers, system }: World): readonly string[] => (servers.direct.KAFKA_BROKERS ?? system.stack!.KAFKA_BROKERS).split(',');
 
 async function readLog(world: World): Promise<readonly LoggedRecord[]> {
-  const loaded = loadConfiguration(outside(world), world.engine.folder, { categories: Object.keys(expertPrompts) });
+  const loaded = loadConfiguration(outside(world), world.system.folder, { categories: Object.keys(expertPrompts) });
   const processId = `checker-${randomUUID()}`;
   const opened = await openLog({ loaded, logger: openLogger({ level: 'silent', sinks: [], fields: {} }), processId });
   if (!opened) return [];
@@ -96,9 +96,9 @@ async function readLog(world: World): Promise<readonly LoggedRecord[]> {
 
 /** `conclave replay --all --recorded` as a person would call it, with the model server still listening. */
 async function replayAll(world: World): Promise<Evidence['replay']> {
-  const calls = world.engine.models.calls.length;
+  const calls = world.system.models.calls.length;
   const { code, text } = await conclave(world, ['replay', '--all', '--recorded']);
-  return { code, text, modelCalls: world.engine.models.calls.length - calls };
+  return { code, text, modelCalls: world.system.models.calls.length - calls };
 }
 
 /** Offsets that the groups of a topic prefix have committed; groups and topics without the prefix. */

@@ -4,9 +4,9 @@ import { cleared, workspaceRoot } from '@conclave/test-support/system';
 import type { World } from './world.js';
 
 /** Environment of somebody who looks after the storm, past the proxies. */
-export const outside = ({ engine, servers }: World): Record<string, string> => ({
-  ...engine.environment(),
-  ...(engine.stack ? servers.direct : {}),
+export const outside = ({ system, servers }: World): Record<string, string> => ({
+  ...system.environment(),
+  ...(system.stack ? servers.direct : {}),
   LOG_LEVEL: 'error',
   PORT: '9',
 });
@@ -19,7 +19,7 @@ export function conclave(
 ): Promise<{ readonly code: number | null; readonly text: string }> {
   const main = join(workspaceRoot, 'dist/standalone.js');
   const options = {
-    cwd: world.engine.folder,
+    cwd: world.system.folder,
     env: { ...process.env, ...cleared, ...outside(world) },
     timeout: timeoutMs,
     maxBuffer: 64 * 1024 * 1024,

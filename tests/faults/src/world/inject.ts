@@ -13,16 +13,16 @@ export interface RawInjection {
   readonly value: Buffer | null;
 }
 
-const kafkaOf = ({ engine, servers }: World) =>
+const kafkaOf = ({ system, servers }: World) =>
   new Kafka({
-    brokers: (servers.direct.KAFKA_BROKERS ?? engine.stack!.KAFKA_BROKERS).split(','),
+    brokers: (servers.direct.KAFKA_BROKERS ?? system.stack!.KAFKA_BROKERS).split(','),
     clientId: 'injector',
     logLevel: logLevel.NOTHING,
   });
 
 /** Appends records past the product: to the broker while all goes on, or into the data folder of the stopped process, which is started again. */
 export async function inject(world: World, records: readonly RawInjection[]): Promise<void> {
-  if (world.kind === 'distributed') await produce(world, records);
+  if (world.mode === 'distributed') await produce(world, records);
   else await atRest(world, (database) => insert(database, records, world));
 }
 
@@ -32,7 +32,7 @@ async function produce(world: World, records: readonly RawInjection[]): Promise<
   try {
     for (const [index, { topic, key, headers, value }] of records.entries()) {
       const [sent] = await producer.send({
-        topic: `${world.engine.prefix}${topic}`,
+        topic: `${world.system.prefix}${topic}`,
         messages: [{ key, headers: { ...headers }, value }],
       });
       note(world, headers['ce_id'] ?? `${topic}/${sent!.partition}/${sent!.baseOffset}`, `${topic} ${index}`);
@@ -61,7 +61,7 @@ function insert(database: Database.Database, records: readonly RawInjection[], w
 
 /** Everything on the log comes again: every record of Kafka is produced once more, in a shuffled order; the cursors of a data folder go back to the beginning. */
 export async function repeatAll(world: World, shuffle: <T>(list: readonly T[]) => T[]): Promise<number> {
-  if (world.kind === 'embedded') {
+  if (world.mode === 'embedded') {
     return atRest(world, (database) => {
       database.prepare('DELETE FROM log_finished').run();
       database.prepare('UPDATE log_cursor SET position = 0').run();
@@ -96,7 +96,7 @@ async function rawRecords(world: World): Promise<readonly RawCopy[]> {
   const kafka = kafkaOf(world);
   const admin = kafka.admin();
   await admin.connect();
-  const { prefix } = world.engine;
+  const { prefix } = world.system;
   const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix) && !/\.(audit|dead|store\.identity)$/.test(topic));
   let left = 0;
   for (const topic of topics) for (const { high, low } of await admin.fetchTopicOffsets(topic)) left += Number(high) - Number(low);
@@ -123,9 +123,9 @@ async function rawRecords(world: World): Promise<readonly RawCopy[]> {
 
 /** Works on the data folder while its process is ended, and starts it again. */
 export async function atRest<T>(world: World, work: (database: Database.Database) => T): Promise<T> {
-  const process = world.engine.process('gateway');
+  const process = world.system.process('gateway');
   await process.stop();
-  const database = new Database(join(world.engine.home, 'conclave.db'));
+  const database = new Database(join(world.system.home, 'conclave.db'));
   try {
     return work(database);
   } finally {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { StreamEntry } from '@conclave/contracts';
 import { HistoryWriter, until } from '@conclave/test-support';
-import { entriesAndSnapshotsOf, SseStream, startRun, type Engine, type TwoHops } from '@conclave/test-support/system';
-import type { Asked, Viewing } from '../evidence/evidence.js';
+import { entriesAndSnapshotsOf, SseStream, startRun, type System, type TwoHops } from '@conclave/test-support/system';
+import type { AskedRun, Viewing } from '../evidence/evidence.js';
 import { loadQuestion } from './committee.js';
 
 /** One round, and then a model call for what the answer teaches. */
@@ -34,7 +34,7 @@ export interface LoadOptions {
 }
 
 interface Open {
-  readonly asked: Asked;
+  readonly asked: AskedRun;
   readonly settled: Promise<void>;
 }
 
@@ -43,7 +43,7 @@ interface Open {
  * and follows the run's events to the end over as many connections as it takes. What they saw stands in the history and in `asked`.
  */
 export class Load {
-  readonly asked: Asked[] = [];
+  readonly asked: AskedRun[] = [];
   readonly viewings: Viewing[] = [];
   /** Runs whose terminal entry a client saw, with the time. */
   readonly ended = new Map<string, number>();
@@ -55,15 +55,15 @@ export class Load {
   private turn = 0;
 
   constructor(
-    private readonly engine: Engine,
+    private readonly system: System,
     private readonly hops: TwoHops,
     private readonly gateways: number,
   ) {
-    this.history = new HistoryWriter(`${engine.folder}/history.ndjson`, 'test', 'client');
+    this.history = new HistoryWriter(`${system.folder}/history.ndjson`, 'test', 'client');
   }
 
   /** Asks all questions of the options; resolves when each has ended or its client has lost patience. */
-  async run(options: LoadOptions): Promise<readonly Asked[]> {
+  async run(options: LoadOptions): Promise<readonly AskedRun[]> {
     const mine: Open[] = [];
     const busy = new Set<Promise<void>>();
     for (let n = 1; n <= options.runs && !this.stopping; n++) {
@@ -88,7 +88,7 @@ export class Load {
 
   private client(n: number, options: LoadOptions): Open {
     const question = loadQuestion(`${options.name ?? 'q'}-${n}-${randomUUID().slice(0, 8)}`, options.twoRounds?.(n) ? 2 : 1, this.hops);
-    const asked: { -readonly [K in keyof Asked]: Asked[K] } = {
+    const asked: { -readonly [K in keyof AskedRun]: AskedRun[K] } = {
       id: `ask-${question.slice(14, -1)}`,
       question,
       runId: null,
@@ -101,7 +101,7 @@ export class Load {
     return { asked, settled };
   }
 
-  private async follow(asked: { -readonly [K in keyof Asked]: Asked[K] }, options: LoadOptions): Promise<void> {
+  private async follow(asked: { -readonly [K in keyof AskedRun]: AskedRun[K] }, options: LoadOptions): Promise<void> {
     const deadline = Date.now() + (options.patienceMs ?? 60_000);
     const model =
       options.model ?? (options.learned ? learningTemplate : asked.question.includes('two rounds') ? 'conclave' : 'conclave-fast');
@@ -115,7 +115,7 @@ export class Load {
 
   /** Once: `ok` with the run, `fail` where the gateway said that nothing was accepted, `unknown` where nobody can know. */
   private async ask(
-    asked: { -readonly [K in keyof Asked]: Asked[K] },
+    asked: { -readonly [K in keyof AskedRun]: AskedRun[K] },
     model: string,
     wallTimeS?: number,
   ): Promise<'accepted' | 'again' | 'refused'> {
@@ -184,6 +184,6 @@ export class Load {
 
   private url(): string {
     this.turn += 1;
-    return this.engine.url((this.turn % this.gateways) + 1);
+    return this.system.url((this.turn % this.gateways) + 1);
   }
 }

@@ -24,18 +24,18 @@ export async function secondLife(
     history: new HistoryWriter(file, 'test', 'model'),
   });
   const configuration = `${home}.yaml`;
-  const own = readFileSync(join(world.engine.folder, 'conclave.yaml'), 'utf8');
-  writeFileSync(configuration, own.replaceAll(new URL(world.engine.models.url).host, new URL(models.url).host));
+  const own = readFileSync(join(world.system.folder, 'conclave.yaml'), 'utf8');
+  writeFileSync(configuration, own.replaceAll(new URL(world.system.models.url).host, new URL(models.url).host));
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
   const began = performance.now();
   const process = await Supervised.start({
     name: 'standalone on a torn file',
-    args: [join(workspaceRoot, 'dist/standalone.js')],
-    cwd: world.engine.folder,
+    args: [join(workspaceRoot, 'dist/standalone.faults.js')],
+    cwd: world.system.folder,
     env: {
       ...cleared,
-      ...world.engine.environment(),
+      ...world.system.environment(),
       CONCLAVE_HOME: home,
       CONCLAVE_CONFIG: configuration,
       HISTORY_FILE: file,

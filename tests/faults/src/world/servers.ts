@@ -12,7 +12,7 @@ import {
 } from '@conclave/test-support/real-servers';
 import type { Stack } from '@conclave/test-support/system';
 
-export interface SystemWishes {
+export interface SystemRequirements {
   /** Servers of its own, which the scenario may kill; the others are shared. */
   readonly servers?: readonly ('kafka' | 'redis' | 'neo4j' | 'searx')[];
   /** TCP proxies between the services and these. A proxied server is one of its own. */
@@ -44,7 +44,7 @@ export interface OwnServers {
 }
 
 /** Starts what a scenario wants of its own. `corpus`: what a search server of its own finds, file name -> text. */
-export async function openServers(wishes: SystemWishes, corpus: Readonly<Record<string, string>>): Promise<OwnServers> {
+export async function openServers(wishes: SystemRequirements, corpus: Readonly<Record<string, string>>): Promise<OwnServers> {
   const opened: { close(): Promise<void> }[] = [];
   const keep = <T extends ServerInstance>(server: T): T => {
     opened.push({ close: () => server.destroy() });

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
-import { allMetrics, Engine, plainTemplate, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
+import type { Mode } from '@conclave/contracts';
+import { allMetrics, System, plainTemplate, twoHops, type TwoHops } from '@conclave/test-support/system';
 import type { Evidence, MemoryUse } from '../evidence/evidence.js';
 import { committee, goodManners, type Manners } from './committee.js';
 import { learningTemplate, Load, type LoadOptions } from './load.js';
-import { openServers, type OwnServers, type SystemWishes } from './servers.js';
+import { openServers, type OwnServers, type SystemRequirements } from './servers.js';
 
 /** One line of the table, for scenarios that have several faults in them. */
-export interface Row {
+export interface TableRow {
   readonly name: string;
   readonly outcome: string;
   /** Milliseconds from the fault to the end of the work it hit; null where nothing had to recover. */
@@ -20,7 +21,7 @@ export interface Row {
 
 /** A system under test with its servers, its fake models and its clients, while one scenario harms it. */
 export class World {
-  readonly rows: Row[] = [];
+  readonly rows: TableRow[] = [];
   readonly load: Load;
   /** Of the harm a scenario does to the log itself: what it injects is no record that came from nowhere. */
   readonly injector: HistoryWriter;
@@ -37,8 +38,8 @@ export class World {
   before: readonly MemoryUse[] = [];
 
   private constructor(
-    readonly kind: EngineKind,
-    readonly engine: Engine,
+    readonly mode: Mode,
+    readonly system: System,
     readonly servers: OwnServers,
     gateways: number,
     readonly short: boolean,
@@ -46,18 +47,18 @@ export class World {
     readonly controlled: boolean,
     hops: TwoHops,
   ) {
-    this.load = new Load(engine, hops, gateways);
-    this.injector = new HistoryWriter(`${engine.folder}/history.ndjson`, 'test', 'injector');
-    engine.models.add(...committee(() => this.manners, hops));
+    this.load = new Load(system, hops, gateways);
+    this.injector = new HistoryWriter(`${system.folder}/history.ndjson`, 'test', 'injector');
+    system.models.add(...committee(() => this.manners, hops));
   }
 
   /** `without`: the protection that is switched off. */
-  static async start(kind: EngineKind, wishes: SystemWishes, without: string | null, short: boolean): Promise<World> {
+  static async start(mode: Mode, wishes: SystemRequirements, without: string | null, short: boolean): Promise<World> {
     const hops = twoHops();
-    const servers = await openServers(kind === 'distributed' ? wishes : {}, hops.documents);
+    const servers = await openServers(mode === 'distributed' ? wishes : {}, hops.documents);
     try {
-      const engine = await Engine.start({
-        kind,
+      const system = await System.start({
+        mode,
         corpus: hops.documents,
         configuration: {
           ...wishes.configuration,
@@ -70,6 +71,7 @@ export class World {
         gateways: wishes.gateways ?? 1,
         experts: wishes.experts ?? 1,
         servers: servers.addresses,
+        faults: true,
         crashAt: wishes.crashAt ?? {},
         env: { ...wishes.env, ...(without ? { WITHOUT_PROTECTION: without } : {}) },
         modelUrl: async (own) => {
@@ -78,7 +80,7 @@ export class World {
           return own.replace(/:\d+/, `:${servers.proxies.model.port}`);
         },
       });
-      return new World(kind, engine, servers, kind === 'embedded' ? 1 : (wishes.gateways ?? 1), short, without !== null, hops);
+      return new World(mode, system, servers, mode === 'embedded' ? 1 : (wishes.gateways ?? 1), short, without !== null, hops);
     } catch (error) {
       await servers.close();
       throw error;
@@ -103,12 +105,12 @@ export class World {
     return this.lastFaultAt;
   }
 
-  row(row: Row): void {
+  row(row: TableRow): void {
     this.rows.push(row);
   }
 
   async memory(): Promise<MemoryUse[]> {
-    return [...this.engine.all()].flatMap(([process, { pid }]) => {
+    return [...this.system.all()].flatMap(([process, { pid }]) => {
       const mb = pid === null ? null : residentMb(pid);
       return mb === null ? [] : [{ process, beforeMb: mb, afterMb: mb }];
     });
@@ -130,7 +132,7 @@ export class World {
       await until(
         'the end of all work',
         async () => {
-          left = (await allMetrics(this.engine))
+          left = (await allMetrics(this.system))
             .filter(({ name, value }) => name === 'conclave_consumer_lag_records' && value > 0)
             .map(({ labels, value }) => ({ group: labels['group'] ?? '', topic: labels['topic'] ?? '', records: value }));
           calmReadings = left.length === 0 ? calmReadings + 1 : 0;
@@ -147,7 +149,7 @@ export class World {
 
   async stop(): Promise<void> {
     await this.load.stop();
-    await this.engine.stop();
+    await this.system.stop();
     await this.servers.proxies.model?.close();
     await this.servers.close();
   }

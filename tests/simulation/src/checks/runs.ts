@@ -1,5 +1,5 @@
 import { resultId, type RunCompleted, type StepRecorded, type StreamBody } from '@conclave/contracts';
-import { Replay, type RecordedStep } from '@conclave/loop';
+import { canonicalJson, foldStep, Replay, type RecordedStep, type RunState } from '@conclave/loop';
 import { chainHash, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
 import { minus, type Check, type Violation } from './check.js';
@@ -69,7 +69,7 @@ export const replay: Check = ({ world, events }) => {
     if (event.type !== 'StepRecorded') continue;
     steps.set(event.runId, [...(steps.get(event.runId) ?? []), event.data]);
   }
-  for (const { runId, version, terminal: isOver } of world.stores.runs.rows.values()) {
+  for (const { runId, version, state, terminal: isOver } of world.stores.runs.rows.values()) {
     if (version === 0) continue;
     const again = new Replay(runId, { strategyOf, chainHash, stateHash });
     const recorded = steps.get(runId) ?? [];
@@ -82,9 +82,17 @@ export const replay: Check = ({ world, events }) => {
         id: `${runId}/step/${'version' in result ? result.version : result.steps}`,
         sentence: `replays as ${JSON.stringify(result).slice(0, 300)}, stored version ${version}`,
       });
+    else if (canonicalJson(foldedOf(runId, recorded)) !== canonicalJson(JSON.parse(state!)))
+      found.push({ check: '7 replay', id: runId, sentence: 'has another state than its facts give when they are folded' });
   }
   return found;
 };
+
+/** The state that the recorded facts of a run give, without deciding anything again. */
+const foldedOf = (runId: string, steps: readonly RecordedStep[]): RunState | null =>
+  [...new Map(steps.map((step) => [step.version, step])).values()]
+    .sort((a, b) => a.version - b.version)
+    .reduce<RunState | null>((state, step) => foldStep(runId, state, step, strategyOf), null);
 
 /** A second question after the same run: a retry finds the first run of its key, and an Idempotency-Key makes one run. */
 export const retries: Check = ({ world }) => {

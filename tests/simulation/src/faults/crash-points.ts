@@ -23,7 +23,8 @@ export type Need =
   | 'sick'
   | 'tiers'
   | 'tools'
-  | 'knowledge';
+  | 'knowledge'
+  | 'lookup';
 export interface CrashTarget extends CrashPoint {
   /** Which time it is passed. */
   readonly nth: number;
@@ -161,6 +162,7 @@ const needsOfPorts: Readonly<Record<string, Need>> = {
 };
 
 const needs: Readonly<Record<string, Need>> = {
+  'planner search.query': 'lookup',
   'merger runs.header': 'early',
   'merger runs.read': 'stall',
   'merger runs.nextCommandSeq': 'deadly',

@@ -22,12 +22,13 @@ export interface Features {
 export function drawFeatures(random: Random, need: Need | null): Features {
   const knows = need === 'knowledge';
   const waves = random.pick([0, 0, 0, 0.5, 1]);
+  const level = random.pick(['moderate', 'moderate', 'moderate', 'auto', 'trivial', 'complex'] as const);
   return {
     tiers: random.chance(0.25) || need === 'tiers',
     refineRounds: random.pick([0, 0, 0, 1, 2]),
     thinking: random.chance(0.25),
     critic: random.chance(0.2),
-    complexity: knows ? 'moderate' : random.pick(['moderate', 'moderate', 'moderate', 'auto', 'trivial', 'complex'] as const),
+    complexity: knows ? 'moderate' : need === 'lookup' ? 'auto' : level,
     tools: random.chance(0.25) || need === 'tools',
     documents: random.chance(0.15) || knows,
     caches: random.chance(0.2) || knows,

@@ -1,5 +1,14 @@
-import { documentSetting, gapId, planId, resultId, StoredDocument, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
-import { inputOf, step, type RunState } from '@conclave/loop';
+import {
+  documentSetting,
+  gapId,
+  planId,
+  resultId,
+  StoredDocument,
+  type KnowledgeProposed,
+  type PlanRequested,
+  type RunCompleted,
+} from '@conclave/contracts';
+import { firstPlanAsked, inputOf, step, type RunState } from '@conclave/loop';
 import type { RawRecord } from '@conclave/ports';
 import { strategyOf, teaches } from '@conclave/strategies';
 import type { Surroundings } from './surroundings.js';
@@ -79,8 +88,17 @@ function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRe
   if (world.logged.has(`plan.created ${plan}`)) return [];
   // The planner is late for a run that has taken a plan of its own, whatever it awaits by now.
   if (epoch === 0 && row?.state && (JSON.parse(row.state) as RunState).awaiting?.epoch !== 0) return [];
+  if (epoch === 0 && awaitsNoPlan({ type, runId, id }, raw)) return [];
   if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.templates.committee.planning_timeout_s * 1000) return [];
   return [plan];
+}
+
+/** Whether the run begins without a planner, as one that a cache has answered: its engine may still be about to say so. */
+function awaitsNoPlan({ type, runId, id }: Address, raw: RawRecord): boolean {
+  const data = dataOf<PlanRequested>(raw);
+  if (!data) return false;
+  const request = inputOf(runId, { id, type, time: Date.parse(raw.headers.ce_time!), data });
+  return request.type === 'PlanRequested' && firstPlanAsked(request, strategyOf) === null;
 }
 
 function ofIngest(world: Surroundings, runId: string, raw: RawRecord): readonly string[] {

@@ -1,9 +1,10 @@
 import { describeRun } from '@conclave/loop';
 import { ProviderAccess } from '@conclave/calls';
-import { openMetrics, silentLogger, type CrashPoints, type History } from '@conclave/platform';
+import { silentLogger, type Probe } from '@conclave/platform';
 import type { Blobs, Embedder, EventLog, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
 import type { GatewayMetrics, GatewayOptions } from '@conclave/service-gateway';
 import { strategyOf } from '@conclave/strategies';
+import { quietMetrics } from './quiet-metrics.js';
 
 const metrics = new Proxy({} as GatewayMetrics, { get: () => () => undefined });
 
@@ -16,12 +17,11 @@ export const gatewayOptions = (parts: {
   readonly blobs: Blobs;
   readonly vectors: Vectors;
   readonly embedder: Embedder;
-  readonly crashPoints: CrashPoints;
-  readonly history: History;
+  readonly probe: Probe;
   readonly newRunId: () => string;
 }): GatewayOptions => ({
   ...parts,
-  providers: new ProviderAccess({ ...parts, metrics: openMetrics(), logger: silentLogger, processId: 'gateway' }),
+  providers: new ProviderAccess({ ...parts, metrics: quietMetrics, logger: silentLogger, processId: 'gateway' }),
   catalogue: { templates: () => [], resolve: () => null, waitsFor: async () => null, describeModels: () => [] },
   keys: null,
   logger: silentLogger,

@@ -1,19 +1,17 @@
 import type { Service } from '@conclave/contracts';
 import {
-  CRASH_POINTS,
   claimStores,
   deliveryHooks,
-  HISTORY,
   holdProcessLease,
   LOGGER,
   LogTransport,
   METRICS,
+  PROBE,
   PROCESS,
+  type Probe,
   READINESS,
   openReadiness,
   silentLogger,
-  type CrashPoints,
-  type History,
   type ProcessLease,
 } from '@conclave/platform';
 import {
@@ -31,6 +29,8 @@ import {
   TOOLS,
   VECTORS,
   type Blobs,
+  type DeliveryKey,
+  type DeliveryLedger,
   type EventLog,
   MemoryDocuments,
   type KnowledgeGraph,
@@ -83,6 +83,10 @@ export class SimulatedProcess implements LivingProcess {
   private readonly onDeath: (() => void)[] = [];
   /** Owner of the call that is about to be made, told in the same turn. */
   private calling: string | null = null;
+  /** Records it has begun and not given back, although they may have moved on; as in `held()` of the log. */
+  private readonly begun = new Set<string>();
+  /** A call was made in this very tick. */
+  private isCalling = false;
   private readonly invoked = new Map<string, { readonly step: string; readonly attempt: number }>();
 
   constructor(
@@ -101,7 +105,7 @@ export class SimulatedProcess implements LivingProcess {
       journal: view('journal', seen.journal),
       timers: view('timers', seen.timers),
       leases: view('leases', seen.leases),
-      deliveries: view('deliveries', seen.deliveries),
+      deliveries: this.noted(view('deliveries', seen.deliveries)),
       settings: view('settings', seen.settings),
       caches: view('caches', seen.caches),
       scores: view('scores', seen.scores),
@@ -125,7 +129,7 @@ export class SimulatedProcess implements LivingProcess {
     this.stream = portView(this, 'stream', stream, 'state');
     this.blobs = portView(this, 'blobs', world.blobs, 'blobs');
     this.graph = portView(this, 'graph', graphStore.connect(), 'graph');
-    const hooks = deliveryHooks({ metrics: quietMetrics, logger: silentLogger, crashPoints: this.crashPoints, history: this.history });
+    const hooks = deliveryHooks({ metrics: quietMetrics, logger: silentLogger, probe: this.probe });
     this.raw = new SimulatedLog(this, { broker, blobs: this.blobs, ledger: this.state.deliveries, hooks, self: () => this.log });
     const view2 = portView(this, 'log', this.raw, 'log', ['identity', 'read', 'lag', 'close']);
     const identity = portView(this, 'log.identity', this.raw.identity, 'log');
@@ -140,34 +144,35 @@ export class SimulatedProcess implements LivingProcess {
     };
   }
 
-  get crashPoints(): CrashPoints {
+  get probe(): Probe {
     return {
+      records: false,
+      isArmed: () => false,
       reached: (_service, point, id) => {
         if (point === 'before-call') this.calling = id;
         this.world.storm.inside(this, point);
       },
-      isArmed: () => false,
-    };
-  }
-
-  get history(): History {
-    return {
-      enabled: false,
-      write: ({ op, phase, id, data }) => {
+      note: ({ op, phase, id, data }) => {
         if (op === 'call' && phase === 'invoke')
           this.invoked.set(id.slice(0, id.lastIndexOf('/call/')), { step: id, attempt: (data as { attempt: number }).attempt });
       },
     };
   }
 
+  /** Requests that a call sends at once, as a search with several queries does, are one call. */
   callMade(): () => () => void {
     const call = this.calling === null ? undefined : this.invoked.get(this.calling);
     this.calling = null;
+    if (!call && this.isCalling) return () => () => undefined;
     if (!call) throw new Error('A call was made that no journal step stands for.');
-    return () => this.callReached(call);
+    this.isCalling = true;
+    queueMicrotask(() => (this.isCalling = false));
+    // One that waited too long for its answer may end before it arrives.
+    const order = this.world.observations.nextOrder();
+    return () => this.callReached({ ...call, order });
   }
 
-  private callReached(call: { readonly step: string; readonly attempt: number }): () => void {
+  private callReached(call: { readonly step: string; readonly attempt: number; readonly order: number }): () => void {
     const { observations } = this.world;
     const observed = {
       ...call,
@@ -175,11 +180,29 @@ export class SimulatedProcess implements LivingProcess {
       process: this.id,
       startedAt: Date.now(),
       endedAt: null as number | null,
-      order: observations.nextOrder(),
     };
     observations.calls.push(observed);
     return () => {
       observed.endedAt = Date.now();
+    };
+  }
+
+  private noted(ledger: DeliveryLedger): DeliveryLedger {
+    const nameOf = ({ group, record }: DeliveryKey): string => `${group} ${record}`;
+    const ending =
+      (end: (key: DeliveryKey) => Promise<void>) =>
+      async (key: DeliveryKey): Promise<void> => {
+        await end(key);
+        this.begun.delete(nameOf(key));
+      };
+    return {
+      begin: (key) => {
+        this.begun.add(nameOf(key));
+        return ledger.begin(key);
+      },
+      failed: ending((key) => ledger.failed(key)),
+      released: ending((key) => ledger.released(key)),
+      done: ending((key) => ledger.done(key)),
     };
   }
 
@@ -197,8 +220,7 @@ export class SimulatedProcess implements LivingProcess {
     const options = gatewayOptions({
       ...this.ports(),
       models,
-      crashPoints: this.crashPoints,
-      history: this.history,
+      probe: this.probe,
       newRunId: this.world.newRunId,
     });
     const assembled = new Assembled(GatewayModule.register(options), new Map(), this.world.planted.replaced);
@@ -226,8 +248,7 @@ export class SimulatedProcess implements LivingProcess {
       [SEARCH, simulatedSearch(this, world.models)],
       [LOGGER, silentLogger],
       [METRICS, quietMetrics],
-      [CRASH_POINTS, this.crashPoints],
-      [HISTORY, this.history],
+      [PROBE, this.probe],
       [READINESS, openReadiness()],
       [PROCESS, { id: this.id, classes }],
     ]);
@@ -264,7 +285,8 @@ export class SimulatedProcess implements LivingProcess {
   die(point: string): void {
     if (this.dead) return;
     const { world } = this;
-    const records = [...this.raw.consumptions].flatMap((consumption) => consumption.held());
+    const held = [...this.raw.consumptions].flatMap((consumption) => consumption.held());
+    const records = [...new Set([...held, ...this.begun])];
     world.observations.deaths.push({ process: this.id, point, at: Date.now(), openRuns: world.openRuns(), records });
     world.trace(this.id, `dies ${point}`);
     this.dead = true;

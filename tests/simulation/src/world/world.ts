@@ -39,7 +39,12 @@ export interface WorldOptions {
   readonly line?: (line: string) => void;
 }
 
+/** One without further hops holds no number, so that it is trivial and looked up first. */
+const questionOn = (n: number, hops: number): string =>
+  `What is topic t${String.fromCharCode(97 + n)}q${hops > 0 ? `, hops ${hops}` : ''}?`;
+
 /** All of a simulated system: the stores, the processes that come and go over them, the clients, and what was observed. */
+
 export class World implements Surroundings {
   readonly plan: StormPlan;
   readonly observations = new Observations();
@@ -180,7 +185,7 @@ export class World implements Surroundings {
       idempotent: twins ? sameKey : random.chance(0.5),
       key: twins ? 'twins' : `client-${n}`,
       template: random.chance(features.waves) ? 'waves' : 'committee',
-      question: `What is topic t${twins ? 0 : n}x, hops ${random.below(rounds + 1)}?${largeQuestion ? ' so'.repeat(23_000) : ''}`,
+      question: `${questionOn(twins ? 0 : n, random.below(rounds + 1))}${largeQuestion ? ' so'.repeat(23_000) : ''}`,
       cancelsAfter: random.chance(cancels) ? random.between(0, this.plan.target?.need === 'early' ? 200 : 4_000) : null,
       impatientMs: random.chance(impatient) ? random.between(1, 300) : null,
       leaves: random.chance(this.plan.target?.need === 'cancel' ? 0.8 : 0.5),

@@ -5,7 +5,7 @@ import { writeReply, type Sent } from './reply-writer.js';
 import { matches, textOf, type ScriptedRequest, type ScriptedStep } from './script.js';
 
 /** What the server saw of one call. Times are milliseconds since 1970. */
-export interface RecordedCall {
+export interface ServedCall {
   readonly n: number;
   readonly at: number;
   readonly model: string;
@@ -38,7 +38,7 @@ export interface ScriptedModelServerOptions {
 export class ScriptedModelServer {
   /** Stays known after `close`, for a server that is to come back. */
   port = 0;
-  readonly calls: RecordedCall[] = [];
+  readonly calls: ServedCall[] = [];
   /** Requests other than chat completions, such as `GET /v1/models`. */
   readonly otherRequests: string[] = [];
   private readonly faults: string[] = [];
@@ -139,7 +139,7 @@ export class ScriptedModelServer {
       body,
     };
     const found = this.steps.find(({ step, used }) => used < (step.times ?? 1) && matches(step.match, request));
-    const call: RecordedCall = {
+    const call: ServedCall = {
       n,
       at: Date.now(),
       model: request.model,
@@ -165,7 +165,7 @@ export class ScriptedModelServer {
     this.settle(call, id, await writeReply(response, request, reply), 'status' in reply ? reply.status : 200);
   }
 
-  private settle(call: RecordedCall, id: string, { ending, usage }: Sent, status: number): void {
+  private settle(call: ServedCall, id: string, { ending, usage }: Sent, status: number): void {
     if (ending === 'left') call.abortedAt = Date.now();
     else call.finishedAt = Date.now();
     const phase = ending === 'finished' && status < 400 ? 'ok' : 'fail';

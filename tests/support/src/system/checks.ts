@@ -1,9 +1,9 @@
 import type { StreamEntry } from '@conclave/contracts';
-import type { RecordedCall } from '../index.js';
+import type { ServedCall } from '../index.js';
 
 /** Calls that were made although the same question had been answered whole before, as sentences. */
-export function repeatedFinished(calls: readonly RecordedCall[]): readonly string[] {
-  const key = (call: RecordedCall): string => JSON.stringify(call.messages);
+export function repeatedFinished(calls: readonly ServedCall[]): readonly string[] {
+  const key = (call: ServedCall): string => JSON.stringify(call.messages);
   return calls.flatMap((call) => {
     const earlier = calls.find(
       (other) => other.n < call.n && key(other) === key(call) && other.finishedAt !== null && other.finishedAt <= call.at,

@@ -1,9 +1,32 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { textOf as contentText } from '../model-server/script.js';
-import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
+import type { ServedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
-export type Role =
-  'planner' | 'waves' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner' | 'direct';
+/** Roles whose prompts begin with a fixed line. */
+const named = [
+  'planner',
+  'waves',
+  'assessor',
+  'composer',
+  'thinker',
+  'adviser',
+  'scorer',
+  'critic',
+  'learner',
+  'router',
+  'reader',
+  'evaluator',
+  'refiner',
+  'reasoner',
+  'preparer',
+  'rater',
+  'decider',
+  'compressor',
+  'decomposer',
+  'topicReader',
+  'classifier',
+] as const;
+export type Role = (typeof named)[number] | 'expert' | 'direct';
 
 type Messages = ScriptedRequest['messages'];
 const textOf = (messages: Messages): string => messages.map((message) => contentText(message.content)).join('\n');
@@ -14,10 +37,8 @@ export function roleOf({ messages }: { readonly messages: Messages }): Role {
     .filter(({ role }) => role === 'system')
     .map(({ content }) => contentText(content))
     .join('\n');
-  const named = (['planner', 'waves', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) =>
-    system.includes(marks.roles[role]),
-  );
-  if (named) return named;
+  const found = named.find((role) => system.includes(marks.roles[role]));
+  if (found) return found;
   if (system.includes('You are an expert of the committee: ')) return 'expert';
   return 'direct';
 }
@@ -58,6 +79,9 @@ export interface Wave {
 export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: number; completion_tokens: number }>> = {
   planner: { prompt_tokens: 101, completion_tokens: 11 },
   waves: { prompt_tokens: 151, completion_tokens: 17 },
+  decomposer: { prompt_tokens: 163, completion_tokens: 19 },
+  topicReader: { prompt_tokens: 179, completion_tokens: 29 },
+  classifier: { prompt_tokens: 97, completion_tokens: 7 },
   expert: { prompt_tokens: 203, completion_tokens: 23 },
   assessor: { prompt_tokens: 307, completion_tokens: 37 },
   composer: { prompt_tokens: 509, completion_tokens: 53 },
@@ -66,6 +90,15 @@ export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: nu
   scorer: { prompt_tokens: 809, completion_tokens: 83 },
   critic: { prompt_tokens: 907, completion_tokens: 97 },
   learner: { prompt_tokens: 1009, completion_tokens: 103 },
+  router: { prompt_tokens: 1103, completion_tokens: 107 },
+  reader: { prompt_tokens: 1201, completion_tokens: 109 },
+  evaluator: { prompt_tokens: 1301, completion_tokens: 113 },
+  refiner: { prompt_tokens: 1409, completion_tokens: 127 },
+  reasoner: { prompt_tokens: 211, completion_tokens: 29 },
+  preparer: { prompt_tokens: 223, completion_tokens: 31 },
+  rater: { prompt_tokens: 227, completion_tokens: 41 },
+  decider: { prompt_tokens: 229, completion_tokens: 43 },
+  compressor: { prompt_tokens: 233, completion_tokens: 47 },
 };
 
 /** The replies for one question; the question is what tells its calls from those of other questions. */
@@ -78,7 +111,7 @@ export class CommitteeScript {
   ) {}
 
   /** Calls of this question, in the order they came. */
-  calls(role?: Role): readonly RecordedCall[] {
+  calls(role?: Role): readonly ServedCall[] {
     return this.server.calls.filter(
       (call) => textOf(call.messages).includes(this.question) && (role === undefined || roleOf(call) === role),
     );
@@ -113,6 +146,19 @@ export class CommitteeScript {
           : says;
     return this.step('waves', 'next wave', reply, undefined, times);
   }
+  /** A reply of a phase of `reasoning`: what is to be JSON, perhaps made of what its prompt holds, or any reply. */
+  phase(
+    role: 'reasoner' | 'preparer' | 'rater' | 'decider' | 'compressor',
+    says: object | string | ((prompt: string) => object),
+    { when, times }: { when?: Promise<unknown>; times?: number } = {},
+  ): this {
+    const written = (value: object | string): ScriptedReply => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return { chunks: [{ text, ...gate(when) }], usage: price[role] };
+    };
+    const reply = typeof says === 'function' ? (request: ScriptedRequest) => written(says(textOf(request.messages))) : written(says);
+    return this.step(role, role, reply, undefined, times);
+  }
   expert(text: string, options: { confidence?: number; task?: string; when?: Promise<unknown> } = {}): this {
     const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.6}\nGAPS: none\nREFER: none`;
     return this.expertReply({ chunks: [{ text: reply, ...gate(options.when) }], usage: price.expert }, options.task);
@@ -129,9 +175,45 @@ export class CommitteeScript {
   assessor(reply: ScriptedReply): this {
     return this.step('assessor', 'gap check', reply);
   }
+  /** Sub-topics as the planner of `decompose` names them, or any reply. */
+  topics(says: object | ScriptedReply, times?: number): this {
+    const reply =
+      'text' in says || 'chunks' in says || 'status' in says
+        ? (says as ScriptedReply)
+        : { text: JSON.stringify(says), usage: price.decomposer };
+    return this.step('decomposer', 'topics', reply, undefined, times);
+  }
+  /** What the reader of passages writes down about a sub-topic. */
+  facts(topic: string, reply: ScriptedReply | readonly { readonly fact: string; readonly source: number }[], times?: number): this {
+    const says = Array.isArray(reply) ? { text: JSON.stringify({ facts: reply }), usage: price.topicReader } : (reply as ScriptedReply);
+    return this.step('topicReader', `facts on ${topic}`, says, ({ messages }) => textOf(messages).includes(`TASK: ${topic}`), times);
+  }
+  /** The kind of question that the router of `adaptive` says it is, or any reply. */
+  route(reply: string | ScriptedReply, times?: number): this {
+    return this.step(
+      'classifier',
+      'route',
+      typeof reply === 'string' ? { text: JSON.stringify({ class: reply }), usage: price.classifier } : reply,
+      undefined,
+      times,
+    );
+  }
   /** A reply of the judge's other parts, as text or as what is to be JSON. */
   judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner', says: string | object, times?: number): this {
     return this.step(role, role, { text: typeof says === 'string' ? says : JSON.stringify(says), usage: price[role] }, undefined, times);
+  }
+  /** The next reply of a part of `reflective-rag`, perhaps made of what its prompt holds: text, or what is to be JSON. */
+  part(
+    role: 'router' | 'reader' | 'evaluator' | 'refiner',
+    says: string | object | ((prompt: string) => string | object),
+    times?: number,
+  ): this {
+    const reply = (request: ScriptedRequest): ScriptedReply => {
+      const said: string | object =
+        typeof says === 'function' ? (says as (prompt: string) => string | object)(textOf(request.messages)) : says;
+      return { text: typeof said === 'string' ? said : JSON.stringify(said), usage: price[role] };
+    };
+    return this.step(role, role, reply, undefined, times);
   }
   answer(chunks: readonly (string | ScriptedChunk)[]): this {
     return this.composer({ chunks: chunks.map((chunk) => (typeof chunk === 'string' ? { text: chunk } : chunk)), usage: price.composer });

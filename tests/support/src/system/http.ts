@@ -168,8 +168,8 @@ export async function startRun(
   return { status: response.status, headers: response.headers, body: (await response.json()) as RunAccepted & Partial<ErrorBody> };
 }
 
-export async function readRun(base: string, id: string): Promise<RunView> {
-  const response = await fetch(`${base}/v1/runs/${id}`);
+export async function readRun(base: string, id: string, headers: Record<string, string> = {}): Promise<RunView> {
+  const response = await fetch(`${base}/v1/runs/${id}`, { headers });
   if (!response.ok) throw new Error(`GET /v1/runs/${id}: ${response.status} ${await response.text()}`);
   return (await response.json()) as RunView;
 }

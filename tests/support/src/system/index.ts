@@ -1,17 +1,7 @@
 export { repeatedFinished, streamFaults } from './checks.js';
 export { CommitteeScript, expert, latch, price, research, roleOf, type Role, type Task, type Wave } from './committee-script.js';
 export { inventedName, twoHops, type TwoHops } from './corpus.js';
-export {
-  adminKey,
-  byAdmin,
-  Engine,
-  plainTemplate,
-  engineKind,
-  providerKey,
-  type EngineKind,
-  type EngineOptions,
-  type ServiceName,
-} from './engine.js';
+export { adminKey, byAdmin, System, plainTemplate, testedMode, providerKey, type SystemOptions, type ServiceName } from './system.js';
 export {
   ask,
   ChatStream,

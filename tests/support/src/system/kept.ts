@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { until } from '../index.js';
-import type { Engine } from './engine.js';
+import type { System } from './system.js';
 import type { Stack } from './stack.js';
 
 /**
  * All that a running system keeps, read past the product: the files of its data folder, or the records of its topics and the values of its
  * keys.
  */
-export async function keptText({ home, stack, prefix }: Engine): Promise<string> {
+export async function keptText({ home, stack, prefix }: System): Promise<string> {
   if (stack) return (await Promise.all([recordsOf(stack, prefix), valuesOf(stack, prefix)])).join('\n');
   const files = (readdirSync(home, { recursive: true }) as string[]).map((name) => join(home, name));
   return files

@@ -1,4 +1,4 @@
-import { byAdmin, type Engine } from './engine.js';
+import { byAdmin, type System } from './system.js';
 
 export interface Sample {
   readonly name: string;
@@ -21,9 +21,9 @@ export function parseMetrics(text: string): readonly Sample[] {
     });
 }
 
-/** Samples of every process of the engine. */
-export async function allMetrics(engine: Engine): Promise<readonly Sample[]> {
-  const texts = await Promise.all(engine.metricUrls().map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()));
+/** Samples of every process of the system. */
+export async function allMetrics(system: System): Promise<readonly Sample[]> {
+  const texts = await Promise.all(system.metricUrls().map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()));
   return texts.flatMap(parseMetrics);
 }
 

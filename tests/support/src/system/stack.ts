@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -27,7 +28,7 @@ export function stackAddresses(): Stack {
   const written = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
   const found = Object.fromEntries(names.map((name) => [name, process.env[name] ?? written[name]]));
   const missing = names.filter((name) => !found[name]);
-  if (missing.length > 0) throw new Error(`The distributed engine needs ${missing.join(', ')}: run \`npm run stack -- up\` first.`);
+  if (missing.length > 0) throw new Error(`The distributed system needs ${missing.join(', ')}: run \`npm run stack -- up\` first.`);
   const chroma = process.env['CHROMA_URL'] ?? written['CHROMA_URL'];
   return { ...(found as unknown as Stack), ...(chroma ? { CHROMA_URL: chroma } : {}) };
 }
@@ -52,10 +53,12 @@ export const cleared: Readonly<Record<string, undefined>> = Object.fromEntries(
     'CONCLAVE_ADMIN_KEY_FILE',
     'WORKER_CLASSES',
     'CRASH_AT',
+    'FREEZE_AT',
+    'WITHOUT_PROTECTION',
     'HISTORY_FILE',
     'LOG_LEVEL',
     'NODE_OPTIONS',
-    'ENGINE',
+    'TEST_MODE',
     'TEST_LEVEL',
   ].map((name) => [name, undefined]),
 );
@@ -93,7 +96,8 @@ async function removeVectors(url: string, namespace: string): Promise<void> {
 }
 
 const given = new Set<number>();
-let nextCandidate = 21_000 + (process.pid % 400) * 20;
+/** Anywhere in the range: suites beside each other must not walk through the same ports at the same time. */
+let nextCandidate = 21_000 + randomInt(10_000);
 
 /** Free loopback ports below the range of outgoing connections, so that a killed process finds its port free again. */
 export async function freePorts(count: number): Promise<number[]> {

@@ -182,5 +182,5 @@ export const questions: readonly Question[] = [
   ['a year in Roman', 'roman_numeral', { value: 1994 }, { roman: 'MCMXCIV' }],
   ['the largest numeral', 'roman_numeral', { value: 'MMMCMXCIX' }, { number: 3999 }],
   ['a linear equation', 'solve_equation', { equation: '3*x + 5 = 20' }, { solutions: [{ value: '5' }] }],
-  ['sentences in German quotation marks', 'text_analyze', { text: 'Er sagte: „Ja.“ Dann ging er… Und kam.' }, { sentences: 2 }],
+  ['sentences in German quotation marks', 'text_analyze', { text: 'Er sagte: „Ja.“ Dann ging er… Und kam.' }, { sentences: 3 }],
 ];

@@ -1,7 +1,7 @@
 import { readDecimal } from '../numbers/read-number.js';
 import { Rational } from '../numbers/rational.js';
 import { invalid, quoted, tooLarge } from '../refusal.js';
-import { tokenize, type Token } from './tokens.js';
+import { tokenize, type ArithmeticToken } from './tokens.js';
 
 /** What an expression is reckoned in: exact numbers, or fractions of polynomials. */
 export interface Algebra<Value> {
@@ -37,7 +37,7 @@ interface Operand<Value> {
  * (-2^2 is -4); `a % b` between two operands is the remainder, a `%` after one is a hundredth.
  */
 export class Expression<Value> {
-  private readonly tokens: Token[];
+  private readonly tokens: ArithmeticToken[];
   private at = 0;
   private depth = 0;
   private readonly written: string[] = [];
@@ -78,10 +78,10 @@ export class Expression<Value> {
       .replace(/(^|[(^]|[-+*/,=%] )- /g, '$1-');
   }
 
-  private get next(): Token {
+  private get next(): ArithmeticToken {
     return this.tokens[this.at]!;
   }
-  private take(): Token {
+  private take(): ArithmeticToken {
     const token = this.next;
     this.at += 1;
     this.written.push(token.text);
@@ -175,7 +175,7 @@ export class Expression<Value> {
     }
   }
   /** After a `%` a number, name or parenthesis makes it a remainder. */
-  private startsOperand({ kind, text }: Token): boolean {
+  private startsOperand({ kind, text }: ArithmeticToken): boolean {
     return kind === 'number' || (kind === 'name' && text !== 'of' && text !== 'mod') || text === '(';
   }
 
@@ -229,7 +229,7 @@ export class Expression<Value> {
       if (parts.slice(1).some((part) => thousands.test(part))) {
         throw invalid(`${quoted(token.text)} inside a function has two readings: write it without the comma, or a space after the comma.`);
       }
-      const split = parts.flatMap((part, position): Token[] => [
+      const split = parts.flatMap((part, position): ArithmeticToken[] => [
         ...(position > 0 ? [{ kind: 'sign' as const, text: ',', at: token.at }] : []),
         { kind: 'number', text: part, at: token.at },
       ]);

@@ -1,6 +1,6 @@
 import { invalid, quoted, tooLarge } from '../refusal.js';
 
-export type Token =
+export type ArithmeticToken =
   | { kind: 'number'; text: string; at: number }
   | { kind: 'name'; text: string; at: number }
   | { kind: 'sign'; text: string; at: number }
@@ -30,10 +30,10 @@ const patterns = {
 };
 
 /** Splits an expression. A comma stays inside a number only as text; the parser decides what it means. */
-export function tokenize(source: string): Token[] {
+export function tokenize(source: string): ArithmeticToken[] {
   if (source.length > longestExpression) throw tooLarge(`An expression may have ${longestExpression} characters.`);
   const text = spellings.reduce((written, [other, usual]) => written.replace(other, usual), source);
-  const tokens: Token[] = [];
+  const tokens: ArithmeticToken[] = [];
   for (let at = 0; at < text.length;) {
     let found: RegExpExecArray | null = null;
     for (const kind of ['space', 'number', 'name', 'sign'] as const) {

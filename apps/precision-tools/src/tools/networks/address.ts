@@ -1,7 +1,7 @@
 import { invalid, quoted } from '../refusal.js';
 
 /** An address as a number: 32 bits of IPv4, 128 of IPv6. */
-export interface Address {
+export interface IpAddress {
   version: 4 | 6;
   value: bigint;
 }
@@ -35,14 +35,14 @@ function readIpv6(text: string): bigint {
   return groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
 }
 
-export function readAddress(text: string): Address {
+export function readAddress(text: string): IpAddress {
   const written = text.trim();
   if (written.includes('%')) throw invalid(`${quoted(written)} has a zone: leave out the part from "%" on.`);
   return written.includes(':') ? { version: 6, value: readIpv6(written) } : { version: 4, value: readIpv4(written) };
 }
 
 /** IPv6 as RFC 5952 wants it: lower case, the longest run of zeros shortened, the first of equals. */
-export function addressText({ version, value }: Address): string {
+export function addressText({ version, value }: IpAddress): string {
   if (version === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
   const groups = Array.from({ length: 8 }, (_, i) => (value >> BigInt(112 - 16 * i)) & 0xffffn);
   let best = { start: -1, length: 1 };
@@ -70,7 +70,7 @@ function prefixOfMask(text: string): number {
 }
 
 export interface Subnet {
-  address: Address;
+  address: IpAddress;
   prefix: number;
 }
 

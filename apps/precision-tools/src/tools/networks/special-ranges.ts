@@ -1,4 +1,4 @@
-import { rangeOf, readSubnet, type Address } from './address.js';
+import { rangeOf, readSubnet, type IpAddress } from './address.js';
 
 /** From IANA's registries of special-purpose addresses (RFC 6890 and its updates); the first match counts. */
 const ranges: readonly (readonly [string, string])[] = [
@@ -30,7 +30,7 @@ const ranges: readonly (readonly [string, string])[] = [
 const known = ranges.map(([text, kind]) => ({ subnet: readSubnet(text), kind }));
 
 /** What a whole range is reserved for; "global or mixed" when no one block holds all of it. */
-export function kindOf(version: Address['version'], first: bigint, last: bigint): string {
+export function kindOf(version: IpAddress['version'], first: bigint, last: bigint): string {
   const found = known.find(({ subnet }) => {
     const range = rangeOf(subnet);
     return subnet.address.version === version && range.first <= first && last <= range.last;

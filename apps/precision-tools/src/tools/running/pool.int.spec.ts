@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { bundledThread } from '../__fixtures__/bundled-thread.js';
-import { WorkerPool, type PoolOptions } from './pool.js';
+import { WorkerPool, type ThreadPoolOptions } from './pool.js';
 
 jest.setTimeout(30_000);
 const thread = bundledThread();
@@ -10,7 +10,7 @@ const pools: WorkerPool[] = [];
 afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.close();
 });
-const open = (options: Partial<PoolOptions> = {}): WorkerPool => {
+const open = (options: Partial<ThreadPoolOptions> = {}): WorkerPool => {
   const pool = new WorkerPool({
     workerFile: thread.file,
     threads: 2,

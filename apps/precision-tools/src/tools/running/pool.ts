@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { Refusal } from '../refusal.js';
-import type { Job, Reply } from './messages.js';
+import type { ToolJob, WorkerReply } from './messages.js';
 
-export interface PoolOptions {
+export interface ThreadPoolOptions {
   /** A file that calls `serveJobs` when it runs in a worker thread. */
   workerFile: URL | string;
   /** Most threads at once. */
@@ -18,7 +18,7 @@ export interface PoolOptions {
 }
 
 interface Waiting {
-  job: Omit<Job, 'id'>;
+  job: Omit<ToolJob, 'id'>;
   timeoutMs: number;
   resolve(output: unknown): void;
   reject(error: Refusal): void;
@@ -48,7 +48,7 @@ export class WorkerPool {
   private failedStarts = 0;
   private closed = false;
 
-  constructor(private readonly options: PoolOptions) {}
+  constructor(private readonly options: ThreadPoolOptions) {}
 
   /** Starts one thread ahead of the first job. */
   warm(): void {
@@ -123,7 +123,7 @@ export class WorkerPool {
       void this.end(thread, new Refusal('TIMEOUT', message));
     }, waiting.timeoutMs);
     thread.running = { id, waiting, limit };
-    thread.worker.postMessage({ id, ...waiting.job } satisfies Job);
+    thread.worker.postMessage({ id, ...waiting.job } satisfies ToolJob);
   }
 
   private start(): void {
@@ -141,7 +141,7 @@ export class WorkerPool {
     this.threads.add(thread);
     for (const stream of [worker.stdout, worker.stderr]) stream.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
     const startLimit = setTimeout(() => void this.end(thread, new Refusal('UNAVAILABLE', 'A thread did not start.')), startMs);
-    worker.on('message', (reply: Reply) => {
+    worker.on('message', (reply: WorkerReply) => {
       if ('ready' in reply) {
         clearTimeout(startLimit);
         this.failedStarts = 0;
@@ -163,7 +163,7 @@ export class WorkerPool {
     });
   }
 
-  private answer(thread: Thread, reply: Exclude<Reply, { ready: true }>): void {
+  private answer(thread: Thread, reply: Exclude<WorkerReply, { ready: true }>): void {
     const { running } = thread;
     if (!running || running.id !== reply.id) return;
     clearTimeout(running.limit);

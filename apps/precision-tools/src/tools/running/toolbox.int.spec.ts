@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { bundledThread } from '../__fixtures__/bundled-thread.js';
 import { startLawServer, type LawServer } from '../__fixtures__/law-server.js';
-import { openToolbox, type Outcome, type Toolbox } from './toolbox.js';
+import { openToolbox, type ToolOutcome, type Toolbox } from './toolbox.js';
 
 jest.setTimeout(30_000);
 const thread = bundledThread();
 const lines: string[] = [];
 let server: LawServer;
 let toolbox: Toolbox;
-const call = (name: string, args: unknown): Promise<Outcome> => toolbox.call(name, args);
+const call = (name: string, args: unknown): Promise<ToolOutcome> => toolbox.call(name, args);
 const output = async (name: string, args: unknown): Promise<Record<string, unknown>> => {
   const outcome = await call(name, args);
   if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message}`);

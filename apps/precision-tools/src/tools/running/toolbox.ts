@@ -22,14 +22,14 @@ export interface ToolboxOptions {
   log?(line: string): void;
 }
 
-export type Outcome = { ok: true; output: Record<string, unknown> } | { ok: false; code: RefusalCode; message: string };
+export type ToolOutcome = { ok: true; output: Record<string, unknown> } | { ok: false; code: RefusalCode; message: string };
 
 export interface Toolbox {
   readonly tools: readonly ToolDeclaration[];
   /** Starts a thread ahead of the first call. */
   warm(): void;
   /** Never throws: what goes wrong is an outcome with a sentence for the caller. */
-  call(name: string, args: unknown): Promise<Outcome>;
+  call(name: string, args: unknown): Promise<ToolOutcome>;
   close(): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { Refusal } from '../refusal.js';
 import { jobs } from './jobs.js';
-import type { Job, Reply } from './messages.js';
+import type { ToolJob, WorkerReply } from './messages.js';
 
-async function replyTo({ id, name, args }: Job): Promise<Reply> {
+async function replyTo({ id, name, args }: ToolJob): Promise<WorkerReply> {
   try {
     const run = jobs.get(name);
     if (!run) throw new Refusal('UNKNOWN_TOOL', `There is no tool ${name}.`);
@@ -22,6 +22,6 @@ async function replyTo({ id, name, args }: Job): Promise<Reply> {
 export function serveJobs(): void {
   const port = parentPort;
   if (!port) throw new Error('serveJobs runs in a worker thread.');
-  port.on('message', (job: Job) => void replyTo(job).then((reply) => port.postMessage(reply)));
-  port.postMessage({ ready: true } satisfies Reply);
+  port.on('message', (job: ToolJob) => void replyTo(job).then((reply) => port.postMessage(reply)));
+  port.postMessage({ ready: true } satisfies WorkerReply);
 }

@@ -119,6 +119,8 @@ describe('text_analyze', () => {
       sentences: 3,
       occurrences: 2,
     });
+    for (const text of ['„Ja.“ Sie ging.', '“Yes.” She left.', '«Oui.» Elle partit.', '»Ja.« Sie ging.', '‚Ja.‘ Sie ging.'])
+      expect(ask('text_analyze', { text })).toMatchObject({ sentences: 2 });
     expect(ask('text_analyze', { text: '' })).toMatchObject({ characters: 0, words: 0, lines: 0, sentences: 0, paragraphs: 0 });
   });
 

@@ -1,8 +1,8 @@
-import { sharesMeaning, type Name, type Token } from '../language/tokens.js';
+import { sharesMeaning, type Name, type TextToken } from '../language/tokens.js';
 import { isKindNoun, ofPlaces } from '../language/words.js';
-import type { Passage } from '../reading/passages.js';
+import type { ParsedPassage } from '../reading/passages.js';
 import { findLink, type Link, type Wanted } from './link.js';
-import { askingSentence, asQuestion, innerPart, isWhole, readQuestion, withName, type InnerPart, type Question } from './question.js';
+import { askingSentence, asQuestion, innerPart, isWhole, readQuestion, withName, type InnerPart, type ParsedQuestion } from './question.js';
 
 /** How far the facts lead towards an answer. */
 export interface Chain {
@@ -23,7 +23,7 @@ const mostLinks = 4;
  * Answers a question from sentences only: replaces "the founder of X" by the name that a sentence gives for it. Uses general rules of
  * English; no name, document or question is built in.
  */
-export function follow(text: string, passages: readonly Passage[]): Chain {
+export function follow(text: string, passages: readonly ParsedPassage[]): Chain {
   const keys = new Set(passages.flatMap((passage) => [...passage.keys]));
   const asked = new Set<string>();
   const links: Link[] = [];
@@ -44,13 +44,18 @@ export function follow(text: string, passages: readonly Passage[]): Chain {
 }
 
 /** Names to try, innermost first: the last found name, then names from the end of the question. */
-const anchors = (question: Question, bridge: Name | null): readonly Name[] => {
+const anchors = (question: ParsedQuestion, bridge: Name | null): readonly Name[] => {
   const found = question.names.filter((name) => name.key === bridge?.key);
   return found.length > 0 ? found : question.names.toReversed();
 };
 
 /** Finds a sentence that answers the whole question. */
-function findFinal(question: Question, passages: readonly Passage[], known: ReadonlySet<string>, bridge: Name | null): Link | null {
+function findFinal(
+  question: ParsedQuestion,
+  passages: readonly ParsedPassage[],
+  known: ReadonlySet<string>,
+  bridge: Name | null,
+): Link | null {
   const { tokens, content } = question;
   const required = meaningful(question, content);
   if (question.names.length === 0) {
@@ -74,7 +79,7 @@ function findFinal(question: Question, passages: readonly Passage[], known: Read
   }
   return null;
 
-  function nounOnly({ noun }: Question): readonly Token[] {
+  function nounOnly({ noun }: ParsedQuestion): readonly TextToken[] {
     return noun && tokens.includes(noun) ? [noun] : [];
   }
 }
@@ -82,7 +87,7 @@ function findFinal(question: Question, passages: readonly Passage[], known: Read
 const accept = (link: Link | null, least: number): Link | null => (link && link.covered >= least ? link : null);
 
 /** "Which river flows through X": a sentence about "the river" and X also answers it, with any verb of location. */
-function askedByNoun({ noun }: Question, passages: readonly Passage[], wanted: Wanted): Link | null {
+function askedByNoun({ noun }: ParsedQuestion, passages: readonly ParsedPassage[], wanted: Wanted): Link | null {
   if (!noun || !isKindNoun(noun.lower) || !wanted.required.every(({ meanings }) => meanings.some((meaning) => ofPlaces.has(meaning))))
     return null;
   const link = findLink(passages, { ...wanted, required: [noun] });
@@ -90,12 +95,12 @@ function askedByNoun({ noun }: Question, passages: readonly Passage[], wanted: W
   const beside = name && [name.from - 2, name.from - 1, name.to + 1, name.to].some((at) => isWord(link.sentence.tokens[at], noun));
   return beside ? link : null;
 }
-const isWord = (token: Token | undefined, word: Token): boolean => token !== undefined && sharesMeaning(token, word);
+const isWord = (token: TextToken | undefined, word: TextToken): boolean => token !== undefined && sharesMeaning(token, word);
 
 /** Resolves an inner part of the question. */
 function nextStep(
-  question: Question,
-  passages: readonly Passage[],
+  question: ParsedQuestion,
+  passages: readonly ParsedPassage[],
   known: ReadonlySet<string>,
   bridge: Name | null,
 ): { readonly part: InnerPart; readonly link: Link } | null {
@@ -115,7 +120,7 @@ function nextStep(
 }
 
 /** Words that must be covered. Kinds of things count only if there are no other words, because documents often omit them. */
-function meaningful({ tokens }: Question, places: readonly number[]): readonly Token[] {
+function meaningful({ tokens }: ParsedQuestion, places: readonly number[]): readonly TextToken[] {
   const words = places.map((at) => tokens[at]!);
   const telling = words.filter((token) => !isKindNoun(token.lower));
   return (telling.length > 0 ? telling : words).filter(
@@ -124,7 +129,7 @@ function meaningful({ tokens }: Question, places: readonly number[]): readonly T
 }
 
 /** The smallest open question: an unresolved inner part, else the question with its resolved parts. */
-function openQuestion(question: Question, bridge: Name | null): string {
+function openQuestion(question: ParsedQuestion, bridge: Name | null): string {
   for (const name of anchors(question, bridge)) {
     const part = innerPart(question, name);
     if (part && !isWhole(question, part)) return asQuestion(question, part);

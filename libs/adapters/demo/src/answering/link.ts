@@ -1,6 +1,6 @@
-import { sharesMeaning, type Name, type Token } from '../language/tokens.js';
+import { sharesMeaning, type Name, type TextToken } from '../language/tokens.js';
 import { auxiliaries, determiners, madeBy, months, ofItsSubject, possessivePronouns } from '../language/words.js';
-import { means, type Passage, type Sentence, type Subject } from '../reading/passages.js';
+import { means, type ParsedPassage, type Sentence, type Subject } from '../reading/passages.js';
 import type { AnswerKind } from './question.js';
 
 /** What a sentence about an entity should say. */
@@ -8,9 +8,9 @@ export interface Wanted {
   /** Key of the entity; null asks for any sentence. */
   readonly entity: string | null;
   /** Words whose meanings the sentence has to cover. */
-  readonly required: readonly Token[];
+  readonly required: readonly TextToken[];
   readonly kind: AnswerKind;
-  readonly noun: Token | null;
+  readonly noun: TextToken | null;
   /** Keys of names in the question, which cannot be the answer. */
   readonly known: ReadonlySet<string>;
 }
@@ -29,7 +29,7 @@ const unsure =
   /\b(not|never|nor|neither|no|nothing|nobody|unknown|disputed|rumou?rs?|rumou?red|alleged|allegedly|legend|supposedly|claimed|mistaken|mistakenly|wrongly|contrary|often said|sometimes said)\b/i;
 
 /** The best sentence: the one that covers most, then the earliest. Null if no sentence fits. */
-export function findLink(passages: readonly Passage[], wanted: Wanted): Link | null {
+export function findLink(passages: readonly ParsedPassage[], wanted: Wanted): Link | null {
   let best: { readonly link: Link; readonly score: number } | null = null;
   for (const sentence of passages.flatMap((passage) => passage.sentences)) {
     if (unsure.test(sentence.text)) continue;
@@ -67,7 +67,7 @@ function readDefinition(sentence: Sentence, { entity }: Wanted): { readonly link
 interface RelationPlace {
   readonly place: number;
   /** The required word it matches. */
-  readonly said: Token;
+  readonly said: TextToken;
 }
 
 /** Places of the required meanings in the sentence: words outside names, or phrases such as "a novel by". */
@@ -170,7 +170,7 @@ function numberIn({ text, tokens }: Sentence, { kind, noun }: Wanted, places: re
 }
 
 /** "3 May 1871", "May 3, 1871" or "May 1871" around a year. */
-function dateAround(text: string, tokens: readonly Token[], year: number): string {
+function dateAround(text: string, tokens: readonly TextToken[], year: number): string {
   const isMonth = (at: number): boolean => months.has(tokens[at]?.lower ?? '');
   const isDay = (at: number): boolean => /^\d{1,2}$/.test(tokens[at]?.text ?? '');
   let from = year;

@@ -1,4 +1,4 @@
-import { namesOf, placeOf, tokensOf, type Name, type Token } from '../language/tokens.js';
+import { namesOf, placeOf, tokensOf, type Name, type TextToken } from '../language/tokens.js';
 import {
   auxiliaries,
   determiners,
@@ -16,13 +16,13 @@ import {
 
 export type AnswerKind = 'place' | 'time' | 'person' | 'number' | 'thing';
 
-export interface Question {
+export interface ParsedQuestion {
   readonly text: string;
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly TextToken[];
   readonly names: readonly Name[];
   readonly kind: AnswerKind;
   /** "river" of "which river"; null if the question names no kind. */
-  readonly noun: Token | null;
+  readonly noun: TextToken | null;
   /** Indexes of words outside names that a sentence has to cover. */
   readonly content: readonly number[];
 }
@@ -34,7 +34,7 @@ export interface InnerPart {
   /** Indexes of the words for its relation to X. */
   readonly relation: readonly number[];
   readonly kind: AnswerKind;
-  readonly noun: Token | null;
+  readonly noun: TextToken | null;
 }
 
 /** Characters read of a question: enough for any question, few enough to compare each word with each name. */
@@ -51,7 +51,7 @@ export function askingSentence(text: string): string {
 }
 
 /** `known`: keys of names in documents, for questions written without capitals. */
-export function readQuestion(written: string, known: ReadonlySet<string> = new Set()): Question {
+export function readQuestion(written: string, known: ReadonlySet<string> = new Set()): ParsedQuestion {
   const text = written.slice(0, readCharacters);
   const tokens = tokensOf(text);
   const names = [...namesOf(text, tokens)];
@@ -75,7 +75,7 @@ export function readQuestion(written: string, known: ReadonlySet<string> = new S
 
 const inName = (names: readonly Name[], index: number): boolean => names.some((name) => name.from <= index && index <= name.to);
 
-function askedNoun(tokens: readonly Token[], names: readonly Name[], asked: number): Token | null {
+function askedNoun(tokens: readonly TextToken[], names: readonly Name[], asked: number): TextToken | null {
   const word = tokens[asked]?.lower;
   if (word === 'which' || word === 'what' || word === 'whose') {
     for (let at = asked + 1; at < Math.min(tokens.length, asked + 4); at += 1) {
@@ -91,7 +91,7 @@ function askedNoun(tokens: readonly Token[], names: readonly Name[], asked: numb
   return tokens.slice(0, Math.max(0, asked)).findLast((token) => isPlaceKind(token.lower) || isTimeKind(token.lower)) ?? null;
 }
 
-function kindOf(tokens: readonly Token[], asked: number, noun: Token | null): AnswerKind {
+function kindOf(tokens: readonly TextToken[], asked: number, noun: TextToken | null): AnswerKind {
   const word = tokens[asked]?.lower;
   if (noun) return kindOfNoun(noun.lower);
   if (word === 'where') return 'place';
@@ -113,7 +113,7 @@ const kindOfNoun = (noun: string): AnswerKind =>
 const attaching: ReadonlySet<string> = new Set(['of', 'by', 'behind', 'for']);
 
 /** The part around a name that stands for something unnamed; null if the question is about the name itself. */
-export function innerPart(question: Question, name: Name): InnerPart | null {
+export function innerPart(question: ParsedQuestion, name: Name): InnerPart | null {
   const { tokens, noun } = question;
   const asked = tokens.findIndex((token) => questionWords.has(token.lower));
   const relation: number[] = [];
@@ -173,17 +173,18 @@ export function innerPart(question: Question, name: Name): InnerPart | null {
 }
 
 /** Whether the inner part is the whole question. */
-export const isWhole = (question: Question, part: InnerPart): boolean => question.content.every((at) => at >= part.from && at <= part.to);
+export const isWhole = (question: ParsedQuestion, part: InnerPart): boolean =>
+  question.content.every((at) => at >= part.from && at <= part.to);
 
 /** The question with the inner part replaced by its resolved name. */
-export function withName(question: Question, part: InnerPart, name: string): string {
+export function withName(question: ParsedQuestion, part: InnerPart, name: string): string {
   const start = question.tokens[part.from]!.start;
   const { end } = question.tokens[part.to]!;
   return `${question.text.slice(0, start)}${name}${question.text.slice(end)}`.replace(/["“”]/g, '').replace(/\s+/g, ' ').trim();
 }
 
 /** The inner part as a question. */
-export function asQuestion(question: Question, part: InnerPart): string {
+export function asQuestion(question: ParsedQuestion, part: InnerPart): string {
   const words = question.text.slice(question.tokens[part.from]!.start, question.tokens[part.to]!.end);
   return `${part.kind === 'person' ? 'Who' : 'What'} is ${words}?`;
 }

@@ -1,6 +1,6 @@
 import { connectors, isHonorific, isStopWord, meaningsOf, months, questionWords } from './words.js';
 
-export interface Token {
+export interface TextToken {
   readonly text: string;
   readonly lower: string;
   readonly meanings: readonly string[];
@@ -13,8 +13,8 @@ export interface Token {
 }
 
 /** Words and numbers with their places in the text. */
-export function tokensOf(text: string): readonly Token[] {
-  const tokens: Token[] = [];
+export function tokensOf(text: string): readonly TextToken[] {
+  const tokens: TextToken[] = [];
   let last = 0;
   for (const match of text.matchAll(/[\p{L}\p{N}]+(?:[-'’.&][\p{L}\p{N}]+)*/gu)) {
     const possessive = /['’]s$/i.test(match[0]);
@@ -29,7 +29,7 @@ export function tokensOf(text: string): readonly Token[] {
 }
 
 /** Whether two words may mean the same. */
-export const sharesMeaning = (a: Pick<Token, 'meanings'>, b: Pick<Token, 'meanings'>): boolean =>
+export const sharesMeaning = (a: Pick<TextToken, 'meanings'>, b: Pick<TextToken, 'meanings'>): boolean =>
   a.meanings.some((meaning) => b.meanings.includes(meaning));
 
 /** Consecutive capitalised words that form one name. */
@@ -42,15 +42,15 @@ export interface Name {
   readonly key: string;
 }
 
-const capitalised = (token: Token): boolean => /^\p{Lu}/u.test(token.text) || (/\p{N}/u.test(token.text) && /\p{Lu}/u.test(token.text));
-const startsName = (token: Token, first: boolean): boolean =>
+const capitalised = (token: TextToken): boolean => /^\p{Lu}/u.test(token.text) || (/\p{N}/u.test(token.text) && /\p{Lu}/u.test(token.text));
+const startsName = (token: TextToken, first: boolean): boolean =>
   capitalised(token) &&
   !months.has(token.lower) &&
   !questionWords.has(token.lower) &&
   !(isStopWord(token.lower) && (first || token.lower !== 'the'));
 
 /** Names of a sentence, in order, without a leading article. An ordinary word at the start of the sentence is not a name. */
-export function namesOf(text: string, tokens: readonly Token[]): readonly Name[] {
+export function namesOf(text: string, tokens: readonly TextToken[]): readonly Name[] {
   const names: Name[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     if (!startsName(tokens[at]!, at === 0)) continue;
@@ -83,7 +83,7 @@ export function namesOf(text: string, tokens: readonly Token[]): readonly Name[]
   return names;
 }
 
-const keyOf = (tokens: readonly Token[]): string => {
+const keyOf = (tokens: readonly TextToken[]): string => {
   const words = tokens.map((token) => token.lower);
   const half = words.length / 2;
   // A heading before a sentence doubles the name that starts it.
@@ -92,7 +92,7 @@ const keyOf = (tokens: readonly Token[]): string => {
 };
 
 /** Position of a run of words in the tokens, or null. */
-export function placeOf(words: readonly string[], tokens: readonly Token[]): { readonly from: number; readonly to: number } | null {
+export function placeOf(words: readonly string[], tokens: readonly TextToken[]): { readonly from: number; readonly to: number } | null {
   for (let at = 0; at + words.length <= tokens.length; at += 1)
     if (words.every((word, index) => tokens[at + index]!.lower === word)) return { from: at, to: at + words.length - 1 };
   return null;

@@ -1,14 +1,14 @@
-import { namesOf, tokensOf, type Name, type Token } from '../language/tokens.js';
+import { namesOf, tokensOf, type Name, type TextToken } from '../language/tokens.js';
 import { isKindNoun, personPronouns, possessivePronouns, thingPronouns } from '../language/words.js';
 
 /** A sentence of a numbered fact, with its resolved pronouns. */
 export interface Sentence {
   readonly text: string;
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly TextToken[];
   readonly names: readonly Name[];
   /** Number of the fact. */
   readonly n: number;
-  readonly passage: Passage;
+  readonly passage: ParsedPassage;
   /** What its pronouns, or "the company" at its beginning, stand for, in order. */
   readonly subjects: readonly Subject[];
 }
@@ -21,7 +21,7 @@ export interface Subject {
   readonly possessive: boolean;
 }
 
-export interface Passage {
+export interface ParsedPassage {
   readonly n: number;
   /** The original text. */
   readonly raw: string;
@@ -32,7 +32,7 @@ export interface Passage {
 }
 
 /** Reads `[n] text — title <url or ->` lines; other lines that begin with `[n]` are all text; text without numbers is one passage. */
-export function readPassages(block: string): readonly Passage[] {
+export function readPassages(block: string): readonly ParsedPassage[] {
   const lines = block.split('\n').reduce<string[]>((joined, line) => {
     if (/^\s*\[\d+\]\s/.test(line) || joined.length === 0) joined.push(line);
     else joined[joined.length - 1] += ` ${line}`;
@@ -47,14 +47,14 @@ export function readPassages(block: string): readonly Passage[] {
   });
 }
 
-export function passageOf(n: number, raw: string, title: string): Passage {
+export function passageOf(n: number, raw: string, title: string): ParsedPassage {
   const plainTitle = title.replace(/\.(md|txt|html?)$/i, '').trim();
   const text = withoutMarkup(raw);
   const heading =
     plainTitle !== '' && text.toLowerCase().startsWith(`${plainTitle.toLowerCase()} `) ? text.slice(plainTitle.length).trim() : text;
   const sentences: Sentence[] = [];
   const keys = new Set<string>();
-  const passage: Passage = { n, raw, title: plainTitle, sentences, keys };
+  const passage: ParsedPassage = { n, raw, title: plainTitle, sentences, keys };
   const titleNames = namesOfTitle(plainTitle);
   for (const name of titleNames) keys.add(name.key);
   let topic: Name | null = titleNames[0] ?? null;
@@ -85,7 +85,7 @@ function namesOfTitle(title: string): readonly Name[] {
 const leads: ReadonlySet<string> = new Set(['in', 'at', 'near', 'on', 'from', 'to', 'of', 'outside']);
 
 /** A pronoun means the person or thing of the earlier sentences, unless its own sentence has already named one. */
-function subjectsOf(tokens: readonly Token[], names: readonly Name[], person: Name | null, topic: Name | null): readonly Subject[] {
+function subjectsOf(tokens: readonly TextToken[], names: readonly Name[], person: Name | null, topic: Name | null): readonly Subject[] {
   const theCompany = tokens[0]?.lower === 'the' && tokens[1] && isKindNoun(tokens[1].lower) && names[0]?.from !== 1;
   if (theCompany && topic) return [{ name: topic, at: 0, possessive: false }];
   return tokens.flatMap(({ lower }, at) => {
@@ -134,7 +134,7 @@ const clausesOf = (sentence: string): readonly string[] =>
  * Whether the name means the entity: the same name, or its last word in a passage that has the full name and no other name with the same
  * last word.
  */
-export function means(name: Name, key: string, passage: Passage): boolean {
+export function means(name: Name, key: string, passage: ParsedPassage): boolean {
   if (name.key === key) return true;
   const words = key.split(' ');
   if (words.length < 2 || name.key !== words.at(-1) || !passage.keys.has(key)) return false;

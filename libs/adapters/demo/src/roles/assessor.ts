@@ -2,7 +2,7 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { follow } from '../answering/chain.js';
 import { nothingFound } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
-import { readPassages, type Passage } from '../reading/passages.js';
+import { readPassages, type ParsedPassage } from '../reading/passages.js';
 import { resultIn, sumIn } from '../reading/sums.js';
 
 const { gapCheck } = marks;
@@ -20,8 +20,9 @@ export function assess(prompt: string): string {
   return `${gapCheck.status} ${gapCheck.needsMore}\n${gapCheck.gap} ${oneLine(gap)}\n${gapCheck.nextFocus} ${oneLine(open)}`;
 }
 
-const isCalculated = (question: string, passages: readonly Passage[]): boolean =>
+const isCalculated = (question: string, passages: readonly ParsedPassage[]): boolean =>
   sumIn(question) !== null && passages.some(({ raw }) => resultIn(raw) !== null);
-const isNowhere = (passages: readonly Passage[]): boolean => passages.length > 0 && passages.every(({ raw }) => raw.includes(nothingFound));
+const isNowhere = (passages: readonly ParsedPassage[]): boolean =>
+  passages.length > 0 && passages.every(({ raw }) => raw.includes(nothingFound));
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

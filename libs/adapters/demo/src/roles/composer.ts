@@ -2,7 +2,7 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { follow, type Chain } from '../answering/chain.js';
 import { answerText, demoLabel, quoted } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
-import { readPassages, type Passage } from '../reading/passages.js';
+import { readPassages, type ParsedPassage } from '../reading/passages.js';
 import { resultIn, sumIn } from '../reading/sums.js';
 
 /** The final answer from the numbered facts. `format`: for a client that wants JSON; the label becomes a field if the schema allows it. */
@@ -32,7 +32,7 @@ function onlyText(format: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** A tool's result for a sum, with the number of its fact. */
-function sumOf(question: string, passages: readonly Passage[]): string | null {
+function sumOf(question: string, passages: readonly ParsedPassage[]): string | null {
   const expression = sumIn(question);
   if (expression === null) return null;
   for (const { raw, n } of passages) {

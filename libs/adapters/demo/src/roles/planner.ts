@@ -1,5 +1,5 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import { innerPart, askingSentence, readQuestion, type Question } from '../answering/question.js';
+import { innerPart, askingSentence, readQuestion, type ParsedQuestion } from '../answering/question.js';
 import { genericPeople } from '../language/words.js';
 import { tokensOf } from '../language/tokens.js';
 import { listOf, section } from '../prompt-reader.js';
@@ -66,7 +66,7 @@ export function nextQuery(text: string, tried: readonly string[]): string | null
 }
 
 /** Name and relation of the innermost part; without a name, all meaningful words. */
-function exactQuery(question: Question): string {
+function exactQuery(question: ParsedQuestion): string {
   const name = question.names.at(-1);
   if (!name) return contentWords(question).join(' ');
   const part = innerPart(question, name);
@@ -74,8 +74,8 @@ function exactQuery(question: Question): string {
   return [...words.filter((word) => !genericPeople.has(word.toLowerCase())), name.text].join(' ');
 }
 
-const nameQuery = (question: Question): string => question.names.at(-1)?.text ?? '';
-const contentWords = (question: Question): readonly string[] => question.content.map((at) => question.tokens[at]!.text);
+const nameQuery = (question: ParsedQuestion): string => question.names.at(-1)?.text ?? '';
+const contentWords = (question: ParsedQuestion): readonly string[] => question.content.map((at) => question.tokens[at]!.text);
 
 /** The engine drops near repeats: four fifths of the words in common. */
 function similar(a: string, b: string): boolean {

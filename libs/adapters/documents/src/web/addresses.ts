@@ -39,7 +39,7 @@ function normalised(entry: string): string {
   const bare = text.includes('::') && !text.startsWith('[') ? `[${text}]` : text;
   const address = `http://${bare}`;
   if (!URL.canParse(address) || /[/?#@\s]/.test(bare))
-    throw new Failure('CONFIGURATION_INVALID', `search.allow_hosts: \`${entry}\` is no host and no host:port.`);
+    throw new Failure('CONFIGURATION_INVALID', `search.allow_hosts: \`${entry}\` is not a host or host:port.`);
   const { hostname } = new URL(address);
   const port = /:(\d{1,5})$/.exec(bare.replace(/^\[[^\]]*\]/, ''))?.[1];
   return hostOf(hostname) + (port ? `:${Number(port)}` : '');
@@ -62,10 +62,10 @@ const refuse = (detail: string): Failure => new Failure('PAGE_REFUSED', detail);
 
 /** Checks scheme, credentials, port and literal addresses. Throws PAGE_REFUSED. */
 export function webAddress(text: string, allowedHosts: AllowedHosts, base?: URL): WebAddress {
-  if (text.length > 4_096 || !URL.canParse(text, base?.href)) throw refuse('It is no address of a page.');
+  if (text.length > 4_096 || !URL.canParse(text, base?.href)) throw refuse('It is not the address of a page.');
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('Only http and https addresses are read.');
-  if (url.username !== '' || url.password !== '') throw refuse('It carries a user name or a password.');
+  if (url.username !== '' || url.password !== '') throw refuse('It contains a user name or a password.');
   url.hash = '';
   const name = hostOf(url.hostname);
   if (name === '') throw refuse('It names no host.');

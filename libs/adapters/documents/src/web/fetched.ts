@@ -129,6 +129,6 @@ function unpacked(response: IncomingMessage): Readable {
     response.on('aborted', () => unpack.destroy(new Error('The body ended early.')));
     return response.pipe(unpack);
   }
-  if (encoding !== 'identity' && encoding !== '') throw new Failure('PAGE_UNREADABLE', 'It is packed in a way that is not read.');
+  if (encoding !== 'identity' && encoding !== '') throw new Failure('PAGE_UNREADABLE', 'Its compression is not supported.');
   return response;
 }

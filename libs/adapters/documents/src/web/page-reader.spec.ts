@@ -126,7 +126,7 @@ describe('a page', () => {
     ['PAGE_UNAVAILABLE', 'status 503', sends('x', {}, 503)],
     ['PAGE_UNAVAILABLE', 'status 429', sends('x', {}, 429)],
     ['PAGE_UNREADABLE', 'image/png', sends('x', { 'content-type': 'image/png' })],
-    ['PAGE_UNREADABLE', 'packed', sends('x', { 'content-encoding': 'zstd' })],
+    ['PAGE_UNREADABLE', 'compression', sends('x', { 'content-encoding': 'zstd' })],
     ['PAGE_UNREADABLE', 'empty', sends('')],
     ['PAGE_UNREADABLE', 'no text', sends('<p hidden>x</p>')],
     ['PAGE_UNREADABLE', 'broken', sends('%PDF-1.4 nonsense', { 'content-type': 'application/pdf' })],

@@ -47,7 +47,7 @@ export function openPageReader({
     } catch (error) {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
       if (closing.signal.aborted) throw new Failure('SHUTTING_DOWN');
-      if (over.signal.aborted) throw new Failure('PAGE_UNAVAILABLE', `It did not come within ${timeoutMs} ms.`);
+      if (over.signal.aborted) throw new Failure('PAGE_UNAVAILABLE', `It was not received within ${timeoutMs} ms.`);
       if (error instanceof Failure) throw error;
       throw unavailable(error);
     } finally {
@@ -79,7 +79,7 @@ export function openPageReader({
       if ('failed' in read) throw new Failure(read.failed === 'too_large' ? 'PAGE_TOO_LARGE' : 'PAGE_UNREADABLE', read.message);
       const { text, removed } = visibleText(read.text);
       const words = text.trim();
-      if (words === '') throw new Failure('PAGE_UNREADABLE', 'There is no text in it.');
+      if (words === '') throw new Failure('PAGE_UNREADABLE', 'It contains no text.');
       return {
         url: page.url.href,
         title: visibleText(read.title).text.replace(/\s+/g, ' ').trim(),

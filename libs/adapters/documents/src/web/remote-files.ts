@@ -25,7 +25,7 @@ export function openRemoteFiles({ allowHosts = [], timeoutMs = 15_000, maxRedire
         return (await fetched(url, { allowedHosts, limits: { maxBytes, maxRedirects }, resolve, signal: any })).bytes;
       } catch (error) {
         if (signal.aborted) throw new Failure('CALL_CANCELLED');
-        if (over.aborted) throw new Failure('PAGE_UNAVAILABLE', `It did not come within ${timeoutMs} ms.`);
+        if (over.aborted) throw new Failure('PAGE_UNAVAILABLE', `It was not received within ${timeoutMs} ms.`);
         if (error instanceof Failure) throw error;
         throw new Failure('PAGE_UNAVAILABLE', undefined, { cause: error });
       }

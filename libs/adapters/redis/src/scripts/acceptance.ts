@@ -61,7 +61,8 @@ local runId, header, template, question, status, accounts = ARGV[3], ARGV[4], AR
 if redis.call('HEXISTS', run, 'header') == 1 then return 0 end
 redis.call('HSET', run, 'header', header, 'template', template, 'question', question, 'accounts', accounts)
 redis.call('HSETNX', run, 'status', status)
-if redis.call('HGET', run, 'terminal') ~= '1' then redis.call('SADD', open, runId) end
+local isChild = string.find(runId, '~', 1, true)
+if redis.call('HGET', run, 'terminal') ~= '1' and not isChild then redis.call('SADD', open, runId) end
 if redis.call('HEXISTS', run, 'version') == 0 then redis.call('ZADD', unpublished, text(now), runId) end
 return 1
 `,

@@ -55,7 +55,7 @@ if over then
   redis.call('SREM', open, runId)
   redis.call('ZREM', unpublished, runId)
 else
-  redis.call('SADD', open, runId)
+  if not string.find(runId, '~', 1, true) then redis.call('SADD', open, runId) end
   raise(journal, 'base', r.attempt)
   raise(commands, 'seq', r.commandSeq)
   if replaces or heldVersion > 0 then redis.call('ZREM', unpublished, runId)

@@ -191,7 +191,7 @@ describe('Database', () => {
       const outcomes = await Promise.allSettled(Array.from({ length: 4 }, (_, n) => put(database, `full ${n}`, 'x'.repeat(200_000))));
       for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORE_FULL' } });
       expect(names(database)).toEqual(['before']);
-      expect(database.health()).toContain('no room');
+      expect(database.health()).toContain('store is full');
       limit(1_000_000);
       await put(database, 'after', 'x'.repeat(200_000));
       expect(database.health()).toBeNull();

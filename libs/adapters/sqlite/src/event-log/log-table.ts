@@ -5,6 +5,7 @@ import type { Store, Tick } from '../database/database.js';
 import { bytesOf } from '../database/sql.js';
 import { NewestRecords, type LoggedRecord } from './newest-records.js';
 import { headersOf, storedHeaders } from './stored-headers.js';
+import { StandingBodies } from './standing-bodies.js';
 import { Suspects } from './suspects.js';
 
 interface LogRow {
@@ -14,6 +15,8 @@ interface LogRow {
   readonly event_id: string;
   readonly headers: string;
   readonly body: unknown;
+  /** Where the body of another record belongs in this one; null if the body is whole. */
+  readonly part: string | null;
   readonly appended_at: number;
 }
 
@@ -24,6 +27,7 @@ export interface RecordToAppend {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly raw: Buffer | null;
+  readonly part?: string | null;
   readonly event?: Event;
 }
 
@@ -49,6 +53,7 @@ export class LogTable {
   private readonly unpublished = new Set<string>();
 
   readonly suspects: Suspects;
+  private readonly bodies: StandingBodies;
   /** Highest position ever assigned. */
   private last: number;
   /** Highest position that is durable. */
@@ -61,6 +66,7 @@ export class LogTable {
     this.last = database.read((sql) => sql.get<{ seq: number }>(`SELECT seq FROM sqlite_sequence WHERE name = 'log'`))?.seq ?? 0;
     this.durable = this.last;
     this.suspects = new Suspects(database);
+    this.bodies = new StandingBodies(database);
   }
 
   /** Appends events as part of a step; publishing them after its commit does nothing more. */
@@ -85,6 +91,9 @@ export class LogTable {
     this.insert(
       tick,
       events.map((event) => {
+        // What is delivered from memory is handed on as it was appended.
+        const parted = this.newest.has(event.topic) ? null : this.bodies.part(event);
+        if (parted) return { ...parted, id: event.id };
         const encoded: EncodedRecord = encodeEventNow(event, (body) => putBlob(tick, body, this.now()));
         return { ...encoded, id: event.id, event };
       }),
@@ -101,15 +110,16 @@ export class LogTable {
     for (let from = 0; from < records.length; from += rowsAtOnce) {
       const rows = records.slice(from, from + rowsAtOnce).map((record) => ({ seq: (this.last += 1), record }));
       const added = tick.sql.run(
-        `INSERT INTO log (seq, topic, key, event_id, headers, body, appended_at) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}
+        `INSERT INTO log (seq, topic, key, event_id, headers, body, part, appended_at) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
            ON CONFLICT DO NOTHING`,
-        ...rows.flatMap(({ seq, record: { topic, key, id, headers, raw } }) => [
+        ...rows.flatMap(({ seq, record: { topic, key, id, headers, raw, part = null } }) => [
           seq,
           topic,
           key,
           id,
           storedHeaders(headers, { key, event_id: id }),
           raw,
+          part,
           appendedAt,
         ]),
       );
@@ -131,6 +141,7 @@ export class LogTable {
         tick.afterWrite(() => {
           this.uncommitted.add(name);
           this.newest.get(topic)?.add(kept);
+          if (event) this.bodies.stands(event);
         });
         (this.waitsForCommit(topic) ? tick.afterCommit : tick.afterWrite)(() => this.wake(topic));
       }
@@ -145,7 +156,7 @@ export class LogTable {
     const rows = this.database.read((sql) =>
       sql.all<LogRow>('SELECT * FROM log WHERE topic = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?', topic, after, upTo, limit),
     );
-    return rows.map(recordOf);
+    return rows.map((row) => this.recordOf(row));
   }
 
   /** Whether the record of an event is committed together with the current writes. */
@@ -156,7 +167,12 @@ export class LogTable {
   /** The record of an event; null where it is unknown or pruned. */
   find(topic: string, eventId: string): LoggedRecord | null {
     const row = this.database.read((sql) => sql.get<LogRow>('SELECT * FROM log WHERE topic = ? AND event_id = ?', topic, eventId));
-    return row ? recordOf(row) : null;
+    return row ? this.recordOf(row) : null;
+  }
+
+  /** The whole body of an event, wherever it lies; null where it is unknown or pruned. */
+  bodyOf(topic: string, eventId: string): Buffer | null {
+    return this.bodies.of(topic, eventId);
   }
 
   /** Highest position of the topic, 0 when it is empty. */
@@ -175,6 +191,20 @@ export class LogTable {
     };
   }
 
+  private recordOf(row: LogRow): LoggedRecord {
+    const raw = row.body === null ? null : bytesOf(row.body);
+    return {
+      seq: row.seq,
+      topic: row.topic,
+      partition: 0,
+      offset: String(row.seq),
+      appendedAt: row.appended_at,
+      key: row.key,
+      headers: headersOf(row.headers, row),
+      raw: raw && row.part !== null ? this.bodies.whole(raw, row.part) : raw,
+    };
+  }
+
   private waitsForCommit(topic: string): boolean {
     return goesOut.has(topic) || this.suspects.some;
   }
@@ -187,14 +217,3 @@ export class LogTable {
 /** Positions of a range that the table holds. */
 const heldOf = ({ sql }: Tick, first: number, last: number): readonly number[] =>
   sql.all<{ seq: number }>('SELECT seq FROM log WHERE seq BETWEEN ? AND ?', first, last).map(({ seq }) => seq);
-
-const recordOf = (row: LogRow): LoggedRecord => ({
-  seq: row.seq,
-  topic: row.topic,
-  partition: 0,
-  offset: String(row.seq),
-  appendedAt: row.appended_at,
-  key: row.key,
-  headers: headersOf(row.headers, row),
-  raw: row.body === null ? null : bytesOf(row.body),
-});

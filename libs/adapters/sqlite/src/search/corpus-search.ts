@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { Failure } from '@conclave/contracts';
-import type { Search, SearchHit } from '@conclave/ports';
+import { namedFirst, type Search, type SearchHit } from '@conclave/ports';
 import { CorpusIndex, type IndexedFile } from './corpus-index.js';
 import { matchExpression } from './match-expression.js';
 
@@ -17,6 +17,8 @@ export interface CorpusOptions {
 
 const largestFileBytes = 8 * 1024 * 1024;
 const mostHits = 50;
+/** Hits ranked per hit returned, so that a document the query names can rise. */
+const candidatesPerHit = 6;
 
 /** Full-text search over a folder of documents. Each query first picks up changed, new and deleted files. */
 export class CorpusSearch implements Search {
@@ -63,7 +65,9 @@ export class CorpusSearch implements Search {
       await this.refresh();
       signal.throwIfAborted();
       const expression = matchExpression(query);
-      return expression === null || limit < 1 ? [] : this.index.find(expression, Math.min(Math.floor(limit), mostHits));
+      if (expression === null || limit < 1) return [];
+      const most = Math.min(Math.floor(limit), mostHits);
+      return namedFirst(this.index.find(expression, most * candidatesPerHit), query, ({ title }) => title).slice(0, most);
     } catch (error) {
       throw signal.aborted ? error : unavailable(this.options.folder, error);
     }

@@ -2,6 +2,7 @@ import type { Hints } from '@conclave/ports';
 
 /** Hints inside the process that owns the store. Listeners are called in a later turn, so never inside a write. */
 export class ProcessHints implements Hints {
+  readonly certain = true;
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
 
   publish(channel: string, payload: string): Promise<void> {

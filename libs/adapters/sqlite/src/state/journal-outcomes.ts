@@ -1,5 +1,5 @@
 import { storedRecord, type Blobs, type CallOutcome, type JournalCall, type RecordedCall } from '@conclave/ports';
-import type { Statements, Store } from '../database/database.js';
+import type { Store, Tick } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 
 type Step = Pick<JournalCall, 'runId' | 'step'>;
@@ -7,16 +7,11 @@ type Step = Pick<JournalCall, 'runId' | 'step'>;
 /** An outcome in its row: whole, or a reference to the record that holds it. */
 type StoredOutcome = CallOutcome | { readonly at: RecordedCall };
 
-interface Pending extends Step {
-  readonly outcome: CallOutcome;
-  readonly recorded: RecordedCall;
-}
-
 const nameOf = ({ runId, step }: Step): string => `${runId} ${step}`;
 
 /** Outcomes of calls. One whose record is committed in the same tick is stored as a reference to that record. */
 export class JournalOutcomes {
-  private readonly pending = new Map<string, Pending>();
+  private readonly pending = new Map<string, CallOutcome>();
 
   constructor(
     private readonly database: Store,
@@ -24,16 +19,26 @@ export class JournalOutcomes {
     private readonly blobs: Blobs,
   ) {}
 
-  /** Writes the outcome before the next commit, when it is known whether the commit includes the record. */
-  hold({ runId, step }: Step, outcome: CallOutcome, recorded: RecordedCall): void {
-    this.pending.set(nameOf({ runId, step }), { runId, step, outcome, recorded });
-    this.database.beforeCommit(this, (sql) => this.write(sql));
+  /**
+   * Holds an outcome until its row is written. Returns what to store: called right before the commit, when it is known whether the commit
+   * includes the record.
+   */
+  hold(tick: Tick, { runId, step }: Step, outcome: CallOutcome, recorded: RecordedCall | undefined): () => string {
+    // Throws here, as part of the write, if it is no JSON.
+    const whole = recorded ? null : JSON.stringify(outcome);
+    const name = nameOf({ runId, step });
+    tick.afterWrite(() => this.pending.set(name, outcome));
+    tick.afterCommit(() => this.pending.delete(name));
+    return () => {
+      const stored: StoredOutcome = recorded && this.log.isOfThisTick(recorded) ? { at: recorded } : outcome;
+      return whole ?? JSON.stringify(stored);
+    };
   }
 
   /** The outcome of a finished step. */
   async of(call: Step): Promise<CallOutcome> {
     const pending = this.pending.get(nameOf(call));
-    if (pending) return pending.outcome;
+    if (pending) return pending;
     const { outcome } = this.database.read((sql) =>
       sql.get<{ outcome: string }>('SELECT outcome FROM journal WHERE run_id = ? AND step = ?', call.runId, call.step),
     )!;
@@ -45,13 +50,5 @@ export class JournalOutcomes {
     if (!event)
       return { ok: false, failure: { code: 'RECORD_EXPIRED', message: 'The record of this call has expired.', retriable: false } };
     return { ok: true, reply: { record: event.data } };
-  }
-
-  private write(sql: Statements): void {
-    for (const [name, { runId, step, outcome, recorded }] of this.pending) {
-      const stored: StoredOutcome = this.log.isOfThisTick(recorded) ? { at: recorded } : outcome;
-      sql.run('UPDATE journal SET outcome = ? WHERE run_id = ? AND step = ?', JSON.stringify(stored), runId, step);
-      this.pending.delete(name);
-    }
   }
 }

@@ -33,7 +33,6 @@ export class SqliteJournal implements Journal {
   ): Promise<Exclude<Begun, { kind: 'done' }> | { readonly kind: 'finished'; readonly attempt: number }> {
     const { opening } = this.database;
     return this.database.order((tick) => {
-      const { sql } = tick;
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
       if (row?.done) return { kind: 'finished', attempt: row.attempt };
@@ -44,34 +43,22 @@ export class SqliteJournal implements Journal {
       if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, longestBusyMs) };
       const attempt = Math.max(row?.attempt ?? 0, steps.get(baseStep)?.attempt ?? 0) + 1;
       const repeated = row !== undefined && row.owner !== null;
-      sql.run(
-        'INSERT OR REPLACE INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)',
-        call.runId,
-        call.step,
-        attempt,
-        call.owner,
-        opening,
-        call.nonce,
-        repeated ? 1 : 0,
-        this.now(),
-      );
       const { owner, nonce } = call;
-      tick.afterWrite(() => steps.set(call.step, { attempt, owner, opening, nonce, repeated, done: false }));
+      const begun = { attempt, owner, opening, nonce, repeated, done: false };
+      this.steps.change(tick, call, begun, { at: this.now(), outcome: () => null });
       return { kind: 'begun', attempt, repeated };
     });
   }
 
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'> {
-    const text = recorded ? null : JSON.stringify(outcome);
     return this.database.order((tick) => {
       if (paid) this.accounts.add(tick, { ...call, ...paid });
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
       if (row?.attempt !== call.attempt) return 'refused';
       if (row.done) return 'stored';
-      if (recorded) tick.afterWrite(() => this.outcomes.hold(call, outcome, recorded));
-      else tick.sql.run('UPDATE journal SET outcome = ? WHERE run_id = ? AND step = ?', text, call.runId, call.step);
-      tick.afterWrite(() => steps.set(call.step, { ...row, done: true }));
+      const stored = this.outcomes.hold(tick, call, outcome, recorded);
+      this.steps.change(tick, call, { ...row, done: true }, { at: this.now(), outcome: stored });
       return 'stored';
     });
   }
@@ -82,8 +69,7 @@ export class SqliteJournal implements Journal {
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
       if (row?.attempt !== call.attempt || row.done) return;
-      tick.sql.run('UPDATE journal SET owner = NULL WHERE run_id = ? AND step = ?', call.runId, call.step);
-      tick.afterWrite(() => steps.set(call.step, { ...row, owner: null }));
+      this.steps.change(tick, call, { ...row, owner: null }, { at: this.now(), outcome: () => null });
     });
   }
 

@@ -121,7 +121,8 @@ export class SqliteRecovery implements Recovery {
     const { sql } = tick;
     const { runId, endedAt } = restored;
     sql.run(
-      'UPDATE run SET version = ?, state = ?, status = ?, terminal = ?, ended_at = ? WHERE run_id = ?',
+      'UPDATE run SET version = ?, state_version = ?, state = ?, packed = NULL, status = ?, terminal = ?, ended_at = ? WHERE run_id = ?',
+      restored.version,
       restored.version,
       JSON.stringify(restored.state),
       restored.status,

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import type { Folding } from '@conclave/ports';
 import { counting, namedOutput, newRunId, nthInput, type Tally } from '@conclave/ports/suites';
+import { until } from '@conclave/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newFolder, removeFolder } from '../__fixtures__/folder.js';
+import { copyAsKilled, newFolder, removeFolder } from '../__fixtures__/folder.js';
 import { Sql } from '../database/sql.js';
 import { openSqlite, type Sqlite } from '../open-sqlite.js';
 
@@ -66,6 +68,90 @@ describe('the steps of a run', () => {
     file.close();
     sqlite = open();
     await expect(commit(runId, 2)).rejects.toThrow(SyntaxError);
+  });
+
+  describe('whose record stands on the log', () => {
+    const recordOf = (runId: string, version: number) => namedOutput(runId, `step-${version}`);
+    const folding: Folding = {
+      recordAt: (runId, version) => recordOf(runId, version),
+      fold: (_runId, state, record) => {
+        const { count, seen } = (state ?? { count: 0, seen: [] }) as Tally;
+        return { count: count + 1, seen: [...seen, (record as { actor: string }).actor] };
+      },
+    };
+    const openFolding = (home: string) => openSqlite({ home, processId: 'standalone', durability: 'process', prunes: false, folding });
+    const take = (runId: string, n: number, more: { readonly terminal?: boolean; readonly recorded?: boolean } = {}) => {
+      const event = nthInput(runId, n);
+      const { id, topic, ...rest } = recordOf(runId, n);
+      const record = { ...rest, id, topic, data: { ...(rest.data as object), actor: event.id } };
+      const outputs = [namedOutput(runId, `out-${n}`), ...(more.recorded === false ? [] : [record])];
+      return sqlite.state.runs.commit<Tally>(event, counting(event, { outputs, terminal: more.terminal ?? false }));
+    };
+    const storedVersion = (home: string, runId: string): number => {
+      const file = new Sql(join(home, 'conclave.db'), 1_000);
+      const row = file.get<{ version: number }>('SELECT state_version AS version FROM run WHERE run_id = ?', runId);
+      file.close();
+      return row!.version;
+    };
+    const dead: string[] = [];
+    const killed = async (): Promise<string> => {
+      await sqlite.durable();
+      const home = newFolder();
+      dead.push(home);
+      copyAsKilled(folder, home);
+      return home;
+    };
+    beforeEach(async () => {
+      await sqlite.close();
+      sqlite = openFolding(folder);
+    });
+    afterEach(() => dead.splice(0).forEach(removeFolder));
+
+    it('leave no state in the file at first, and a process that dies loses none', async () => {
+      const runId = newRunId();
+      for (const n of [1, 2, 3]) await take(runId, n);
+      const home = await killed();
+      expect(storedVersion(home, runId)).toBe(0);
+      const next = openFolding(home);
+      const state = { count: 3, seen: [1, 2, 3].map((n) => nthInput(runId, n).id) };
+      expect(await next.state.runs.read(runId)).toEqual({ version: 3, state, status: 'collecting', terminal: false });
+      const event = nthInput(runId, 4);
+      expect((await next.state.runs.commit<Tally>(event, counting(event))).state).toMatchObject({ count: 4 });
+      expect((await next.state.runs.commit<Tally>(nthInput(runId, 2), counting(event))).repeated).toBe(true);
+      await next.close();
+    });
+
+    it('are read only by one who can fold them', async () => {
+      const runId = newRunId();
+      await take(runId, 1);
+      const other = openSqlite({ home: await killed(), processId: 'standalone', durability: 'process', prunes: false });
+      await expect(other.state.runs.read(runId)).rejects.toThrow('step 1');
+      await other.close();
+    });
+
+    it('leave their state a second later, and when the store is closed', async () => {
+      const [runId, other] = [newRunId(), newRunId()];
+      await take(runId, 1);
+      await until('the state is in the file', () => storedVersion(folder, runId) === 1);
+      await take(runId, 2);
+      await take(other, 1);
+      await sqlite.close();
+      expect([storedVersion(folder, runId), storedVersion(folder, other)]).toEqual([2, 1]);
+      sqlite = openFolding(folder);
+    });
+
+    it('leave the state of the end at once, and each one that has no record', async () => {
+      const [runId, other] = [newRunId(), newRunId()];
+      await take(runId, 1);
+      await take(runId, 2, { terminal: true });
+      await take(other, 1, { recorded: false });
+      const home = await killed();
+      expect([storedVersion(home, runId), storedVersion(home, other)]).toEqual([2, 1]);
+      const next = openFolding(home);
+      expect(await next.state.runs.read(runId)).toMatchObject({ version: 2, state: { count: 2 }, terminal: true });
+      expect(await next.state.runs.read(other)).toMatchObject({ version: 1, state: { count: 1 } });
+      await next.close();
+    });
   });
 
   it('are on the log once when their outputs are published after the commit, whatever else is published with them', async () => {

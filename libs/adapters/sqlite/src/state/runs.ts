@@ -1,4 +1,4 @@
-import type { Event, PlanRequested } from '@conclave/contracts';
+import { depthOf, type Event, type PlanRequested } from '@conclave/contracts';
 import {
   acceptedStatus,
   type Acceptance,
@@ -25,8 +25,6 @@ interface RunRow {
   readonly run_id: string;
   readonly accepted_at: number;
   readonly header: string | null;
-  readonly version: number;
-  readonly state: string | null;
   readonly status: string;
   readonly terminal: number;
 }
@@ -46,10 +44,8 @@ export interface RunsParts {
   readonly retryKeyMs: number;
 }
 
-const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
-
-/** A record of a run that was never accepted leaves a row too; it does not count as an open run. */
-const countOpen = 'SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL';
+/** A record of a run that was never accepted leaves a row too; neither it nor a child run counts as an open run. */
+const countOpen = "SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL AND instr(run_id, '~') = 0";
 
 export class SqliteRuns implements Runs {
   constructor(private readonly parts: RunsParts) {}
@@ -61,7 +57,7 @@ export class SqliteRuns implements Runs {
       const known =
         sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND (header IS NOT NULL OR terminal = 1)', header.runId) !== undefined;
       const { open } = sql.get<{ open: number }>(countOpen)!;
-      if (!known && open >= openLimit) return { kind: 'overloaded', open };
+      if (!known && open >= openLimit && depthOf(header.runId) === 0) return { kind: 'overloaded', open };
       this.addHeader(tick, header);
       if (retryKey !== null) {
         sql.run(
@@ -144,15 +140,15 @@ export class SqliteRuns implements Runs {
     const { log, stream, timers } = this.parts;
     timers.change(tick, runId, step.disarm, step.arm);
     for (const id of step.cancels) this.flag(tick, id);
+    if (step.terminal) tick.afterCommit(() => this.parts.hints.send('cancel', runId));
     stream.write(tick, runId, step.entries);
     // Appended here, so that a crash between commit and publishing cannot lose them.
     log.appendOutputs(tick, step.outputs);
   }
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {
-    await this.parts.database.committed();
-    const row = this.parts.database.read((sql) => sql.get<RunRow>(`SELECT ${runColumns} FROM run WHERE run_id = ? AND version > 0`, runId));
-    return row ? { version: row.version, state: JSON.parse(row.state!) as S, status: row.status, terminal: row.terminal === 1 } : null;
+    const { version, state, status, terminal } = await this.parts.runs.read(runId);
+    return version > 0 ? { version, state: state as S, status, terminal } : null;
   }
 
   async list({
@@ -167,7 +163,7 @@ export class SqliteRuns implements Runs {
     await this.parts.database.committed();
     const rows = this.parts.database.read((sql) =>
       sql.all<RunRow>(
-        'SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?',
+        "SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND instr(run_id, '~') = 0 AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?",
         tenant,
         before ?? Number.MAX_SAFE_INTEGER,
         limit,

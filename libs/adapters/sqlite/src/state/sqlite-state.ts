@@ -5,6 +5,7 @@ import {
   type Caches,
   type Clock,
   type DeliveryLedger,
+  type Folding,
   type Journal,
   type Leases,
   type Once,
@@ -63,11 +64,12 @@ export class SharedState {
     readonly log: LogTable,
     readonly clock: Clock,
     readonly ttl: StoreTtl,
+    folding: Folding | null = null,
   ) {
     this.openedAt = clock.now();
     this.deliveries = new DeliveryCounts(database, log.suspects);
     this.streams = new Streams(database);
-    this.runs = new KeptRuns(database, () => database.counter?.stateStored());
+    this.runs = new KeptRuns({ database, log, clock, folding, stateStored: () => database.counter?.stateStored() });
     this.flags = new CancelFlags(database);
     this.steps = new JournalSteps(database);
     this.accounts = new Accounts(database);
@@ -87,6 +89,7 @@ export class SharedState {
   }
 
   close(): void {
+    this.runs.storeBehind();
     for (const wake of [...this.waiting.keys()]) wake();
     this.hints.close();
   }

@@ -2,6 +2,7 @@ import { Failure } from '@conclave/contracts';
 import {
   byDistance,
   checkChoice,
+  checkChoices,
   checkDimension,
   checkedRecords,
   checkIds,
@@ -12,6 +13,7 @@ import {
   clampDistance,
   collectionMissing,
   hitLimit,
+  metadataText,
   metadataTexts,
   otherDimension,
   fieldWeights,
@@ -20,6 +22,7 @@ import {
   type TextQuery,
   type VectorAnswer,
   type VectorChoice,
+  type VectorChoices,
   type VectorCollection,
   type VectorMetadata,
   type VectorQuery,
@@ -84,16 +87,17 @@ export class SqliteVectors implements Vectors {
     });
   }
 
-  query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): Promise<VectorAnswer> {
+  query(scope: VectorScope, { vector, limit, where = {}, anyOf, signal }: VectorQuery): Promise<VectorAnswer> {
     return this.guarded(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
+      checkChoices(anyOf);
       return this.store.read((sql) => {
         const row = rowOf(sql, scope);
         if (!row) return { hits: [], unknownKeys: Object.keys(where) };
         checkVector(vector, row.dimension);
-        const hits = nearest(sql, row, { vector, limit: hitLimit(limit), where });
+        const hits = nearest(sql, row, { vector, limit: hitLimit(limit), filter: filterOf(row.n, where, anyOf) });
         const unknownKeys = Object.keys(where).filter(
           (key) => !sql.get('SELECT 1 AS found FROM vector_field WHERE collection = ? AND key = ? LIMIT 1', row.n, key),
         );
@@ -102,16 +106,22 @@ export class SqliteVectors implements Vectors {
     });
   }
 
-  match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): Promise<TextAnswer> {
+  match(scope: VectorScope, { words, limit, where = {}, anyOf, signal }: TextQuery): Promise<TextAnswer> {
     return this.guarded(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
+      checkChoices(anyOf);
       const expression = matchExpression(words);
       const most = hitLimit(limit);
       return this.store.read((sql) => {
         const row = rowOf(sql, scope);
-        return { hits: row && expression !== null && most > 0 ? matchesOf(sql, row.n, { expression, limit: most, where }) : [] };
+        return {
+          hits:
+            row && expression !== null && most > 0
+              ? matchesOf(sql, row.n, { expression, limit: most, filter: filterOf(row.n, where, anyOf) })
+              : [],
+        };
       });
     });
   }
@@ -291,6 +301,26 @@ function matching(sql: Statements, collection: number, where: VectorMetadata, li
   return sql.all<{ record: number }>(`${matches} LIMIT ?`, wanted, collection, wanted, limit).map(({ record }) => record);
 }
 
+/** Conditions on a column that holds a record's number, and their parameters. */
+interface Filter {
+  conditions(column: string): string;
+  readonly parameters: readonly (string | number)[];
+}
+
+function filterOf(collection: number, where: VectorMetadata, anyOf: VectorChoices | undefined): Filter {
+  const wanted = JSON.stringify(metadataTexts(where));
+  const all = Object.keys(where).length > 0 ? { sql: `IN (${matches})`, parameters: [wanted, collection, wanted] } : null;
+  const some = anyOf && {
+    sql: `IN (SELECT record FROM vector_field WHERE collection = ? AND key = ? AND value IN (SELECT value FROM json_each(?)))`,
+    parameters: [collection, anyOf.key, JSON.stringify(anyOf.texts.map(metadataText))],
+  };
+  const used = [all, some].filter((one) => one !== null && one !== undefined);
+  return {
+    conditions: (column) => used.map(({ sql }) => ` AND ${column} ${sql}`).join(''),
+    parameters: used.flatMap(({ parameters }) => parameters),
+  };
+}
+
 const chunks = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / recordsPerWrite) }, (_, n) => all.slice(n * recordsPerWrite, (n + 1) * recordsPerWrite));
 
@@ -304,18 +334,16 @@ const ranking = `bm25(vector_text, ${fieldWeights.map((weight) => weight.toFixed
 function matchesOf(
   sql: Statements,
   collection: number,
-  { expression, limit, where }: { readonly expression: string; readonly limit: number; readonly where: VectorMetadata },
+  { expression, limit, filter }: { readonly expression: string; readonly limit: number; readonly filter: Filter },
 ): TextAnswer['hits'] {
-  const filter = Object.keys(where).length > 0;
-  const wanted = JSON.stringify(metadataTexts(where));
   return sql
     .all<{ id: string; text: string; metadata: string; score: number }>(
       `SELECT record.id, record.text, record.metadata, -${ranking} AS score
        FROM vector_text CROSS JOIN vector_record AS record ON record.n = vector_text.rowid
-       WHERE vector_text MATCH ? AND record.collection = ? ${filter ? `AND record.n IN (${matches})` : ''} ORDER BY score DESC, record.id LIMIT ?`,
+       WHERE vector_text MATCH ? AND record.collection = ?${filter.conditions('record.n')} ORDER BY score DESC, record.id LIMIT ?`,
       expression,
       collection,
-      ...(filter ? [wanted, collection, wanted] : []),
+      ...filter.parameters,
       limit,
     )
     .map(({ id, text, metadata, score }) => ({ id, text: JSON.parse(text) as string, metadata: metadataFrom(metadata), score }));
@@ -324,19 +352,17 @@ function matchesOf(
 function nearest(
   sql: Statements,
   { n }: CollectionRow,
-  { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>,
+  { vector, limit, filter }: Pick<VectorQuery, 'vector' | 'limit'> & { readonly filter: Filter },
 ): VectorAnswer['hits'] {
   if (limit === 0) return [];
-  const filter = Object.keys(where).length > 0;
-  const wanted = JSON.stringify(metadataTexts(where));
   return sql
     .all<{ id: string; text: string; metadata: string; distance: number }>(
       `WITH best AS (SELECT n, id, vector_distance_cos(vector, ?) AS distance FROM vector_record
-         WHERE collection = ? ${filter ? `AND n IN (${matches})` : ''} ORDER BY distance, id LIMIT ?)
+         WHERE collection = ?${filter.conditions('n')} ORDER BY distance, id LIMIT ?)
        SELECT best.id, distance, text, metadata FROM best JOIN vector_record USING (n)`,
       blobOf(vector),
       n,
-      ...(filter ? [wanted, n, wanted] : []),
+      ...filter.parameters,
       limit,
     )
     .map(({ id, text, metadata, distance }) => ({

@@ -2,10 +2,10 @@ import process from 'node:process';
 import { Failure } from '@conclave/contracts';
 import * as z from 'zod';
 import { script } from '../assets.js';
-import type { Calculated, Engine } from '../engine.js';
+import type { Calculated, Backend } from '../backend.js';
 import { LineProcess, ProcessEnded, type LineProgram } from '../process/line-process.js';
 import { ProcessPool } from '../process/process-pool.js';
-import type { Job } from '../request.js';
+import type { SymbolicJob } from '../request.js';
 import { symbolsOf } from '../syntax/tree.js';
 
 const worker = script('compute-engine/worker.mjs');
@@ -34,13 +34,13 @@ const install = 'Install SymPy for Python (Debian: apt-get install python3-sympy
 const unsupported = (why: string): Failure => new Failure('MATH_UNSUPPORTED', `${why} ${install}`);
 
 /** What the Compute Engine is not asked: it does not know it, or has been seen to give something else. */
-const leftOut: ReadonlySet<Job['operation']> = new Set(['rank', 'rref', 'series']);
+const leftOut: ReadonlySet<SymbolicJob['operation']> = new Set(['rank', 'rref', 'series']);
 
 /**
  * The Compute Engine in processes of its own, for machines without SymPy. Each result is checked there against an independent calculation;
  * what fails the check, or cannot be checked, is no result. Throws Failure MATH_UNAVAILABLE.
  */
-export async function startComputeEngine({ memoryMb, seconds, processes, onReplaced }: ComputeEngineOptions): Promise<Engine> {
+export async function startComputeEngine({ memoryMb, seconds, processes, onReplaced }: ComputeEngineOptions): Promise<Backend> {
   const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
   const program: LineProgram = {
     file: process.execPath,
@@ -79,7 +79,7 @@ async function started(program: LineProgram): ReturnType<typeof LineProcess.star
   }
 }
 
-function refuse(job: Job): void {
+function refuse(job: SymbolicJob): void {
   if (leftOut.has(job.operation)) throw unsupported(`The Compute Engine does not calculate ${job.operation}.`);
   if (job.operation === 'solve' && job.relations.some(({ relation }) => relation !== '='))
     throw unsupported('The Compute Engine does not solve inequalities.');

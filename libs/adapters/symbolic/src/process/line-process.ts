@@ -12,7 +12,7 @@ export interface LineProgram {
   readonly readyWithinMs: number;
 }
 
-export type Reply = Readonly<Record<string, unknown>>;
+export type LineReply = Readonly<Record<string, unknown>>;
 
 /** Why a question has no reply. */
 export class ProcessEnded extends Error {
@@ -34,7 +34,7 @@ export class LineProcess {
   private buffer = '';
   private errors = '';
   private dead: string | null = null;
-  private waiting: { resolve(reply: Reply): void; reject(error: Error): void } | null = null;
+  private waiting: { resolve(reply: LineReply): void; reject(error: Error): void } | null = null;
   private asked = 0;
   readonly ended: Promise<void>;
 
@@ -61,7 +61,7 @@ export class LineProcess {
   }
 
   /** Starts the program and waits for its first line, which is given back. Throws ProcessEnded. */
-  static async start({ file, args, readyWithinMs }: LineProgram): Promise<{ readonly process: LineProcess; readonly first: Reply }> {
+  static async start({ file, args, readyWithinMs }: LineProgram): Promise<{ readonly process: LineProcess; readonly first: LineReply }> {
     const folder = mkdtempSync(join(tmpdir(), 'conclave-math-'));
     const child = spawn(file, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
     const process = new LineProcess(child, folder);
@@ -80,7 +80,7 @@ export class LineProcess {
   }
 
   /** The reply to one question; one at a time. Whatever goes wrong, the process has ended when this throws ProcessEnded. */
-  async ask(question: Reply, within: { readonly withinMs: number; readonly signal?: AbortSignal }): Promise<Reply> {
+  async ask(question: LineReply, within: { readonly withinMs: number; readonly signal?: AbortSignal }): Promise<LineReply> {
     if (this.dead !== null) throw new ProcessEnded('ended', this.dead);
     const id = (this.asked += 1);
     this.hold(true);
@@ -110,11 +110,11 @@ export class LineProcess {
       else part.unref();
   }
 
-  private async nextLine({ withinMs, signal }: { readonly withinMs: number; readonly signal?: AbortSignal }): Promise<Reply> {
+  private async nextLine({ withinMs, signal }: { readonly withinMs: number; readonly signal?: AbortSignal }): Promise<LineReply> {
     let timer: NodeJS.Timeout | undefined;
     let onAbort: () => void = () => undefined;
     try {
-      return await new Promise<Reply>((resolve, reject) => {
+      return await new Promise<LineReply>((resolve, reject) => {
         this.waiting = { resolve, reject };
         if (this.dead !== null) return reject(new ProcessEnded('ended', this.dead));
         timer = setTimeout(() => reject(new ProcessEnded('overrun', `no reply within ${withinMs} ms`)), withinMs);
@@ -145,10 +145,10 @@ export class LineProcess {
   }
 }
 
-function parsed(line: string): Reply | null {
+function parsed(line: string): LineReply | null {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Reply) : null;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as LineReply) : null;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Failure } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { LineProcess, type Reply } from './line-process.js';
+import { LineProcess, type LineReply } from './line-process.js';
 import { ProcessPool } from './process-pool.js';
 
 /** Does what each question says. */
@@ -41,7 +41,7 @@ afterEach(async () => {
   for (const made of open.splice(0)) await made.close();
   replaced.length = 0;
 });
-const who = (from: ProcessPool): Promise<Reply> => from.ask({ act: 'who' }, { signal: never });
+const who = (from: ProcessPool): Promise<LineReply> => from.ask({ act: 'who' }, { signal: never });
 const alive = (pid: unknown): boolean => {
   try {
     return process.kill(pid as number, 0);

@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
-import { LineProcess, ProcessEnded, type LineProgram, type Reply } from './line-process.js';
+import { LineProcess, ProcessEnded, type LineProgram, type LineReply } from './line-process.js';
 
-export interface PoolOptions {
+export interface ProcessPoolOptions {
   readonly program: LineProgram;
   /** Processes at most. */
   readonly processes: number;
@@ -29,7 +29,7 @@ export class ProcessPool {
   private busy = 0;
   private closed = false;
 
-  constructor(private readonly options: PoolOptions) {
+  constructor(private readonly options: ProcessPoolOptions) {
     if (options.first) this.add(options.first);
   }
 
@@ -38,9 +38,9 @@ export class ProcessPool {
    * way), MATH_UNAVAILABLE, CALL_CANCELLED.
    */
   async ask(
-    question: Reply,
+    question: LineReply,
     { signal, timeoutMs = Infinity }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
-  ): Promise<Reply> {
+  ): Promise<LineReply> {
     const until = performance.now() + timeoutMs;
     await this.enter(signal, timeoutMs);
     let process: LineProcess | null = null;

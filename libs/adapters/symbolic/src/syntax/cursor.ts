@@ -1,4 +1,4 @@
-import type { Token } from './tokens.js';
+import type { SyntaxToken } from './tokens.js';
 import { bounds, type Relation, type Tree } from './tree.js';
 import { unreadable } from './unreadable.js';
 
@@ -12,7 +12,7 @@ export class Cursor {
   private depth = 0;
   private nodes = 0;
 
-  constructor(protected readonly tokens: readonly Token[]) {}
+  constructor(protected readonly tokens: readonly SyntaxToken[]) {}
 
   expectEnd(): void {
     const token = this.tokens[this.at];
@@ -40,7 +40,7 @@ export class Cursor {
     throw token ? this.unexpected(token, sign) : unreadable(`A closing ${sign} is missing.`);
   }
 
-  protected unexpected(token: Token, wanted?: string): Error {
+  protected unexpected(token: SyntaxToken, wanted?: string): Error {
     if (token.text === '=' || Object.hasOwn(relationSigns, token.text))
       return unreadable(`A relation (${token.text}) stands where a value is expected. Equations belong to the operation solve.`);
     return unreadable(`${shown(token.text)} is not expected at position ${token.at + 1}${wanted ? `; ${wanted} is` : ''}.`);

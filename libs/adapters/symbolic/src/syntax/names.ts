@@ -1,4 +1,4 @@
-import { greekNames, type Token } from './tokens.js';
+import { greekNames, type SyntaxToken } from './tokens.js';
 import { functions, otherFunctionNames, type Constant, type FunctionName } from './tree.js';
 
 export type Meaning =
@@ -46,7 +46,7 @@ export function nameMeaning(name: string, declared: ReadonlySet<string>): Meanin
 const lettersOfProducts = /^[abckmnpqrstuvwxyz]{2,3}$/;
 
 /** Tokens with short words like `ax` split into their letters; words that mean something are left whole. */
-export const splitNames = (tokens: readonly Token[], declared: ReadonlySet<string>): readonly Token[] =>
+export const splitNames = (tokens: readonly SyntaxToken[], declared: ReadonlySet<string>): readonly SyntaxToken[] =>
   tokens.flatMap((token, position) => {
     if (token.kind !== 'name' || !lettersOfProducts.test(token.text) || nameMeaning(token.text, declared).kind !== 'unknown')
       return [token];

@@ -1,7 +1,7 @@
 import { functions, type FunctionName, type Relation, type Related, type Tree } from './tree.js';
 import { nameMeaning, splitNames } from './names.js';
 import { Cursor, relationSigns, shown } from './cursor.js';
-import { tokenize, type Token } from './tokens.js';
+import { tokenize, type SyntaxToken } from './tokens.js';
 import { unreadable } from './unreadable.js';
 
 export interface Parsed<T> {
@@ -37,7 +37,7 @@ class Parser extends Cursor {
   private bars = 0;
 
   constructor(
-    tokens: readonly Token[],
+    tokens: readonly SyntaxToken[],
     private readonly declared: ReadonlySet<string>,
   ) {
     super(tokens);
@@ -173,7 +173,7 @@ class Parser extends Cursor {
     throw this.unexpected(token);
   }
 
-  private named(token: Token): Tree {
+  private named(token: SyntaxToken): Tree {
     this.at += 1;
     const meaning = nameMeaning(token.text, this.declared);
     const called = this.tokens[this.at]?.text === '(';
@@ -258,7 +258,7 @@ class Parser extends Cursor {
 
   private checkSideBySide(): void {
     const [before, after] = [this.tokens[this.at - 1], this.tokens[this.at]];
-    const isWord = (token?: Token): boolean =>
+    const isWord = (token?: SyntaxToken): boolean =>
       token?.kind === 'name' && token.text.length > 1 && ['symbol', 'unknown'].includes(nameMeaning(token.text, this.declared).kind);
     if ((isWord(before) && after?.kind === 'name') || (isWord(after) && before?.kind === 'name'))
       throw unreadable(`${shown(before!.text)} and ${shown(after!.text)} stand side by side. Write a product with *, and no words.`);

@@ -1,7 +1,7 @@
 import { bounds } from './tree.js';
 import { unreadable } from './unreadable.js';
 
-export type Token =
+export type SyntaxToken =
   | { readonly kind: 'number'; readonly text: string; readonly at: number; readonly spaced: boolean }
   | { readonly kind: 'name'; readonly text: string; readonly at: number; readonly spaced: boolean }
   | { readonly kind: 'sign'; readonly text: string; readonly at: number; readonly spaced: boolean };
@@ -106,7 +106,7 @@ const usual = /^(?:\d+(?:\.\d*)?|\.\d+)/;
 const scientific = /^[eE][+-]?\d+(?![\d.A-Za-z_])/;
 
 export interface Tokenized {
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly SyntaxToken[];
   readonly notes: readonly string[];
 }
 
@@ -117,13 +117,13 @@ export interface Tokenized {
 export function tokenize(text: string, commaSeparates = false): Tokenized {
   if (text.length > bounds.text) throw unreadable(`It has ${text.length} characters; ${bounds.text} are read.`);
   const source = plainNotation(text.normalize('NFC'));
-  const tokens: Token[] = [];
+  const tokens: SyntaxToken[] = [];
   const notes = new Set<string>();
   /** For each open bracket whether a comma in it separates. */
   const open: boolean[] = [];
   let at = 0;
   let spaced = false;
-  const add = (kind: Token['kind'], length: number, value = source.slice(at, at + length)): void => {
+  const add = (kind: SyntaxToken['kind'], length: number, value = source.slice(at, at + length)): void => {
     tokens.push({ kind, text: value, at, spaced });
     at += length;
     spaced = false;

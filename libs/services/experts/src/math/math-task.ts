@@ -188,7 +188,7 @@ export function readMathTask(text: string): MathTask {
     if (task) return task;
   }
   const bare = withoutResult(withSigns(plain));
-  if (!isFormula(bare) || !/[\d+*/^=<>√²³!%()-]/u.test(bare)) return unread(`It is not clear what to calculate. ${advice}`);
+  if (!isFormula(bare) || !/[\d+*/^=<>√²³!%()-]/u.test(bare)) return unread(`The calculation is unclear. ${advice}`);
   if (!/(?<![<>!=])[=<>](?!=)|[<>!=]=|[≤≥≠]/u.test(bare)) return { kind: 'read', operation: 'evaluate', args: { expression: bare } };
   return { kind: 'read', operation: 'solve', args: { equations: separated(bare) } };
 }

@@ -8,17 +8,17 @@ export interface Within {
   readonly left: { steps: number };
 }
 
-export type Taken =
+export type ConvertedValue =
   /** The value fits, or no single conversion is possible. */
   { readonly kind: 'as it is'; readonly fits: boolean } | { readonly kind: 'taken'; readonly value: unknown; readonly type: string };
 
 const deepest = 6;
 const mostChoices = 8;
-const fitting: Taken = { kind: 'as it is', fits: true };
-const unclear: Taken = { kind: 'as it is', fits: false };
+const fitting: ConvertedValue = { kind: 'as it is', fits: true };
+const unclear: ConvertedValue = { kind: 'as it is', fits: false };
 
 /** Converts a value to the declared type if it has only one possible meaning. */
-export function inDeclaredType(value: unknown, declared: unknown, within: Within): Taken {
+export function inDeclaredType(value: unknown, declared: unknown, within: Within): ConvertedValue {
   within.left.steps -= 1;
   const schema = within.left.steps > 0 && within.depth <= deepest ? resolved(declared, within.root) : null;
   // An unknown schema accepts anything.
@@ -34,13 +34,13 @@ export function inDeclaredType(value: unknown, declared: unknown, within: Within
 }
 
 /** A choice that fits, or else the only possible conversion. */
-function among(ways: readonly Taken[]): Taken {
+function among(ways: readonly ConvertedValue[]): ConvertedValue {
   if (ways.some((way) => way.kind === 'as it is' && way.fits)) return fitting;
   const different = new Map(ways.flatMap((way) => (way.kind === 'taken' ? [[JSON.stringify(way.value), way] as const] : [])));
   return different.size === 1 ? [...different.values()][0]! : unclear;
 }
 
-function inChoices(value: unknown, choices: readonly unknown[]): Taken {
+function inChoices(value: unknown, choices: readonly unknown[]): ConvertedValue {
   if (choices.some((choice) => choice === value)) return fitting;
   // Choices with objects, and very many choices, are left to the schema check.
   if (choices.length > 200 || choices.some((choice) => typeof choice === 'object' && choice !== null)) return fitting;
@@ -50,7 +50,7 @@ function inChoices(value: unknown, choices: readonly unknown[]): Taken {
   return meant.length === 1 ? { kind: 'taken', value: meant[0], type: 'one of its choices' } : unclear;
 }
 
-function inType(value: unknown, type: string, schema: Schema, within: Within): Taken {
+function inType(value: unknown, type: string, schema: Schema, within: Within): ConvertedValue {
   switch (type) {
     case 'number':
     case 'integer':
@@ -82,7 +82,7 @@ const keptDigits = 15;
 
 const exact = (value: number): boolean => Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
-function numeric(value: unknown, type: 'number' | 'integer'): Taken {
+function numeric(value: unknown, type: 'number' | 'integer'): ConvertedValue {
   if (typeof value === 'number') return type === 'number' || Number.isInteger(value) ? fitting : unclear;
   const text = typeof value === 'string' ? value.trim() : '';
   if (!numeral.test(text)) return unclear;
@@ -95,12 +95,12 @@ function numeric(value: unknown, type: 'number' | 'integer'): Taken {
   return safe && digits.length <= keptDigits ? { kind: 'taken', value: number === 0 ? 0 : number, type: 'a number' } : unclear;
 }
 
-function truth(text: string): Taken {
+function truth(text: string): ConvertedValue {
   const word = text.trim().toLowerCase();
   return word === 'true' || word === 'false' ? { kind: 'taken', value: word === 'true', type: 'true or false' } : unclear;
 }
 
-function list(value: unknown, schema: Schema, within: Within): Taken {
+function list(value: unknown, schema: Schema, within: Within): ConvertedValue {
   if (typeof value === 'string') {
     const read = parsed(value, Array.isArray, 'a list', schema, within);
     if (read.kind === 'taken') return read;
@@ -118,7 +118,7 @@ function list(value: unknown, schema: Schema, within: Within): Taken {
   return together(items, () => items.map((item, i) => (item.kind === 'taken' ? item.value : value[i])), 'a list');
 }
 
-function fields(value: Schema, schema: Schema, within: Within): Taken {
+function fields(value: Schema, schema: Schema, within: Within): ConvertedValue {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const names = Object.keys(value);
   const taken = names.map((name) =>
@@ -127,16 +127,16 @@ function fields(value: Schema, schema: Schema, within: Within): Taken {
   return together(taken, () => Object.fromEntries(names.map((name, i) => [name, valueOf(taken[i]!, value[name])])), 'an object');
 }
 
-const valueOf = (taken: Taken, value: unknown): unknown => (taken.kind === 'taken' ? taken.value : value);
+const valueOf = (taken: ConvertedValue, value: unknown): unknown => (taken.kind === 'taken' ? taken.value : value);
 
 /** Combines the parts of one value: convertible parts are converted even if another part does not fit. */
-function together(parts: readonly Taken[], whole: () => unknown, type: string): Taken {
+function together(parts: readonly ConvertedValue[], whole: () => unknown, type: string): ConvertedValue {
   if (parts.some((part) => part.kind === 'taken')) return { kind: 'taken', value: whole(), type: `${type} with other parts` };
   return parts.every((part) => part.kind === 'as it is' && part.fits) ? fitting : unclear;
 }
 
 /** Parses JSON given as a string. */
-function parsed(text: string, wanted: (value: unknown) => boolean, type: string, schema: Schema, within: Within): Taken {
+function parsed(text: string, wanted: (value: unknown) => boolean, type: string, schema: Schema, within: Within): ConvertedValue {
   if (!/^\s*[[{]/.test(text)) return unclear;
   let value: unknown;
   try {

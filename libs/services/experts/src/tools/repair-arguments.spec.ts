@@ -48,7 +48,7 @@ describe('arguments of a model', () => {
     const { args: taken, repairs } = repaired(args);
     expect(taken).toEqual(meant);
     expect(repairs.length).toBeGreaterThan(0);
-    for (const sentence of repairs) expect(sentence).toMatch(/^(What stood in )?`[\w-]+` .*\.$/);
+    for (const sentence of repairs) expect(sentence).toMatch(/^(The content of )?`[\w-]+` .*\.$/);
   });
 
   it.each<[string, Record<string, unknown>]>([

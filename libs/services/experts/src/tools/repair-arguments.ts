@@ -30,10 +30,10 @@ export function repairArguments(args: Values, schema: Schema): RepairedArguments
     const taken = inDeclaredType(value, property, { root: schema, depth: 0, left });
     if (taken.kind === 'as it is') {
       if (value !== null || required.has(name) || taken.fits) return [[name, value]];
-      repairs.push(`${shown(name)} was null and is left out.`);
+      repairs.push(`${shown(name)} was null and was left out.`);
       return [];
     }
-    repairs.push(`${shown(name)} is taken as ${taken.type}.`);
+    repairs.push(`${shown(name)} is read as ${taken.type}.`);
     return [[name, taken.value]];
   });
   return { args: Object.fromEntries(entries), repairs: repairs.slice(0, mostSentences) };
@@ -45,7 +45,7 @@ function unwrap(args: Values, properties: Values, repairs: string[]): Values {
   if (!only || others.length > 0 || !wrappers.has(only[0]) || ownOf(properties, only[0]) !== undefined) return args;
   const inner = typeof only[1] === 'string' ? objectIn(only[1]) : only[1];
   if (!isObject(inner)) return args;
-  repairs.push(`What stood in ${shown(only[0])} is taken as the arguments.`);
+  repairs.push(`The content of ${shown(only[0])} is used as the arguments.`);
   return inner;
 }
 
@@ -62,7 +62,7 @@ function withDeclaredNames(args: Values, properties: Values, repairs: string[]):
       return free ? [[name, match] as const] : [];
     }),
   );
-  for (const [name, match] of meant) repairs.push(`${shown(name)} is taken as ${shown(match)}.`);
+  for (const [name, match] of meant) repairs.push(`${shown(name)} is read as ${shown(match)}.`);
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [meant.get(name) ?? name, value]));
 }
 

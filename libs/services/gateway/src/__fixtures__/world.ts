@@ -8,9 +8,10 @@ import {
   RunView,
   type StreamBody,
   type Template,
+  type RunCompletedEntry,
 } from '@conclave/contracts';
 import { ProviderAccess } from '@conclave/calls';
-import { type CrashPoints, type LogFields, openLogger, openMetrics, silentLogger } from '@conclave/platform';
+import { type LogFields, noProbe, openLogger, openMetrics, type Probe, silentLogger } from '@conclave/platform';
 import {
   MemoryBlobs,
   MemoryBroker,
@@ -25,8 +26,6 @@ import type { INestApplication } from '@nestjs/common';
 import { createGatewayApp } from '../create-app.js';
 import type { ApiKeys, GatewayLimits, GatewayMetrics, GatewayOptions, KeyOwner } from '../options.js';
 import { MemoryStores, type FakeRun } from './memory-state.js';
-
-type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
 export const template: Template = {
   id: 'conclave',
@@ -51,7 +50,7 @@ export const template: Template = {
 
 export const usage = { calls: 5, prompt: 120, completion: 45, reasoning: 7, cost: 0.25, estimated: false };
 
-export const completed = (over: Partial<Completed> = {}): Completed => ({
+export const completed = (over: Partial<RunCompletedEntry> = {}): RunCompletedEntry => ({
   kind: 'run.completed',
   outcome: 'completed',
   rule: 'D3',
@@ -69,7 +68,7 @@ export const completed = (over: Partial<Completed> = {}): Completed => ({
 /** The record of a run in these specs, from the entries of its stream. */
 function describeRun(state: unknown): RunView {
   const { runId, status, terminal, entries } = state as FakeRun;
-  const end = entries.find((entry): entry is Completed => entry.kind === 'run.completed');
+  const end = entries.find((entry): entry is RunCompletedEntry => entry.kind === 'run.completed');
   return RunView.parse({
     object: 'run',
     id: runId,
@@ -141,7 +140,7 @@ export interface WorldOptions {
   readonly keys?: GatewayOptions['keys'];
   readonly access?: Partial<NonNullable<GatewayOptions['access']>>;
   readonly template?: Partial<Template>;
-  readonly crashPoints?: CrashPoints;
+  readonly probe?: Partial<Probe>;
   /** Stores and log shared with another gateway. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
   /** Ports and limits that replace the defaults. */
@@ -184,7 +183,7 @@ export class World {
     await this.log.close();
   }
 
-  private options({ limits, keys, access, template: changes, crashPoints, describeModels, parts }: WorldOptions): GatewayOptions {
+  private options({ limits, keys, access, template: changes, probe, describeModels, parts }: WorldOptions): GatewayOptions {
     const used = { ...template, ...changes };
     const metrics = new Proxy({} as GatewayMetrics, {
       get:
@@ -232,8 +231,7 @@ export class World {
       metricsText: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'conclave_up 1\n' }),
       openApi: () => openApiText('0.1.0'),
       asyncApi: () => '{"asyncapi":"3.0.0"}',
-      history: { enabled: true, write: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }) },
-      ...(crashPoints ? { crashPoints } : {}),
+      probe: { ...noProbe, records: true, note: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }), ...probe },
     };
   }
 

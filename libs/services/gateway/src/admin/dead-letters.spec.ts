@@ -59,7 +59,7 @@ describe('dead letters over HTTP', () => {
     const view = DeadLetterView.parse((await get(`/${id}`)).body);
     expect(view).toMatchObject({ reason: 'failed', error: 'no way', raw: { text: '{"n":"run_a"' }, settlements: [] });
     expect(view.headers).toMatchObject({ ce_id: 'run_a/command/1', 'dead-offset': '17' });
-    expect(view.effects).toEqual(['Its run was told to abort when it was put aside.']);
+    expect(view.effects).toEqual(['Its run was aborted when it became a dead letter.']);
     expect(await get('/9-9')).toMatchObject({ status: 404, body: { error: { code: 'DEAD_LETTER_NOT_FOUND' } } });
   });
 

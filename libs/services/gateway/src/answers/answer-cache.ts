@@ -21,7 +21,7 @@ type Data = Parameters<typeof textsOf>[0];
 /** Longest time in milliseconds that acceptance waits for the caches. */
 const patienceMs = 300;
 /** Abort reason for lookups; created once, because capturing a stack trace costs more than a lookup. */
-const lookedUp = new Error('The caches have been looked at.');
+const lookedUp = new Error('The cache lookup has ended.');
 /** Number of nearest questions that are compared word by word. */
 const compared = 8;
 
@@ -101,7 +101,7 @@ export class AnswerCache {
       return found;
     } catch (error) {
       metrics.onCache({ cache, result: 'failed' });
-      logger.warn('A cache could not be asked; the question is planned and answered anew.', {
+      logger.warn('A cache lookup failed; the question is planned and answered without it.', {
         cache,
         code: (error as Partial<Failure>).code,
         error,

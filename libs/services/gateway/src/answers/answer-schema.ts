@@ -1,9 +1,9 @@
 import vm from 'node:vm';
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { type AnswerParameters, Failure } from '@conclave/contracts';
-import type { JsonBody } from '@conclave/ports';
+import type { JsonObject } from '@conclave/ports';
 
-const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const types: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
 
 /** Limits of a schema: nesting levels and parts. */
@@ -32,17 +32,17 @@ export function checkFormat(format: AnswerParameters['response_format'] | null |
 }
 
 /** Why no validator could read the schema, or null. Does not check every keyword. */
-function mistakeIn(schema: JsonBody): string | null {
+function mistakeIn(schema: JsonObject): string | null {
   let parts = 0;
   const look = (value: unknown, level: number): string | null => {
     if (typeof value === 'boolean') return null;
-    if (!isObject(value)) return 'holds a part that is no schema';
+    if (!isObject(value)) return 'contains a part that is not a schema';
     if (level > deepest || (parts += 1) > mostParts) return 'is too large';
     const { type, pattern } = value;
     const named: readonly unknown[] = type === undefined ? [] : Array.isArray(type) ? type : [type];
     const unknown = named.find((one) => !types.has(one));
-    if (unknown !== undefined) return `has the type ${JSON.stringify(unknown)?.slice(0, 40)}, which is none of JSON Schema`;
-    if (typeof pattern === 'string' && !isPattern(pattern)) return 'has a pattern that is no regular expression';
+    if (unknown !== undefined) return `has the type ${JSON.stringify(unknown)?.slice(0, 40)}, which JSON Schema does not have`;
+    if (typeof pattern === 'string' && !isPattern(pattern)) return 'has an invalid regular expression as pattern';
     const below = [
       ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'].flatMap((name) =>
         isObject(value[name]) ? Object.values(value[name]) : [],
@@ -70,7 +70,7 @@ function isPattern(text: string): boolean {
 }
 
 /** The schema an answer must satisfy; null when the request has none or sets `strict: false`. */
-export function strictSchema({ response_format: format }: AnswerParameters): JsonBody | null {
+export function strictSchema({ response_format: format }: AnswerParameters): JsonObject | null {
   const given = format?.['type'] === 'json_schema' ? format['json_schema'] : null;
   return isObject(given) && isObject(given['schema']) && given['strict'] !== false ? given['schema'] : null;
 }
@@ -79,7 +79,7 @@ export function strictSchema({ response_format: format }: AnswerParameters): Jso
 export type Fit = { readonly text: string } | { readonly problem: string };
 
 /** Validates an answer against a schema, without generating code and in bounded time. Removes a code fence around the JSON. */
-export function fitOf(answer: string, schema: JsonBody): Fit {
+export function fitOf(answer: string, schema: JsonObject): Fit {
   const text = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(answer)?.[1] ?? answer.trim();
   let value: unknown;
   try {
@@ -92,9 +92,9 @@ export function fitOf(answer: string, schema: JsonBody): Fit {
     const [first] = [...errors].reverse();
     return valid
       ? { text }
-      : { problem: `${first?.instanceLocation ?? '#'}: ${first?.error ?? 'It does not keep the schema.'}`.slice(0, 400) };
+      : { problem: `${first?.instanceLocation ?? '#'}: ${first?.error ?? 'It does not match the schema.'}`.slice(0, 400) };
   } catch {
-    return { problem: 'The schema cannot be held against it: it refers to what is not there, or takes too long.' };
+    return { problem: 'The schema cannot be checked: a reference leads nowhere, or the check takes too long.' };
   }
 }
 

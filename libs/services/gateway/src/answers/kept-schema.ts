@@ -1,14 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { addUsage, type AnswerParameters, Failure, type StreamBody, type Template } from '@conclave/contracts';
+import { addUsage, type AnswerParameters, Failure, type RunCompletedEntry, type Template } from '@conclave/contracts';
 import type { Caller, Usage } from '@conclave/contracts';
-import { type JsonBody, MODELS, type Models } from '@conclave/ports';
+import { type JsonObject, MODELS, type Models } from '@conclave/ports';
 import { DirectCalls } from '../chat/direct-calls.js';
 import { withoutThinking } from '../chat/history-text.js';
 import { asFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { fitOf, strictSchema } from './answer-schema.js';
-
-type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
 /** Makes every answer satisfy the requested schema, whether the composer, one expert or a cache wrote it. */
 @Injectable()
@@ -20,7 +18,7 @@ export class KeptSchema {
   ) {}
 
   /** Returns null when the answer can be streamed as it is written. */
-  of(answer: AnswerParameters): JsonBody | null {
+  of(answer: AnswerParameters): JsonObject | null {
     return strictSchema(answer);
   }
 
@@ -29,16 +27,16 @@ export class KeptSchema {
    * and with ANSWER_NOT_IN_SCHEMA. An answer cut at its length limit stays as it is; its finish reason says so.
    */
   async fit(
-    end: Completed,
+    end: RunCompletedEntry,
     asked: {
       readonly runId: string;
-      readonly schema: JsonBody;
+      readonly schema: JsonObject;
       readonly answer: AnswerParameters;
       readonly template: Template;
       readonly caller: Caller;
       readonly signal: AbortSignal;
     },
-  ): Promise<Completed> {
+  ): Promise<RunCompletedEntry> {
     if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed' || end.cutShort) return end;
     const first = fitOf(end.answer, asked.schema);
     if ('text' in first) return { ...end, answer: first.text };

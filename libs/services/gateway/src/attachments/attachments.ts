@@ -4,7 +4,7 @@ import { canSee, knownStrategy } from '@conclave/strategies';
 import { UploadQuota } from '../collections/upload-quota.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import type { GivenPart } from './content-parts.js';
-import { type Given, readGiven } from './given-content.js';
+import { type DecodedPart, readGiven } from './given-content.js';
 import { RemoteImages } from './remote-images.js';
 
 /** Characters of a file shown to the planner. */
@@ -14,8 +14,8 @@ interface QuestionParts {
   readonly goal: string;
   readonly given: readonly GivenPart[];
 }
-type Whole = Exclude<Given, { kind: 'address' }>;
-type Placed<Content = Given> = { readonly content: Content; readonly param: string };
+type Whole = Exclude<DecodedPart, { kind: 'address' }>;
+type Placed<Content = DecodedPart> = { readonly content: Content; readonly param: string };
 
 /** Checks, reads and stores the images and files of a question for the experts. */
 @Injectable()
@@ -39,17 +39,17 @@ export class Attachments {
     if (first && knownStrategy(template.strategy)?.readsNoAttachments)
       throw new Failure(
         'ATTACHMENT_UNSUPPORTED',
-        `Runs of the template "${template.id}" (strategy ${template.strategy}) read no images and files.`,
+        `Runs of the template "${template.id}" (strategy ${template.strategy}) do not read images and files.`,
         {
           param: first.param,
         },
       );
-    if (asked.length > this.limits.maxAttachments) throw tooLarge(`At most ${this.limits.maxAttachments} are taken.`);
+    if (asked.length > this.limits.maxAttachments) throw tooLarge(`The limit is ${this.limits.maxAttachments}.`);
     const placed = asked.map(({ part, param }): Placed => ({ content: readGiven(part, param), param }));
     const bytes = placed.reduce((sum, { content }) => sum + (content.kind === 'address' ? 0 : content.bytes.byteLength), 0);
     if (bytes > this.limits.maxAttachmentBytes) throw tooLarge(`They have ${bytes} bytes; the limit is ${this.limits.maxAttachmentBytes}.`);
     if (goal.trim() === '')
-      throw new Failure('REQUEST_INVALID', 'The last user message has no text: say what is asked about the image or file.', {
+      throw new Failure('REQUEST_INVALID', 'The last user message has no text. Add the question about the image or file.', {
         param: 'messages',
       });
     const image = placed.find(({ content }) => content.kind !== 'file');
@@ -70,7 +70,7 @@ export class Attachments {
         'ATTACHMENT_UNSUPPORTED',
         role === 'user'
           ? `The part is of the kind "${part.type.slice(0, 40)}".`
-          : `Only messages of the role "user" bring images and files.`,
+          : `Only messages of the role "user" may contain images and files.`,
         { param },
       );
     return asked;
@@ -93,7 +93,7 @@ export class Attachments {
   private async read({ content, param }: Placed<Whole>): Promise<Whole & { readonly text?: string }> {
     if (content.kind !== 'file') return content;
     const { documents } = this.options;
-    if (!documents) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation reads no files.', { param });
+    if (!documents) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation cannot read files.', { param });
     try {
       const { text, mime } = await documents.read({ bytes: content.bytes, mime: content.readAs, name: content.name ?? '' });
       return { ...content, mime: content.readAs === 'text/plain' ? content.mime : mime, text };
@@ -106,7 +106,7 @@ export class Attachments {
 
   private async keep(one: Whole & { readonly text?: string }): Promise<Attachment> {
     const { blobs } = this.options;
-    if (!blobs) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation keeps no images and files.');
+    if (!blobs) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation cannot store images and files.');
     const { kind, mime, name, text } = one;
     const { sha256: blob, bytes } = await blobs.put(text === undefined ? one.bytes : Buffer.from(text));
     const about =

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatMessage, ContentPart } from '@conclave/contracts';
-import type { JsonBody } from '@conclave/ports';
+import type { JsonObject } from '@conclave/ports';
 
 /** A part of a message other than text, as the client sent it. */
 export interface GivenPart {
@@ -62,7 +62,7 @@ function longStrings(part: object): number {
 }
 
 /** A chat body as stored in the audit: with a hash in place of each image and file. */
-export const withoutBodies = (body: JsonBody): JsonBody => ({
+export const withoutBodies = (body: JsonObject): JsonObject => ({
   ...body,
   ...(Array.isArray(body['messages']) ? { messages: body['messages'].map(withoutContent) } : {}),
 });

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { type ContentPart, Failure } from '@conclave/contracts';
 
 /** What a content part holds, decoded. */
-export type Given =
+export type DecodedPart =
   | { readonly kind: 'address'; readonly url: string }
   | { readonly kind: 'image'; readonly mime: string; readonly name: string | null; readonly bytes: Buffer }
   /** `readAs`: media type passed to the document reader. */
@@ -26,18 +26,18 @@ const alsoText = /^(?:image\/svg\+xml|application\/(?:[a-z0-9.-]+\+)?(?:xml|yaml
 const known: ReadonlySet<string> = new Set(['text/html', 'text/markdown', 'text/x-markdown', 'text/csv', 'text/tab-separated-values']);
 
 /** Decodes a part; `param` is its path in the request. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID. */
-export function readGiven(part: ContentPart, param: string): Given {
+export function readGiven(part: ContentPart, param: string): DecodedPart {
   if (part.type === 'image_url') {
     const value = part['image_url'];
     const url = typeof value === 'string' ? value : memberOf(value, 'url');
-    if (url === null) throw invalid('Give `image_url.url`: a data URL, or an http(s) address.', param);
+    if (url === null) throw invalid('Set `image_url.url` to a data URL or an http(s) address.', param);
     return /^data:/i.test(url) ? contentOf(url, null, param) : { kind: 'address', url: addressOf(url, param) };
   }
   if (part.type === 'file') {
     const data = memberOf(part['file'], 'file_data');
     if (data === null || !/^data:/i.test(data))
       throw invalid(
-        'Give `file.file_data` as a data URL, such as "data:application/pdf;base64,..."; ids and addresses of files are not read.',
+        'Set `file.file_data` to a data URL, such as "data:application/pdf;base64,..."; ids and addresses of files are not supported.',
         param,
       );
     return contentOf(data, memberOf(part['file'], 'filename')?.slice(0, longestName) ?? null, param);
@@ -52,19 +52,19 @@ const memberOf = (value: unknown, name: string): string | null => {
 
 const invalid = (detail: string, param: string): Failure => new Failure('ATTACHMENT_INVALID', detail, { param });
 
-function contentOf(url: string, name: string | null, param: string): Given {
+function contentOf(url: string, name: string | null, param: string): DecodedPart {
   const comma = url.indexOf(',');
   const head = comma < 0 || comma > 400 ? null : /^data:([^;,]*)((?:;[^;,]*)*)$/i.exec(url.slice(0, comma));
   if (!head || !/;base64$/i.test(head[2]!)) throw invalid('Write it as "data:<media type>;base64,<content>".', param);
   const mime = head[1]!.trim().toLowerCase();
-  if (mime !== '' && !mediaType.test(mime)) throw invalid('Its media type is none, such as "image/png" is one.', param);
+  if (mime !== '' && !mediaType.test(mime)) throw invalid('Its media type is invalid; a valid one is "image/png".', param);
   const bytes = decoded(url.slice(comma + 1), param);
   const image = imageSigns.find(([, is]) => is(bytes))?.[0];
   if (image) return { kind: 'image', mime: image, name, bytes };
   if (alsoText.test(mime) || (mime.startsWith('text/') && !known.has(mime)))
     return { kind: 'file', mime, readAs: 'text/plain', name, bytes };
   if (imageSigns.some(([sign]) => sign === mime))
-    throw invalid(`It is declared as ${mime}, and its first bytes are not those of ${taken}.`, param);
+    throw invalid(`It is declared as ${mime}, but its first bytes are not those of ${taken}.`, param);
   if (mime.startsWith('image/'))
     throw new Failure('ATTACHMENT_UNSUPPORTED', `The image is ${mime.slice(0, 80)}: convert it into ${taken}.`, { param });
   return { kind: 'file', mime: mime === '' ? 'application/octet-stream' : mime, readAs: mime, name, bytes };
@@ -99,9 +99,9 @@ for (const [net, bits] of [
   inside.addSubnet(net, bits, 'ipv6');
 
 /** Recognises a fetched image by its bytes; the content type of the response is ignored. Throws ATTACHMENT_INVALID. */
-export function imageIn(bytes: Buffer, param: string): Extract<Given, { kind: 'image' }> {
+export function imageIn(bytes: Buffer, param: string): Extract<DecodedPart, { kind: 'image' }> {
   const mime = imageSigns.find(([, is]) => is(bytes))?.[0];
-  if (!mime) throw invalid(`What stands at its address is no ${taken}.`, param);
+  if (!mime) throw invalid(`The content at its address is not ${taken}.`, param);
   return { kind: 'image', mime, name: null, bytes };
 }
 
@@ -110,13 +110,13 @@ function addressOf(text: string, param: string): string {
   const url = text.length <= longestAddress && URL.canParse(text) ? new URL(text) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw invalid(`An image is a data URL, or an http(s) address of at most ${longestAddress} characters.`, param);
-  if (url.username !== '' || url.password !== '') throw invalid('Its address holds a password.', param);
+  if (url.username !== '' || url.password !== '') throw invalid('Its address contains a password.', param);
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const version = isIP(host);
   const isInside =
     version === 0
       ? !host.includes('.') || /\.(?:localhost|local|internal)$/.test(host)
       : inside.check(host, version === 6 ? 'ipv6' : 'ipv4');
-  if (isInside) throw invalid('Its address leads into a private network: send the image itself, as a data URL.', param);
+  if (isInside) throw invalid('Its address is in a private network. Send the image itself as a data URL.', param);
   return url.href;
 }

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ContentPart, Failure } from '@conclave/contracts';
-import type { JsonBody } from '@conclave/ports';
+import type { JsonObject } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
-import { type Given, imageIn, readGiven } from './given-content.js';
+import { type DecodedPart, imageIn, readGiven } from './given-content.js';
 
-type Image = Extract<Given, { kind: 'image' }>;
+type Image = Extract<DecodedPart, { kind: 'image' }>;
 
 /**
  * Fetches images by address, with checks, and passes on their bytes: a model server would fetch from inside the network what the
@@ -20,7 +20,7 @@ export class RemoteImages {
   /** Fetches an image; `param` is the path of its address in the request. Throws ATTACHMENT_INVALID. */
   async fetch(url: string, param: string, signal: AbortSignal): Promise<Image> {
     const { remoteFiles } = this.options;
-    if (!remoteFiles) throw invalid('This installation fetches no images: send the image itself, as a data URL.', param);
+    if (!remoteFiles) throw invalid('This installation does not fetch images. Send the image itself as a data URL.', param);
     try {
       const bytes = await remoteFiles.read({ url, maxBytes: this.limits.maxAttachmentBytes, signal });
       return imageIn(Buffer.from(bytes), param);
@@ -38,7 +38,7 @@ export class RemoteImages {
    * Returns the body of a direct call with the address of each image replaced by its bytes. Refuses other addresses in message parts.
    * Throws ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE.
    */
-  async inlined(body: JsonBody, signal: AbortSignal): Promise<JsonBody> {
+  async inlined(body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { messages, tools } = body;
     if (!Array.isArray(messages)) return body;
     for (const [index, tool] of (Array.isArray(tools) ? (tools as unknown[]) : []).entries())
@@ -48,7 +48,9 @@ export class RemoteImages {
       const known = found.get(url);
       if (known) return known;
       if (found.size >= this.limits.maxAttachments)
-        throw new Failure('ATTACHMENTS_TOO_LARGE', `At most ${this.limits.maxAttachments} images are fetched.`, { param: 'messages' });
+        throw new Failure('ATTACHMENTS_TOO_LARGE', `At most ${this.limits.maxAttachments} images of a request are fetched.`, {
+          param: 'messages',
+        });
       const image = this.fetch(url, param, signal);
       found.set(url, image);
       return image;
@@ -97,7 +99,7 @@ export class RemoteImages {
 /** Members of a message, besides `content`, in which servers look for media. */
 const media = ['image', 'images', 'image_url', 'video', 'videos', 'audio', 'files', 'documents'] as const;
 
-const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const invalid = (detail: string, param: string, cause?: unknown): Failure =>
   new Failure('ATTACHMENT_INVALID', detail, { param, ...(cause ? { cause } : {}) });
 
@@ -108,6 +110,6 @@ function refuseAddresses(value: unknown, param: string): void {
   if (typeof value === 'string') {
     // Checks only the beginning: a part may hold megabytes.
     if (!/^data:/i.test(value) && address.test(value.slice(0, 400).replace(/[\t\r\n]/g, '')))
-      throw invalid('It holds an address, which is not fetched here and must not reach a model server: send the content itself.', param);
+      throw invalid('It contains an address, which is not fetched here and must not reach a model server. Send the content itself.', param);
   } else if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) refuseAddresses(member, param);
 }

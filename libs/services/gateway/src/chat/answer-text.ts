@@ -1,15 +1,13 @@
-import { isTerminal, type StreamBody } from '@conclave/contracts';
-
-type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
+import { isTerminal, type StreamBody, type RunCompletedEntry } from '@conclave/contracts';
 
 /** What an entry means for the text a client holds. */
 export type TextStep =
   | { readonly kind: 'text'; readonly text: string }
   /** The run has ended; `rest` is the part of the answer not yet sent. */
-  | { readonly kind: 'done'; readonly rest: string; readonly answer: string; readonly end: Completed }
+  | { readonly kind: 'done'; readonly rest: string; readonly answer: string; readonly end: RunCompletedEntry }
   /** The text sent is no longer the beginning of the answer. */
   | { readonly kind: 'superseded' }
-  | { readonly kind: 'ended'; readonly end: Completed }
+  | { readonly kind: 'ended'; readonly end: RunCompletedEntry }
   | { readonly kind: 'nothing' };
 
 /**
@@ -78,7 +76,7 @@ export class AnswerText {
     this.inStep = this.given === '';
   }
 
-  private completed(end: Completed): TextStep {
+  private completed(end: RunCompletedEntry): TextStep {
     if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') return { kind: 'ended', end };
     const answer = end.answer;
     // Trailing white space in the text sent is no error: the composer trims its final text.

@@ -107,7 +107,7 @@ describe('a client that leaves', () => {
     await until('the role', () => client.received.includes('"role"'));
     world.stores.outage = new Failure('STORE_UNAVAILABLE');
     client.leave();
-    await until('a failed try', () => world.lines.some(({ message }) => message.startsWith('a client left')));
+    await until('a failed try', () => world.lines.some(({ message }) => message.startsWith('a client disconnected')));
     world.stores.outage = null;
     await cancelledWithin(world.run(), 3_000);
   });

@@ -268,7 +268,7 @@ describe('keys', () => {
     'that are not known get one generic 401: %j',
     async (headers) => {
       const refusal = await refused(world.chat({}, { headers }));
-      expect(refusal).toMatchObject({ status: 401, error: { code: 'invalid_api_key', message: 'The API key is missing or not known.' } });
+      expect(refusal).toMatchObject({ status: 401, error: { code: 'invalid_api_key', message: 'The API key is missing or unknown.' } });
     },
   );
 

@@ -7,13 +7,12 @@ import {
   failures,
   type FinishReason,
   type StreamBody,
+  type RunCompletedEntry,
 } from '@conclave/contracts';
 import { AnswerText } from './answer-text.js';
 import type { ProgressMode } from './chat-request.js';
 import { citations, type ChunkFrame, deltaChunk, finishChunk, statusChunk, usageChunk } from './chat-shapes.js';
 import { progressMarkdown, progressText } from './progress-text.js';
-
-type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
 /** What is sent for one entry. `end` is set when nothing follows. */
 export interface Frames {
@@ -68,7 +67,7 @@ export class ChatFrames {
     return [...this.closeThinking(), deltaChunk(this.options.frame, { content: text })];
   }
 
-  private finish(rest: string, answer: string, end: Completed): ChatCompletionChunk[] {
+  private finish(rest: string, answer: string, end: RunCompletedEntry): ChatCompletionChunk[] {
     const { frame, includeUsage, mode, runId } = this.options;
     const annotations = [...citations(end.sources, answer)];
     const last =
@@ -111,9 +110,9 @@ const withoutKey = (runId: string): string =>
 /** Quoted model text must not close the surrounding block. */
 const withoutTags = (line: string): string => line.replace(/<(?=\/?think)/gi, '‹');
 
-export const finishOf = (end: Completed): FinishReason => (end.cutShort ? 'length' : 'stop');
+export const finishOf = (end: RunCompletedEntry): FinishReason => (end.cutShort ? 'length' : 'stop');
 
-export const factsOf = (runId: string, end: Completed): AnswerFacts => ({
+export const factsOf = (runId: string, end: RunCompletedEntry): AnswerFacts => ({
   run_id: runId,
   outcome: end.outcome,
   rule: end.rule,
@@ -124,7 +123,7 @@ export const factsOf = (runId: string, end: Completed): AnswerFacts => ({
 });
 
 /** The failure that says why a run has no answer. */
-export function failureOf(end: Completed): Failure {
+export function failureOf(end: RunCompletedEntry): Failure {
   if (end.outcome === 'cancelled') return new Failure('RUN_CANCELLED', end.reason);
   const code = end.failure?.code;
   if (code !== undefined && code in failures) return new Failure(code as FailureCode, detailOf(end.failure!.message, code as FailureCode));

@@ -120,7 +120,7 @@ describe('a chat request', () => {
     [{ tool_choice: { type: 'function', function: { name: 'x' } } }, 'tool_choice', /model@provider/],
     [{ tool_choice: 'sometimes' }, 'tool_choice', /must be "none"/],
     [{ conclave: { rouns: 1 } }, 'conclave.rouns', /Did you mean `rounds`/],
-    [{ conclave: { nope: 1 } }, 'conclave.nope', /is not known/],
+    [{ conclave: { nope: 1 } }, 'conclave.nope', /is unknown/],
     [{ conclave: 'fast' }, 'conclave', /object/],
     [{ stop: 5 }, 'stop', /list of at most 16 texts/],
     [{ stream: 'yes' }, 'stream', /true or false/],
@@ -141,7 +141,7 @@ describe('a chat request', () => {
     expect(refusal({}, { 'x-conclave-progress': 'loud' })).toMatchObject({ param: 'x-conclave-progress' });
     expect(refusal({}, { 'x-conclave-round': '1' })).toEqual({
       param: 'x-conclave-round',
-      message: 'The header `x-conclave-round` is not known. Did you mean `x-conclave-rounds`?',
+      message: 'The header `x-conclave-round` is unknown. Did you mean `x-conclave-rounds`?',
     });
   });
 });

@@ -15,12 +15,12 @@ import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachmen
 import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
-import { cacheWish, fromHeaders, type Headers, limitNames } from './option-headers.js';
+import { cacheOption, fromHeaders, type RequestHeaders, limitNames } from './option-headers.js';
 
 export type ProgressMode = Template['progress'];
 
 /** The question of a request, from either endpoint. */
-export interface Question {
+export interface ClientQuestion {
   readonly model: string;
   readonly goal: string;
   readonly conversation: readonly TextMessage[];
@@ -46,7 +46,7 @@ export interface RequestOptions {
   /** False: no cache is read or written. */
   readonly cache: boolean;
 }
-export interface ChatQuestion extends Question {
+export interface ChatQuestion extends ClientQuestion {
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** A program reads the content (`tools`, `response_format`, not streamed), so it may hold only the answer. */
@@ -58,9 +58,9 @@ const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, lo
 const mostTools = 512;
 
 /** Throws REQUEST_INVALID, which names the field and the remedy. */
-export function readChatRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): ChatQuestion {
+export function readChatRequest(body: Record<string, unknown>, headers: RequestHeaders, maxMessages: number): ChatQuestion {
   if (Array.isArray(body.tools) && body.tools.length > mostTools)
-    throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are read.`, { param: 'tools' });
+    throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are allowed.`, { param: 'tools' });
   const request = parseBody(ChatCompletionRequest, body);
   if (typeof request.n === 'number' && request.n !== 1) {
     throw new Failure(
@@ -89,19 +89,19 @@ function checkTools({ tool_choice: choice }: ChatCompletionRequest): void {
   if (choice === 'required' || (typeof choice === 'object' && choice !== null && choice.type !== 'none' && choice.type !== 'auto'))
     throw new Failure(
       'REQUEST_INVALID',
-      'A template does not call the tools of its client, so none can be required: leave `tool_choice` out, or ask a model directly as model@provider.',
+      'A template does not call the tools of its client, so none can be required. Leave out `tool_choice`, or ask a model directly as model@provider.',
       { param: 'tool_choice' },
     );
 }
 
 /** Throws REQUEST_INVALID. */
-export function readRunRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): Question {
+export function readRunRequest(body: Record<string, unknown>, headers: RequestHeaders, maxMessages: number): ClientQuestion {
   const request = parseBody(RunRequest, body);
   checkFormat(request.response_format);
   if (request.response_format && strictSchema({ response_format: request.response_format }))
     throw new Failure(
       'REQUEST_INVALID',
-      'The answer of a run is not held against a schema: ask `POST /v1/chat/completions`, or set `strict` to false.',
+      'The answer of a run is not checked against a schema. Use `POST /v1/chat/completions`, or set `strict` to false.',
       { param: 'response_format' },
     );
   const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);
@@ -115,11 +115,11 @@ function readQuestion(
   model: string,
   messages: readonly ChatMessage[],
   request: AnswerFields,
-  headers: Headers,
+  headers: RequestHeaders,
   maxMessages: number,
-): Question {
+): ClientQuestion {
   if (messages.length > maxMessages)
-    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
+    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are allowed; leave out the oldest.`, { param: 'messages' });
   const texts = messages.map((message) => {
     const { text, others } = readContent(message);
     return { role: message.role, text: message.role === 'assistant' ? withoutThinking(text) : text, others };
@@ -172,7 +172,7 @@ function answerParameters(request: AnswerFields): AnswerParameters {
   return AnswerParameters.parse(Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== null && value !== undefined)));
 }
 
-function readWishes(request: AnswerFields, headers: Headers): RequestOptions {
+function readWishes(request: AnswerFields, headers: RequestHeaders): RequestOptions {
   const options = { ...fromHeaders(headers), ...withoutAbsent(request.conclave ?? {}) };
   const byEffort = typeof request.reasoning_effort === 'string' ? (effortRounds[request.reasoning_effort] ?? null) : null;
   const limits = Object.fromEntries(limitNames.flatMap((name) => (typeof options[name] === 'number' ? [[name, options[name]]] : [])));
@@ -182,7 +182,7 @@ function readWishes(request: AnswerFields, headers: Headers): RequestOptions {
     complexity: options.complexity ?? null,
     progress: options.progress ?? null,
     detail: options.detail ?? null,
-    cache: request.conclave?.cache ?? cacheWish(headers),
+    cache: request.conclave?.cache ?? cacheOption(headers),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type Template,
   noUsage,
   type RunView,
+  type RunCompletedEntry,
 } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
@@ -26,10 +27,8 @@ import { type ChatQuestion, progressMode } from './chat-request.js';
 import { type ChunkFrame, citations, completion } from './chat-shapes.js';
 import { ChatSession, shuttingDown } from './chat-session.js';
 
-type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
-
 /** Makes the answer at the end of a run satisfy the requested schema. Never rejects. */
-type Fit = (end: Completed) => Promise<Completed>;
+type Fit = (end: RunCompletedEntry) => Promise<RunCompletedEntry>;
 /** Entries that add to the text of an answer. */
 const ofAnswer: ReadonlySet<StreamBody['kind']> = new Set(['composing', 'chunk', 'superseded']);
 
@@ -112,7 +111,7 @@ export class ChatRuns {
     const take = (entries: readonly StreamBody[]): void => {
       if (!fit) return show(entries);
       // Text that must satisfy a schema is held until the end.
-      const [end] = entries.filter(isTerminal) as Completed[];
+      const [end] = entries.filter(isTerminal) as RunCompletedEntry[];
       show(entries.filter((entry) => !isTerminal(entry) && !ofAnswer.has(entry.kind)));
       if (end)
         void fit(end).then((fitted) => {
@@ -137,7 +136,7 @@ export class ChatRuns {
         );
       }
       if (events !== '') sse.send(events);
-      if (!firstContent) this.options.crashPoints?.reached('gateway', 'mid-stream', run.runId);
+      if (!firstContent) this.options.probe?.reached('gateway', 'mid-stream', run.runId);
     };
     session.onLeft = () => close('disconnected');
     session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
@@ -164,14 +163,14 @@ export class ChatRuns {
   }
 
   private wait(response: Response, session: ChatSession, run: AcceptedRun, frame: ChunkFrame, fit: Fit | null): void {
-    const finish = async (ended: Completed): Promise<void> => {
+    const finish = async (ended: RunCompletedEntry): Promise<void> => {
       const end = fit ? await fit(ended) : ended;
       if (!session.open) return;
       session.end('is over');
       this.sendAnswer(response, run.runId, frame, end);
     };
     const take = (entries: readonly StreamBody[]): void => {
-      const end = entries.find(isTerminal) as Completed | undefined;
+      const end = entries.find(isTerminal) as RunCompletedEntry | undefined;
       if (end) void finish(end);
     };
     if (run.kept) return take(run.kept);
@@ -190,7 +189,7 @@ export class ChatRuns {
     response.once('close', () => following.stop());
   }
 
-  private sendAnswer(response: Response, runId: string, frame: ChunkFrame, end: Completed): void {
+  private sendAnswer(response: Response, runId: string, frame: ChunkFrame, end: RunCompletedEntry): void {
     response.setHeader('x-conclave-cost', String(end.usage.cost));
     response.setHeader('x-conclave-rounds', String(end.rounds));
     response.setHeader('x-conclave-outcome', end.outcome);
@@ -207,7 +206,7 @@ export class ChatRuns {
   }
 
   private note(runId: string, failure: Failure | null): void {
-    this.options.history?.write({
+    this.options.probe?.note({
       actor: 'gateway',
       op: 'client',
       phase: failure ? 'failed' : 'answered',
@@ -220,7 +219,7 @@ export class ChatRuns {
 const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
 
 /** The terminal entry, from the stored run, when the stream no longer holds it. */
-const completedOf = (view: RunView): Completed => ({
+const completedOf = (view: RunView): RunCompletedEntry => ({
   kind: 'run.completed',
   outcome: view.outcome ?? 'failed',
   rule: view.rule,

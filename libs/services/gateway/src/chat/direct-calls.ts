@@ -5,7 +5,7 @@ import {
   chunksOf,
   EVENT_LOG,
   type EventLog,
-  type JsonBody,
+  type JsonObject,
   type ModelReply,
   MODELS,
   type Models,
@@ -102,7 +102,7 @@ export class DirectCalls {
       if (left) return;
       const shown =
         abort.signal.aborted && this.connections.shuttingDown
-          ? new Failure('SHUTTING_DOWN', 'The call to the model was cut; send the request again.')
+          ? new Failure('SHUTTING_DOWN', 'The call to the model was interrupted. Send the request again.')
           : failure;
       if (stream?.opened) stream.fail(shown);
       else if (!response.headersSent && !response.destroyed) {
@@ -115,7 +115,7 @@ export class DirectCalls {
   /** Records every call, even when its client left: its tokens were spent. Never rejects. */
   async record(
     runId: string,
-    call: { readonly model: string; readonly body: JsonBody; readonly purpose: string },
+    call: { readonly model: string; readonly body: JsonObject; readonly purpose: string },
     startedAt: number,
     caller: Caller,
     reply: ModelReply | null,
@@ -149,7 +149,7 @@ export class DirectCalls {
       this.options.metrics.onCall(event);
       await Promise.all([this.log.publish([event]), this.state.usage.add(paidCallOf(event))]);
     } catch (error) {
-      this.options.logger.error('a direct call is missing in the audit or in the usage ledger', {
+      this.options.logger.error('a direct call could not be written to the audit or the usage ledger', {
         step,
         actor: caller.actor,
         tenant: caller.tenant,

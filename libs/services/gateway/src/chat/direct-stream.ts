@@ -1,5 +1,5 @@
 import type { Failure } from '@conclave/contracts';
-import type { JsonBody } from '@conclave/ports';
+import type { JsonObject } from '@conclave/ports';
 import type { Response } from 'express';
 import type { GatewayLimits, GatewayMetrics, StreamEnd } from '../options.js';
 import { Sse } from '../stream/sse.js';
@@ -33,7 +33,7 @@ export class DirectStream {
     this.headTimer = setTimeout(() => this.open(), limits.directHeadMs);
   }
 
-  take(chunk: JsonBody): void {
+  take(chunk: JsonObject): void {
     if (this.over) return;
     this.open();
     const { id, model, created } = this.frame;

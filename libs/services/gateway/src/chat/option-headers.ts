@@ -1,6 +1,6 @@
 import { ConclaveOptions, Failure, nearest } from '@conclave/contracts';
 
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Marks a request as the front end's own (title, tags and so on). Empty for an ordinary question. */
 export const taskHeader = 'x-conclave-task';
@@ -14,14 +14,14 @@ const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-
 const known: ReadonlySet<string> = new Set([...optionNames.map(headerOf), 'x-conclave-cache', 'x-conclave-actor', taskHeader]);
 
 /** Options from headers such as `x-conclave-wall-time-s: 60`; the body wins over a header. Throws REQUEST_INVALID. */
-export function fromHeaders(headers: Headers): ConclaveOptions {
+export function fromHeaders(headers: RequestHeaders): ConclaveOptions {
   const options: Record<string, unknown> = {};
   const unknown = Object.keys(headers).find((name) => name.startsWith('x-conclave-') && !known.has(name));
   if (unknown !== undefined) {
     const meant = nearest(unknown, [...known]);
     throw new Failure(
       'REQUEST_INVALID',
-      `The header \`${unknown.slice(0, 60)}\` is not known.${meant ? ` Did you mean \`${meant}\`?` : ''}`,
+      `The header \`${unknown.slice(0, 60)}\` is unknown.${meant ? ` Did you mean \`${meant}\`?` : ''}`,
       { param: unknown.slice(0, 60) },
     );
   }
@@ -38,7 +38,7 @@ export function fromHeaders(headers: Headers): ConclaveOptions {
 }
 
 /** Whether caches may be used: false for `cache-control: no-cache` or `no-store`, or when our own header says so. */
-export function cacheWish(headers: Headers): boolean {
+export function cacheOption(headers: RequestHeaders): boolean {
   const own = headers['x-conclave-cache'];
   if (typeof own === 'string' && own.trim() !== '') {
     const value = own.trim().toLowerCase();
@@ -55,7 +55,7 @@ const isWord = (name: string): boolean => (words as readonly string[]).includes(
 const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
 
 /** Throws REQUEST_INVALID for invalid option headers, even where the options have no effect. */
-export function checkHeaders(headers: Headers): void {
+export function checkHeaders(headers: RequestHeaders): void {
   fromHeaders(headers);
-  cacheWish(headers);
+  cacheOption(headers);
 }

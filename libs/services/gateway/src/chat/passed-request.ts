@@ -1,14 +1,14 @@
 import { Failure, PassedChatRequest } from '@conclave/contracts';
-import type { JsonBody } from '@conclave/ports';
+import type { JsonObject } from '@conclave/ports';
 import { parseBody } from '../http/request-shape.js';
-import { checkHeaders, type Headers } from './option-headers.js';
+import { checkHeaders, type RequestHeaders } from './option-headers.js';
 
 /** A request that is passed on to its model unchanged. */
 export interface PassedQuestion {
   readonly model: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  readonly body: JsonBody;
+  readonly body: JsonObject;
 }
 
 /**
@@ -34,11 +34,11 @@ const ours: ReadonlySet<string> = new Set([
 ]);
 
 /** Throws REQUEST_INVALID for a request that cannot be passed on; the model server checks the rest. */
-export function readPassedRequest(body: JsonBody, headers: Headers, maxMessages: number): PassedQuestion {
+export function readPassedRequest(body: JsonObject, headers: RequestHeaders, maxMessages: number): PassedQuestion {
   const { model, messages, stream, stream_options: options } = parseBody(PassedChatRequest, body);
   checkHeaders(headers);
   if (messages.length > maxMessages)
-    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
+    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are allowed; leave out the oldest.`, { param: 'messages' });
   const includeUsage = options?.include_usage ?? false;
   return {
     model,

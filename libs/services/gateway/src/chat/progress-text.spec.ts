@@ -57,7 +57,7 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
       summary: '',
       durationMs: 60_000,
     },
-    '⚠️ x1 · science expert took too long and was ended after 60.0 s',
+    '⚠️ x1 · science expert took too long and was stopped after 60.0 s',
   ],
   [
     { kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the year', nextFocus: 'find the year', parsed: true },
@@ -66,7 +66,7 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
   [{ kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: true }, '🔎 Complete: nothing is missing'],
   [
     { kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: false },
-    '🔎 The check gave no readable verdict; whether something is missing was not assessed',
+    '🔎 The check returned no readable verdict; whether something is missing was not assessed',
   ],
   [
     { kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: false, failed: true },
@@ -80,10 +80,10 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
       status: 'error',
       confidence: null,
       facts: 0,
-      summary: 'The model gave an empty answer.',
+      summary: 'The model returned an empty answer.',
       durationMs: 100,
     },
-    '⚠️ Writing the answer failed after 0.1 s: The model gave an empty answer.',
+    '⚠️ Writing the answer failed after 0.1 s: The model returned an empty answer.',
   ],
   [
     { kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the answer to: when?', nextFocus: 'when?', parsed: true },
@@ -96,8 +96,8 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
     '⚠️ Not sure enough: general (0.5)',
   ],
   [
-    { kind: 'progress', taskId: `${run}/0/x1`, attempt: 1, n: 0, code: 'expert.prompt', text: 'The general expert gets its task' },
-    '   📤 The general expert gets its task',
+    { kind: 'progress', taskId: `${run}/0/x1`, attempt: 1, n: 0, code: 'expert.prompt', text: 'The general expert receives its task' },
+    '   📤 The general expert receives its task',
   ],
   [{ kind: 'replanning', iteration: 1, max: 3, gap: 'the year' }, '🔄 Agentic Loop — Iteration 1/3\n   gap: the year'],
   [{ kind: 'composing', taskId: `${run}/1/judge.synthesis`, stream: 'live' }, '🔀 Writing the answer'],

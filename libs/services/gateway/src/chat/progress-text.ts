@@ -46,7 +46,7 @@ const lines: Lines = {
   },
   planning: ({ epoch }) => (epoch === 0 ? '📋 Planning' : '📋 Planning how to close the gap'),
   'plan.ready': ({ tasks, fallback, says }) => [
-    `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (one general task, because no usable plan came)' : ''}`,
+    `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (one general task, because no plan was usable)' : ''}`,
     ...tasks.map(
       ({ taskId, capability, task, needs }) =>
         `${localOf(taskId)} · ${nameOf(capability)}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`,
@@ -54,14 +54,14 @@ const lines: Lines = {
   ],
   'task.dispatched': ({ taskId, capability }) =>
     isJudge(capability)
-      ? capability === 'judge.gap'
+      ? capability === 'judge.gap' || capability === 'judge.assess'
         ? '🔎 Checking what is still missing'
         : null
       : `${sign(capability)} ${localOf(taskId)} · ${nameOf(capability)} started`,
   'task.settled': (entry) => settled(entry),
   assessed: ({ verdict, gap, nextFocus, parsed, failed }) => {
     if (failed) return '🔎 The check failed; whether something is missing was not assessed';
-    if (!parsed) return '🔎 The check gave no readable verdict; whether something is missing was not assessed';
+    if (!parsed) return '🔎 The check returned no readable verdict; whether something is missing was not assessed';
     if (verdict === 'complete') return '🔎 Complete: nothing is missing';
     const next = phrase(nextFocus);
     return [`🔎 More is needed: ${phrase(gap)}`, ...(next === '' || phrase(gap).includes(next) ? [] : [`next: ${next}`])];
@@ -75,7 +75,9 @@ const lines: Lines = {
   // Other entries of the engine already say this.
   'question.asked': ({ question }) => `❓ ${phrase(question)}`,
   thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${phrase(text)}`),
+  stage: ({ text }) => (text === '' ? null : `🧭 ${phrase(text)}`),
   composing: ({ stream }) => `🔀 Writing the answer${stream === 'held' ? ' (shown when it is checked)' : ''}`,
+  'command.accepted': ({ seq, name, actor, text }) => `🎛️ Command ${seq} (${name}) by ${actor}${text ? `: ${phrase(text)}` : ''}`,
   'command.applied': ({ seq, name, epoch }) => `🎛️ Command ${seq} (${name}) applied in round ${epoch}`,
   'command.rejected': ({ seq, name, reason }) => `🎛️ Command ${seq} (${name}) rejected: ${phrase(reason)}`,
   'run.completed': () => null,
@@ -84,16 +86,16 @@ const lines: Lines = {
     const thought = thoughts[code as ThoughtCode] as Thought | undefined;
     return thought ? `${thought.emoji} ${phrase(text)}` : phrase(text);
   },
-  superseded: ({ taskId, attempt }) => `♻️ ${localOf(taskId)}: attempt ${attempt} takes over`,
+  superseded: ({ taskId, attempt }) => `♻️ ${localOf(taskId)}: attempt ${attempt} replaces the previous one`,
 };
 
 /** The status of a task in words. */
 const statusWords: Readonly<Record<string, string>> = {
   error: 'failed',
-  timeout: 'took too long and was ended',
+  timeout: 'took too long and was stopped',
   cancelled: 'was cancelled',
   unsupported: 'cannot be done here',
-  unavailable: 'found nobody to do it',
+  unavailable: 'found no worker',
   repeated: 'was not asked again',
 };
 
@@ -121,7 +123,12 @@ const capabilityNames: Readonly<Record<string, string>> = {
   mcp: 'tool',
   graph: 'knowledge graph',
   collections: 'uploaded documents',
+  'collections.discover': 'documents to look in',
+  'collections.read': 'one document',
   'judge.gap': 'The check of what is missing',
+  'judge.facts': 'Taking facts from what was found',
+  'judge.assess': 'The check of what is missing',
+  'judge.refine': 'Writing the next query',
   'judge.synthesis': 'Writing the answer',
   'judge.thinking': 'Thinking the question through',
   'judge.hints': 'Looking for hints to unsure experts',

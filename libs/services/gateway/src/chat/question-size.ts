@@ -1,5 +1,5 @@
 import { estimateTokens, Failure, type Template } from '@conclave/contracts';
-import type { Question } from './chat-request.js';
+import type { ClientQuestion } from './chat-request.js';
 
 /** Most characters per token in the estimate: a text beyond this exceeds the limit without being counted. */
 const charactersPerToken = 4;
@@ -8,7 +8,7 @@ const charactersPerToken = 4;
  * The question with as much of its conversation as this template can pay for; every prompt would omit older turns anyway. Throws
  * QUESTION_TOO_LONG when the question alone is too long, before any other work.
  */
-export function withinReach<Q extends Question>(question: Q, template: Template): Q {
+export function withinReach<Q extends ClientQuestion>(question: Q, template: Template): Q {
   const limit = longestQuestion(template);
   let left = limit - tokensUpTo(question.goal, limit);
   if (left >= 0 && question.system !== null) left -= tokensUpTo(question.system, left);

@@ -1,12 +1,12 @@
 import { readUtilityPrompt, shapedReply, type Template, type UtilityPrompt, utilityPromptOf } from '@conclave/contracts';
 import { sizeOf } from '@conclave/platform';
-import type { JsonBody, ModelInfo } from '@conclave/ports';
+import type { JsonObject, ModelInfo } from '@conclave/ports';
 import type { ChatQuestion } from './chat-request.js';
 import { withoutThinking } from './history-text.js';
-import { type Headers, taskHeader } from './option-headers.js';
+import { type RequestHeaders, taskHeader } from './option-headers.js';
 
 /** The front end's own request; null for a question of its user. */
-export function readUtility(question: ChatQuestion, headers: Headers): UtilityPrompt | null {
+export function readUtility(question: ChatQuestion, headers: RequestHeaders): UtilityPrompt | null {
   const said = headers[taskHeader];
   // A front end that does not know the placeholder sends it unreplaced.
   if (typeof said === 'string' && said.trim() !== '' && !said.includes('{{')) return utilityPromptOf(question.goal);
@@ -17,15 +17,15 @@ export function readUtility(question: ChatQuestion, headers: Headers): UtilityPr
 /** Members passed on to the small model: the messages, and the length, sampling and format of the reply. */
 const taken = ['messages', 'temperature', 'top_p', 'seed', 'stop', 'max_tokens', 'max_completion_tokens', 'response_format'] as const;
 
-export const utilityBody = (body: JsonBody): JsonBody => ({
+export const utilityBody = (body: JsonObject): JsonObject => ({
   ...Object.fromEntries(taken.flatMap((name) => (body[name] === undefined || body[name] === null ? [] : [[name, body[name]]]))),
   stream: false,
 });
 
 /** Brings the model's reply into the shape that the prompt asks for. */
-export function inShape(reply: JsonBody, { shape }: UtilityPrompt): JsonBody {
-  const [choice] = Array.isArray(reply['choices']) ? (reply['choices'] as readonly JsonBody[]) : [];
-  const message = choice?.['message'] as JsonBody | undefined;
+export function inShape(reply: JsonObject, { shape }: UtilityPrompt): JsonObject {
+  const [choice] = Array.isArray(reply['choices']) ? (reply['choices'] as readonly JsonObject[]) : [];
+  const message = choice?.['message'] as JsonObject | undefined;
   if (!message) return reply;
   const text = withoutThinking(typeof message['content'] === 'string' ? message['content'] : '');
   const content = shape ? shapedReply(text, shape) : text;

@@ -53,7 +53,7 @@ class UploadTurns {
 
   private turn(request: Request, retryAfterMs: number): Promise<void> {
     if (this.waiting.length >= this.mostWaiting)
-      throw new Failure('UPLOADS_BUSY', `${this.waiting.length} documents wait for their turn.`, { retryAfterMs });
+      throw new Failure('UPLOADS_BUSY', `${this.waiting.length} documents are waiting.`, { retryAfterMs });
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         request.off('close', left);
@@ -61,7 +61,7 @@ class UploadTurns {
       };
       const left = (): void => {
         this.waiting.splice(this.waiting.indexOf(begin), 1);
-        reject(new Failure('CALL_CANCELLED', 'The client left while it waited to send.'));
+        reject(new Failure('CALL_CANCELLED', 'The client disconnected before it could send.'));
       };
       this.waiting.push(begin);
       request.once('close', left);

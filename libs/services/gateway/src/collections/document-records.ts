@@ -28,7 +28,7 @@ export class DocumentRecords {
   async enter(tenant: string, collection: string, id: string): Promise<void> {
     await this.reindex(tenant, collection, id, (ids) => {
       if (ids.includes(id)) return null;
-      if (ids.length >= mostPerIndex) throw new Failure('COLLECTION_FULL', 'A collection takes about ten thousand documents.');
+      if (ids.length >= mostPerIndex) throw new Failure('COLLECTION_FULL', 'A collection holds about ten thousand documents at most.');
       return [...ids, id].sort();
     });
   }
@@ -49,7 +49,7 @@ export class DocumentRecords {
       const next = change(ids);
       if (next === null || (await this.state.settings.write(name, version, { ids: next }))) return;
     }
-    throw new Failure('SETTING_CHANGED', 'Too many documents come and go.');
+    throw new Failure('SETTING_CHANGED', 'Too many documents are being added and removed.');
   }
 
   private async index(name: string): Promise<{ readonly version: number; readonly ids: readonly string[] }> {
@@ -72,6 +72,6 @@ export class DocumentRecords {
       if (next === null) return present;
       if (await this.state.settings.write(name, stored?.version ?? 0, next)) return next;
     }
-    throw new Failure('SETTING_CHANGED', 'The document is being worked on.');
+    throw new Failure('SETTING_CHANGED', 'The document is being processed.');
   }
 }

@@ -35,7 +35,7 @@ export class Documents {
   parts() {
     const { blobs, vectors, embedder } = this.options;
     if (!blobs || !vectors || !embedder)
-      throw new Failure('VECTORS_UNAVAILABLE', 'This installation has none: set `stores.chroma`, or use the embedded mode.');
+      throw new Failure('VECTORS_UNAVAILABLE', 'This installation has no vector store: set `stores.chroma`, or use embedded mode.');
     return { blobs, vectors, embedder };
   }
 

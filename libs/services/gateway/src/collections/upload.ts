@@ -63,7 +63,7 @@ async function fromForm(body: Buffer, declared: string): Promise<Upload> {
 function plain({ headers }: Request, bytes: Buffer, declared: string): Upload {
   const named = headers['x-document-name'];
   if (typeof named !== 'string')
-    throw new Failure('REQUEST_INVALID', 'Say the name of the document in the header `x-document-name`.', { param: 'x-document-name' });
+    throw new Failure('REQUEST_INVALID', 'Put the name of the document into the header `x-document-name`.', { param: 'x-document-name' });
   return {
     name: checked(DocumentName, decoded(named), 'x-document-name'),
     mime: declared.slice(0, 200),

@@ -63,7 +63,7 @@ export function collectBody(request: Request, keep: number, most: number): Promi
     };
     const left = (cause?: unknown): void => {
       stop();
-      reject(new Failure('CALL_CANCELLED', 'The client left while it was sending.', { cause }));
+      reject(new Failure('CALL_CANCELLED', 'The client disconnected while it was sending.', { cause }));
     };
     if (request.destroyed || request.readableEnded) return left();
     request.on('data', take).on('end', ended).on('error', left).on('close', left);

@@ -36,7 +36,7 @@ function unknownKey({ path, keys }: Extract<Issue, { code: 'unrecognized_keys' }
   const param = pathOf([...path, key]);
   return new Failure(
     'REQUEST_INVALID',
-    `\`${param}\` is not known. ${meant ? `Did you mean \`${meant}\`?` : `Known: ${known.join(', ')}.`}`,
+    `\`${param}\` is unknown. ${meant ? `Did you mean \`${meant}\`?` : `Known: ${known.join(', ')}.`}`,
     { param },
   );
 }

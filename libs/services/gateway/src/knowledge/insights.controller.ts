@@ -21,7 +21,7 @@ export class InsightsController {
   async ofRun(@Req() request: Request, @Query() query: Record<string, unknown>): Promise<InsightList> {
     const caller = await this.callers.identify(request);
     const run = textIn(query, 'run');
-    if (run === null) throw new Failure('REQUEST_INVALID', 'Say whose insight you want: `?run=` with the id of a run.', { param: 'run' });
+    if (run === null) throw new Failure('REQUEST_INVALID', 'Add `?run=` with the id of a run.', { param: 'run' });
     const { runId } = await this.runs.header(run, caller);
     const found = await graphOf(this.options).synthesis({ tenant: caller.tenant, by: { runId } });
     return { object: 'list', data: found ? [viewOf(found)] : [] };

@@ -5,8 +5,5 @@ import type { GatewayOptions } from '../options.js';
 /** The knowledge graph. Throws GRAPH_UNAVAILABLE when this process cannot reach it, as when it is a file of another process. */
 export function graphOf({ graph }: Pick<GatewayOptions, 'graph'>): KnowledgeGraph {
   if (graph) return graph;
-  throw new Failure(
-    'GRAPH_UNAVAILABLE',
-    'The gateway of a cluster reaches it only where it is a server: set `stores.neo4j`, or use the embedded mode.',
-  );
+  throw new Failure('GRAPH_UNAVAILABLE', 'In distributed mode the gateway needs a graph server: set `stores.neo4j`, or use embedded mode.');
 }

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
 import { Failure, type ModelObject, type Template } from '@conclave/contracts';
 import type { ModelInfo } from '@conclave/ports';
+import { knownStrategy } from '@conclave/strategies';
 import { TenantCollections } from '../collections/tenant-collections.js';
 import {
   type DescribedModel,
@@ -34,6 +35,24 @@ export class ModelDirectory {
     const resolved = await this.named(name);
     if (resolved.kind === 'model') return resolved;
     return { ...resolved, template: await this.collections.offeredBy(this.armOf(resolved.template, raw), tenant) };
+  }
+
+  /**
+   * Templates that a run of this one may start runs of, and those may in turn, by id, with the collections of the tenant. Throws
+   * MODEL_NOT_FOUND if one is no longer offered.
+   */
+  async startedBy(template: Template, tenant: string): Promise<Readonly<Record<string, Template>>> {
+    const found: Record<string, Template> = {};
+    const waiting: Template[] = [template];
+    for (let next = waiting.pop(); next; next = waiting.pop())
+      for (const id of knownStrategy(next.strategy)?.startsRuns?.(next.options ?? {}) ?? []) {
+        if (Object.hasOwn(found, id)) continue;
+        const child = this.options.catalogue.templates().find((other) => other.id === id);
+        if (!child) throw await this.unknown();
+        found[id] = await this.collections.offeredBy(child, tenant);
+        waiting.push(child);
+      }
+    return found;
   }
 
   /** Equal requests get the same arm. An arm that is not available now gets no requests. */

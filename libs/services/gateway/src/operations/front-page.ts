@@ -16,7 +16,7 @@ export function frontPage(address: string, models: readonly string[] | null): st
     models === null
       ? '<p>Models: <code>GET /v1/models</code> lists them, with an API key.</p>'
       : models.length === 0
-        ? '<p>Models: none can answer yet. Start a model server, or name one in conclave.yaml.</p>'
+        ? '<p>Models: none is available yet. Start a model server, or add one to conclave.yaml.</p>'
         : `<p>Models: ${models.map((id) => `<code>${escaped(id)}</code>`).join(', ')}; <code>GET /v1/models</code> lists all.</p>`;
   return `<!doctype html>
 <html lang="en">
@@ -33,7 +33,7 @@ export function frontPage(address: string, models: readonly string[] | null): st
 ${list}
 <p>Try it in a terminal:</p>
 <pre><code>${escaped(curl)}</code></pre>
-<p>More: <code>/health</code> says whether it works, <code>/openapi.json</code> what it understands.</p>
+<p>More: <code>/health</code> shows its state, <code>/openapi.json</code> describes the API.</p>
 </main>
 </body>
 </html>

@@ -127,6 +127,7 @@ describe('what the settings offer', () => {
         prompts: {},
         collections: [],
         tenantCollections: true,
+        options: {},
         tools: [{ name: 'a.b', description: 'c', signature: 'd' }],
       });
     expect(said).toMatchObject([{ prompt: 'gap' }]);

@@ -66,7 +66,7 @@ export class Prompts {
 
   private async textAt(setting: string, version: number): Promise<string | null> {
     const kept = await this.state.settings.readVersion(setting, version);
-    if (!kept) throw new Failure('SETTING_VERSION_NOT_FOUND', `Version ${version} was asked for.`);
+    if (!kept) throw new Failure('SETTING_VERSION_NOT_FOUND', `The requested version is ${version}.`);
     return textOf(kept.value);
   }
 }

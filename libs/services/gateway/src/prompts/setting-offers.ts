@@ -1,7 +1,7 @@
-import { promptSetting, ToolOffer, toolOffersSetting } from '@conclave/contracts';
+import { promptSetting, StoredTemplateOptions, templateSetting, ToolOffer, toolOffersSetting } from '@conclave/contracts';
 import type { Logger, TemplateInput } from '@conclave/platform';
 import type { StateStore } from '@conclave/ports';
-import { promptFaults, shippedPrompts } from '@conclave/strategies';
+import { knownStrategy, promptFaults, shippedPrompts } from '@conclave/strategies';
 import * as z from 'zod';
 import { textOf } from './stored-prompt.js';
 
@@ -28,14 +28,29 @@ export function settingOffers({ settings }: Pick<StateStore, 'settings'>, logger
       }),
     );
     const prompts = Object.fromEntries(read.filter((entry): entry is readonly [string, string] => entry[1] !== null));
+    const options = await changedOptions();
     const tools = StoredTools.safeParse((await settings.read(toolOffersSetting))?.value);
-    return { tools: tools.success ? tools.data.tools : [], collections: [], tenantCollections: true, prompts };
+    return { tools: tools.success ? tools.data.tools : [], collections: [], tenantCollections: true, prompts, options };
   };
+
+  async function changedOptions(): Promise<NonNullable<Offers['options']>> {
+    const names = await settings.list(templateSetting(''));
+    const stored = await Promise.all(
+      names.map(async ({ name }) => [name, StoredTemplateOptions.safeParse((await settings.read(name))?.value)] as const),
+    );
+    return Object.fromEntries(
+      stored.flatMap(([name, { data }]) => {
+        // Options that this version of the strategy does not take would make every template unusable.
+        const isUsable = data && knownStrategy(data.strategy)?.options.safeParse(data.options).success;
+        return isUsable ? [[name.slice(templateSetting('').length), data]] : [];
+      }),
+    );
+  }
 
   function usable(name: string, value: unknown): string | null {
     const text = textOf(value);
     const faults = text === null ? [] : promptFaults(name, text);
-    if (faults.length > 0) logger.warn('The text of a prompt cannot be used: the shipped one is.', { prompt: name, faults });
+    if (faults.length > 0) logger.warn('The text of a prompt is invalid; the shipped one is used.', { prompt: name, faults });
     return faults.length > 0 ? null : text;
   }
 }

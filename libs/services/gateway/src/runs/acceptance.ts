@@ -9,7 +9,8 @@ import type { Request } from 'express';
 import pTimeout from 'p-timeout';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
-import { applyLimits, type Question } from '../chat/chat-request.js';
+import { applyLimits, type ClientQuestion } from '../chat/chat-request.js';
+import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
@@ -24,7 +25,7 @@ const withoutAnswer: ReadonlySet<string> = new Set(['cancelled', 'failed']);
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** How a request is recognised as a repeat of an earlier one. */
-export interface Repeat {
+export interface RepeatKey {
   /** SHA-256 over endpoint, caller, body and the Idempotency-Key, if any. */
   readonly key: string;
   readonly idempotent: boolean;
@@ -34,12 +35,12 @@ export interface Repeat {
 
 /** A request that passed every check. */
 export interface CheckedRequest {
-  readonly question: Question;
+  readonly question: ClientQuestion;
   readonly template: Template;
   readonly caller: Caller;
   /** Endpoint of the request; a chat run is cancelled when its last client leaves. */
   readonly origin: 'chat' | 'runs';
-  readonly repeat: Repeat;
+  readonly repeat: RepeatKey;
   /** Whether the run's events hold prompts and raw replies. */
   readonly detail?: 'redacted' | 'full';
   /** Trace id from the client's `traceparent`, if any. */
@@ -47,7 +48,7 @@ export interface CheckedRequest {
 }
 
 /** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
-function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): Repeat {
+function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): RepeatKey {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
@@ -59,7 +60,7 @@ function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffe
 /** Collects what acceptance needs from a checked request. */
 export const checkedRequest = (
   request: Request,
-  question: Question,
+  question: ClientQuestion,
   template: Template,
   caller: Caller,
   origin: CheckedRequest['origin'],
@@ -111,6 +112,7 @@ export class Acceptance {
     @Inject(AnswerCache) private readonly answers: AnswerCache,
     @Inject(Attachments) private readonly attachments: Attachments,
     @Inject(Connections) private readonly connections: Connections,
+    @Inject(ModelDirectory) private readonly models: ModelDirectory,
   ) {}
 
   /**
@@ -146,6 +148,7 @@ export class Acceptance {
     const { question, caller, origin } = asked;
     this.admit(asked, runId);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
+    const children = await this.models.startedBy(asked.template, caller.tenant);
     const requestedAt = await this.state.now();
     const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
@@ -160,6 +163,7 @@ export class Acceptance {
           ...(question.skill ? { skill: question.skill } : {}),
           ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
           ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
+          ...(Object.keys(children).length > 0 ? { children } : {}),
           ...(retryKey === null ? {} : { retryKey }),
         },
         question.options.cache,
@@ -170,7 +174,7 @@ export class Acceptance {
       this.note('refused', runId, { code: 'OVERLOADED' });
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
     }
-    this.options.crashPoints?.reached('gateway', 'after-accept', runId);
+    this.options.probe?.reached('gateway', 'after-accept', runId);
     const accepted = asked.repeat.idempotent ? await this.firstOf(header) : header;
     const kept = keptEntries(accepted, strategyOf) ?? undefined;
     const run: AcceptedRun = { runId, attached: false, requestedAt, cache: cacheOf(accepted), kept };
@@ -178,7 +182,7 @@ export class Acceptance {
     this.options.logger.info('run accepted', { run: runId, trace: traceIdOf(traceparent), template: template.id, origin });
     this.note('accepted', runId);
     await known(run);
-    const published = this.publish(accepted).then(() => this.options.crashPoints?.reached('gateway', 'after-publish', runId));
+    const published = this.publish(accepted).then(() => this.options.probe?.reached('gateway', 'after-publish', runId));
     if (kept) this.connections.track(published);
     else await published;
     return run;
@@ -206,7 +210,8 @@ export class Acceptance {
   private async publish(header: PlanRequested): Promise<void> {
     const published = this.log.publish([header]).then(
       () => this.note('published', header.runId),
-      (error: unknown) => this.options.logger.warn('accepted run could not be published; the sweep will', { run: header.runId, error }),
+      (error: unknown) =>
+        this.options.logger.warn('an accepted run could not be published; the sweep will publish it', { run: header.runId, error }),
     );
     await pTimeout(published, { milliseconds: this.limits.publishMs, fallback: () => undefined });
   }
@@ -229,7 +234,7 @@ export class Acceptance {
   }
 
   private note(phase: 'accepted' | 'attached' | 'published' | 'refused', runId: string, data?: unknown): void {
-    this.options.history?.write({ actor: 'gateway', op: 'run', phase, id: runId, data });
+    this.options.probe?.note({ actor: 'gateway', op: 'run', phase, id: runId, data });
   }
 }
 

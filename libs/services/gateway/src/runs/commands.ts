@@ -1,3 +1,4 @@
+import pRetry from 'p-retry';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
 import { traceparentIn } from '@conclave/platform';
@@ -6,8 +7,8 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
 type Command = CommandIssued['data']['command'];
 
-/** Milliseconds before each retry of reporting that a client left, while our stores are unavailable. */
-const tellAgainMs = [100, 400, 1_600, 6_400, 25_600];
+/** Retries of reporting that a client left, while our stores are unavailable: after 0.1, 0.4, 1.6, 6.4 and 25.6 s. */
+const tellAgain = { retries: 5, minTimeout: 100, factor: 4, unref: true } as const;
 
 /** Sends commands to the engine: first the flag that workers read, then the ordered event. */
 @Injectable()
@@ -18,26 +19,26 @@ export class Commands {
     @Inject(EVENT_LOG) private readonly log: EventLog,
   ) {}
 
-  /** Returns the command's number. Throws STORE_*, LOG_UNAVAILABLE: send it again. */
-  async issue(runId: string, actor: string, command: Command): Promise<number> {
+  /** Returns the command's number. Commands with equal keys take effect once. Throws STORE_*, LOG_UNAVAILABLE: send it again. */
+  async issue(runId: string, actor: string, command: Command, key: string | null = null): Promise<number> {
     const seq = await this.state.runs.nextCommandSeq(runId);
     const now = await this.state.now();
     const id = commandId(runId, seq);
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
-    const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command });
+    const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, ...(key === null ? {} : { key }), command });
     // The flag first, then the event at once: a worker that sees the flag may soon deliver its result, and the command must reach the
     // run before it ends.
     if (command.name === 'cancel') await this.state.runs.cancel(runId);
     await this.log.publish([event]);
     if (command.name === 'cancel')
-      this.options.history?.write({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
+      this.options.probe?.note({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
     return seq;
   }
 
   /** Reports that a client left its run; the last one cancels it. Never throws: no client is left to see an error. */
   async leave(runId: string, clientId: string, caller: Caller): Promise<void> {
-    this.options.history?.write({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
+    this.options.probe?.note({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
     await this.retry(runId, async () => {
       if ((await this.state.runs.detach(runId, clientId)) > 0) return;
       await this.issue(runId, caller.actor, { name: 'cancel', reason: 'the client disconnected' });
@@ -53,15 +54,15 @@ export class Commands {
   }
 
   private async retry(runId: string, tell: () => Promise<void>): Promise<void> {
-    for (const waitMs of [...tellAgainMs, null]) {
-      try {
-        return await tell();
-      } catch (error) {
-        this.options.logger.warn('a client left and the stores could not be told', { run: runId, error, triesAgain: waitMs !== null });
-        if (waitMs === null) return;
-        await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
-      }
-    }
+    await pRetry(tell, {
+      ...tellAgain,
+      onFailedAttempt: ({ error, retriesLeft }) =>
+        this.options.logger.warn('a client disconnected and its cancel could not be stored', {
+          run: runId,
+          error,
+          triesAgain: retriesLeft > 0,
+        }),
+    }).catch(() => undefined); // decided: each failure is logged above, and nobody is left to hear of it
   }
 }
 

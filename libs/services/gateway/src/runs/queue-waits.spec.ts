@@ -3,7 +3,7 @@ import { Controller, Inject, Module } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, type Event } from '@conclave/contracts';
-import { EventPattern, noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
+import { EventPattern, noProbe, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import { loadChannel, type HandlerOutcome, type LoadReport } from '@conclave/ports';
 import { World, template } from '../__fixtures__/world.js';
 import { gatewayMetrics } from '../operations/gateway-metrics.js';
@@ -41,7 +41,7 @@ describe('admission by the wait for workers', () => {
       status: 503,
       retryAfter: '13',
       code: 'QUEUE_TOO_LONG',
-      message: expect.stringContaining('Tasks of the class expert wait 33 s for a worker; 20 s are allowed.'),
+      message: expect.stringContaining('Tasks of the class expert wait 33 s for a worker; the limit is 20 s.'),
     });
     const accepted = world.runs().length;
     await say({ worker: 'w1', classes: { expert: { slots: 4, waitMs: 20_000 } } });
@@ -66,7 +66,7 @@ describe('admission by the wait for workers', () => {
     world = await World.open({ limits: { maxQueueWaitMs: 60_000 }, template: { start_timeout_s: 10 } });
     await say({ worker: 'w1', classes: { judge: { slots: 1, waitMs: 11_000 } } });
     await until(async () => (await ask()).status === 503);
-    expect((await refusal()).message).toContain('10 s are allowed');
+    expect((await refusal()).message).toContain('the limit is 10 s');
   });
 
   it('looks only at classes that the template may use', async () => {
@@ -122,7 +122,7 @@ describe('admission by the wait for workers', () => {
 
   it('is counted under its reason', async () => {
     world = await World.open();
-    const metrics = openMetrics({ runtime: false });
+    const metrics = openMetrics();
     gatewayMetrics(metrics).onRefused('QUEUE_TOO_LONG');
     expect(await metrics.text()).toContain('conclave_runs_refused_total{reason="queue_too_long"} 1');
   });
@@ -169,9 +169,8 @@ describe('a slow worker', () => {
       } satisfies Ports,
       observers: {
         logger: silentLogger,
-        metrics: openMetrics({ runtime: false }),
-        crashPoints: noCrashPoints,
-        history: noHistory,
+        metrics: openMetrics(),
+        probe: noProbe,
         readiness: openReadiness(),
       },
       process: { id: 'worker', classes: ['expert'] },

@@ -42,7 +42,7 @@ export class QueueWaits implements OnApplicationShutdown {
       const overS = Math.ceil((waitMs - limit) / 1000);
       throw new Failure(
         'QUEUE_TOO_LONG',
-        `Tasks of the class ${taskClass} wait ${Math.round(waitMs / 1000)} s for a worker; ${limit / 1000} s are allowed.`,
+        `Tasks of the class ${taskClass} wait ${Math.round(waitMs / 1000)} s for a worker; the limit is ${limit / 1000} s.`,
         { retryAfterMs: Math.min(longestRetryS, Math.max(retryAfterS, overS)) * 1000 },
       );
     }
@@ -74,7 +74,7 @@ export class QueueWaits implements OnApplicationShutdown {
     this.listening = this.state.hints
       .subscribe(loadChannel, (payload) => this.take(payload))
       .catch((error: unknown) => {
-        this.options.logger.warn('queue waits are not known: the workers cannot be listened to yet', { error });
+        this.options.logger.warn('queue waits are unknown: the reports of the workers cannot be read yet', { error });
         this.listening = null;
         return null;
       });

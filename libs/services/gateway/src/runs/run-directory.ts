@@ -80,6 +80,8 @@ const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   rounds: [],
   history: [],
   decisions: [],
+  commands: [],
+  waitsFor: null,
   usage: { total: noUsage, openCalls: 0, recorded: null, items: [] },
   limits: data.limits,
   failure: null,

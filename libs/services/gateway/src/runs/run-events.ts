@@ -61,7 +61,7 @@ export class RunEvents {
       () => {
         if (!closed) close('disconnected');
       },
-      () => finish(': the gateway is shutting down, come back with Last-Event-ID\n\n', 'shutdown'),
+      () => finish(': the gateway is shutting down, reconnect with Last-Event-ID\n\n', 'shutdown'),
     );
     if (closed) return;
     following = this.hub.follow(
@@ -73,7 +73,7 @@ export class RunEvents {
           const events = entries.map((entry) => eventOf(full ? entry : redacted(entry))).join('');
           if (entries.some(isTerminal)) finish(events, 'finished');
           else sse.send(events);
-          if (entries.some(({ kind }) => kind === 'chunk')) this.options.crashPoints?.reached('gateway', 'mid-stream', runId);
+          if (entries.some(({ kind }) => kind === 'chunk')) this.options.probe?.reached('gateway', 'mid-stream', runId);
         },
         lost: (view) => finish(eventOf(endOf(view)), 'finished'),
         failed: (error) => {

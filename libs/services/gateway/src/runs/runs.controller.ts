@@ -1,5 +1,15 @@
+import { createHash } from 'node:crypto';
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { type CommandAccepted, type CommandName, CommandRequest, Failure, type RunAccepted, type RunList } from '@conclave/contracts';
+import {
+  type Caller,
+  type CommandAccepted,
+  type CommandName,
+  CommandRequest,
+  Failure,
+  type RunAccepted,
+  type RunList,
+} from '@conclave/contracts';
+import type { RunState } from '@conclave/loop';
 import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
 import type { Request, Response } from 'express';
@@ -40,7 +50,7 @@ export class RunsController {
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.models.resolve(question.model, caller.tenant, body.raw);
     if (resolved.kind === 'model')
-      throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', {
+      throw new Failure('REQUEST_INVALID', 'A run needs a template. Use /v1/chat/completions to ask a single model.', {
         param: 'model',
       });
     const detail = await this.callers.detailOf(request, question.options.detail);
@@ -117,19 +127,37 @@ export class RunsController {
     const { runId, data } = await this.runs.header(id, caller);
     const wanted = parseBody(CommandRequest, body.value);
     refuseUntaken(wanted.command, data.template.strategy);
-    if ((await this.state.runs.read(runId))?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
-    const seq = await this.commands.issue(runId, caller.actor, commandOf(wanted));
-    if (wanted.command === 'cancel') this.options.metrics.onCancel('command');
+    const key = repeatKey(request, caller);
+    const run = await this.state.runs.read<Pick<RunState, 'commands'>>(runId);
+    const first = key === null ? undefined : run?.state.commands.find((command) => command.key === key);
+    // A repeat returns the number of the first, even after the end; one that overtakes it is told apart by the engine.
+    if (!first && run?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
+    if (!first && (run?.state.commands.length ?? 0) >= mostCommands)
+      throw new Failure('COMMAND_REJECTED', `The run has taken ${mostCommands} commands, and takes no more.`);
+    const seq = first?.seq ?? (await this.commands.issue(runId, caller.actor, commandOf(wanted), key));
+    if (!first && wanted.command === 'cancel') this.options.metrics.onCancel('command');
     const accepted: CommandAccepted = { object: 'run.command', runId, seq, command: wanted.command, status: 'accepted' };
     response.status(202).setHeader('x-run-id', runId).json(accepted);
   }
+}
+
+/** Most commands of one run: each stands in its state. */
+const mostCommands = 500;
+
+/** Hash of the sender and the Idempotency-Key; null without one. */
+function repeatKey(request: Request, { tenant, actor }: Caller): string | null {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string' || key === '') return null;
+  return createHash('sha256')
+    .update(JSON.stringify([tenant, actor, key]))
+    .digest('hex');
 }
 
 /** Throws COMMAND_NOT_TAKEN, which names the commands that runs of the strategy take. */
 function refuseUntaken(command: CommandName, strategy: string): void {
   const taken = commandsOf(strategy);
   if (taken.includes(command)) return;
-  throw new Failure('COMMAND_NOT_TAKEN', `"${command}" is not among what a run of the strategy ${strategy} takes: ${taken.join(', ')}.`, {
+  throw new Failure('COMMAND_NOT_TAKEN', `Runs of the strategy ${strategy} do not take "${command}". They take: ${taken.join(', ')}.`, {
     param: 'command',
   });
 }

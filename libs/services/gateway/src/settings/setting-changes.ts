@@ -38,7 +38,7 @@ export class SettingChanges {
         await this.tell(change, before, version);
         return version;
       }
-      if (expected !== null && expected !== version) throw new Failure('SETTING_CHANGED', `It has version ${version} by now.`);
+      if (expected !== null && expected !== version) throw new Failure('SETTING_CHANGED', `Its current version is ${version}.`);
       if (!(await settings.write(name, version, value))) continue;
       await this.tell(change, present?.value ?? null, version + 1);
       return version + 1;

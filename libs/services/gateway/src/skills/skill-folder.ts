@@ -38,7 +38,9 @@ export class SkillFolder {
       files.map(async (file): Promise<FolderSkill | null> => {
         const name = file.slice(0, -'.md'.length);
         const skill = await this.find(name);
-        return skill ?? (skillName.test(name) ? null : { name, faults: ['Its name is not made of small letters, digits, "-" and "_".'] });
+        return (
+          skill ?? (skillName.test(name) ? null : { name, faults: ['Its name must consist of lower-case letters, digits, "-" and "_".'] })
+        );
       }),
     );
     return found.filter((one) => one !== null);

@@ -33,7 +33,11 @@ export function skillCallIn(message: string): SkillCall | null {
 /** Parses a skill's file, or returns all its faults as sentences that say what to do. */
 export function readSkill(name: string, text: string): { readonly skill: Skill } | { readonly faults: readonly string[] } {
   if (!skillName.test(name))
-    return { faults: [`"${name.slice(0, 64)}" is no name of a skill: use 1 to 64 small letters, digits, "-" and "_", a letter first.`] };
+    return {
+      faults: [
+        `"${name.slice(0, 64)}" is not a valid skill name: use 1 to 64 lower-case letters, digits, "-" and "_", starting with a letter.`,
+      ],
+    };
   if (text.length > longestSkill) return { faults: [`The skill has ${text.length} characters; at most ${longestSkill} are allowed.`] };
   const parts = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text);
   if (!parts) return { faults: ['It has no front matter. Begin with a line "---", then name and description, then another line "---".'] };
@@ -44,10 +48,10 @@ export function readSkill(name: string, text: string): { readonly skill: Skill }
   const all = [
     ...faults,
     ...(fields.get('name') === name ? [] : [`Its front matter must say "name: ${name}".`]),
-    ...(description === '' ? ['Its front matter must hold a description.'] : []),
+    ...(description === '' ? ['Its front matter must contain a description.'] : []),
     ...(description.length > longestSkillDescription ? [`The description must have at most ${longestSkillDescription} characters.`] : []),
     ...(/^\d{1,9}$/.test(version) ? [] : ['Its version must be a whole number.']),
-    ...(body === '' ? ['There is no text after the front matter: write what is to be asked.'] : []),
+    ...(body === '' ? ['There is no text after the front matter. Add the text of the question.'] : []),
   ];
   return all.length > 0 ? { faults: all } : { skill: { name, description, version: Number(version), body } };
 }
@@ -60,7 +64,7 @@ function fieldsOf(matter: string): { readonly fields: ReadonlyMap<string, string
     if (line.trim() === '' || line.startsWith('#')) continue;
     const found = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/.exec(line);
     if (!found) faults.push(`The line "${line.slice(0, 60)}" of the front matter is not "name: value".`);
-    else if (fields.has(found[1]!)) faults.push(`The front matter says "${found[1]}" twice.`);
+    else if (fields.has(found[1]!)) faults.push(`The front matter contains "${found[1]}" twice.`);
     else fields.set(found[1]!, unquoted((found[2] ?? '').trim()));
   }
   return { fields, faults };

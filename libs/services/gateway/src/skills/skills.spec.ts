@@ -94,7 +94,7 @@ describe('a skill', () => {
 
   it('cannot approve itself in the call that adds it', async () => {
     const { status, body } = await call('PUT', '/translate', { ...translate(), approved: true });
-    expect([status, body.error!.message]).toEqual([400, expect.stringContaining('approved by a call of its own')]);
+    expect([status, body.error!.message]).toEqual([400, expect.stringContaining('approved by a separate call')]);
     expect((await call('GET', '/translate')).status).toBe(404);
   });
 

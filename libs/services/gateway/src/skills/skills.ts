@@ -3,7 +3,7 @@ import { Failure, type SkillItem, type SkillList, type SkillView, skillSetting }
 import { STATE, type StateStore } from '@conclave/ports';
 import { longestArguments, readSkill, skillCallIn, skillName, skillPrompt, type Skill } from './skill.js';
 import * as z from 'zod';
-import type { Question } from '../chat/chat-request.js';
+import type { ClientQuestion } from '../chat/chat-request.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { SkillFolder } from './skill-folder.js';
@@ -36,12 +36,12 @@ export class Skills {
    * hides which skills await approval. Approval is looked up for each call. Throws REQUEST_INVALID for arguments that are too long,
    * STORE_*.
    */
-  async applied<Q extends Question>(question: Q): Promise<Q> {
+  async applied<Q extends ClientQuestion>(question: Q): Promise<Q> {
     const call = skillCallIn(question.goal);
     const found = call && (await this.approved(call.name));
     if (!call || !found) return question;
     if (call.arguments.length > longestArguments)
-      throw new Failure('REQUEST_INVALID', `The skill /${call.name} takes at most ${longestArguments} characters behind its name.`, {
+      throw new Failure('REQUEST_INVALID', `The skill /${call.name} takes at most ${longestArguments} characters after its name.`, {
         param: 'messages',
       });
     const { skill, version } = found;
@@ -93,7 +93,7 @@ export class Skills {
     await this.assertNoFile(name);
     const present = await this.stored(name);
     if (!present) throw new Failure('SKILL_NOT_FOUND');
-    if (present.version !== version) throw new Failure('SETTING_CHANGED', `It has version ${present.version} by now.`);
+    if (present.version !== version) throw new Failure('SETTING_CHANGED', `Its current version is ${present.version}.`);
     if (present.approved !== approved)
       await this.changes.write({
         name: skillSetting(name),
@@ -115,7 +115,7 @@ export class Skills {
     const file = await this.folder?.find(name);
     if (file) {
       if ('skill' in file) return { skill: file.skill, version: file.skill.version };
-      this.options.logger.warn('A file of the skill folder is no skill.', { skill: name, faults: file.faults });
+      this.options.logger.warn('A file of the skill folder is not a valid skill.', { skill: name, faults: file.faults });
       return null;
     }
     const stored = await this.stored(name);
@@ -123,7 +123,7 @@ export class Skills {
   }
 
   private async assertNoFile(name: string): Promise<void> {
-    if (await this.folder?.find(name)) throw new Failure('SKILL_INVALID', 'A file of the skill folder has this name: change the file.');
+    if (await this.folder?.find(name)) throw new Failure('SKILL_INVALID', 'A file of the skill folder has this name. Change that file.');
   }
 
   private async stored(name: string): Promise<StoredSkill | null> {

@@ -1,5 +1,5 @@
 import { KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, type DeliveryContext, type LogFields, type Logger } from '@conclave/platform';
+import { noProbe, openMetrics, type DeliveryContext, type LogFields, type Logger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
 import { CallMaker } from '@conclave/calls';
 import { GraphIngestHandler } from '../graph-ingest.handler.js';
@@ -76,13 +76,12 @@ export function ingest(
   const lines: { readonly level: string; readonly message: string; readonly fields: LogFields | undefined }[] = [];
   const at = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields });
   const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => logger };
-  const metrics = openMetrics({ runtime: false });
+  const metrics = openMetrics();
   const maker = new CallMaker({
     state,
     stream,
     models: models as Models,
-    crashPoints: noCrashPoints,
-    history: noHistory,
+    probe: noProbe,
     logger,
     metrics,
     processId: 'one',

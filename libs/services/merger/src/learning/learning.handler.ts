@@ -6,6 +6,7 @@ import { defer, EMBEDDER, STATE, VECTORS, type Embedder, type HandlerOutcome, ty
 import { confidenceUpdates, contributorsOf, keptMs, ratingUpdates, teaches } from '@conclave/strategies';
 import * as z from 'zod';
 import { KeptAnswers } from './kept-answers.js';
+import { KeptResults } from './kept-results.js';
 
 /** Milliseconds before unavailable vectors or an unavailable embedder are tried again. */
 const awayMs = 2_000;
@@ -28,6 +29,8 @@ const ratingKey = (runId: string): string => `rating/${runId}`;
 @Controller()
 export class LearningHandler {
   private readonly kept: KeptAnswers;
+  /** Null without vectors: nothing can be recalled. */
+  private readonly results: KeptResults | null;
 
   constructor(
     @Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'scores' | 'now'>,
@@ -36,6 +39,7 @@ export class LearningHandler {
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'info'>,
   ) {
     this.kept = new KeptAnswers(state, vectors && embedder ? { vectors, embedder } : null);
+    this.results = vectors && embedder ? new KeptResults(state, vectors, embedder) : null;
   }
 
   @EventPattern('RunCompleted')
@@ -52,6 +56,7 @@ export class LearningHandler {
     await this.remember(tenant, runId, { models: [...contributorsOf(data.experts)], from: null });
     return this.whileAvailable(async () => {
       await this.kept.keep(event, context.signal);
+      await this.results?.keep(event, context.signal);
       await this.rateAgain(tenant, runId);
     });
   }
@@ -88,7 +93,10 @@ export class LearningHandler {
     const updates = ratingUpdates(rating, makers?.models ?? []);
     if (updates.length > 0) await this.state.scores.add({ eventId, tenant, updates });
     if (rating > 2) return;
-    for (const runId of [about, ...(source === null ? [] : [source])]) await this.kept.takeAway(tenant, runId);
+    for (const runId of [about, ...(source === null ? [] : [source])]) {
+      await this.kept.takeAway(tenant, runId);
+      await this.results?.takeAway(tenant, runId);
+    }
     this.logger.info('A bad rating took an answer out of the caches.', { run: source ?? about });
   }
 

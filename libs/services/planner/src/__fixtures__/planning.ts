@@ -8,10 +8,10 @@ import {
   type PlanCreated,
   type Template,
 } from '@conclave/contracts';
-import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
+import { noProbe, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
 import { MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
 import { CallMaker } from '@conclave/calls';
-import type { Random } from '../thompson.js';
+import type { RandomSource } from '../thompson.js';
 import type { LookupParts } from '../lookup.js';
 import { PlannerHandler } from '../planner.handler.js';
 
@@ -49,7 +49,7 @@ export const keptPlan: KeptPlan = {
 };
 
 /** Successive planners over the same stores; `replies` are the model's replies in order. */
-export function planning(replies: readonly string[], random: Random = Math.random, parts: Partial<LookupParts> = {}) {
+export function planning(replies: readonly string[], random: RandomSource = Math.random, parts: Partial<LookupParts> = {}) {
   const stores = new MemoryStores();
   const left = [...replies];
   const prompts: string[] = [];
@@ -70,10 +70,9 @@ export function planning(replies: readonly string[], random: Random = Math.rando
       state,
       stream,
       models: models as Models,
-      crashPoints: noCrashPoints,
-      history: noHistory,
+      probe: noProbe,
       logger: silentLogger,
-      metrics: openMetrics({ runtime: false }),
+      metrics: openMetrics(),
       processId: 'one',
       service: 'planner',
       storePrompts: 'full',

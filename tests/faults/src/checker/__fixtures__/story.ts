@@ -80,7 +80,7 @@ export class Story {
   evidence(changes: Partial<Evidence> = {}): Evidence {
     const whole: Evidence = {
       scenario: 'no-harm',
-      engine: 'distributed',
+      mode: 'distributed',
       // Long after every bound.
       collectedAt: this.now + 600_000,
       history: this.history,

@@ -4,7 +4,7 @@ import { ComputeEngine, version } from '@cortex-js/compute-engine';
 import { checkedResult, treesIn } from './checked-result.mjs';
 import { whatIsLeft } from './completeness.mjs';
 
-/** What the job asks for is not known here, or the engine gave something that is not exact. */
+/** What the job asks for is not known here, or the Compute Engine gave something that is not exact. */
 class Unsupported extends Error {}
 
 const functions = {
@@ -50,11 +50,11 @@ const constants = { pi: 'Pi', e: 'ExponentialE', i: 'ImaginaryUnit', infinity: '
 const inverted = (table) => new Map(Object.entries(table).map(([ours, theirs]) => [theirs, ours]));
 const functionOf = inverted(functions);
 const constantOf = inverted(constants);
-/** In front of every name, so that none is a name of the engine, and none is known from an earlier question. */
+/** In front of every name, so that none is a name of the Compute Engine, and none is known from an earlier question. */
 let prefix = 'v0_';
 
 /** MathJSON of a tree. */
-function toEngine(tree) {
+function toMathJson(tree) {
   switch (tree.kind) {
     case 'number':
       return toNumber(tree.value);
@@ -63,18 +63,18 @@ function toEngine(tree) {
     case 'constant':
       return constants[tree.name];
     case 'sum':
-      return ['Add', ...tree.terms.map(toEngine)];
+      return ['Add', ...tree.terms.map(toMathJson)];
     case 'product':
-      return ['Multiply', ...tree.factors.map(toEngine)];
+      return ['Multiply', ...tree.factors.map(toMathJson)];
     case 'negative':
-      return ['Negate', toEngine(tree.of)];
+      return ['Negate', toMathJson(tree.of)];
     case 'quotient':
-      return ['Divide', toEngine(tree.over), toEngine(tree.under)];
+      return ['Divide', toMathJson(tree.over), toMathJson(tree.under)];
     case 'power':
-      return ['Power', toEngine(tree.base), toEngine(tree.exponent)];
+      return ['Power', toMathJson(tree.base), toMathJson(tree.exponent)];
     case 'call':
-      if (tree.name === 'cbrt') return ['Root', toEngine(tree.args[0]), 3];
-      return [functions[tree.name], ...tree.args.map(toEngine)];
+      if (tree.name === 'cbrt') return ['Root', toMathJson(tree.args[0]), 3];
+      return [functions[tree.name], ...tree.args.map(toMathJson)];
     default:
       throw new Unsupported('A part of the expression is of an unknown kind.');
   }
@@ -172,35 +172,35 @@ function calculate(ce, job) {
   const one = (expression) => ({ values: [shown(expression)] });
   const variable = prefix + job.variable;
   const ranged = (head) =>
-    one(box([head, toEngine(job.expression), ['Limits', variable, toEngine(job.lower), toEngine(job.upper)]]).evaluate());
-  const matrix = (rows) => ['List', ...rows.map((row) => ['List', ...row.map(toEngine)])];
+    one(box([head, toMathJson(job.expression), ['Limits', variable, toMathJson(job.lower), toMathJson(job.upper)]]).evaluate());
+  const matrix = (rows) => ['List', ...rows.map((row) => ['List', ...row.map(toMathJson)])];
   const rowsOf = (expression) => ({ rows: entries(expression).map((row) => entries(box(row)).map((entry) => shown(box(entry)))) });
   switch (job.operation) {
     case 'evaluate': {
-      const values = Object.fromEntries(job.values.map(([name, value]) => [prefix + name, box(toEngine(value))]));
-      const value = box(toEngine(job.expression)).subs(values).evaluate();
+      const values = Object.fromEntries(job.values.map(([name, value]) => [prefix + name, box(toMathJson(value))]));
+      const value = box(toMathJson(job.expression)).subs(values).evaluate();
       return one(value);
     }
     case 'simplify':
-      return one(box(toEngine(job.expression)).simplify());
+      return one(box(toMathJson(job.expression)).simplify());
     case 'expand':
-      return one(box(['ExpandAll', toEngine(job.expression)]).evaluate());
+      return one(box(['ExpandAll', toMathJson(job.expression)]).evaluate());
     case 'factor':
-      return one(box(['Factor', toEngine(job.expression)]).evaluate());
+      return one(box(['Factor', toMathJson(job.expression)]).evaluate());
     case 'differentiate': {
       const steps = [];
-      let derivative = box(toEngine(job.expression));
+      let derivative = box(toMathJson(job.expression));
       for (let n = 0; n < job.order; n += 1) {
         derivative = box(['D', derivative.json, variable]).evaluate();
         steps.push(toTree(derivative.json));
       }
-      const value = job.point === null ? derivative : derivative.subs({ [variable]: box(toEngine(job.point)) }).evaluate();
+      const value = job.point === null ? derivative : derivative.subs({ [variable]: box(toMathJson(job.point)) }).evaluate();
       return { ...one(value), steps };
     }
     case 'integrate':
-      return job.lower === null ? one(box(['Integrate', toEngine(job.expression), variable]).evaluate()) : ranged('Integrate');
+      return job.lower === null ? one(box(['Integrate', toMathJson(job.expression), variable]).evaluate()) : ranged('Integrate');
     case 'limit':
-      return one(box(['Limit', ['Function', toEngine(job.expression), variable], toEngine(job.point)]).evaluate());
+      return one(box(['Limit', ['Function', toMathJson(job.expression), variable], toMathJson(job.point)]).evaluate());
     case 'sum':
       return ranged('Sum');
     case 'product':
@@ -229,7 +229,7 @@ function solve(ce, { relations, variables }) {
   return all.map((one) => Object.fromEntries(variables.map((name, n) => [name, shown(one[names[n]] ?? missing())])));
 }
 
-const equation = ({ left, right }) => ['Equal', toEngine(left), toEngine(right)];
+const equation = ({ left, right }) => ['Equal', toMathJson(left), toMathJson(right)];
 
 /** What it finds; and what it finds of the rest, once the rational solutions are taken out of a polynomial. */
 function rootsOf(ce, relation, name) {
@@ -263,26 +263,26 @@ function missing() {
   throw new Unsupported('Not every name has one value.');
 }
 
-const questionsPerEngine = 500;
-let engine = new ComputeEngine();
+const questionsPerInstance = 500;
+let ce = new ComputeEngine();
 let asked = 0;
 
 function reply({ job, seconds }) {
   asked += 1;
-  // What an engine has worked out about functions is kept, because a new one takes half a second to do so again.
-  if (asked % questionsPerEngine === 0) engine = new ComputeEngine();
+  // What an instance has worked out about functions is kept, because a new one takes half a second to do so again.
+  if (asked % questionsPerInstance === 0) ce = new ComputeEngine();
   prefix = `v${asked}_`;
-  engine.precision = job.precision + 10;
-  engine.timeLimit = seconds * 1_000;
-  engine.pushScope();
+  ce.precision = job.precision + 10;
+  ce.timeLimit = seconds * 1_000;
+  ce.pushScope();
   try {
-    return checkedResult(job, calculate(engine, job));
+    return checkedResult(job, calculate(ce, job));
   } catch (error) {
     if (error instanceof Unsupported) return { ok: false, detail: error.message };
-    // The engine throws errors of every kind for what it cannot do.
+    // The Compute Engine throws errors of every kind for what it cannot do.
     return { ok: false, detail: `It gave up (${error?.name ?? 'without a reason'}).` };
   } finally {
-    engine.popScope();
+    ce.popScope();
   }
 }
 

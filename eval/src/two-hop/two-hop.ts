@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { BuiltInEmbedder } from '@conclave/adapter-embedder';
+import { natureOf, openEmbeddings } from '@conclave/adapter-openai';
+import * as z from 'zod';
+import type { Embedder } from '@conclave/ports';
+import type { Evaluation, EvaluationOptions } from '../evaluation.js';
+import { twoHopCorpus } from '../recall/two-hop-corpus.js';
+import { percent, table } from '../report.js';
+import { measureTwoHops, places, planners } from './measure.js';
+
+/** A set of one's own: paragraphs with distinct titles, and questions whose answers stand in two of them. */
+const QuestionSet = z.object({
+  paragraphs: z.array(z.object({ title: z.string(), text: z.string() })).min(2),
+  questions: z.array(z.object({ question: z.string(), gold: z.tuple([z.string(), z.string()]) })).min(1),
+});
+
+/** Least share of questions with both paragraphs among the first four, by what is asked on the second hop. */
+const targets = { single: 0.5, mechanical: 0.71, name: 0.7 } as const;
+
+/** How often both paragraphs of a question over two of them are found, by one search and by a second one that goes on from the first. */
+export const twoHop: Evaluation = {
+  id: 'two-hop',
+  title: 'a second search finds the paragraph that the first one leads to',
+  async run({ set = null, embeddings = null } = {}) {
+    const { paragraphs, questions } = set === null ? twoHopCorpus(400) : QuestionSet.parse(JSON.parse(readFileSync(set, 'utf8')));
+    const embedder = embedderOf(embeddings);
+    try {
+      const measured = await measureTwoHops(paragraphs, questions, embedder);
+      return {
+        definition: [
+          `${paragraphs.length} ${set === null ? 'made-up ' : ''}paragraphs and ${questions.length} questions over two of them. Counted is how often both are among four titles:`,
+          'the first four of one search, or its two best and then the best new one of each later query in turn.',
+          'Second queries: the question with the text of each of the two best (mechanical), the first name in each that the question does not hold (name), the title of the missing paragraph (ideal).',
+        ],
+        sections: [
+          {
+            title: 'Both paragraphs among four',
+            lines: table(
+              ['documents', ...planners],
+              places.map((place) => [place, ...planners.map((planner) => percent(measured[place][planner]))]),
+            ),
+          },
+        ],
+        findings: places.flatMap((place) =>
+          Object.entries(targets).map(([planner, atLeast]) => ({
+            what: `${place}, ${planner}`,
+            value: measured[place][planner as keyof typeof targets],
+            target: { atLeast },
+          })),
+        ),
+        notes: set === null ? ['The corpus is made up. Measure a set of your own: `npm run eval -- two-hop --set FILE`.'] : [],
+        figures: { ...measured },
+      };
+    } finally {
+      await embedder.close();
+    }
+  },
+};
+
+function embedderOf(embeddings: EvaluationOptions['embeddings']): Embedder {
+  if (!embeddings) return BuiltInEmbedder.open();
+  const { url, model } = embeddings;
+  return openEmbeddings({ name: 'given', provider: { base_url: url, ...natureOf(url, false) }, model });
+}

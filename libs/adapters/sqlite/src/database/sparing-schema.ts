@@ -1,0 +1,40 @@
+/**
+ * A record may lack a body that stands in another one (`part`). The state of a run may be older than its version, and that of an ended run
+ * is deflated (`packed`). Rows of a run lie together: an index over ids that begin with the run, and tables without a second tree for their
+ * keys. Only open runs have timers, so few that an index costs more than it saves.
+ */
+export const sparingSchema = `
+ALTER TABLE log ADD COLUMN part TEXT;
+ALTER TABLE run ADD COLUMN state_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN packed BLOB;
+UPDATE run SET state_version = version;
+DROP INDEX timer_due;
+DROP INDEX log_event;
+CREATE UNIQUE INDEX log_event ON log (event_id, topic);
+
+CREATE TABLE applied_new (
+  run_id TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  outputs TEXT NOT NULL,
+  PRIMARY KEY (run_id, event_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO applied_new SELECT run_id, event_id, outputs FROM applied;
+DROP TABLE applied;
+ALTER TABLE applied_new RENAME TO applied;
+
+CREATE TABLE journal_new (
+  run_id TEXT NOT NULL,
+  step TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  owner TEXT,
+  opening INTEGER NOT NULL,
+  nonce TEXT NOT NULL,
+  repeated INTEGER NOT NULL,
+  outcome TEXT,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (run_id, step)
+) STRICT, WITHOUT ROWID;
+INSERT INTO journal_new SELECT run_id, step, attempt, owner, opening, nonce, repeated, outcome, at FROM journal;
+DROP TABLE journal;
+ALTER TABLE journal_new RENAME TO journal;
+`;

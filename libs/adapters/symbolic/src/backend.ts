@@ -1,0 +1,13 @@
+import type { SymbolicResult } from '@conclave/ports';
+import type { SymbolicJob } from './request.js';
+
+export type Calculated = Omit<SymbolicResult, 'backend'>;
+
+/** Calculates jobs in processes of its own. */
+export interface Backend {
+  /** As in a result: `sympy 1.11.1`. */
+  readonly name: string;
+  /** Throws Failure MATH_INPUT_INVALID, MATH_LIMIT, MATH_UNSUPPORTED, MATH_UNAVAILABLE, CALL_CANCELLED. */
+  calculate(job: SymbolicJob, within: { readonly signal: AbortSignal; readonly timeoutMs?: number }): Promise<Calculated>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,69 @@
+import {
+  childRunId,
+  CommandIssued,
+  type Event,
+  type FactOf,
+  makeEvent,
+  noUsage,
+  parentTaskOf,
+  ResultReady,
+  resultId,
+} from '@conclave/contracts';
+import { currentFacts } from './memory.js';
+import type { RunState } from './state.js';
+
+/** Capability of a task that is a run of its own. */
+export const runCapability = 'run';
+
+/** Most facts of a child that join the ledger of its parent. */
+const factsTold = 12;
+
+/** The cancel of the run that a settled task started: whatever the engine settles by itself is no longer waited for. */
+export function childCancelled(run: RunState, { ref, by, at, result }: FactOf<'TaskSettled'>): readonly Event[] {
+  if (by !== 'engine' || run.tasks[ref]!.spec.capability !== runCapability) return [];
+  const runId = childRunId(ref);
+  const reason = `The run that started it no longer waits for it: ${result.failure?.message ?? result.status}`;
+  return [
+    makeEvent(
+      CommandIssued,
+      { id: `${ref}/cancel`, runId, source: 'merger', time: at },
+      { seq: 0, actor: 'engine', issuedAt: at, command: { name: 'cancel', reason } },
+    ),
+  ];
+}
+
+/** The end of a child run as the result of the task that started it; nothing for a run that a client asked for. */
+export function resultForParent(run: RunState, { answer, ending, failure, openCalls: _, ...ended }: FactOf<'RunEnded'>): readonly Event[] {
+  const parent = parentTaskOf(run.runId);
+  if (!parent) return [];
+  const { taskId, epoch } = parent;
+  const facts = currentFacts(run.memory)
+    .slice(-factsTold)
+    .map((fact) => ({ ...fact, taskId, epoch }));
+  // A cancelled child fails the task alone: only the cancel of the parent ends the parent.
+  const why =
+    ending.outcome === 'cancelled'
+      ? { code: 'CALL_CANCELLED', message: ending.reason, retriable: false }
+      : (failure ?? { code: 'RUN_FAILED', message: ending.reason, retriable: false });
+  return [
+    makeEvent(
+      ResultReady,
+      { id: resultId(taskId), runId: parent.runId, source: 'merger', time: ended.at },
+      {
+        taskId,
+        epoch,
+        ...(answer
+          ? { status: 'ok', output: { kind: 'run', runId: run.runId, outcome: ending.outcome, text: answer.text, facts }, failure: null }
+          : { status: 'error', output: null, failure: why }),
+        confidence: null,
+        gaps: run.gap === '' || !answer ? [] : [run.gap],
+        refer: [],
+        sources: [...(answer?.sources ?? [])],
+        model: null,
+        usage: ended.usage ?? noUsage,
+        attempt: 1,
+        durationMs: Math.max(0, ended.at - run.request.requestedAt),
+      },
+    ),
+  ];
+}

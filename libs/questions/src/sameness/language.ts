@@ -1,0 +1,2 @@
+/** Languages that the words of a question are read in. */
+export type Language = 'en' | 'de';

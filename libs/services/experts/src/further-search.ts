@@ -1,0 +1,57 @@
+import type { Further } from '@conclave/contracts';
+import type { Search, SearchHit } from '@conclave/ports';
+import { fusedByRank } from './fusion.js';
+
+/** A hit of a search, as far as it is compared with what was found. */
+interface Hit {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Queries of a search: its own and, on a later round, one for each finding, of the question and the finding. */
+export const queriesOf = (query: string, further: Further | undefined): readonly string[] => [
+  query,
+  ...(further?.found ?? []).map(({ title, text }) => `${further!.question} ${title} ${text}`),
+];
+
+/** Characters of a hit that are compared with a finding, which may be cut. */
+const compared = 200;
+
+/** Hits of all queries of a search, fused by rank; what was found already is left out. */
+export function fusedFurther<T>(
+  lists: readonly (readonly T[])[],
+  further: Further | undefined,
+  hitOf: (hit: T) => Hit,
+  keyOf: (hit: T) => string,
+): readonly T[] {
+  if (!further) return lists[0] ?? [];
+  const isFound = (hit: T): boolean => {
+    const { title, text } = hitOf(hit);
+    return further.found.some((one) => one.title === title && one.text.slice(0, compared) === text.slice(0, compared));
+  };
+  const fused = fusedByRank(
+    lists.map((hits) => ({ hits, weight: 1 })),
+    keyOf,
+  );
+  return fused.filter((hit) => !isFound(hit));
+}
+
+/** Hits taken of each query per hit returned, where several queries are fused. */
+const hitsPerQuery = 4;
+
+/** Hits of a search, on a later round also those of what was found. Throws what the search throws. */
+export async function searchHits(
+  search: Pick<Search, 'query'>,
+  { query, limit, further }: { readonly query: string; readonly limit: number; readonly further?: Further | undefined },
+  signal: AbortSignal,
+): Promise<readonly SearchHit[]> {
+  const wanted = further ? limit * hitsPerQuery : limit;
+  const lists = await Promise.all(queriesOf(query, further).map((words) => search.query({ query: words, limit: wanted, signal })));
+  const hits = fusedFurther(
+    lists,
+    further,
+    ({ title, snippet }) => ({ title, text: snippet.replace(/\s+/g, ' ').trim() }),
+    ({ title, snippet }) => `${title}\n${snippet}`,
+  );
+  return hits.slice(0, limit);
+}

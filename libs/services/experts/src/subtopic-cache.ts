@@ -1,0 +1,67 @@
+import { Failure, isOutage, type TaskDispatched } from '@conclave/contracts';
+import type { Caches } from '@conclave/ports';
+import { CitedFacts, documentsTag, freshnessOf, mostFacts, normalisedQuery } from '@conclave/strategies';
+import * as z from 'zod';
+import { cacheKey } from './research-memory.js';
+import type { FoundPassages } from './subtopic-passages.js';
+
+/** Milliseconds for which a worker may hold the work on a sub-topic, and after which others look again. */
+const [heldMs, againMs] = [30_000, 150];
+/** Raised when the facts of the same passages would be written otherwise. */
+const version = 1;
+
+const Kept = z.object({ facts: CitedFacts.max(mostFacts) });
+
+/** What another run found, or who is to find it. */
+export type Looked = { readonly facts: CitedFacts } | { readonly mine: () => Promise<void> } | { readonly againMs: number };
+
+/**
+ * Facts of sub-topics, shared between the runs of a tenant. The key holds what was asked and every passage that was found: it changes with
+ * any document the facts could come from. Of equal sub-topics one is worked on, the others wait. A failing cache counts as empty.
+ */
+export class SubtopicCache {
+  constructor(private readonly caches: Caches) {}
+
+  private keyOf({ data }: TaskDispatched, passages: FoundPassages['passages']): string {
+    const input = data.input as { readonly topic: string; readonly query: string };
+    const found = passages.map(({ text, title, url }) => [text, title, url].join('\n'));
+    const prompt = data.prompts['subtopic'] ?? '';
+    return cacheKey('subtopic', version, normalisedQuery(input.query), normalisedQuery(input.topic), prompt, ...data.models, ...found);
+  }
+
+  async look(task: TaskDispatched, passages: FoundPassages['passages']): Promise<Looked> {
+    const { tenant, taskId } = task.data;
+    const key = this.keyOf(task, passages);
+    const kept = await this.read(tenant, key);
+    if (kept) return { facts: kept };
+    const claim = { tenant, key, owner: taskId };
+    const claimed = await this.caches.claim({ ...claim, ttlMs: heldMs }).catch(unlessOutage);
+    if (claimed === 'taken') return { againMs };
+    // Whoever held the work may have ended it between the two looks.
+    const now = await this.read(tenant, key);
+    const mine = async (): Promise<void> => {
+      await this.caches.release(claim).catch(unlessOutage);
+    };
+    if (!now) return { mine };
+    await mine();
+    return { facts: now };
+  }
+
+  async keep(task: TaskDispatched, passages: FoundPassages['passages'], facts: CitedFacts): Promise<void> {
+    const { tenant, input } = task.data;
+    const { ttlMs } = freshnessOf((input as { readonly query: string }).query);
+    const write = { tenant, key: this.keyOf(task, passages), value: { facts }, ttlMs, tags: [documentsTag] };
+    await this.caches.write(write).catch(unlessOutage);
+  }
+
+  private async read(tenant: string, key: string): Promise<CitedFacts | null> {
+    const entry = await this.caches.read(tenant, key).catch(unlessOutage);
+    return Kept.safeParse(entry?.value).data?.facts ?? null;
+  }
+}
+
+/** Ignores an outage of the cache. Bugs pass through. */
+function unlessOutage(error: unknown): null {
+  if (error instanceof Failure && (isOutage(error) || error.retriable)) return null;
+  throw error;
+}

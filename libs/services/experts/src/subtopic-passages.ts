@@ -1,0 +1,61 @@
+import { isOutage, Failure, type TaskInput } from '@conclave/contracts';
+import type { Embedder, Search, Vectors } from '@conclave/ports';
+import type { Passage } from '@conclave/strategies';
+import * as z from 'zod';
+import { searchCollections } from './collection-search.js';
+
+/** Sources of a sub-topic; null for one that is not there. */
+export interface PassageSources {
+  readonly vectors: Vectors | null;
+  readonly embedder: Embedder | null;
+  readonly search: Search | null;
+}
+
+/** Journal entry of a sub-topic's search: its passages, and the sources that failed. */
+export const FoundPassages = z.object({
+  passages: z.array(
+    z.object({ text: z.string(), kind: z.enum(['collection', 'web', 'corpus']), title: z.string(), url: z.string().nullable() }),
+  ),
+  failed: z.array(z.string()),
+});
+export type FoundPassages = z.infer<typeof FoundPassages>;
+
+export const passageOf = ({ text, kind, title, url }: FoundPassages['passages'][number]): Passage => ({
+  text,
+  source: { kind, title, url },
+});
+
+/**
+ * Passages of all collections and of the search, at the same time. A source that fails costs the others nothing; if all fail, the first
+ * failure is thrown, so that a failed sub-topic is not taken for an empty one.
+ */
+export async function passagesFor(
+  { vectors, embedder, search }: PassageSources,
+  tenant: string,
+  { query, collections, filters, limit, search: wantsSearch }: Extract<TaskInput, { kind: 'subtopic' }>,
+  signal: AbortSignal,
+): Promise<FoundPassages> {
+  const fromCollections = async (): Promise<FoundPassages['passages']> => {
+    const { chunks } = await searchCollections(vectors!, embedder!, tenant, { query, collections, filters, limit }, signal);
+    return chunks.map(({ text, title }) => ({ text, kind: 'collection', title, url: null }));
+  };
+  const fromSearch = async (): Promise<FoundPassages['passages']> => {
+    const hits = await search!.query({ query, limit, signal });
+    return hits.map(({ snippet, title, url }) => ({ text: snippet, kind: search!.kind, title, url }));
+  };
+  const sources = [
+    ...(vectors && embedder && collections.length > 0 ? [{ name: collections.join(', '), find: fromCollections }] : []),
+    ...(search && wantsSearch ? [{ name: search.description, find: fromSearch }] : []),
+  ];
+  if (sources.length === 0)
+    throw new Failure('SEARCH_UNAVAILABLE', 'There is nothing to search: no collection, no documents and no web search.');
+  const ended = await Promise.allSettled(sources.map(({ find }) => find()));
+  if (signal.aborted) throw new Failure('CALL_CANCELLED');
+  const errors = ended.flatMap((end, index) =>
+    end.status === 'rejected' ? [{ name: sources[index]!.name, error: end.reason as unknown }] : [],
+  );
+  for (const { error } of errors) if (!(error instanceof Failure) && !isOutage(error)) throw error;
+  if (errors.length === sources.length) throw errors[0]!.error;
+  const passages = ended.flatMap((end) => (end.status === 'fulfilled' ? end.value : [])).filter(({ text }) => text.trim() !== '');
+  return { passages, failed: errors.map(({ name }) => name) };
+}

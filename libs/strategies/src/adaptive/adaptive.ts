@@ -1,0 +1,95 @@
+import { noUsage, type PlanCreated } from '@conclave/contracts';
+import type { Move, View } from '@conclave/loop';
+import * as z from 'zod';
+import type { AskingStrategy } from '../asks/asked-judge.js';
+import { placesOf, RagOptions } from '../reflective-rag/rag-shapes.js';
+import { DecomposeOptions } from '../decompose/topics.js';
+import { type QuestionClass, readClass } from './question-class.js';
+import { RouteContent, routeAsk } from './route-ask.js';
+
+/** What answers a question of each class, and one that nobody could classify. */
+const routes: Readonly<Record<QuestionClass | 'unread', string>> = {
+  comparative: 'decompose',
+  deep_dive: 'reflective-rag',
+  exploratory: 'reflective-rag',
+  factual: 'single-pass',
+  unread: 'agentic',
+};
+
+/** Strategies that answer from what they find alone. */
+const looking: ReadonlySet<string> = new Set(['decompose', 'reflective-rag']);
+
+/** Options of the strategies that a run may become, by their names. */
+const AdaptiveOptions = z.strictObject({
+  decompose: DecomposeOptions.prefault({}).describe('options of `decompose`, which answers comparative questions'),
+  'reflective-rag': RagOptions.prefault({}).describe('options of `reflective-rag`, which answers exploratory questions and deep dives'),
+});
+
+/** Ends the routing: the run goes on as another strategy. */
+const handOver = (named: QuestionClass | null, how: string, { template }: View<null>): readonly Move[] => {
+  const wanted = routes[named ?? 'unread'];
+  // Where there is nothing to look in, only the committee can answer.
+  const strategy = looking.has(wanted) && placesOf(template).length === 0 ? routes.unread : wanted;
+  const what = named === null ? 'The kind of question could not be told' : `A ${named.replace('_', ' ')} question`;
+  return [
+    { do: 'note', stage: 'routing', text: `${what} (${how}): ${strategy}` },
+    { do: 'become', strategy },
+  ];
+};
+
+const fallback = ({ run }: View<null>): PlanCreated['data'] => ({
+  epoch: run.epoch,
+  complexity: 'moderate',
+  signals: [],
+  safety: [],
+  cached: false,
+  choices: {},
+  tasks: [],
+  searchQuestion: null,
+  fallback: true,
+  reAsks: 0,
+  failure: run.failure,
+  // Its usage was counted when it was refused.
+  usage: noUsage,
+  content: { class: null },
+});
+
+/**
+ * A router: reads what kind of research a question needs off its words, asks a model where they leave it open, and hands the run over
+ * (loop.md). Questions with images or files, and those that refer to earlier turns, are not read off their words.
+ */
+export const adaptive: AskingStrategy<null> = {
+  id: 'adaptive',
+  commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
+  options: AdaptiveOptions,
+  startsRuns: ({ decompose }) => {
+    const { child } = DecomposeOptions.parse(decompose ?? {});
+    return child === undefined ? [] : [child];
+  },
+  limits: () => ({ rounds: 1, adjusts: 0, stuck: 1, stall: null, end: 'completed' }),
+  planAsk: routeAsk,
+  planner: {
+    ask: () => ({ asked: {} }),
+    faults: (_view, { tasks, content }) =>
+      tasks.length === 0 && RouteContent.safeParse(content).success ? [] : ['The reply names no class of question.'],
+    fallback,
+  },
+  judges: {},
+  initial: () => null,
+  task: () => {
+    throw new Error('A router has no tasks.');
+  },
+  onPlan: (view, { content }) => handOver(RouteContent.parse(content).class, 'asked a model', view),
+  next: (view) => {
+    const { request, ending } = view.run;
+    if (ending) return [];
+    // The committee alone looks at images and files.
+    if ((request.attachments?.length ?? 0) > 0) return handOver(null, 'it has attachments', view);
+    const read = readClass(request.goal);
+    if (read.sure && request.conversation.length === 0) return handOver(read.class, 'by its words', view);
+    return [{ do: 'plan' }];
+  },
+  lastAnswer: () => null,
+  summary: () => ({ planSummary: '', findings: '' }),
+  report: () => ({ complexity: 'moderate', review: 'none' }),
+};

@@ -1,0 +1,39 @@
+import { promptMarks as marks, type TaskInput } from '@conclave/contracts';
+import type { Cut } from '../prompts/fitting.js';
+import { asData, bounded, oneLine } from '../prompts/quoting.js';
+import { answerLength, type Overrides } from '../prompts/rendering.js';
+import { promptText } from '../prompts/shipped.js';
+
+/** The sub-topics of a question as its composer gets them. */
+export type SubTopics = NonNullable<Extract<TaskInput, { kind: 'synthesis' }>['topics']>;
+
+/** Characters of a topic and of a failure in prompts and answers. */
+const [topicLength, reasonLength] = [200, 300];
+
+/** The sub-topics for the composer, after the instruction how they become one answer. */
+export function topicsText({ how, found, empty, failed }: SubTopics, overrides: Overrides, cut: Cut): string {
+  const lines = [
+    ...found.map(({ topic, facts, answer }) =>
+      [
+        `- ${bounded(oneLine(topic), topicLength)}: ${facts.length > 0 ? `facts ${facts.join(', ')}` : 'no facts of its own'}`,
+        ...(answer === undefined ? [] : [`  Answered: ${bounded(oneLine(answer), Math.round(answerLength * cut.scale))}`]),
+      ].join('\n'),
+    ),
+    ...empty.map((topic) => `- ${bounded(oneLine(topic), topicLength)}: nothing was found`),
+    ...failed.map(({ topic }) => `- ${bounded(oneLine(topic), topicLength)}: the research failed, so nothing is known about it`),
+  ];
+  return `${promptText(`composer.${how}`, overrides)}\n${marks.topics}\n${asData(lines.join('\n'))}`;
+}
+
+/** The note below an answer about sub-topics without a result; empty if each has one. What failed is not called empty. */
+export function topicsNote(topics: Pick<SubTopics, 'empty' | 'failed'> | undefined): string {
+  if (!topics) return '';
+  const { empty, failed } = topics;
+  const lines = [
+    ...failed.map(
+      ({ topic, reason }) => `- ${bounded(oneLine(topic), topicLength)}: the research failed (${bounded(oneLine(reason), reasonLength)})`,
+    ),
+    ...empty.map((topic) => `- ${bounded(oneLine(topic), topicLength)}: nothing was found`),
+  ];
+  return lines.length === 0 ? '' : `\n\nNot covered:\n${lines.join('\n')}`;
+}

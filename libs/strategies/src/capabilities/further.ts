@@ -1,0 +1,31 @@
+import type { Fact, Further } from '@conclave/contracts';
+import { currentFacts, type RunState } from '@conclave/loop';
+
+/** Most findings a search goes on from, and characters of each. */
+const mostFound = 2;
+const longestFound = 1_000;
+
+/**
+ * What a search of a later round goes on from: the first findings of the latest round that brought some, those of its tasks in turn. Absent
+ * on the first round and while nothing sourced was found.
+ */
+export function furtherOf({ request, memory }: Pick<RunState, 'request' | 'memory'>, epoch: number): { further?: Further } {
+  const before = currentFacts(memory).filter((fact) => fact.epoch < epoch && isText(fact));
+  const latest = Math.max(...before.map((fact) => fact.epoch));
+  const places = new Map<string, number>();
+  const ranked = before
+    .filter((fact) => fact.epoch === latest)
+    .map((fact) => {
+      const place = places.get(fact.taskId) ?? 0;
+      places.set(fact.taskId, place + 1);
+      return { fact, place };
+    });
+  const found = ranked
+    .sort((a, b) => a.place - b.place)
+    .slice(0, mostFound)
+    .map(({ fact: { text, source } }) => ({ title: source.title, text: text.slice(0, longestFound) }));
+  return found.length === 0 ? {} : { further: { question: memory.searchQuestion ?? request.goal, found } };
+}
+
+/** Text of a document or a page: numbers of tools and findings of experts lead to no other document. */
+const isText = ({ source: { kind } }: Fact): boolean => kind === 'corpus' || kind === 'collection' || kind === 'web';

@@ -1,0 +1,164 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TaskDispatched, Template } from '@conclave/contracts';
+import { oneCall, Scenario } from '../testing/scenario.js';
+import { topicTask } from './topics.js';
+
+const law = { name: 'law', description: 'Statutes' };
+const topics = (...names: string[]) => names.map((name, index) => topicTask(index + 1, name, `about ${name}`, []));
+const content = (synthesis = 'compare') => ({ content: { synthesis } });
+
+/** A run that awaits its plan. */
+function began(options: Template['options'] = {}, limits = {}): Scenario {
+  const run = new Scenario({ strategy: 'decompose', options, collections: [law], capabilities: ['research', 'collections'] });
+  run.requested(limits);
+  return run;
+}
+const stagesOf = (run: Scenario) => run.facts.flatMap((fact) => (fact.kind === 'Noted' && fact.stage ? [fact.stage] : []));
+const inputOf = (run: Scenario, local: string) =>
+  run.outputs.find((event): event is TaskDispatched => event.type === 'TaskDispatched' && event.id.endsWith(`/${local}`))!.data.input;
+const topicsGiven = (run: Scenario) => (inputOf(run, 'judge.synthesis') as { topics: unknown }).topics;
+
+describe('decompose', () => {
+  it('researches its sub-topics at the same time, then writes one answer, and says what it does', () => {
+    const run = began();
+    run.planned(0, topics('trains', 'ferries'), oneCall, content());
+    expect(run.dispatched()).toEqual(['0/t1', '0/t2']);
+    expect(inputOf(run, 't1')).toEqual({
+      kind: 'subtopic',
+      topic: 'trains',
+      query: 'about trains',
+      goal: 'Who founded it?',
+      collections: ['law'],
+      search: true,
+      filters: {},
+      limit: 3,
+    });
+    run.found('t2', 'Ferries cost 9.');
+    run.found('t1', 'Trains cost 12.');
+    expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
+    expect(topicsGiven(run)).toEqual({
+      how: 'compare',
+      found: [
+        { topic: 'trains', facts: [2] },
+        { topic: 'ferries', facts: [1] },
+      ],
+      empty: [],
+      failed: [],
+    });
+    run.composed('Ferries are cheaper [1].');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D6', answer: 'Ferries are cheaper [1].', rounds: 1 });
+    expect(stagesOf(run)).toEqual(['decomposing', 'researching_parallel', 'synthesizing', 'done']);
+  });
+
+  it('tells a sub-topic that failed from one that found nothing', () => {
+    const run = began();
+    run.planned(0, topics('trains', 'ferries', 'planes'), oneCall, content('rank'));
+    run.found('t1', 'Trains cost 12.');
+    run.found('t2');
+    run.failed('t3');
+    expect(topicsGiven(run)).toEqual({
+      how: 'rank',
+      found: [{ topic: 'trains', facts: [1] }],
+      empty: ['ferries'],
+      failed: [{ topic: 'planes', reason: 'broken' }],
+    });
+    run.composed('Trains.');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', caching: null });
+  });
+
+  it('counts a fact for each sub-topic that found it', () => {
+    const run = began();
+    run.planned(0, topics('trains', 'ferries'), oneCall, content());
+    run.found('t1', 'Both cost 12.');
+    run.found('t2', 'Both cost 12.');
+    expect(topicsGiven(run)).toMatchObject({ found: [{ facts: [1] }, { facts: [1] }], empty: [] });
+  });
+
+  it('works on the whole question where no plan comes', () => {
+    const run = began();
+    run.planFailed(0);
+    expect(run.dispatched()).toEqual(['0/t1']);
+    expect(inputOf(run, 't1')).toMatchObject({ query: 'Who founded it?' });
+    run.found('t1', 'Jonas did.');
+    run.composed('Jonas [1].');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'Jonas [1].' });
+  });
+
+  it.each([
+    ['no sub-topic', [], content()],
+    ['five sub-topics', topics('a', 'b', 'c', 'd', 'e'), content()],
+    ['an id used twice', [topicTask(1, 'a', 'a', []), topicTask(1, 'b', 'b', [])], content()],
+    ['a circle', topics('a', 'b').map((task, index, all) => ({ ...task, needs: [all[1 - index]!.id] })), content()],
+    ['another capability', [{ ...topicTask(1, 'a', 'a', []), capability: 'mcp' }], content()],
+    ['no word on the synthesis', topics('a'), {}],
+  ])('refuses a plan with %s, and goes on', (_, tasks, more) => {
+    const run = began();
+    run.planned(0, tasks, oneCall, more);
+    expect(run.facts.some(({ kind }) => kind === 'PlanRefused')).toBe(true);
+    expect(run.dispatched()).toEqual(['0/t1']);
+  });
+
+  it('fails where nothing was found at all, without a call for the answer', () => {
+    const run = began();
+    run.planned(0, topics('trains', 'ferries'), oneCall, content());
+    run.found('t1');
+    run.failed('t2');
+    expect(run.completed()).toMatchObject({ outcome: 'failed', reasonCode: 'empty_ledger', answer: null, failure: { message: 'broken' } });
+    expect(run.dispatched()).not.toContain('0/judge.synthesis');
+  });
+
+  it('puts the answer together by itself when nobody writes it, and names what is missing', () => {
+    const run = began();
+    run.planned(0, topics('trains', 'ferries'), oneCall, content());
+    run.found('t1', 'Trains cost 12.');
+    run.failed('t2');
+    run.failed('judge.synthesis');
+    expect(run.completed()).toMatchObject({
+      outcome: 'completed',
+      reasonCode: 'composer_failed',
+      answer: 'trains:\n- Trains cost 12. [1]\n\nSources:\n[1] doc\n\nNot covered:\n- ferries: the research failed (broken)',
+    });
+  });
+
+  it('begins only the first sub-topic once 70 % of the calls are spent', () => {
+    const run = began({}, { model_calls: 10 });
+    run.planned(0, topics('trains', 'ferries'), { ...oneCall, calls: 7 }, content());
+    expect(run.dispatched()).toEqual(['0/t1']);
+    run.found('t1', 'Trains cost 12.');
+    expect(topicsGiven(run)).toMatchObject({ failed: [{ topic: 'ferries', reason: expect.stringContaining('budget') }] });
+  });
+
+  it('answers without a call when the budget is spent while its sub-topics are out', () => {
+    const run = began({}, { model_calls: 4 });
+    run.planned(0, topics('trains', 'ferries'), oneCall, content());
+    run.result('t1', {
+      usage: { ...oneCall, calls: 3 },
+      output: {
+        kind: 'evidence',
+        facts: [
+          {
+            text: 'Trains cost 12.',
+            source: { kind: 'corpus', title: 'doc', url: null },
+            taskId: 'run_00000001/0/t1',
+            epoch: 0,
+            confidence: null,
+          },
+        ],
+      },
+    });
+    expect(run.completed()).toMatchObject({
+      outcome: 'limit_reached',
+      rule: 'D2',
+      reasonCode: 'budget_model_calls',
+      answer: expect.stringContaining('Trains cost 12.'),
+    });
+  });
+
+  it('is cancelled with its sub-topics', () => {
+    const run = began();
+    run.planned(0, topics('trains', 'ferries'), oneCall, content());
+    run.cancel();
+    expect(run.completed()).toMatchObject({ outcome: 'cancelled', rule: 'D1' });
+    expect(run.decisions.at(-1)!.cancels).toEqual(['run_00000001/0/t1', 'run_00000001/0/t2']);
+  });
+});

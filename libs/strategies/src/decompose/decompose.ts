@@ -1,0 +1,224 @@
+import {
+  deepestChild,
+  depthOf,
+  noUsage,
+  type Draft,
+  type PlanCreated,
+  type Synthesis,
+  type TaskInputDraft,
+  type TaskWish,
+} from '@conclave/contracts';
+import { currentFacts, type Move, type TaskState, type View } from '@conclave/loop';
+import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
+import { synthesisQuestion } from '../asks/questions.js';
+import { topicsNote, type SubTopics } from '../asks/sub-topics.js';
+import { bounded, oneLine } from '../prompts/quoting.js';
+import { normalisedQuery } from '../research/freshness.js';
+import { sourceList } from '../replies/citations.js';
+import { collectionsIn, DecomposeOptions, optionsOf, topicFaults, TopicsContent, topicTask, type TopicsAsked } from './topics.js';
+import { topicsAsk } from './topics-ask.js';
+import { subTopicsOf } from './topic-results.js';
+
+/** Own state of the strategy. */
+interface Own {
+  readonly how: Synthesis;
+  readonly draft: Draft | null;
+  /** Why no model wrote the answer; empty if none could be called. */
+  readonly unwritten: string | null;
+}
+type TopicsView = View<Own>;
+
+const askedOf = ({ template }: TopicsView): TopicsAsked => ({
+  most: optionsOf(template).max_topics,
+  collections: [...(template.collections ?? [])],
+});
+
+/** The plan without a planner: the question itself is the only sub-topic. */
+const fallback = ({ run }: TopicsView): PlanCreated['data'] => ({
+  epoch: run.epoch,
+  complexity: 'moderate',
+  signals: [],
+  safety: [],
+  cached: false,
+  choices: {},
+  tasks: [topicTask(1, bounded(oneLine(run.request.goal), 200), bounded(oneLine(run.request.goal), 400), [])],
+  searchQuestion: null,
+  fallback: true,
+  reAsks: 0,
+  failure: run.failure,
+  // Its usage was counted when it was refused.
+  usage: noUsage,
+  content: { synthesis: 'merge' },
+});
+
+/** The template whose runs work on the sub-topics; undefined where they are tasks. */
+function childOf({ run, template }: TopicsView) {
+  const { child } = optionsOf(template);
+  return child !== undefined && depthOf(run.runId) < deepestChild ? run.request.children?.[child] : undefined;
+}
+
+/** Collections that a sub-topic searches: those it names, else all. */
+function searched({ template }: TopicsView, spec: TaskWish['spec']): readonly string[] {
+  const offered = (template.collections ?? []).map(({ name }) => name);
+  const named = collectionsIn(spec).filter((name) => offered.includes(name));
+  return named.length > 0 ? named : offered;
+}
+
+/** A sub-topic for the engine. Questions about two similar things are alike in nearly every word, so only an exact repeat is one. */
+function wishOf(view: TopicsView, spec: TaskWish['spec']): TaskWish {
+  const argument = `${normalisedQuery(spec.query ?? spec.task)} | ${[...searched(view, spec)].sort().join(', ')}`;
+  const child = childOf(view);
+  const shared = { learn: 'settled', stream: 'held' } as const;
+  if (!child)
+    return { ...shared, spec, action: { capability: spec.capability, argument, exact: true }, models: view.template.judge.models };
+  const { limits } = child;
+  return {
+    ...shared,
+    spec: { ...spec, capability: 'run' },
+    action: { capability: 'run', argument, exact: true },
+    models: [],
+    calls: limits.model_calls,
+    timeoutS: limits.wall_time_s,
+  };
+}
+
+function taskInput(view: TopicsView, _ref: string, { spec }: TaskState): TaskInputDraft {
+  const { run, template } = view;
+  const { request } = run;
+  const query = spec.query ?? spec.task;
+  const child = childOf(view);
+  if (spec.capability === 'run' && child)
+    return { kind: 'run', goal: query, template: child, children: request.children ?? {}, limits: request.limits, caller: request.caller };
+  return {
+    kind: 'subtopic',
+    topic: spec.task,
+    query,
+    goal: run.request.goal,
+    collections: [...searched(view, spec)],
+    search: template.capabilities.includes('research'),
+    filters: {},
+    limit: optionsOf(template).passages,
+  };
+}
+
+/** Writes the answer from what was found about each sub-topic. */
+const synthesis: AskedJudge<Own> = {
+  question: synthesisQuestion,
+  task: 'Write the answer',
+  input: (view) => {
+    const { goal, conversation, system, answer, requestedAt } = view.run.request;
+    const { ending, gap, memory } = view.run;
+    return {
+      kind: 'synthesis',
+      question: goal,
+      conversation,
+      system,
+      facts: [...currentFacts(memory)],
+      answers: [],
+      failed: [],
+      openGap: ending && ending.outcome !== 'completed' ? gap || null : null,
+      topics: subTopicsOf(view.run, view.own.how),
+      parameters: answer,
+      startedOn: new Date(requestedAt).toISOString().slice(0, 10),
+    };
+  },
+  take: (own, { result, why, ...verdict }, { run }, ref) => {
+    if (result?.output?.kind !== 'synthesis') {
+      const failure = 'failure' in verdict ? verdict.failure : null;
+      return { ...own, unwritten: why === null || why === 'budget' ? '' : (failure?.message ?? 'no reply') };
+    }
+    const { text, insight, cutShort, unsupported } = result.output;
+    const draft = { text, sources: result.sources, insight, cutShort, epoch: run.tasks[ref]!.epoch };
+    return { ...own, draft: { ...draft, ...(unsupported?.length ? { unsupported } : {}) } };
+  },
+};
+
+const doing: Readonly<Record<Synthesis, string>> = {
+  merge: 'Joins what was found',
+  compare: 'Compares what was found',
+  rank: 'Puts in order what was found',
+};
+
+const answered = ({ found, empty, failed }: SubTopics): string =>
+  `${found.length} of ${found.length + empty.length + failed.length} sub-topics were answered`;
+
+/** The answer without a model: what was found about each sub-topic. */
+function foundAnswer({ run, own }: TopicsView): Draft | null {
+  const topics = subTopicsOf(run, own.how);
+  const facts = currentFacts(run.memory);
+  if (topics.found.length === 0) return null;
+  const parts = topics.found.map(({ topic, facts: numbers, answer }) => {
+    const lines = numbers.map((n) => `- ${bounded(oneLine(facts[n - 1]!.text), 400)} [${n}]`);
+    return `${bounded(oneLine(topic), 200)}:\n${[...(answer === undefined ? [] : [bounded(answer, 2_000)]), ...lines].join('\n')}`;
+  });
+  const sources = topics.found.flatMap(({ facts: numbers }) => numbers.map((n) => ({ n, source: facts[n - 1]!.source })));
+  const text = `${parts.join('\n\n')}${sourceList(sources)}${topicsNote(topics)}`;
+  return {
+    text,
+    sources: sources.map(({ n, source }) => ({ ...source, n })),
+    insight: null,
+    cutShort: false,
+    epoch: run.epoch,
+    ...(own.unwritten === null ? {} : { unwritten: own.unwritten }),
+  };
+}
+
+/** Researches the sub-topics of a question at the same time, then joins, compares or ranks what was found (loop.md, decompose). */
+export const decompose: AskingStrategy<Own> = {
+  id: 'decompose',
+  commands: ['cancel', 'pause', 'resume'],
+  options: DecomposeOptions,
+  startsRuns: ({ child }) => (typeof child === 'string' ? [child] : []),
+  readsNoAttachments: true,
+  limits: () => ({ rounds: 1, adjusts: 0, stuck: 3, stall: null, end: 'completed' }),
+  planAsk: topicsAsk,
+  planner: {
+    ask: (view) => ({ asked: askedOf(view) }),
+    faults: ({ template }, { tasks, content }) => [
+      ...(TopicsContent.safeParse(content).success ? [] : ['The plan does not say how its sub-topics become one answer.']),
+      ...topicFaults(tasks, optionsOf(template).max_topics),
+    ],
+    fallback: (view) => (view.run.tasks && Object.keys(view.run.tasks).length > 0 ? null : fallback(view)),
+  },
+  judges: { synthesis },
+  initial: () => ({ how: 'merge', draft: null, unwritten: null }),
+  evolve: (own, fact) => (fact.kind === 'PlanTaken' ? { ...own, how: TopicsContent.parse(fact.plan.content).synthesis } : own),
+  task: taskInput,
+  onPlan: (view, { tasks }) => {
+    const topics = tasks.map(({ task }) => bounded(task, 100)).join('; ');
+    const text = `Researches ${tasks.length} sub-topic${tasks.length === 1 ? '' : 's'} at the same time: ${topics}`;
+    return [
+      { do: 'note', stage: 'researching_parallel', text },
+      { do: 'dispatch', tasks: tasks.map((task) => wishOf(view, task)) },
+    ];
+  },
+  next: (view): readonly Move[] => {
+    const { run, own } = view;
+    if (run.ending === null) {
+      if (run.plan) return [{ do: 'decide', reading: { by: 'rounds' } }];
+      return [{ do: 'note', stage: 'decomposing', text: 'Splits the question into sub-topics' }, { do: 'plan' }];
+    }
+    const topics = subTopicsOf(run, own.how);
+    if (own.draft)
+      return [
+        { do: 'note', stage: 'done', text: answered(topics) },
+        { do: 'say', draft: own.draft },
+      ];
+    if (own.unwritten !== null || topics.found.length === 0) return [];
+    return [
+      { do: 'note', stage: 'synthesizing', text: doing[own.how] },
+      { do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true },
+    ];
+  },
+  lastAnswer: (view) => view.own.draft ?? foundAnswer(view),
+  summary: ({ run }, tasks) => ({
+    planSummary: bounded(tasks.map(({ task }) => task).join('; '), 400),
+    findings: bounded(
+      currentFacts(run.memory)
+        .map(({ text }) => bounded(oneLine(text), 300))
+        .join('; '),
+      2_000,
+    ),
+  }),
+  report: ({ run }) => ({ complexity: 'complex', review: 'none', unique: subTopicsOf(run, 'merge').failed.length > 0 }),
+};

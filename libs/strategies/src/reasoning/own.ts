@@ -1,0 +1,151 @@
+import type { Draft, Rubric } from '@conclave/contracts';
+import { isJudge, type TaskState, type View } from '@conclave/loop';
+import { bounded } from '../prompts/quoting.js';
+import { optionsOf } from './options.js';
+import { stepLine } from './render.js';
+import type { Quality } from './rubric.js';
+import type { Decision, PlanInput, Prepared, Seen, Step } from './values.js';
+
+/** Own state of the strategy. */
+export interface Own {
+  /** The phase that is next. `ready`: the step has ended, and a decision is due. */
+  readonly doing: 'prior' | 'prepare' | 'run' | 'evaluate' | 'ready';
+  /** What was known before the run, a line each. */
+  readonly prior: readonly string[];
+  /** The held plan; null before the first. */
+  readonly steps: readonly Step[] | null;
+  /** Step of the plan at hand. */
+  readonly index: number;
+  /** Steps that were run, and how many of them before the present plan. */
+  readonly ran: number;
+  readonly before: number;
+  /** A step of the user, run in place of the one at hand. */
+  readonly override: Step | null;
+  readonly input: Prepared | null;
+  /** The working memory, and a reply that is to replace it. */
+  readonly memory: string;
+  readonly proposed: { readonly by: string; readonly text: string } | null;
+  /** Round after which the memory was compressed last. */
+  readonly compressed: number;
+  /** Means of the evaluations, oldest first. */
+  readonly scores: readonly number[];
+  readonly evaluation: {
+    readonly ref: string;
+    readonly rubric: Rubric;
+    readonly mean: number;
+    readonly summary: string;
+    readonly durationMs: number;
+  } | null;
+  /** The evaluation is not a fact of the run yet. */
+  readonly untold: boolean;
+  /** Of the last step; null if it was not scored. */
+  readonly quality: Quality | null;
+  readonly word: Decision | null;
+  /** A reply could not be read. */
+  readonly invalid: boolean;
+  /** No usable input came, so the step was not run. */
+  readonly unprepared: boolean;
+  /** What the budget leaves no call for. */
+  readonly unaffordable: string | null;
+  readonly confidentAdjusts: number;
+  /** Why the goal is out of reach. */
+  readonly impossible: string | null;
+  /** Why another plan is made. */
+  readonly reason: string | null;
+  readonly draft: Draft | null;
+  /** Why no model wrote the answer; empty if none could be called. */
+  readonly unwritten: string | null;
+}
+export type ReasoningView = View<Own>;
+
+export const initialOwn: Own = {
+  doing: 'prior',
+  prior: [],
+  steps: null,
+  index: 0,
+  ran: 0,
+  before: 0,
+  override: null,
+  input: null,
+  memory: '',
+  proposed: null,
+  compressed: 0,
+  scores: [],
+  evaluation: null,
+  untold: false,
+  quality: null,
+  word: null,
+  invalid: false,
+  unprepared: false,
+  unaffordable: null,
+  confidentAdjusts: 0,
+  impossible: null,
+  reason: null,
+  draft: null,
+  unwritten: null,
+};
+
+/** What a step leaves behind when the next one begins. */
+export const fresh: Partial<Own> = {
+  doing: 'prepare',
+  override: null,
+  input: null,
+  evaluation: null,
+  untold: false,
+  quality: null,
+  word: null,
+  invalid: false,
+  unprepared: false,
+  unaffordable: null,
+};
+
+export const currentStep = ({ override, steps, index }: Own): Step | null => override ?? steps?.[index] ?? null;
+
+/** Steps of the plan that are left after the one at hand; a plan that is still to be made counts as one. */
+export const stepsLeft = ({ steps, index, override, unprepared }: Own): number =>
+  steps === null ? 1 : Math.max(0, steps.length - index - (override || unprepared ? 0 : 1));
+
+/** Tasks of steps, oldest first. */
+export const stepTasks = ({ run }: ReasoningView): readonly (readonly [string, TaskState])[] =>
+  Object.entries(run.tasks).filter(([, task]) => !isJudge(task) && !task.helper);
+
+/** The task of the step that was run last. */
+export const lastStep = (view: ReasoningView): readonly [string, TaskState] | undefined => stepTasks(view).at(-1);
+
+/** Number of the round: the open one, or the last. */
+export const roundOf = ({ run }: ReasoningView): number => run.rounds + (run.round ? 1 : 0);
+
+/** Whether the user of this run may be asked. */
+export function mayAsk({ run, template }: ReasoningView): boolean {
+  const { ask_user: asks } = optionsOf(template);
+  return asks === 'always' || (asks === 'runs' && run.request.origin === 'runs');
+}
+
+/** What every prompt shows. */
+export const seenBy = ({ run, own }: ReasoningView): Seen => ({
+  goal: run.request.goal,
+  startedOn: new Date(run.request.requestedAt).toISOString().slice(0, 10),
+  memory: own.memory,
+});
+
+/** Characters of one output that later prompts see before they shorten it further. */
+const shownOutput = 1_000;
+
+/** Steps that were run, for prompts. */
+export const doneOf = (view: ReasoningView): PlanInput['done'] =>
+  stepTasks(view).flatMap(([, { spec, result }]) =>
+    result
+      ? [
+          {
+            step: stepLine({ capability: spec.tool ?? spec.capability, input_description: spec.task, reason: '' }),
+            status: result.status === 'ok' ? 'done' : result.status,
+            output: bounded(result.failure?.message ?? result.text, shownOutput),
+          },
+        ]
+      : [],
+  );
+
+/** A reply that is to replace the working memory; nothing for one that leaves it. */
+export const proposing = (own: Own, by: string, text: string | null | undefined): Pick<Own, 'proposed'> => ({
+  proposed: text && text !== own.memory ? { by, text } : own.proposed,
+});

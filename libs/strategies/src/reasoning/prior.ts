@@ -1,0 +1,41 @@
+import type { RunFact, TaskInputDraft, TaskWish } from '@conclave/contracts';
+import type { TaskState } from '@conclave/loop';
+import { bounded, oneLine } from '../prompts/quoting.js';
+import type { ReasoningView } from './own.js';
+
+/** Results of earlier runs, and passages of documents, that a plan begins with. */
+const memories = 5;
+const passages = 3;
+/** Characters of each that the planner sees. */
+const shown = 200;
+
+const wish = (id: string, capability: string, goal: string): TaskWish => ({
+  spec: { id, capability, task: 'What is known before the run', query: goal, needs: [], metadata_filters: null },
+  action: null,
+  models: [],
+  // The ledger holds what this run finds.
+  learn: 'never',
+  stream: 'held',
+});
+
+/** What is looked up before the first plan. */
+export const priorTasks = ({ run, template }: ReasoningView): readonly TaskWish[] => {
+  const { goal } = run.request;
+  return [
+    wish('memory', 'recall', goal),
+    ...(template.capabilities.includes('collections') ? [wish('knowledge', 'collections', goal)] : []),
+  ];
+};
+
+export function priorInput({ run, template }: ReasoningView, { spec }: TaskState): TaskInputDraft {
+  const query = run.request.goal;
+  if (spec.capability === 'recall') return { kind: 'values', values: { query, limit: memories } };
+  return { kind: 'collections', query, collections: (template.collections ?? []).map(({ name }) => name), filters: {}, limit: passages };
+}
+
+/** Lines of a look-up's result for the planner; none for other facts of the run. */
+export function priorLines({ run }: ReasoningView, fact: RunFact): readonly string[] {
+  if (fact.kind !== 'TaskSettled' || fact.result.output?.kind !== 'evidence') return [];
+  const task = run.tasks[fact.ref];
+  return task?.helper ? fact.result.output.facts.map(({ text }) => bounded(oneLine(text), shown)) : [];
+}

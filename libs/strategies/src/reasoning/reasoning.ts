@@ -1,0 +1,291 @@
+import { ReasoningOptions, type Draft, type TaskWish } from '@conclave/contracts';
+import { actionOf, currentFacts, type Command, type Move } from '@conclave/loop';
+import type { AskingStrategy } from '../asks/asked-judge.js';
+import { inputOfTask } from '../capabilities/declared.js';
+import { bounded, oneLine } from '../prompts/quoting.js';
+import { jsonIn } from '../replies/json-reply.js';
+import { isObject } from '../replies/names.js';
+import { judges } from './judges.js';
+import { offeredBy, optionsOf } from './options.js';
+import {
+  currentStep,
+  doneOf,
+  fresh,
+  initialOwn,
+  lastStep,
+  proposing,
+  roundOf,
+  seenBy,
+  stepTasks,
+  type Own,
+  type ReasoningView,
+} from './own.js';
+import { reasoningPlanAsk } from './plan-ask.js';
+import { priorInput, priorLines, priorTasks } from './prior.js';
+import { readingOf } from './reading.js';
+import { stepLine } from './render.js';
+import { stepFaults } from './replies.js';
+import { qualityOf } from './rubric.js';
+import { longestMemory, PlanContent, type PlanInput, type Prepared } from './values.js';
+
+/** Rounds without a new fact after which another plan is made (loop.md, D7). */
+const stalledRounds = 2;
+/** Seconds of wall time: for planning and the answer, and for each step. */
+const planningS = 120;
+const perStepS = 300;
+/** Characters of a step's result that later runs can recall. */
+const longestResult = 2_000;
+/** Characters from which a working memory is worth compressing. */
+const worthCompressing = 500;
+
+/** Tokens of a call with a full working memory and results: its prompt, and with its reply. */
+const promptTokensPerCall = 4_000;
+const tokensPerCall = 5_000;
+
+/** Token limits that let every call be made: the defaults are those of runs with fewer calls. */
+const tokensOf = (calls: number) => ({ prompt_tokens: calls * promptTokensPerCall, tokens: calls * tokensPerCall });
+
+/** The step at hand as a task of the engine. */
+function wishOf({ own, template }: ReasoningView): TaskWish {
+  const step = currentStep(own)!;
+  const { query, tool, args } = own.input!;
+  const offered = offeredBy(template).find(({ name }) => name === step.capability);
+  const spec = {
+    id: `s${own.ran + 1}`,
+    capability: offered?.tool ? 'mcp' : step.capability,
+    task: step.input_description,
+    query,
+    needs: [],
+    ...(tool === null ? {} : { tool }),
+    ...(Object.keys(args).length > 0 ? { args } : {}),
+    metadata_filters: null,
+  };
+  const once = offered?.tool && offered.tool.repeatable !== true ? { once: true } : {};
+  return {
+    spec,
+    // A user's own step is never a repeat.
+    action: own.override ? null : { ...actionOf(spec, []), ...once },
+    models: [],
+    learn: 'settled',
+    stream: 'held',
+    timeoutS: optionsOf(template).step_timeout_seconds,
+  };
+}
+
+/** Input of the planner. */
+function askedOf(view: ReasoningView, forbidTried: boolean): PlanInput {
+  const { own, run, template } = view;
+  return {
+    ...seenBy(view),
+    offered: offeredBy(template).map(({ name, about }) => ({ name, about })),
+    prior: [...own.prior],
+    done: doneOf(view),
+    reason: own.reason,
+    forbidden: forbidTried ? run.memory.tried.map(({ capability, argument }) => bounded(`${capability}: ${argument}`, 300)) : [],
+    maxSteps: optionsOf(template).max_plan_steps,
+  };
+}
+
+/** The phase that follows when nothing is open. */
+function nextPhase(view: ReasoningView): readonly Move[] {
+  const { own, template } = view;
+  if (own.doing === 'prior') {
+    const tasks = priorTasks(view);
+    return [{ do: 'note', data: { doing: 'prepare' } }, ...(tasks.length > 0 ? [{ do: 'dispatch', tasks, helper: true } as const] : [])];
+  }
+  if (own.impossible !== null)
+    return [{ do: 'decide', reading: { by: 'planner', sufficient: false, model: 'stuck', open: own.impossible } }];
+  if (own.steps === null && own.override === null) return [{ do: 'plan' }];
+  if (own.doing === 'prepare') return [{ do: 'judge', name: 'prepare' }];
+  if (own.doing === 'run')
+    return [
+      { do: 'note', data: { doing: 'evaluate', ran: own.ran + 1, quality: null } },
+      { do: 'dispatch', tasks: [wishOf(view)] },
+    ];
+  if (own.doing === 'evaluate')
+    return lastStep(view)?.[1].result?.status === 'ok' ? [{ do: 'judge', name: 'evaluate' }] : [{ do: 'note', data: { doing: 'ready' } }];
+  const round = roundOf(view);
+  const isDue = round > 0 && round % optionsOf(template).compress_every === 0 && own.compressed !== round;
+  if (isDue && own.word === null && own.memory.length > worthCompressing && own.unaffordable === null)
+    return [{ do: 'judge', name: 'compress' }];
+  return [{ do: 'decide', reading: readingOf(view) }];
+}
+
+/** Records what a reply or an evaluation has changed, before anything else follows. */
+function recorded({ own }: ReasoningView): readonly Move[] {
+  const { proposed, evaluation, untold } = own;
+  if (proposed !== null) {
+    const { by, text } = proposed;
+    if (by === 'compression') return [{ do: 'record', fact: { kind: 'MemoryCompressed', text, before: own.memory.length } }];
+    return [{ do: 'record', fact: { kind: 'MemoryReplaced', by, text } }];
+  }
+  if (evaluation === null || !untold) return [];
+  const { ref, rubric, mean, summary, durationMs } = evaluation;
+  const confidence = (mean - 1) / 4;
+  return [{ do: 'record', fact: { kind: 'StepEvaluated', ref, rubric, mean, quality: qualityOf(mean), confidence, summary, durationMs } }];
+}
+
+/** A step of the user, with its input as given: words, or the arguments of a tool as JSON. Returns a sentence if it may not run. */
+function overrideOf(
+  view: ReasoningView,
+  { skill, input }: Extract<Command, { name: 'override_step' }>,
+): Pick<Own, 'override' | 'input'> | string {
+  const offered = offeredBy(view.template);
+  const found = offered.find(({ name }) => name === skill);
+  if (!found) return `"${bounded(oneLine(skill), 60)}" is not allowed here. Use one of: ${offered.map(({ name }) => name).join(', ')}.`;
+  const override = { capability: skill, input_description: input, reason: 'The user wants it.' };
+  const args = jsonIn(input);
+  if (found.tool && !isObject(args)) return `The input of ${skill} must be a JSON object with its arguments.`;
+  const words: Prepared = { query: input, tool: null, args: {} };
+  return { override, input: found.tool && isObject(args) ? { query: null, tool: skill, args } : words };
+}
+
+/** The answer without a model: what was found, and why the run stopped. */
+function lastAnswer({ own, run }: ReasoningView, reason: string): Draft | null {
+  if (own.draft) return own.draft;
+  const facts = currentFacts(run.memory).slice(-10);
+  if (facts.length === 0) return null;
+  const lines = facts.map(({ text }, index) => `- ${bounded(oneLine(text), 400)} [${index + 1}]`);
+  const sources = facts.map(({ source }, index) => `[${index + 1}] ${source.title}${source.url ? ` — ${source.url}` : ''}`);
+  const parts = [`What was found so far:\n${lines.join('\n')}`, `Why it stopped: ${reason}`, `Sources:\n${sources.join('\n')}`];
+  return {
+    text: parts.join('\n\n'),
+    sources: facts.map(({ source }, index) => ({ ...source, n: index + 1 })),
+    insight: null,
+    cutShort: false,
+    epoch: run.epoch,
+    unwritten: own.unwritten ?? '',
+  };
+}
+
+/**
+ * Goal, held plan, one capability at a time: each step is prepared by a model, run, scored, and followed by a decision of the table
+ * (loop.md, reasoning). Users steer it while it runs.
+ */
+export const reasoning: AskingStrategy<Own> = {
+  id: 'reasoning',
+  roundName: 'step',
+  commands: ['cancel', 'pause', 'resume', 'steer', 'add_context', 'override_step', 'answer'],
+  options: ReasoningOptions,
+  means: (given) => {
+    const { enabled, llm_tier, tiers, prompts, max_iterations, max_llm_calls } = ReasoningOptions.parse(given);
+    const models = tiers[llm_tier];
+    const texts = Object.entries(prompts).filter(([, text]) => text.trim() !== '');
+    return {
+      offered: enabled,
+      ...(models ? { models } : {}),
+      limits: { ...tokensOf(max_llm_calls), model_calls: max_llm_calls, wall_time_s: planningS + perStepS * max_iterations },
+      prompts: Object.fromEntries(texts.map(([name, text]) => [`reasoning.${name}`, text])),
+    };
+  },
+  callsTools: true,
+  readsNoAttachments: true,
+  limits: (view) => {
+    const options = optionsOf(view.template);
+    const isCircling = (view.own?.confidentAdjusts ?? 0) >= options.max_adjusts_at_confidence;
+    return {
+      rounds: options.max_iterations,
+      // A change of plan is followed by a round or a failure, so rounds bound it.
+      adjusts: isCircling ? 0 : options.max_iterations,
+      stuck: options.stuck_threshold,
+      // A question to the user is progress of its own.
+      stall: view.own?.word?.action === 'ask_user' ? null : stalledRounds,
+      end: 'limit_reached',
+      threshold: options.done_confidence_threshold,
+      asks: view.own !== null,
+    };
+  },
+  wallTimeS: ({ own }) => planningS + perStepS * (own.before + Math.max(1, own.steps?.length ?? 1)),
+  planAsk: reasoningPlanAsk,
+  planner: {
+    ask: (view, { forbidTried }) => ({ asked: askedOf(view, forbidTried) }),
+    faults: ({ template }, { content }) => {
+      const read = PlanContent.safeParse(content);
+      if (!read.success) return ['The plan has no steps.'];
+      if (read.data.impossible !== null) return [];
+      const names = offeredBy(template).map(({ name }) => name);
+      return stepFaults(read.data.steps, names, optionsOf(template).max_plan_steps);
+    },
+  },
+  judges,
+  initial: () => initialOwn,
+  evolve: (own, fact, view) => {
+    switch (fact.kind) {
+      case 'Noted':
+        return fact.data ? { ...own, ...fact.data } : own;
+      case 'MemoryReplaced':
+      case 'MemoryCompressed':
+        return { ...own, memory: fact.text.slice(0, longestMemory), proposed: null };
+      case 'StepEvaluated':
+        return { ...own, untold: false };
+      case 'PlanTaken': {
+        const { steps, impossible, working_memory } = PlanContent.parse(fact.plan.content);
+        const planned = { steps, impossible, index: 0, before: own.ran, reason: null, ...proposing(own, 'planning', working_memory) };
+        // A step of the user that waits for the plan stays the next one.
+        return own.override ? { ...own, ...planned } : { ...own, ...fresh, ...planned };
+      }
+      default: {
+        const lines = priorLines(view, fact);
+        return lines.length > 0 ? { ...own, prior: [...own.prior, ...lines] } : own;
+      }
+    }
+  },
+  task: (view, _ref, task) =>
+    task.helper ? priorInput(view, task) : inputOfTask({ run: view.run, template: view.template, task, filters: {} }),
+  announces: ({ content }) => {
+    const read = PlanContent.safeParse(content);
+    if (!read.success) return undefined;
+    return read.data.impossible ?? read.data.steps.map((step, index) => `${index + 1}. ${stepLine(step)}`).join('; ');
+  },
+  onPlan: () => [],
+  next: (view): readonly Move[] => {
+    const { own, run } = view;
+    if (run.ending) {
+      if (own.draft) return [{ do: 'say', draft: own.draft }];
+      const mayWrite = own.unwritten === null && run.memory.facts.length > 0;
+      return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
+    }
+    const changes = recorded(view);
+    return changes.length > 0 ? changes : nextPhase(view);
+  },
+  onDecided: ({ own, run }, then): readonly Move[] => {
+    if (then === 'ask_model') return [{ do: 'judge', name: 'decide' }];
+    if (then === 'ask_user') return [{ do: 'ask', question: own.word?.question ?? '' }];
+    if (then === 'adjust') {
+      const reason = own.word?.reason || 'The steps brought no progress.';
+      return [
+        { do: 'note', data: { ...fresh, reason } },
+        { do: 'plan', forbidTried: run.decisions.at(-1)?.rule === 'D7' },
+      ];
+    }
+    // Not sure enough, a step of the user, or one that was never run: the same step of the plan is next.
+    const isSame = own.word?.action === 'done' || own.override !== null || own.unprepared;
+    const index = Math.min(own.index + (isSame ? 0 : 1), Math.max(0, (own.steps?.length ?? 1) - 1));
+    return [{ do: 'note', data: { ...fresh, index } }];
+  },
+  onCommand: (view, command): readonly Move[] => {
+    if (command.name === 'answer') return [{ do: 'note', data: { ...fresh, reason: 'The user has answered.' } }, { do: 'plan' }];
+    if (command.name !== 'override_step') return [];
+    const given = overrideOf(view, command);
+    if (typeof given === 'string') return [{ do: 'reject', reason: given }];
+    return [
+      { do: 'cancel', what: 'open' },
+      { do: 'note', data: { ...fresh, ...given, doing: 'run' } },
+    ];
+  },
+  lastAnswer,
+  summary: (view, tasks) => ({
+    planSummary: bounded(tasks.map(({ capability, tool, task }) => `${tool ?? capability}: ${task}`).join('; '), 400),
+    findings: bounded(view.own.evaluation?.summary ?? lastStep(view)?.[1].result?.text ?? '', 2_000),
+  }),
+  report: (view) => ({
+    complexity: 'moderate',
+    review: 'none',
+    results: stepTasks(view).flatMap(([ref, { spec, result }]) =>
+      result?.status === 'ok' && result.text !== ''
+        ? [{ id: ref.slice(ref.indexOf('/') + 1), text: bounded(`${spec.task}: ${result.text}`, longestResult) }]
+        : [],
+    ),
+    unique: view.run.memory.userInputs.length > 0 || stepTasks(view).some(([, { spec }]) => spec.capability === 'mcp'),
+  }),
+};

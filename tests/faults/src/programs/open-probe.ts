@@ -1,0 +1,60 @@
+import { overriding, noProbe, type OpenProbe, type Probe } from '@conclave/platform';
+import { crashingPorts } from './crashing-ports.js';
+import { crashPointsOf } from './crash-point.js';
+import { forgetfulStreams } from './forgetful-streams.js';
+import { historyFile, noteProcess } from './history-file.js';
+import { announceProtections, protectionsOff } from './protections.js';
+import { recordedLog, recordedPool, recordedRuns } from './recorded-ports.js';
+import { unprotectedPool } from './unprotected-pool.js';
+import { unprotectedStores } from './unprotected-ports.js';
+
+/** What the programs of the fault tests read of their environment, beside the product's own variables. */
+export interface FaultVariables {
+  /** File that gets one JSON line for each thing that happened. */
+  readonly HISTORY_FILE?: string | undefined;
+  /** `<service>:<point>` or `<service>:<point>#<n>`: the process kills itself at the n-th hit. */
+  readonly CRASH_AT?: string | undefined;
+  /** The same: the process stops itself (SIGSTOP). */
+  readonly FREEZE_AT?: string | undefined;
+  /** Protections taken away, names with commas between them. */
+  readonly WITHOUT_PROTECTION?: string | undefined;
+}
+
+/**
+ * The probe of a fault program: it writes a history, ends or stops the process at a point, and takes protections away. Without HISTORY_FILE it
+ * does nothing. Throws Failure CONFIGURATION_INVALID.
+ */
+export const faultProbe =
+  (variables: FaultVariables): OpenProbe =>
+  ({ processId, service, logger }): Probe => {
+    if (!variables.HISTORY_FILE) return noProbe;
+    const note = historyFile(variables.HISTORY_FILE, processId);
+    noteProcess(note, { processId, service });
+    const off = protectionsOff(variables.WITHOUT_PROTECTION);
+    announceProtections(off, service, { logger, note });
+    const crashPoints = crashPointsOf(variables, note);
+    return {
+      records: true,
+      note,
+      ...crashPoints,
+      stores: (stores, { service: owner, mode }) => {
+        const { log, state, ...rest } = unprotectedStores(stores, off);
+        const recording = { note, service: owner };
+        const runs = recordedRuns(state.runs, recording, { appends: mode === 'embedded', durable: () => state.durable() });
+        return { ...rest, log: recordedLog(log, recording), state: overriding(state, { runs }) } as typeof stores;
+      },
+      adapters: {
+        log: off.has('offset-tracker') ? { commitsAtHandOver: true } : {},
+        state: {
+          ...(off.has('compare-and-set') ? { comparesVersions: false } : {}),
+          ...(off.has('store-identity') ? { watchesIdentity: false } : {}),
+        },
+      },
+      pool: (mode, durable) => {
+        const changes = [recordedPool(note, durable), unprotectedPool(off, mode)].filter((change) => change !== null);
+        return (options) => changes.reduce((changed, change) => change(changed), options);
+      },
+      ...(variables.CRASH_AT || variables.FREEZE_AT ? { ports: (ports, of) => crashingPorts(ports, crashPoints, of) } : {}),
+      ...(off.has('stream-resume') ? { requests: forgetfulStreams } : {}),
+    };
+  };

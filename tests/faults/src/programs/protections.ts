@@ -1,0 +1,93 @@
+import { Failure, type Mode } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
+import type { Note } from './history-file.js';
+
+/** A safeguard against loss, and what happens without it. */
+export interface ProtectionSpec {
+  readonly name: string;
+  /** What is lost without it, one sentence. */
+  readonly lost: string;
+  /** Modes that have it and can switch it off. */
+  readonly modes: readonly Mode[];
+}
+
+const both = ['embedded', 'distributed'] as const;
+
+/**
+ * Protections that a fault program switches off for WITHOUT_PROTECTION, to see that the checks notice: a check that stays green without the
+ * protection proves nothing.
+ */
+export const protections = [
+  {
+    name: 'offset-tracker',
+    lost: 'A record counts as done as soon as it is delivered, so a process that dies while handling it loses it.',
+    modes: both,
+  },
+  {
+    name: 'applied-ids',
+    lost: 'A redelivered event runs its step again, and the outputs of the first time are lost.',
+    modes: both,
+  },
+  {
+    name: 'compare-and-set',
+    lost: 'When two steps change a run at the same time, the later one overwrites the earlier one.',
+    modes: ['distributed'],
+  },
+  { name: 'journal', lost: 'A redelivered record makes and pays its finished model calls again.', modes: both },
+  {
+    name: 'attempts',
+    lost: 'Late writes of an owner that was taken for dead count, and readers do not learn that the earlier text was superseded.',
+    modes: both,
+  },
+  {
+    name: 'timer-events',
+    lost: 'A due timer is removed before it is on the log: a death or an outage in between leaves its run waiting forever.',
+    modes: both,
+  },
+  {
+    name: 'dead-letters',
+    lost: 'A record that cannot be handled disappears without a dead letter and without the events that report it.',
+    modes: both,
+  },
+  { name: 'stream-resume', lost: 'A reader that reconnects misses everything that was written while it was away.', modes: both },
+  {
+    name: 'outage-pause',
+    lost: 'An outage of our own stores counts as failed attempts and turns good records into dead letters.',
+    modes: both,
+  },
+  { name: 'deadline-check', lost: 'Work is done and paid even if its deadline has passed or its run has ended.', modes: both },
+  { name: 'store-identity', lost: 'An empty or older state store is used as if it were the current one.', modes: ['distributed'] },
+  { name: 'process-deaths', lost: 'A record that kills its process kills every process that receives it, again and again.', modes: both },
+  { name: 'sweep', lost: 'A run whose gateway died between acceptance and publishing never starts.', modes: both },
+] as const satisfies readonly ProtectionSpec[];
+
+export type ProtectionName = (typeof protections)[number]['name'];
+export const protectionNames: readonly ProtectionName[] = protections.map(({ name }) => name);
+
+/** Protections switched off in a process. */
+export type Protections = ReadonlySet<ProtectionName>;
+
+/** Reads names with commas between them; an empty text is none. Throws Failure CONFIGURATION_INVALID for a name that is not on the list. */
+export function protectionsOff(text = ''): Protections {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  const unknown = names.find((name) => !protectionNames.some((known) => known === name));
+  if (unknown !== undefined)
+    throw new Failure('CONFIGURATION_INVALID', `WITHOUT_PROTECTION has "${unknown}", expected names of ${protectionNames.join(', ')}.`);
+  return new Set(names as ProtectionName[]);
+}
+
+/** Logs what is lost and records it in the history. */
+export function announceProtections(
+  off: Protections,
+  service: string,
+  { logger, note }: { readonly logger: Logger; readonly note: Note },
+): void {
+  for (const { name, lost } of protections) {
+    if (!off.has(name)) continue;
+    logger.warn(`WITHOUT_PROTECTION takes ${name} away: ${lost} This is for tests alone.`, { protection: name });
+    note({ actor: service, op: 'protection', phase: 'off', id: name });
+  }
+}

@@ -77,6 +77,7 @@ export {
   CommandAccepted,
   type CommandName,
   CommandRequest,
+  longestCommandText,
   ConclaveOptions,
   ContentPart,
   Contradiction,

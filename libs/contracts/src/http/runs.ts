@@ -142,10 +142,13 @@ export const RunView = z.object({
 });
 export type RunView = z.infer<typeof RunView>;
 
+/** Characters of the longest text of a command. */
+export const longestCommandText = 20_000;
+
 const text = z
   .string({ error: 'must be a text' })
   .min(1, { error: 'must not be empty' })
-  .max(20_000, { error: 'must not be longer than 20000 characters' });
+  .max(longestCommandText, { error: `must not be longer than ${longestCommandText} characters` });
 export const CommandRequest = z.discriminatedUnion(
   'command',
   [

@@ -17,6 +17,8 @@ import { RemoteImages } from './attachments/remote-images.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { DirectCalls } from './chat/direct-calls.js';
+import { PendingQuestions } from './chat/pending-questions.js';
+import { RunResponses } from './chat/run-responses.js';
 import { CollectionsController } from './collections/collections.controller.js';
 import { DocumentRecords } from './collections/document-records.js';
 import { Documents } from './collections/documents.js';
@@ -97,12 +99,14 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Health,
         KeptSchema,
         ModelDirectory,
+        PendingQuestions,
         Prompts,
         TemplateOptions,
         QueueWaits,
         RemoteImages,
         RunDirectory,
         RunEvents,
+        RunResponses,
         SettingChanges,
         Skills,
         StreamHub,

@@ -48,7 +48,7 @@ export interface CheckedRequest {
 }
 
 /** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
-function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): RepeatKey {
+export function repeatOf(request: Request, caller: Caller, endpoint: CheckedRequest['origin'], raw: Buffer): RepeatKey {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';

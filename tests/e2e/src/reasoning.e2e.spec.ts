@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { System, plainTemplate } from '@conclave/test-support/system';
+import { chatQuestionScenarios } from './scenarios/chat-questions.js';
+import { changedOptionsScenarios } from './scenarios/changed-options.js';
 import { reasoningScenarios } from './scenarios/reasoning.js';
 
 // One system for all of them: each scenario is told apart by its question.
@@ -7,12 +9,18 @@ let system: System;
 
 beforeAll(async () => {
   system = await System.start({
+    gateways: 2,
     corpus: {
       'northlight.md':
         '# Northlight Clock Company\n\nThe founder of the Northlight Clock Company is Ada Quill. It was founded in the year 1911.',
       'ada-quill.md': '# Ada Quill\n\nThe birthplace of Ada Quill is Port Ellery, where she was born in 1880.',
     },
-    configuration: { templates: { goal: { ...plainTemplate, strategy: 'reasoning' } } },
+    configuration: {
+      templates: {
+        goal: { ...plainTemplate, strategy: 'reasoning' },
+        talk: { ...plainTemplate, strategy: 'reasoning', options: { ask_user: 'always' } },
+      },
+    },
   });
 });
 afterAll(() => system?.stop());
@@ -24,3 +32,5 @@ afterEach(() => {
 });
 
 reasoningScenarios(() => system);
+chatQuestionScenarios(() => system);
+changedOptionsScenarios(() => system);

@@ -47,10 +47,10 @@ const program = join(workspaceRoot, 'dist/standalone.js');
 /** Variables of an example's own installation: a data folder that goes away, and no running gateway. */
 async function environmentOf({ configuration }, home, baseUrl, key) {
   const [port] = await freePorts(1);
-  const { CONCLAVE_URL: _url, CONCLAVE_API_KEY: _key, OPENAI_API_KEY: _given, ...rest } = process.env;
+  const others = ['CONCLAVE_URL', 'CONCLAVE_API_KEY', 'OPENAI_API_KEY'];
   return {
     PMS_TOKEN: 'any-token',
-    ...rest,
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !others.includes(name))),
     ...(key === undefined ? {} : { OPENAI_API_KEY: key }),
     ...{ CONCLAVE_CONFIG: join(workspaceRoot, configuration), CONCLAVE_HOME: home, OPENAI_BASE_URL: baseUrl, PORT: String(port) },
   };
@@ -71,7 +71,9 @@ async function installed(example, own, use) {
 /** Asks the question as `npm run ask` does, with progress on standard error and the answer on standard output. Returns the exit code. */
 function ask(example, question, own) {
   return installed(example, own, async (env) => {
-    process.stderr.write(`Template ${example.template} of ${example.configuration}, ${own ? `models of ${own}` : 'with a stand-in for a model'}\n`);
+    process.stderr.write(
+      `Template ${example.template} of ${example.configuration}, ${own ? `models of ${own}` : 'with a stand-in for a model'}\n`,
+    );
     const args = [program, 'ask', '--no-cache', '--model', example.template, question];
     const child = spawn(process.execPath, args, { cwd: workspaceRoot, env, stdio: ['ignore', 'inherit', 'inherit'] });
     // The child has the signal too: it cancels its run, and its folder is removed after it.

@@ -26,7 +26,11 @@ const lineOf = (prompt, mark) =>
 
 /** What follows `- ` at the beginning of lines. */
 const itemsOf = (text) => text.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
-const sentencesOf = (text) => text.replace(/^#+ .*$/gm, ' ').match(/[^.!?]+[.!?]+/g)?.map((one) => one.replace(/\s+/g, ' ').trim()) ?? [];
+const sentencesOf = (text) =>
+  text
+    .replace(/^#+ .*$/gm, ' ')
+    .match(/[^.!?]+[.!?]+/g)
+    ?.map((one) => one.replace(/\s+/g, ' ').trim()) ?? [];
 
 /** Names of several words, such as `Northlight Clock Company`. */
 const namesIn = (text) => [...new Set(text.match(/\p{Lu}[\p{L}’'-]+(?:\s\p{Lu}[\p{L}’'-]+)+/gu) ?? [])];
@@ -97,7 +101,8 @@ const json = (value) => JSON.stringify(value);
 
 const roles = {
   // reflective-rag
-  router: (prompt) => json({ class: 'factual', collections: itemsOf(prompt.split(marks.collections)[1] ?? '').map((line) => line.split(':')[0]) }),
+  router: (prompt) =>
+    json({ class: 'factual', collections: itemsOf(prompt.split(marks.collections)[1] ?? '').map((line) => line.split(':')[0]) }),
   reader: (prompt) => {
     const names = namesIn(`${lineOf(prompt, marks.question)} ${lineOf(prompt, marks.query)}`);
     const facts = passagesUnder(prompt).flatMap((passage) =>
@@ -146,7 +151,9 @@ const roles = {
   },
   decider: (prompt) => {
     const { isAnswered, next } = assessed(lineOf(prompt, marks.question), [`[1] ${quotedUnder(prompt, marks.workingMemory)}`]);
-    return json(isAnswered ? { action: 'done', confidence: 0.9, reason: 'It is known.' } : { action: 'adjust', confidence: 0.5, reason: next });
+    return json(
+      isAnswered ? { action: 'done', confidence: 0.9, reason: 'It is known.' } : { action: 'adjust', confidence: 0.5, reason: next },
+    );
   },
   compressor: (prompt) => json({ working_memory: quotedUnder(prompt, marks.workingMemory) }),
 
@@ -160,7 +167,9 @@ const roles = {
   topicReader: (prompt) => {
     const topic = lineOf(prompt, marks.task);
     const passages = citedLines(quotedUnder(prompt, marks.passages));
-    return json({ facts: passages.flatMap((passage) => bearingOn([topic], passage).map((fact) => ({ fact, source: passage.n }))).slice(0, 5) });
+    return json({
+      facts: passages.flatMap((passage) => bearingOn([topic], passage).map((fact) => ({ fact, source: passage.n }))).slice(0, 5),
+    });
   },
 
   // adaptive
@@ -180,7 +189,7 @@ function bySubTopics(prompt) {
   const facts = new Map(citedLines(quotedUnder(prompt, marks.facts)).map(({ n, text }) => [n, text]));
   return topics
     .map((line) => {
-      const [, topic, numbers = ''] = /^(.*): (?:facts ([\d, ]+)|.*)$/.exec(line) ?? [, line];
+      const [, topic = line, numbers = ''] = /^(.*): (?:facts ([\d, ]+)|.*)$/.exec(line) ?? [];
       const known = numbers.split(', ').flatMap((n) => (facts.has(Number(n)) ? [`${facts.get(Number(n))} [${n}]`] : []));
       return `${topic}: ${known.join(' ') || 'nothing was found.'}`;
     })

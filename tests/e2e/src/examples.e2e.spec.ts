@@ -68,7 +68,7 @@ describe('with a model server of its own', () => {
 
   it('an example asks that server, with a question of the user', async () => {
     const script = new CommitteeScript(models, 'What does my own model say of the Tidewater Clock Company?');
-    script.plan([expert('x1', 'Say it.')]).expert('It ticks.', { confidence: 0.95 }).answer(['Mine says that it ticks.']);
+    script.plan([expert('x1', 'Say it.')]).expert('Mine says that it ticks.', { confidence: 0.95 });
     const env = { OPENAI_BASE_URL: models.url, OPENAI_API_KEY: 'sk-of-the-user' };
     const { code, answer, progress } = await example(['single-pass', script.question], env);
     expect([code, answer, progress]).toEqual([0, expect.stringContaining('Mine says that it ticks.'), expect.stringContaining(models.url)]);

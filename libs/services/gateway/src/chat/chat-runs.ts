@@ -11,7 +11,7 @@ import type { ChatQuestion } from './chat-request.js';
 import { ChatSession } from './chat-session.js';
 import type { ChunkFrame } from './chat-shapes.js';
 import { type AnsweredRun, lastTurn } from './pending-questions.js';
-import { type Asked, type Fit, RunResponses } from './run-responses.js';
+import { type TemplateRequest, type Fit, RunResponses } from './run-responses.js';
 import { firstTurn, RunTurn } from './run-turn.js';
 
 /** Chat requests to a template. Each is a run, which is cancelled when its last client leaves. */
@@ -32,7 +32,7 @@ export class ChatRuns {
     request: Request,
     response: Response,
     question: ChatQuestion,
-    asked: Asked,
+    asked: TemplateRequest,
     body: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
   ): Promise<void> {
     const { template, caller } = asked;
@@ -49,7 +49,7 @@ export class ChatRuns {
    * Sends the last message as the answer to a run that has asked, and shows how the run goes on. Throws REQUEST_INVALID for an answer that
    * is too long, STORE_*, LOG_UNAVAILABLE, before anything is written.
    */
-  async goOn(response: Response, asked: Asked, { runId, seq: sent, usage }: AnsweredRun, repeat: RepeatKey): Promise<void> {
+  async goOn(response: Response, asked: TemplateRequest, { runId, seq: sent, usage }: AnsweredRun, repeat: RepeatKey): Promise<void> {
     const { whole, caller } = asked;
     const { content: text } = lastTurn(whole);
     if (text.length > longestCommandText)
@@ -59,7 +59,9 @@ export class ChatRuns {
     const session = this.sessionOf(response, caller);
     const run: AcceptedRun = { runId, attached: true, requestedAt: await this.state.now() };
     // Attached first: a client that leaves from here on cancels the run, as in its first turn.
-    const answering = session.attach(run).then(() => sent ?? this.commands.issue(runId, caller.actor, { name: 'answer', text }, repeat.key));
+    const answering = session
+      .attach(run)
+      .then(() => sent ?? this.commands.issue(runId, caller.actor, { name: 'answer', text }, repeat.key));
     const answer = await session.accepting(answering);
     this.options.logger.info('a message answers the question of a run', { run: runId, command: answer, repeated: sent !== null });
     if (!session.open) return;
@@ -75,7 +77,7 @@ export class ChatRuns {
   private show(
     response: Response,
     session: ChatSession,
-    asked: Asked,
+    asked: TemplateRequest,
     { run, turn, id }: { readonly run: AcceptedRun; readonly turn: RunTurn; readonly id: string },
   ): void {
     const { whole, template, caller } = asked;

@@ -31,14 +31,14 @@ import type { QuestionEntry, RunTurn } from './run-turn.js';
 /** Makes the answer at the end of a run satisfy the requested schema. Never rejects. */
 export type Fit = (end: RunCompletedEntry) => Promise<RunCompletedEntry>;
 /** A request of a client to a template. */
-export interface Asked {
+export interface TemplateRequest {
   /** With its whole conversation, and its last message as it came. */
   readonly whole: ChatQuestion;
   readonly template: Template;
   readonly caller: Caller;
 }
 /** A run as one response shows it. */
-export interface Shown extends Asked {
+export interface Shown extends TemplateRequest {
   readonly run: AcceptedRun;
   readonly turn: RunTurn;
   readonly frame: ChunkFrame;

@@ -1,6 +1,6 @@
 import { runProcess } from '@conclave/host';
 import type { OpenProbe } from '@conclave/platform';
-import { LearningModule, MergerModule } from '@conclave/service-merger';
+import { DeliveryModule, deliversOutside, LearningModule, MergerModule } from '@conclave/service-merger';
 
 /** Runs the service until a signal ends it. Only tests pass a probe. */
 export async function start(openProbe?: OpenProbe): Promise<void> {
@@ -11,7 +11,10 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: () => ['judge'],
-    also: { learning: () => LearningModule.register() },
+    also: {
+      learning: () => LearningModule.register(),
+      delivery: ({ configuration }) => (deliversOutside(configuration) ? DeliveryModule.register() : null),
+    },
     module: ({ configuration }) =>
       MergerModule.register({ storePrompts: configuration.store_prompts, parkMs: configuration.gateway.park_s * 1_000 }),
   });

@@ -14,7 +14,7 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule, runFolding } from '@conclave/service-merger';
+import { DeliveryModule, deliversOutside, LearningModule, MergerModule, runFolding } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 
 export interface OpenSystemOptions {
@@ -72,6 +72,7 @@ export async function openSystem({ loaded, observers, doors, localServers }: Ope
       ['experts', ExpertsModule.register({ storePrompts, readPages: loaded.configuration.search.read_pages }), workers],
       ['merger', MergerModule.register({ storePrompts, parkMs: gatewaySettings.park_s * 1_000 }), ['judge']],
       ['learning', LearningModule.register(), []],
+      ...(deliversOutside(loaded.configuration) ? [['delivery', DeliveryModule.register(), []] as const] : []),
       ['graph-ingest', GraphIngestModule.register({ storePrompts }), []],
     ] as const;
     const served: Served[] = [];

@@ -35,6 +35,8 @@ export {
   Allowance,
   type AnyEvent,
   CallRecorded,
+  Delivery,
+  DeliveryRecorded,
   CommandIssued,
   EarlierResult,
   type EventType,

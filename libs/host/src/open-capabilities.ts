@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Ports } from '@conclave/platform';
-import type { Embedder, Vectors } from '@conclave/ports';
+import type { Embedder, Vectors, Webhooks } from '@conclave/ports';
 import type { Keep } from './cluster.js';
 import { providerOf } from './open-models.js';
 import type { OpenPortsOptions, AppName } from './opening.js';
 
-export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder'>>;
+export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder' | 'webhooks'>>;
 
 /** Capabilities by service; each starts on first use. */
 const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
@@ -17,6 +17,7 @@ const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
   pages: ['experts', 'standalone'],
   documents: ['gateway', 'graph-ingest', 'standalone'],
   vectors: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
+  webhooks: ['merger', 'standalone'],
   embedder: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
 };
 
@@ -53,9 +54,25 @@ export async function openCapabilities(
       : null,
     pages: uses('pages') ? keep((await import('@conclave/adapter-documents')).openPageReader({ allowHosts: search.allow_hosts })) : null,
     documents: uses('documents') ? keep((await import('@conclave/adapter-documents')).openDocumentReader()) : null,
+    webhooks: uses('webhooks') ? await openWebhooks(loaded, keep) : null,
     vectors,
     embedder: vectors ? keep(await openEmbedder(loaded)) : null,
   };
+}
+
+/** Null where none is configured. */
+async function openWebhooks({ configuration, secrets }: Loaded, keep: Keep): Promise<Webhooks | null> {
+  const settings = Object.entries(configuration.webhooks);
+  if (settings.length === 0) return null;
+  const documents = await import('@conclave/adapter-documents');
+  const webhooks = settings.map(([name, { preset, url, chat = '', allow_private, timeout_s, attempts }]) => {
+    const { secret = '', token = '', url: hidden } = secrets.webhooks[name] ?? {};
+    const address = hidden ?? url ?? '';
+    const bounds = { allowPrivate: allow_private, timeoutMs: timeout_s * 1_000, attempts };
+    if (preset === 'telegram') return [name, { preset, token, chat, ...(address === '' ? {} : { url: address }), ...bounds }] as const;
+    return [name, preset === 'signed' ? { preset, url: address, secret, ...bounds } : { preset, url: address, ...bounds }] as const;
+  });
+  return keep(documents.openWebhooks({ webhooks: Object.fromEntries(webhooks) }));
 }
 
 /** Null if processes cannot share vectors: a cluster without ChromaDB. */

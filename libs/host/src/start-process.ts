@@ -44,8 +44,8 @@ export interface ProcessOptions {
   readonly extend?: (extensions: readonly string[]) => Promise<void>;
   /** The service's module on the log; absent if the service consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
-  /** Further services of this process on the same stores, by name: each has its own consumer group and serves no task class. */
-  readonly also?: Readonly<Record<string, (loaded: Loaded) => ServeOptions['module']>>;
+  /** Further services of this process on the same stores, by name: each has its own consumer group and serves no task class; null: not here. */
+  readonly also?: Readonly<Record<string, (loaded: Loaded) => ServeOptions['module'] | null>>;
   /** Runs beside the module, such as an HTTP server. Its `close` runs first at shutdown. */
   readonly beside?: (process: RunningProcess) => Promise<{ close(): Promise<void> }>;
 }
@@ -131,7 +131,9 @@ async function startProcess(options: ProcessOptions): Promise<void> {
     shutdown.add('service', () => served.close());
   }
   for (const [name, module] of Object.entries(options.also ?? {})) {
-    const served = await serve({ service: name, module: module(loaded), ports, observers, process: { ...identity, classes: [] }, graceMs });
+    const made = module(loaded);
+    if (!made) continue;
+    const served = await serve({ service: name, module: made, ports, observers, process: { ...identity, classes: [] }, graceMs });
     shutdown.add(name, () => served.close());
   }
   const beside = await options.beside?.({ loaded, observers, ports, identity, shutdown });

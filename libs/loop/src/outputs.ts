@@ -1,4 +1,5 @@
 import {
+  parentTaskOf,
   completedId,
   type Draft,
   type Ending,
@@ -128,7 +129,7 @@ function completedEvent(
 ): Event {
   const { run, strategies } = leaving;
   const { template, caller, cached, caching, requestedAt, goal } = run.request;
-  const { complexity, review, unique, results } = strategies(run.strategy).report(viewOf(run, strategies, null));
+  const { complexity, review, unique, results, deliver = [] } = strategies(run.strategy).report(viewOf(run, strategies, null));
   return makeEvent(
     RunCompleted,
     { id: completedId(run.runId), runId: run.runId, source: 'merger', time: at },
@@ -142,6 +143,7 @@ function completedEvent(
       rounds,
       failure,
       ...(results ? { remember: { kind: template.strategy, results: [...answerToKeep(goal, ending, answer), ...results] } } : {}),
+      ...(deliver.length > 0 && ending.outcome !== 'cancelled' && parentTaskOf(run.runId) === null ? { deliver: [...deliver] } : {}),
       question: goal,
       assessed: run.assessed,
       insight: answer?.insight ?? null,

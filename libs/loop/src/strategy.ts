@@ -98,6 +98,8 @@ export interface Report {
   readonly unique?: boolean;
   /** What the steps brought, by id, for later runs to recall; the engine adds the answer. Absent: nothing is kept. */
   readonly results?: readonly { readonly id: string; readonly text: string }[];
+  /** Names of webhooks that get the result of a run that was not cancelled. Those of a child run get nothing. */
+  readonly deliver?: readonly string[];
 }
 
 /**

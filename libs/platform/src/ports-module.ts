@@ -13,6 +13,7 @@ import {
   SYMBOLIC,
   TOOLS,
   VECTORS,
+  WEBHOOKS,
   type Blobs,
   type DocumentReader,
   type Embedder,
@@ -26,6 +27,7 @@ import {
   type Symbolic,
   type ToolServers,
   type Vectors,
+  type Webhooks,
 } from '@conclave/ports';
 import type { Logger } from './logging/logger.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -51,6 +53,7 @@ export interface Ports {
   readonly documents?: DocumentReader | null;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
+  readonly webhooks?: Webhooks | null;
   /** Closes all of them in an order that loses nothing. */
   close(): Promise<void>;
 }
@@ -81,6 +84,7 @@ export class PortsModule {
       [DOCUMENTS, ports.documents ?? null],
       [VECTORS, ports.vectors ?? null],
       [EMBEDDER, ports.embedder ?? null],
+      [WEBHOOKS, ports.webhooks ?? null],
       [LOGGER, observers.logger],
       [METRICS, observers.metrics],
       [PROBE, observers.probe],

@@ -198,7 +198,9 @@ export {
   SYMBOLIC,
   TOOLS,
   VECTORS,
+  WEBHOOKS,
 } from './tokens.js';
+export type { Posting, RunResult, Webhooks } from './webhooks/webhooks.js';
 export { MemoryVectorStore } from './vectors/memory-vectors.js';
 export { queryWords } from './vectors/query-words.js';
 export {

@@ -12,3 +12,4 @@ export const TOOLS = Symbol('ToolServers');
 export const PAGES = Symbol('PageReader');
 export const DOCUMENTS = Symbol('DocumentReader');
 export const SYMBOLIC = Symbol('Symbolic');
+export const WEBHOOKS = Symbol('Webhooks');

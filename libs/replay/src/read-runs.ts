@@ -28,8 +28,8 @@ export async function readRuns(
     const held = new Held(limit);
     for (const topic of ['audit', ...topics.filter(isRead)])
       for await (const record of log.read(topic, runId !== null && isKeyedByRun(topic) ? runId : undefined)) {
-        // The audit also records settings, which belong to no run.
-        if (record.event?.type === 'SettingChanged') continue;
+        // The audit also records settings, which belong to no run, and what became of a result after its run.
+        if (record.event?.type === 'SettingChanged' || record.event?.type === 'DeliveryRecorded') continue;
         const id = record.event?.runId ?? record.headers['ce_runid'];
         if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;
         else if (!done.has(id) && (wanted === null || wanted.has(id))) held.of(id, topic === 'audit')?.(record);

@@ -12,7 +12,7 @@ export { synthesisAsk, wantsJson } from './asks/synthesis.js';
 export { thinkingAsk } from './asks/thinking.js';
 export { addCapability, addedCapabilities, capabilityOf, declaredCapabilities } from './capabilities/declared.js';
 export { canSee, hasImage, withVision } from './committee/vision.js';
-export { answerScopeText, type CacheQuery, exactAnswerText, isWithoutHistory, planText } from './learning/cache-keys.js';
+export { answerScopeText, type CacheQuery, deliveriesKey, exactAnswerText, isWithoutHistory, planText } from './learning/cache-keys.js';
 export {
   documentsTag,
   graphContextMs,

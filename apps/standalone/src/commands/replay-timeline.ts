@@ -102,6 +102,8 @@ function summaryOf(event: AnyEvent): string {
       const { purpose, model, status, attempt, usage, durationMs, failure } = event.data;
       return said(purpose, model, status, failure && short(failure.message, 100), `attempt ${attempt}`, `${durationMs} ms`, spent(usage));
     }
+    case 'DeliveryRecorded':
+      return said(event.data.webhook, event.data.status, event.data.failure && short(event.data.failure.message, 100));
     case 'LetterSettled':
       return said(
         `letter ${event.data.letter} was ${event.data.action} by ${event.data.actor}`,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { WebhookName, WebhookSettings } from './webhooks.js';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';
@@ -121,6 +122,10 @@ export const Configuration = z.strictObject({
   reasoning: ReasoningOptions.default(ReasoningOptions.parse({})).describe(
     'options of all templates with `strategy: reasoning`; those of a template itself come first',
   ),
+  webhooks: z
+    .record(WebhookName, WebhookSettings)
+    .default({})
+    .describe('places outside that templates may send results to, by the name that `default_delivery` gives'),
   extensions: z
     .array(z.string().min(1))
     .default([])

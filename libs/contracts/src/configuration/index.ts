@@ -6,4 +6,5 @@ export { EnvName, ModelSettings, ProviderName, ProviderSettings } from './provid
 export { KafkaSettings, Neo4jSettings, RedisSettings, StoreSettings, type TlsSettings } from './stores.js';
 export type { Mode } from './mode.js';
 export { ReasoningOptions } from './reasoning.js';
+export { type WebhookSettings } from './webhooks.js';
 export * from './shape.js';

@@ -40,6 +40,11 @@ export const ReasoningOptions = z.strictObject({
     .enum(['runs', 'always', 'never'])
     .default('runs')
     .describe('who may be asked what only the user can say: runs of /v1/runs, chats too, or nobody'),
+  default_delivery: z
+    .array(z.string().min(1).max(40))
+    .max(10)
+    .default(['memory'])
+    .describe('where results go: `memory`, which always gets them, and names under `webhooks`'),
   prompts: z
     .strictObject({
       planning: promptFor('plans the steps'),

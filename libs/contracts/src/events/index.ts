@@ -1,6 +1,6 @@
 import type { Event, EventOf, EventSpec } from '../event.js';
 import { CommandIssued, GapDetected, PlanCreated, PlanRequested, TimerFired } from './plan.js';
-import { CallRecorded, KnowledgeProposed, LetterSettled, RunCompleted, SettingChanged, StepRecorded } from './record.js';
+import { CallRecorded, DeliveryRecorded, KnowledgeProposed, LetterSettled, RunCompleted, SettingChanged, StepRecorded } from './record.js';
 import { ResultReady, TaskDispatched } from './task.js';
 
 /** All events. The registry, the documentation and the test table are made from this list. */
@@ -16,6 +16,7 @@ export const events = [
   KnowledgeProposed,
   StepRecorded,
   CallRecorded,
+  DeliveryRecorded,
   LetterSettled,
   SettingChanged,
 ] as const;

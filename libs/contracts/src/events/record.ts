@@ -36,7 +36,7 @@ export const RunCompleted = defineEvent({
   topic: 'run.completed',
   key: 'run',
   from: ['merger'],
-  to: ['graph-ingest', 'learning'],
+  to: ['graph-ingest', 'learning', 'delivery'],
   doc: 'The only terminal event of a run. Caching, learning and ingestion start from it.',
   schema: z.object({
     outcome: Outcome,
@@ -90,6 +90,7 @@ export const RunCompleted = defineEvent({
       })
       .optional()
       .describe('results that later runs of the tenant may recall'),
+    deliver: z.array(z.string()).optional().describe('webhooks that get the result, by their names'),
     failure: FailureNote.nullable(),
     startedAt: Timestamp,
     completedAt: Timestamp,
@@ -194,6 +195,29 @@ export const CallRecorded = defineEvent({
   }),
 });
 export type CallRecorded = EventOf<typeof CallRecorded>;
+
+/** How the delivery of a result to one webhook ended. */
+export const Delivery = z.object({
+  webhook: z.string().describe('name under `webhooks`'),
+  status: z
+    .enum(['delivered', 'failed', 'unknown', 'late'])
+    .describe('unknown: the process that sent it ended meanwhile, and it is not sent again; late: the run had ended long ago'),
+  attempts: z.int().nonnegative().describe('attempts, of a delivered one'),
+  failure: FailureNote.nullable(),
+  at: Timestamp,
+});
+export type Delivery = z.infer<typeof Delivery>;
+
+export const DeliveryRecorded = defineEvent({
+  type: 'DeliveryRecorded',
+  topic: 'audit',
+  key: 'run',
+  from: ['delivery'],
+  to: ['replay'],
+  doc: 'The result of a run was sent to a webhook, or could not be. The run had ended before.',
+  schema: Delivery,
+});
+export type DeliveryRecorded = EventOf<typeof DeliveryRecorded>;
 
 export const LetterSettled = defineEvent({
   type: 'LetterSettled',

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Delivery } from '../events/record.js';
 import { RunId } from '../ids.js';
 import { RunLimits } from '../template.js';
 import { CacheHit, Complexity, FailureNote, HistoryEntry, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';
@@ -117,6 +118,10 @@ export const RunView = z.object({
   history: z.array(HistoryEntry),
   decisions: z.array(DecisionView),
   commands: z.array(CommandView).default([]).describe('in the order in which they came'),
+  deliveries: z
+    .array(Delivery)
+    .optional()
+    .describe('what became of its result at each webhook of its template; absent while nothing was sent'),
   waitsFor: z
     .object({ question: z.string(), deadline: Timestamp })
     .nullable()

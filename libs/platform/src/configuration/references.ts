@@ -44,6 +44,7 @@ export function checkReferences(configuration: Configuration): readonly PathProb
     ...checkProviders(configuration),
     ...checkKeys(configuration),
     ...checkClasses(configuration),
+    ...checkWebhooks(configuration),
   ];
 }
 
@@ -114,6 +115,38 @@ function checkNames({ templates, extensions }: Configuration): PathProblem[] {
       check('capability', 'Capabilities', name, evidenceCapabilities, ['templates', id, 'capabilities', i]),
     ),
   ]);
+}
+
+/** Parts that a webhook of a preset cannot do without, and results that are sent to none. */
+function checkWebhooks({ webhooks, reasoning, templates }: Configuration): PathProblem[] {
+  const names = Object.keys(webhooks);
+  const incomplete = Object.entries(webhooks).flatMap(([name, webhook]): PathProblem[] => {
+    const { preset, url, url_env, secret_env, token_env, chat } = webhook;
+    const needed = {
+      signed: [url ?? url_env ? [] : ['url'], secret_env ? [] : ['secret_env']],
+      telegram: [token_env ? [] : ['token_env'], chat ? [] : ['chat']],
+      discord: [url ?? url_env ? [] : ['url_env']],
+    }[preset].flat();
+    return needed.map((part) => ({
+      path: ['webhooks', name],
+      atKey: true,
+      problem: `a webhook with \`preset: ${preset}\` needs \`${part}\`.`,
+      remedy: `Add \`${part}\`.`,
+    }));
+  });
+  const check = (listed: unknown, path: readonly PropertyKey[]): PathProblem[] =>
+    (Array.isArray(listed) ? (listed as unknown[]) : []).flatMap((name, i): PathProblem[] => {
+      if (typeof name !== 'string' || name === 'memory' || names.includes(name)) return [];
+      const remedy = names.length > 0 ? `Webhooks: ${names.join(', ')}.` : 'Add it under `webhooks`.';
+      return [{ path: [...path, i], problem: `no webhook is called \`${name}\`.`, remedy }];
+    });
+  return [
+    ...incomplete,
+    ...check(reasoning.default_delivery, ['reasoning', 'default_delivery']),
+    ...Object.entries(templates).flatMap(([id, { options }]) =>
+      check(options['default_delivery'], ['templates', id, 'options', 'default_delivery']),
+    ),
+  ];
 }
 
 function checkSplits({ templates }: Configuration): PathProblem[] {

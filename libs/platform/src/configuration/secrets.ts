@@ -16,6 +16,8 @@ export interface Secrets {
   readonly providerKeys: Readonly<Record<string, string>>;
   /** Name under `keys` -> API key of a client. */
   readonly clientKeys: Readonly<Record<string, string>>;
+  /** Name under `webhooks` -> its address, key and token, as far as they are secrets. */
+  readonly webhooks: Readonly<Record<string, { readonly url?: string; readonly secret?: string; readonly token?: string }>>;
   readonly kafka: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly redis: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly neo4j: { readonly user?: string; readonly password?: string };
@@ -66,6 +68,14 @@ export function resolveSecrets(
     if (key === '') problems.push({ path: at, atKey: true, problem: 'its file is empty.', remedy: 'Put the key into the file.' });
     if (key) clientKeys[name] = key;
   }
+  const webhooks: Record<string, Secrets['webhooks'][string]> = {};
+  for (const [name, setting] of Object.entries(configuration.webhooks)) {
+    const at = ['webhooks', name];
+    const url = fromEnv(setting.url_env, [...at, 'url_env']);
+    const secret = fromEnv(setting.secret_env, [...at, 'secret_env']);
+    const held = fromEnv(setting.token_env, [...at, 'token_env']);
+    webhooks[name] = { ...(url ? { url } : {}), ...(secret ? { secret } : {}), ...(held ? { token: held } : {}) };
+  }
   const { kafka, redis, neo4j, chroma } = configuration.stores;
   const token = fromEnv(chroma?.token_env, ['stores', 'chroma', 'token_env']);
   const login = (user: string | undefined, password: string | undefined) => ({
@@ -75,6 +85,7 @@ export function resolveSecrets(
   const secrets: Secrets = {
     providerKeys,
     clientKeys,
+    webhooks,
     kafka: {
       ...login(
         fromEnv(kafka?.sasl.user_env, ['stores', 'kafka', 'sasl', 'user_env']),

@@ -48,6 +48,12 @@ export const metricList = {
   },
   plans_total: { kind: 'counter', unit: 'plans', labels: ['result'], help: 'plans made: ok, fallback (single general task) or failed' },
   tasks_total: { kind: 'counter', unit: 'tasks', labels: ['capability', 'status'], help: 'tasks answered by workers' },
+  deliveries_total: {
+    kind: 'counter',
+    unit: 'results',
+    labels: ['webhook', 'status'],
+    help: 'results of runs that were sent to a webhook, by how it ended: delivered, failed, unknown or late',
+  },
   task_seconds: { kind: 'histogram', unit: 's', labels: ['capability'], help: 'time a worker spent on a task', buckets: seconds },
   model_calls_total: { kind: 'counter', unit: 'calls', labels: ['model', 'purpose', 'status'], help: 'model and tool calls' },
   model_tokens_total: {

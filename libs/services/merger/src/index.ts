@@ -1,3 +1,4 @@
+export { DeliveryModule, deliversOutside } from './delivery/delivery.module.js';
 export { chainHash, stateHash } from './step-hash.js';
 export { JudgeHandler } from './judge.handler.js';
 export { LearningHandler } from './learning/learning.handler.js';

@@ -9,6 +9,9 @@ export type CacheQuery = Pick<PlanRequested['data'], 'goal' | 'conversation' | '
   readonly complexity: PlanRequested['data']['complexity'];
 };
 
+/** Where the deliveries of a run's result are kept. */
+export const deliveriesKey = (runId: string): string => `deliveries/${runId}`;
+
 /** Sorts keys, so that their order does not matter. */
 const ordered = (value: unknown): unknown =>
   Array.isArray(value)

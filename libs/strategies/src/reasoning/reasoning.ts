@@ -286,6 +286,7 @@ export const reasoning: AskingStrategy<Own> = {
         ? [{ id: ref.slice(ref.indexOf('/') + 1), text: bounded(`${spec.task}: ${result.text}`, longestResult) }]
         : [],
     ),
+    deliver: [...new Set(optionsOf(view.template).default_delivery)].filter((name) => name !== 'memory'),
     unique: view.run.memory.userInputs.length > 0 || stepTasks(view).some(([, { spec }]) => spec.capability === 'mcp'),
   }),
 };

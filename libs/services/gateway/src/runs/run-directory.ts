@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure, isTerminal, noUsage, type PlanRequested, RunId, type RunView } from '@conclave/contracts';
+import { type Caller, Delivery, Failure, isTerminal, noUsage, type PlanRequested, RunId, type RunView } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
+import { deliveriesKey } from '@conclave/strategies';
+import * as z from 'zod';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { StreamHub } from '../stream/stream-hub.js';
 
@@ -29,7 +31,16 @@ export class RunDirectory {
     let stored = await this.state.runs.read(id);
     if (header.data.cached && !stored?.terminal && (await this.ends(id))) stored = await this.state.runs.read(id);
     const view = stored ? this.options.describeRun(stored.state) : acceptedView(header);
-    return { ...view, usage: { ...view.usage, recorded: await this.state.usage.ofRun(id) } };
+    const deliveries = await this.deliveriesOf(header, stored?.terminal ?? false);
+    return { ...view, ...(deliveries ? { deliveries } : {}), usage: { ...view.usage, recorded: await this.state.usage.ofRun(id) } };
+  }
+
+  /** Looked up only for ended runs whose template sends results somewhere. */
+  private async deliveriesOf({ runId, data }: PlanRequested, hasEnded: boolean): Promise<Delivery[] | null> {
+    const { default_delivery: places } = data.template.options ?? {};
+    if (!hasEnded || !Array.isArray(places) || places.every((place) => place === 'memory')) return null;
+    const entry = await this.state.caches.read(data.caller.tenant, deliveriesKey(runId));
+    return z.array(Delivery).safeParse(entry?.value).data ?? null;
   }
 
   /** Resolves to whether the run ends within the wait. */

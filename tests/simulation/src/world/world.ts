@@ -1,5 +1,5 @@
 import { rateWindow } from '@conclave/calls';
-import { collectionsSetting } from '@conclave/contracts';
+import { collectionsSetting, Failure } from '@conclave/contracts';
 import {
   MemoryBlobs,
   MemoryBroker,
@@ -45,9 +45,10 @@ const questionOn = (n: number, hops: number): string =>
   `What is topic t${String.fromCharCode(97 + n)}q${hops > 0 ? `, hops ${hops}` : ''}?`;
 
 /** All of a simulated system: the stores, the processes that come and go over them, the clients, and what was observed. */
-
 export class World implements Surroundings {
   readonly plan: StormPlan;
+  /** Why a process could not start although its stores were there: this world is no model of the product. */
+  broken: Error | null = null;
   readonly observations = new Observations();
   readonly clock: Clock;
   readonly stores: MemoryStores;
@@ -213,8 +214,11 @@ export class World implements Surroundings {
         this.noteStarted(process);
         if (process.gateway) for (const tell of this.waitingForGateway.splice(0)) tell();
       },
-      // A process that cannot start ends, and its supervisor starts it again.
-      () => process.die('while it starts'),
+      (error: unknown) => {
+        // A process whose stores are away ends, and its supervisor starts it again; no other error is simulated.
+        if (!(error instanceof Failure)) this.broken ??= new Error(`${process.id} cannot start.`, { cause: error });
+        process.die('while it starts');
+      },
     );
   }
 

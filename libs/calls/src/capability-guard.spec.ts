@@ -154,7 +154,7 @@ describe('the policy', () => {
 
 describe('the circuit breaker of a capability', () => {
   const openMs = 300_000;
-  const policies: Policies = { '*': { breaker: { failures: 3, open_s: 300 } } };
+  const policies: Policies = { '*': { breaker: { failures: 3, open_s: 300, counts: 'outages' } } };
 
   it('opens after three failures in a row, for every process and this tenant alone, and closes when one probe succeeds', async () => {
     const [one, two] = [process('one', policies), process('two', policies)];
@@ -170,6 +170,14 @@ describe('the circuit breaker of a capability', () => {
     expect(await three.call()).toBe('CAPABILITY_UNWELL');
     shift += openMs;
     expect([await process('four', policies).call(), await process('five', policies).call()]).toEqual(['reply', 'reply']);
+  });
+
+  it('counts by default only failures for which the caller waited a second', async () => {
+    const { call } = process('one', { '*': { breaker: { failures: 1 } } });
+    for (let n = 0; n < 8; n += 1) expect(await call({}, fails('SEARCH_UNAVAILABLE'))).toBe('SEARCH_UNAVAILABLE');
+    const late = () => new Promise<string>((_, reject) => setTimeout(reject, 1_010, new Failure('SEARCH_UNAVAILABLE')));
+    expect(await call({}, late)).toBe('SEARCH_UNAVAILABLE');
+    expect(await call()).toBe('CAPABILITY_UNWELL');
   });
 
   it('does not count what the arguments are to blame for, and errors that a tool answers with only where the policy says so', async () => {

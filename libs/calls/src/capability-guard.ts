@@ -56,13 +56,15 @@ export class CapabilityGuard {
     const { breaker } = policies.at(-1)!;
     const settle = await this.gate(name, task.data.tenant, breaker, by).enter();
     let health: CallHealth = 'neither';
+    const begunAt = performance.now();
     try {
       const reply = await perform();
       const counted = breaker.counts === 'errors' ? 'unwell' : 'neither';
       health = call.isError?.(reply) ? counted : 'well';
       return reply;
     } catch (error) {
-      health = healthOf(error, call.timeoutMs, unwellCodes);
+      const isFast = performance.now() - begunAt < delayMs;
+      health = breaker.counts === 'delays' && isFast ? 'neither' : healthOf(error, call.timeoutMs, unwellCodes);
       throw error;
     } finally {
       await settle(health);
@@ -103,6 +105,12 @@ export class CapabilityGuard {
     );
   }
 }
+
+/**
+ * Milliseconds from which a failed call counts as a delay. A server that refuses at once keeps nobody waiting, and is found again in the
+ * moment in which it is back.
+ */
+const delayMs = 1_000;
 
 /** Beginning of the names under which calls are counted. */
 export const rateWindow = 'rate:';

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { defaultBreaker } from '@conclave/ports';
+import { until } from '@conclave/test-support';
 import type { ProviderConfig } from './configuration.js';
 import { discoverLocalServers, gatewayMark, natureOf, providerFromEnvironment } from './discover.js';
 import { openProviders } from './providers.js';
@@ -174,6 +175,17 @@ describe('the list of models', () => {
     await passing.list();
     await passing.list();
     expect(lists()).toBe(3);
+  });
+
+  it('is read again soon after a server did not answer', async () => {
+    let answers = false;
+    const route = (_: unknown, response: ServerResponse): void =>
+      void response.writeHead(answers ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(models('a')));
+    const server = await serve({ '/v1/models': route });
+    const opened = open({ p: local(server.url) }, { timeouts: { list_failed_ttl_ms: 50 } });
+    expect(await opened.list()).toEqual([]);
+    answers = true;
+    await until('the list', async () => (await opened.list()).length === 1, { timeoutMs: 5_000 });
   });
 
   it('has the context that Ollama really uses, and says how to raise it', async () => {

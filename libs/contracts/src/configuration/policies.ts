@@ -34,9 +34,11 @@ const CapabilityBreaker = z.strictObject({
   failures: z.int().min(1).max(100).default(5).describe('failed calls in a row after which it gets no calls'),
   open_s: z.number().min(1).max(86_400).default(30).describe('seconds without calls; then one call tests whether it works again'),
   counts: z
-    .enum(['outages', 'errors'])
-    .default('outages')
-    .describe('what is a failure: no usable reply; or also a tool that answers with an error'),
+    .enum(['delays', 'outages', 'errors'])
+    .default('delays')
+    .describe(
+      'what is a failure: no usable reply after a second or more; no usable reply at all; or also a tool that answers with an error',
+    ),
 });
 
 /** What a capability or a tool may be used for. Every part has a default. */

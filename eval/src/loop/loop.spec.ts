@@ -12,7 +12,7 @@ describe('two-hop questions through the engine', () => {
     measured = await measureLoops(180, 23);
   }, 120_000);
 
-  it('are found more often by each loop, with more calls where one search is not enough', () => {
+  it('are found more often by each loop, with more calls when one search is not enough', () => {
     const { hops, questions } = measured;
     const hard = questions.flatMap(({ kind }, at) => (kind === 'one named' ? [at] : []));
     expect(hard.length).toBeGreaterThanOrEqual(30);
@@ -25,7 +25,7 @@ describe('two-hop questions through the engine', () => {
     }
   });
 
-  it('gain nothing where other texts are read: the second query comes from what was retrieved', () => {
+  it('gain nothing when other texts are read: the second query depends on the retrieved text', () => {
     expect(recallOf(measured.control['single-pass'])).toBe(recallOf(measured.hops['single-pass']));
     for (const name of loops) {
       const [low, high] = interval(gains(measured.control, name));
@@ -34,7 +34,7 @@ describe('two-hop questions through the engine', () => {
     }
   });
 
-  it('would gain there, too, with a planner that knew what it looks for', async () => {
+  it('would gain then, too, with a planner that knew the wanted text', async () => {
     const { control } = await measureLoops(100, 23, ({ found, gold }) =>
       gold.filter((title) => !found.some((paragraph) => paragraph.title === title)),
     );
@@ -46,25 +46,25 @@ describe('the scripted planner', () => {
   const company = { title: 'Elmstone Rope Company', text: 'The Elmstone Rope Company was founded by Ada Pell.' };
   const known = { question: 'Where was the founder of the Elmstone Rope Company born?', queries: [], gold: [] };
 
-  it('asks for names that stand in the paragraph that the question names, each once', () => {
+  it('asks for names in the paragraph that the question names, each once', () => {
     const other = { title: 'Crow Hill', text: 'Crow Hill has a Town Hall.' };
     expect(leads({ ...known, found: [other, company] })).toEqual(['Ada Pell']);
     expect(leads({ ...known, found: [company], queries: ['Ada Pell'] })).toEqual([]);
   });
 
-  it('is done where two paragraphs that the question names were found', () => {
+  it('is done when two paragraphs that the question names were found', () => {
     const question = 'Where was Ada Pell, founder of the Elmstone Rope Company, born?';
     expect(leads({ ...known, question, found: [company, { title: 'Ada Pell', text: 'Born in Crow Hill.' }] })).toEqual([]);
   });
 
-  it('gets as many questions of each kind, and names the second paragraph in two of three', () => {
+  it('receives equally many questions of each kind, and names the second paragraph in two of three', () => {
     const questions = mixed(twoHopCorpus(120).questions);
     for (const kind of kinds) expect(questions.filter((one) => one.kind === kind).length).toBe(questions.length / 3);
     for (const { kind, question, gold } of questions)
       expect([namesTitle(question, gold[0]), namesTitle(question, gold[1])]).toEqual([true, kind !== 'one named']);
   });
 
-  it('is compared by an interval that lies around the mean', () => {
+  it('is compared by an interval around the mean', () => {
     const [low, high] = interval([1, 1, 0, 0, 1, 0, -1, 1]);
     expect([low < 0.375, high > 0.375]).toEqual([true, true]);
   });

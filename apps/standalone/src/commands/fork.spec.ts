@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('replay --fork on the data folder of a stopped server', () => {
-  it('goes on live from the step, shows progress, then both runs side by side', async () => {
+  it('continues live from the step, shows progress, then both runs side by side', async () => {
     const { code, text, progress } = await forked();
     expect(code).toBe(exitCodes.answered);
     expect(progress).toMatch(new RegExp(`Up to here as ${original.id} up to its step ${step}; from here on live`));
@@ -76,13 +76,13 @@ describe('replay --fork on the data folder of a stopped server', () => {
     expect(said).toMatch(new RegExp(`^${fork.id}: same decisions, same state: `));
   });
 
-  it('cancels the fork when the user gives up', async () => {
+  it('cancels the fork when the user interrupts it', async () => {
     const { code, text } = await forked({ signal: AbortSignal.abort() });
     expect(code).toBe(exitCodes.cancelled);
     expect(text).toMatch(/outcome .* cancelled/);
   });
 
-  it('says what is wrong with a step, a run or a model', async () => {
+  it('reports an invalid step, run or model', async () => {
     await expect(forked({ step: 999 })).rejects.toThrow(/It has \d+ steps, so there is no step 999\./);
     await expect(forked({ runId: 'run_unknown000' })).rejects.toThrow(/No run has this id/);
     await expect(forked({ model: 'nobody' })).rejects.toThrow(/No template or model has this id/);
@@ -98,7 +98,7 @@ describe('the comparison', () => {
     return { ...original, id, answer, usage: { ...original.usage, total: usage } };
   };
 
-  it('lines up the facts of both, whatever they took, and marks what only one has', () => {
+  it('aligns the facts of both, whatever their durations, and marks facts that only one has', () => {
     const pair = {
       step: 2,
       original: view('run_a', 'Brest.', 9),

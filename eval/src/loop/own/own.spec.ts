@@ -15,7 +15,7 @@ import { areFound, isRight } from './scoring.js';
 jest.setTimeout(120_000);
 
 describe('a file of questions', () => {
-  it('holds questions with titles or answers, one or several; other lines are named with their number', () => {
+  it('holds questions with one or several titles or answers; other lines are reported with their number', () => {
     const text = [
       '{"question": "Who founded it?", "answers": "Ada Pell"}',
       '',
@@ -46,18 +46,18 @@ describe('an answer', () => {
     ['It took 17 years.', ['7'], false],
     ['I do not know.\n\nSources:\n[1] Saint Orrin', ['Saint Orrin'], false],
     [null, ['x'], false],
-  ])('is right where it holds an accepted answer as whole words: %s', (answer, accepted, right) => {
+  ])('is right when it contains an accepted answer as whole words: %s', (answer, accepted, right) => {
     expect(isRight(answer, accepted)).toBe(right);
   });
 
-  it('was found where all titles were', () => {
+  it('counts as found when all titles were found', () => {
     expect(areFound(['Ada Pell', 'The Mill'], ['docs/ada-pell.md', 'Mill', 'Other'])).toBe(true);
     expect(areFound(['Ada Pell', 'Brest'], ['Ada Pell'])).toBe(false);
   });
 });
 
 describe('the plot', () => {
-  it('puts costs on a round axis, and shows names as text', () => {
+  it('uses a round cost axis, and shows names as text', () => {
     expect([0, 3, 70, 1_000, 1_001].map(axisEnd)).toEqual([1, 5, 100, 1_000, 2_000]);
     const points = [
       { name: '<one>', cost: 0, share: 0, low: 0, high: 0 },
@@ -106,7 +106,7 @@ describe('own questions', () => {
     expect(answers.map((line) => (JSON.parse(line) as { line: number }).line).sort()).toEqual([1, 1, 2, 2]);
   });
 
-  it('keep what was measured when the user gives up', async () => {
+  it('keep the measured results when the user interrupts', async () => {
     const stop = new AbortController();
     const report = await measureOwn(
       material({ parallel: 1, signal: stop.signal, terminal: { write: (text) => void (text.startsWith('[1/4]') && stop.abort()) } }),
@@ -116,7 +116,7 @@ describe('own questions', () => {
     expect(readFileSync(join(home, 'report.jsonl'), 'utf8').trim().split('\n')).toHaveLength(1);
   });
 
-  it('are refused with what to change', async () => {
+  it('are refused with a message that says what to change', async () => {
     await expect(measureOwn(material({ questions: join(home, 'none.jsonl') }))).rejects.toThrow(/cannot be read/);
     await expect(measureOwn(material({ documents: file }))).rejects.toThrow(/is no folder of documents/);
     await expect(measureOwn(material({ templates: ['nobody'] }))).rejects.toThrow(/No template or model has this id/);

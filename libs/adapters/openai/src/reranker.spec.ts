@@ -37,7 +37,7 @@ const byDocuments: Handle = ({ query, documents }, response) =>
 describeReranker('RerankEndpoint', async () => ({ reranker: await open(byDocuments), dispose: async () => undefined }));
 
 describe('an endpoint for reranking', () => {
-  it('is asked at /rerank of its base URL for all documents, with the key and nothing else of ours', async () => {
+  it('receives all documents at /rerank of its base URL, with the key and no other private data', async () => {
     const calls: unknown[] = [];
     const reranker = await open(
       (asked, response, { url, headers }) => {
@@ -57,10 +57,9 @@ describe('an endpoint for reranking', () => {
     ['a plain error', (response: ServerResponse) => void response.writeHead(422).end('Failed to deserialize: missing field `texts`')],
     [
       'a list of faults',
-      (response: ServerResponse) =>
-        send(response, { detail: [{ type: 'missing', loc: ['body', 'texts'], msg: 'Field required' }] }, 422),
+      (response: ServerResponse) => send(response, { detail: [{ type: 'missing', loc: ['body', 'texts'], msg: 'Field required' }] }, 422),
     ],
-  ])('that takes texts is asked so from then on: %s', async (_, refuse) => {
+  ])('receives texts in the form it accepts from then on: %s', async (_, refuse) => {
     const asked: string[][] = [];
     const reranker = await open((body, response) => {
       asked.push(Object.keys(body));
@@ -75,7 +74,7 @@ describe('an endpoint for reranking', () => {
     ]);
   });
 
-  it('may leave texts out: they rank behind all others', async () => {
+  it('may leave texts out, which then rank last', async () => {
     const reranker = await open((_, response) => send(response, { results: [{ index: 2, relevance_score: -3.5 }] }));
     expect(await reranker.score('tower', ['a', 'b', 'c'], { signal })).toEqual([-4.5, -4.5, -3.5]);
   });
@@ -84,14 +83,22 @@ describe('an endpoint for reranking', () => {
     ['nothing', {}],
     ['no results', { results: [] }],
     ['a result of no text', { results: [{ index: 7, relevance_score: 1 }] }],
-    ['two results of a text', { results: [{ index: 0, relevance_score: 1 }, { index: 0, relevance_score: 2 }] }],
+    [
+      'two results of a text',
+      {
+        results: [
+          { index: 0, relevance_score: 1 },
+          { index: 0, relevance_score: 2 },
+        ],
+      },
+    ],
     ['a result without a number', { results: [{ index: 0, relevance_score: 'high' }] }],
-  ])('with an unusable reply fails: %s', async (_, body) => {
+  ])('fails with an unusable reply: %s', async (_, body) => {
     const reranker = await open((_asked, response) => send(response, body));
     expect((await failureOf(reranker.score('tower', ['a', 'b'], { signal }))).code).toBe('PROVIDER_REPLY_INVALID');
   });
 
-  it('is asked again where that helps, and is refused without quoting the texts', async () => {
+  it('is retried when that can help, and fails without quoting the texts', async () => {
     let calls = 0;
     const flaky = await open((asked, response) => {
       calls += 1;
@@ -104,7 +111,7 @@ describe('an endpoint for reranking', () => {
     expect([failure.code, failure.message.includes('secret')]).toEqual(['PROVIDER_REFUSED', false]);
   });
 
-  it('is left when the call is cancelled or the reranker closes', async () => {
+  it('is abandoned when the call is cancelled or the reranker closes', async () => {
     const left: Promise<void>[] = [];
     let arrived: () => void;
     const handle: Handle = (_, response) => {

@@ -11,7 +11,12 @@ import { filesUnder, projects, workspaceRoot } from './workspace.mjs';
 
 const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker|[a-z-]+\.faults)\.ts$/;
 /** Scripts that import the product. */
-const scripts = ['docs/print-docs.mjs', 'tests/support/recording/record-events.mjs', 'tests/support/recording/record-runs.mjs'];
+const scripts = [
+  'docs/print-docs.mjs',
+  'examples/run-example.mjs',
+  'tests/support/recording/record-events.mjs',
+  'tests/support/recording/record-runs.mjs',
+];
 /** Files that need Jest; built programs must not. */
 const testOnly = /(\.(spec|contract)|\/suites)\.ts$/;
 const inRoot = (...path) => join(workspaceRoot, ...path);

@@ -1,11 +1,11 @@
 // Pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): checks that everything cited exists. Runs nothing.
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { jest as program } from '../tests/support/jest/run.mjs';
 import { runInGroup } from '../tests/support/jest/process-group.mjs';
 import { levels, specFiles } from '../tests/support/jest/levels.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { filesUnder, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(60_000);
 
@@ -70,9 +70,9 @@ function flawOfEndToEnd(name, scenario) {
 }
 
 const sourcesOf = (folder) =>
-  readdirSync(join(workspaceRoot, folder), { recursive: true })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => text(join(folder, name)));
+  filesUnder(folder)
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => text(path));
 const isSuite = (name) => sourcesOf('libs/ports/src').some((source) => source.includes(`function ${name}(`));
 const hasId = (folder, id) => sourcesOf(folder).some((source) => source.includes(`id: '${id}'`));
 

@@ -33,7 +33,7 @@ describe('npm run bench without servers', () => {
     },
   );
 
-  it('names the benchmarks it knows when asked for another one, and names no host', async () => {
+  it('lists the known benchmarks for an unknown one, and names no host', async () => {
     const { code, text } = await runBench(['B99']);
     expect(text).toContain('There is no benchmark B99');
     for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10', 'B13']) expect(text).toContain(id);

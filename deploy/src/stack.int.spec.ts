@@ -45,7 +45,7 @@ describe('a private instance', () => {
   }, 120_000);
 });
 
-it('prerequisites say that the servers of these tests can run here', async () => {
+it('the prerequisites of these servers are installed', async () => {
   const { kafka, redis } = await prerequisites();
   expect([kafka.local, redis.local]).toEqual([true, true]);
 });
@@ -63,7 +63,7 @@ describe('up, status and down', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  it('start once, give fresh data unless told to keep it, and leave nothing behind', async () => {
+  it('start once, use fresh data unless told to keep it, and leave nothing behind', async () => {
     [port] = (await freePorts(1)) as [number];
     expect(await up()).toContain(`answers at redis://127.0.0.1:${port}`);
     expect(JSON.parse(readFileSync(path.join(home, 'env.json'), 'utf8'))).toEqual({ REDIS_URL: `redis://127.0.0.1:${port}` });
@@ -82,7 +82,7 @@ describe('up, status and down', () => {
     await stack('down');
   }, 60_000);
 
-  it('start Kafka again on its data when it is to be kept, whether it was stopped or killed', async () => {
+  it('restart Kafka on kept data, whether it was stopped or killed', async () => {
     const [broker, controller] = (await freePorts(2)) as [number, number];
     const own = mkdtempSync(path.join(os.tmpdir(), 'conclave-stack-kafka-'));
     const env = {
@@ -131,7 +131,7 @@ describe('up, status and down', () => {
     }
   }, 120_000);
 
-  it('refuse a port that another program holds, and leave that program alone', async () => {
+  it('refuse a port that another program uses, and leave that program running', async () => {
     await using other = await startRedis();
     port = other.ports.redis!;
     await expect(up()).rejects.toThrow(`Port ${port} for redis is taken by another program.`);

@@ -61,7 +61,7 @@ describe('a process that was started', () => {
     expect(isAlive(program)).toBe(false);
   });
 
-  it('is never confused with a later process that was given its id', async () => {
+  it('is never confused with a later process of the same id', async () => {
     const stranger = await startProgram('');
     expect(await stopProcess({ pid: stranger.pid, startedAt: 'another time' }, 200)).toBe('gone');
     expect(isAlive(stranger)).toBe(true);
@@ -81,7 +81,7 @@ describe('a process that was started', () => {
     await waitUntilAnswers(() => (isAlive(child) ? Promise.reject(new Error('still alive')) : Promise.resolve()), { withinMs: 5_000 });
   });
 
-  it('is a failure with the last lines of its log when it ends at once', async () => {
+  it('fails with the last lines of its log when it ends at once', async () => {
     const log = path.join(temporaryFolder(), 'log');
     const started = await startProcess({ file: 'sh', args: ['-c', 'echo no such setting; exit 3'] }, log, 'ours').catch(
       (error: Error) => error,
@@ -133,17 +133,17 @@ describe('the stack command', () => {
   const command = path.resolve(import.meta.dirname, '../stack.mjs');
   const stack = (home: string, ...args: string[]) => run(process.execPath, [command, ...args], { env: { CONCLAVE_STACK_HOME: home } });
 
-  it('says that nothing is up when nothing was started', async () => {
+  it('reports that nothing is up when nothing was started', async () => {
     const said = await stack(temporaryFolder(), 'status');
     expect(said.match(/ off /g)).toHaveLength(5);
     expect(await stack(temporaryFolder(), 'down')).toContain('nothing to do');
   });
 
-  it('names the servers to choose from when it does not know one', async () => {
+  it('lists the available servers for an unknown one', async () => {
     await expect(stack(temporaryFolder(), 'up', '--only', 'kafca')).rejects.toThrow('There is no server "kafca". Choose from kafka, redis');
   });
 
-  it('has a status of 1 when something that was started is gone, and down tidies up', async () => {
+  it('exits with status 1 when a started server is gone, and down cleans up', async () => {
     const home = temporaryFolder();
     const record = {
       name: 'redis',

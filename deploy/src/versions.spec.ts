@@ -72,7 +72,7 @@ describe('the Dockerfile', () => {
     expect(existsSync(path.join(root, 'apps', app, 'src/main.ts'))).toBe(true);
   });
 
-  it('ships one version of SymPy, where a program that may not write finds it', () => {
+  it('ships one version of SymPy, readable for a program without write access', () => {
     const [, of = '', last = ''] = dockerfile.split(/^FROM .*$/m).slice(1);
     expect(of).toMatch(/^RUN .*python3-venv .*python3 -m venv \/opt\/sympy /m);
     expect(of).toMatch(/pip install --no-cache-dir sympy==\d+\.\d+\.\d+ mpmath==\d+\.\d+\.\d+ /);
@@ -84,7 +84,7 @@ describe('the Dockerfile', () => {
     expect(compose).not.toContain('math.python');
   });
 
-  it('names the app after all that costs time, so that this is built once for all images', () => {
+  it('sets the app after all slow steps, so that these are built once for all images', () => {
     const [, after = ''] = dockerfile.split(/^ARG APP=.*$/m);
     expect(dockerfile.match(/^ARG APP=/gm)).toHaveLength(1);
     expect(after).not.toMatch(/^(RUN|COPY|FROM)/m);

@@ -1,3 +1,5 @@
+import type { OwnMaterial } from './loop/own/material.js';
+
 /** A figure that a target stands beside. */
 export interface Finding {
   readonly what: string;
@@ -19,6 +21,8 @@ export interface EvaluationReport {
   readonly notes: readonly string[];
   /** All figures for programs: what `--json` prints beside the findings. */
   readonly figures: Readonly<Record<string, unknown>>;
+  /** The user gave up: the figures are those of what was measured until then. */
+  readonly cancelled?: boolean;
 }
 
 /** Material of the user's own; an evaluation that does not take it ignores it. */
@@ -27,6 +31,10 @@ export interface EvaluationOptions {
   readonly set?: string | null;
   /** Base URL of an embedding model behind `/v1/embeddings`, and its name. */
   readonly embeddings?: { readonly url: string; readonly model: string } | null;
+  /** Questions for templates to answer. */
+  readonly own?: OwnMaterial | null;
+  /** Asks the built program over HTTP instead of calling its parts. */
+  readonly served?: boolean;
 }
 
 export interface Evaluation {

@@ -23,8 +23,7 @@ export const printReport = ({ definition, sections, findings, notes }: Evaluatio
   [
     ...definition.map((sentence) => `  ${sentence}`),
     ...sections.flatMap(({ title, lines }) => ['', title, ...lines.map((line) => `  ${line}`)]),
-    '',
-    'Findings',
+    ...(findings.length > 0 ? ['', 'Findings'] : []),
     ...findings.map(
       (finding) => `  ${finding.what}: ${digits(finding.value)}; target ${bound(finding.target)}: ${isMet(finding) ? 'met' : 'NOT MET'}`,
     ),

@@ -24,7 +24,7 @@ describe('the servers of the hotel', () => {
   it.each([
     ['calendar', ['resolve_holiday', 'resolve_date_hint', 'check_is_weekend']],
     ['pms', ['get_availability']],
-  ])('%s lists its tools, which only look things up', (server, names) => {
+  ])('%s lists its read-only tools', (server, names) => {
     const [opened, listed] = speak(
       [server],
       [{ method: 'initialize', params: { protocolVersion: '2025-06-18' } }, { method: 'tools/list' }],
@@ -37,7 +37,7 @@ describe('the servers of the hotel', () => {
     }
   });
 
-  it('answer what is no method and no tool with an error, and go on', () => {
+  it('answer an unknown method or tool with an error, and continue', () => {
     const { answers } = speak(['calendar'], [{ method: 'resources/list' }, call('toString', {}), { method: 'ping' }]);
     expect(answers).toMatchObject([{ error: { code: -32_601 } }, { error: { code: -32_602 } }, { result: {} }]);
   });
@@ -46,13 +46,13 @@ describe('the servers of the hotel', () => {
     [[], 'Say which server this is to be: calendar or pms.'],
     [['toString'], 'Say which server this is to be: calendar or pms.'],
     [['pms'], 'PMS_TOKEN is not set: name it under `env` of this server.'],
-  ])('do not start as %j without what they need', (server, sentence) => {
+  ])('do not start as %j without their requirements', (server, sentence) => {
     expect(speak(server, [], {})).toMatchObject({ status: 2, stdout: '', stderr: `${sentence}\n` });
   });
 });
 
 describe('the calendar', () => {
-  it('knows the evenings of a holiday, however it is written', () => {
+  it('knows the evenings of a holiday in any spelling', () => {
     const hanukkah = { start_date: '2026-12-04', end_date: '2026-12-11', duration_days: 8, year: 2026, holiday_type: 'jewish' };
     expect(said('calendar', 'resolve_holiday', { holiday_name: 'Hanukkah' })).toEqual({ holiday_name: 'Hanukkah', ...hanukkah });
     expect(said('calendar', 'resolve_holiday', { holiday_name: ' hanukkah! ', year: 2026 })).toMatchObject(hanukkah);
@@ -114,7 +114,7 @@ describe('the booking system', () => {
     expect(said('pms', 'get_availability', given)).toMatch(sentence);
   });
 
-  it('says its token to nobody', () => {
+  it('never reveals its token', () => {
     const stays = [
       { check_in: '2025-01-17', check_out: '2025-01-19' },
       { check_in: 'PMS_TOKEN', check_out: '2025-01-17' },

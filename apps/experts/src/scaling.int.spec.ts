@@ -121,7 +121,7 @@ describe('the workers of a task class', () => {
     }
   }, 120_000);
 
-  it('are told to end: a call that ends within the grace counts, the other one is made anew by whoever is left', async () => {
+  it('when stopped: a call that ends within the grace period counts, and a remaining worker repeats the other one', async () => {
     await leaves('experts-4');
     const gate = latch();
     const script = new CommitteeScript(system.models, 'Who is told to end?')

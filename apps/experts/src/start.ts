@@ -11,7 +11,11 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: ({ environment }) => environment.WORKER_CLASSES ?? ['expert', 'evidence'],
-    module: ({ configuration }) =>
-      ExpertsModule.register({ storePrompts: configuration.store_prompts, readPages: configuration.search.read_pages }),
+    module: ({ configuration, environment }) =>
+      ExpertsModule.register({
+        storePrompts: configuration.store_prompts,
+        permitKey: environment.CONCLAVE_PERMIT_KEY,
+        readPages: configuration.search.read_pages,
+      }),
   });
 }

@@ -45,8 +45,8 @@ const ann = { ANN: 'sk-ann-of-the-doors' };
 const beyond = ['0.0.0.0', '::', '192.168.1.5', '[::]', 'gateway.example', 'localhost.evil.com', '127.evil.com'];
 const within = ['127.0.0.1', '127.0.0.7', 'localhost', '::1'];
 
-describe('the doors of a gateway', () => {
-  it.each(beyond)('stay shut on %s where nobody would need a key, with a sentence that says what to do', (HOST) => {
+describe('the authentication of a gateway', () => {
+  it.each(beyond)('refuses to listen on %s without keys, with a message that says what to do', (HOST) => {
     for (const own of [false, true]) {
       const text = refused({ variables: { HOST }, own });
       for (const part of [HOST, '`npm start -- --lan`', '`keys`', 'CONCLAVE_ADMIN_KEY_FILE', '`access: open`', 'unset HOST'])
@@ -55,7 +55,7 @@ describe('the doors of a gateway', () => {
     }
   });
 
-  it.each(beyond)('open on %s with keys, with the file of a key, for a network with a key of its own, or where it is written', (HOST) => {
+  it.each(beyond)('allows %s with keys, with a key file, for a network with its own key, or with explicit consent', (HOST) => {
     const file = join(folder, 'secret.key');
     const guarded: readonly Start[] = [
       { yaml: keys, variables: { HOST, ...ann } },
@@ -69,13 +69,13 @@ describe('the doors of a gateway', () => {
     expect(start({ yaml: 'access: open', variables: { HOST } })).toMatchObject({ keys: null, asked: 0, access: { open: true } });
   });
 
-  it.each(within)('on %s ask for no key unless some are configured', (HOST) => {
+  it.each(within)('requires no key on %s unless keys are configured', (HOST) => {
     expect(start({ variables: { HOST } })).toMatchObject({ keys: null, asked: 0, admin: null });
     expect(start({ variables: { HOST }, own: true })).toMatchObject({ keys: null, asked: 0, admin: { made: true } });
     expect(start({ variables: { HOST, ...ann }, yaml: keys, own: true }).asked).toBe(2);
   });
 
-  it('know the admin by a key that the first start makes for its user alone, and keep it', async () => {
+  it('recognises the admin by a key that the first start generates, readable by its user only, and keeps it', async () => {
     const file = join(folder, 'admin.key');
     const { admin, access } = start({ own: true });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -86,7 +86,7 @@ describe('the doors of a gateway', () => {
     expect(start({ own: true }).admin).toEqual({ ...admin, made: false });
   });
 
-  it('give every key its role', async () => {
+  it('assigns every key its role', async () => {
     const yaml = 'keys: { ann: { key_env: ANN, role: auditor }, bob: { key_env: BOB, role: admin }, cyd: { key_env: CYD, tenant: x } }';
     const { keys: known, lan } = start({ yaml, variables: { ...ann, BOB: 'sk-bob', CYD: 'sk-cyd' }, lan: true, own: true });
     const roles = await Promise.all([ann.ANN, 'sk-bob', 'sk-cyd', lan!.value].map(async (key) => (await known!.identify(key))?.role));
@@ -94,7 +94,7 @@ describe('the doors of a gateway', () => {
     expect(refused({ yaml: 'keys: { ann: { key_env: ANN, role: root } }', variables: ann })).toContain('role');
   });
 
-  it('refuse files that hold no key, keys that are two at once, and contradictions', () => {
+  it('refuses files without a key, duplicate keys, and contradictory settings', () => {
     for (const text of ['', 'short', 'a key with several words in it'])
       for (const file of ['admin.key', 'other.key']) {
         writeFileSync(join(folder, file), text);

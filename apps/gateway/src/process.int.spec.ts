@@ -86,7 +86,7 @@ describe('a service as a process of its own', () => {
     expect(await supervised.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
   }, 120_000);
 
-  it('says what Node warns about as a line of its log', async () => {
+  it('logs the warnings of Node', async () => {
     const warnsWhenTold = `data:text/javascript,process.on('SIGUSR2', () => process.emitWarning('something leaks'))`;
     const { supervised } = await start('planner', 'first', whenReady, ['--import', warnsWhenTold]);
     process.kill(supervised.pid!, 'SIGUSR2');
@@ -96,7 +96,7 @@ describe('a service as a process of its own', () => {
     for (const each of supervised.output().trim().split('\n')) expect(each).toMatch(/^\{.*\}$/);
   }, 120_000);
 
-  it('stays up, red and without work, when the state store is empty and the log is not', async () => {
+  it('stays up and not ready, and consumes nothing, when the state store is empty and the log is not', async () => {
     // A planner, because a gateway consumes no records.
     const { supervised, health } = await start('planner', 'second', () => /Nothing is consumed/);
     const { status, text } = await health();
@@ -144,7 +144,7 @@ describe('a service as a process of its own', () => {
     }
   }, 60_000);
 
-  it('ends with a sentence, before it looks for a store, where anybody could ask without a key', () => {
+  it('ends with a message, before it looks for a store, when anybody could send requests without a key', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'dist/gateway.js')], {
       encoding: 'utf8',
       cwd: folder,
@@ -168,7 +168,7 @@ describe('a service as a process of its own', () => {
     expect(stderr.split('\n').length).toBeLessThan(8);
   }, 30_000);
 
-  it('names the line of TypeScript where an error comes from that nobody expects', () => {
+  it('names the TypeScript line of an unexpected error', () => {
     const breakage = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
       fs.existsSync = () => { throw new Error('The disk is gone.'); }; syncBuiltinESMExports();`;
     const { status, stderr } = spawnSync(
@@ -185,7 +185,7 @@ describe('a service as a process of its own', () => {
   }, 30_000);
 
   it.each(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])(
-    'ends with a sentence where no stores are named, and leaves no data folder: %s',
+    'ends with a message when no stores are configured, and creates no data folder: %s',
     (service) => {
       const empty = mkdtempSync(join(folder, 'empty-'));
       const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, `dist/${service}.js`)], {

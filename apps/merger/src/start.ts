@@ -12,7 +12,11 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: () => ['judge'],
     also: { learning: () => LearningModule.register() },
-    module: ({ configuration }) =>
-      MergerModule.register({ storePrompts: configuration.store_prompts, parkMs: configuration.gateway.park_s * 1_000 }),
+    module: ({ configuration, environment }) =>
+      MergerModule.register({
+        storePrompts: configuration.store_prompts,
+        permitKey: environment.CONCLAVE_PERMIT_KEY,
+        parkMs: configuration.gateway.park_s * 1_000,
+      }),
   });
 }

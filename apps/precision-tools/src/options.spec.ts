@@ -19,11 +19,11 @@ describe('the options', () => {
     expect(readOptions([], { CONCLAVE_LAW_URL: '' }).lawUrl).toBeUndefined();
   });
 
-  it('list every tool unless only the usable ones are asked for', () => {
+  it('list every tool unless only the usable ones are requested', () => {
     expect([readOptions([], {}).onlyUsable, readOptions(['--only-usable'], {}).onlyUsable]).toEqual([false, true]);
   });
 
-  it('name what is wrong', () => {
+  it('report what is invalid', () => {
     expect(() => readOptions(['--port', 'x'], {})).toThrow('from 0 to 65535');
     expect(() => readOptions(['--prot', '1'], {})).toThrow('--prot');
   });

@@ -57,7 +57,7 @@ describe.each([
   ['stdio', overStdio],
   ['HTTP', overHttp],
 ])('the tools over %s', (_transport, open) => {
-  it('are listed, answer, refuse and survive whatever they are asked', async () => {
+  it('are listed, answer, refuse, and survive any input', async () => {
     const client = await open();
     const { tools } = await client.listTools();
     expect(tools).toHaveLength(24);
@@ -96,7 +96,7 @@ describe.each([
     );
   });
 
-  it('answer the whole question set as their sources do', async () => {
+  it('answer the whole question set like their sources', async () => {
     const client = await open();
     const answers = await Promise.all(questions.map(([, tool, args]) => call(client, tool, args)));
     const given = answers.map(({ structuredContent, content }, n) => [questions[n]![0], structuredContent ?? content[0]!.text]);
@@ -157,7 +157,7 @@ describe('the HTTP service', () => {
     });
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
-  it('lets in this machine alone, by Host and by Origin', async () => {
+  it('accepts only this machine, by Host and by Origin', async () => {
     const url = await served(['tools.example']);
     expect(await send(url, { body: ping })).toBe(200);
     expect(await send(url, { body: ping, headers: { host: 'localhost:1', origin: 'http://localhost:3000' } })).toBe(200);
@@ -173,7 +173,7 @@ describe('the HTTP service', () => {
     }
   });
 
-  it('answers only posts of bounded size at its path', async () => {
+  it('answers only POST requests of bounded size at its path', async () => {
     const url = await served();
     expect(await send(url, { method: 'GET' })).toBe(405);
     expect(await send(url, { method: 'DELETE' })).toBe(405);

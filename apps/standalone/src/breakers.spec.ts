@@ -77,8 +77,8 @@ async function ask(): Promise<string> {
   return get(`/v1/runs/${id}/events`);
 }
 
-describe('a provider of the whole product that fails five times', () => {
-  it('is not asked a sixth time, the next model answers, and a probe brings it back', async () => {
+describe('a provider in the whole product after five failures', () => {
+  it('is not called a sixth time, the next model answers, and a probe restores it', async () => {
     for (let n = 0; n < 5; n += 1) expect(await ask()).toContain('The model server failed.');
     expect(sick.calls).toHaveLength(5);
 

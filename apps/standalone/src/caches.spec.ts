@@ -42,7 +42,7 @@ async function ask(content: string, headers: Record<string, string> = {}) {
 }
 
 describe('a question that was answered before', () => {
-  it('is answered from memory once its run was learned, also in other words, and the run says so', async () => {
+  it('is answered from the cache once its run was learned, also when paraphrased, and the run reports that', async () => {
     const first = await ask('How tall is the Aurora tower?');
     expect(first.cache).toBeNull();
     expect(first.calls).toBeGreaterThan(0);
@@ -74,7 +74,7 @@ describe('a question that was answered before', () => {
     ['Is python written in c?', 'Is c written in python?'],
     ['When can I apply for a loan?', 'When must I apply for a loan?'],
     ['Ist Kaffee gesund?', 'Ist zu viel Kaffee gesund?'],
-  ])('is not taken for another one: "%s" and "%s"', async (asked, changed) => {
+  ])('is not confused with another one: "%s" and "%s"', async (asked, changed) => {
     await ask(asked);
     await until('the exact hit', async () => (await ask(asked)).cache === 'exact');
     expect(await ask(changed)).toMatchObject({ cache: null, run: { cached: null } });

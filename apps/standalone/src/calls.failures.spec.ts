@@ -45,6 +45,7 @@ async function maker(models: Models, state: StateStore = sqlite.state, processId
     processId,
     service: 'experts',
     storePrompts: 'full',
+    guard: null,
   });
   closers.push(() => made.close());
   return made;
@@ -82,8 +83,8 @@ const question = (changes: Partial<ModelQuestion> = {}): ModelQuestion => ({
 const answer: ScriptedStep = { match: () => true, reply: { text: 'It is B.' }, times: 9 };
 const away = (): Failure => new Failure('STORE_UNAVAILABLE');
 
-describe('a call step of a process that goes on living', () => {
-  it('is free again when the store was away while its call was given up', async () => {
+describe('a call step of a process that stays alive', () => {
+  it('is free again when the store was unavailable while its call was abandoned', async () => {
     const { server, models } = await serverWith([{ match: () => true, reply: { hang: true } }, answer]);
     let failures = 0;
     const state = stateWith('journal', {
@@ -98,7 +99,7 @@ describe('a call step of a process that goes on living', () => {
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
   });
 
-  it('waits for a store together with many others without crowding a signal', async () => {
+  it('waits for a store together with many others without exceeding the listeners of a signal', async () => {
     const { server, models } = await serverWith([{ ...answer, times: 30 }], { slots: 30 });
     const signals = watchSignals();
     try {
@@ -129,7 +130,7 @@ describe('a call step of a process that goes on living', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  it('is given up when its outcome can never be kept', async () => {
+  it('is abandoned when its outcome can never be stored', async () => {
     const { models } = await serverWith([answer]);
     const state = stateWith('journal', { finish: () => Promise.reject(new RangeError('too long')) });
     await expect(askModels(await maker(models, state), question())).rejects.toThrow('too long');
@@ -144,14 +145,14 @@ describe('a call step of a process that goes on living', () => {
       },
     ],
     ['the run stream is away', (): Promise<never> => Promise.reject(away())],
-  ])('is given up when %s before the call', async (_what, onBegun) => {
+  ])('is abandoned when %s before the call', async (_what, onBegun) => {
     const { server, models } = await serverWith([answer]);
     await expect(askModels(await maker(models), question({ onBegun }))).rejects.toThrow();
     expect(server.calls).toHaveLength(0);
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
   });
 
-  it('keeps a paid reply whose slot could not be given back', async () => {
+  it('keeps a paid reply whose slot could not be released', async () => {
     const { server, models } = await serverWith([answer]);
     const state = stateWith('leases', { releaseSlot: () => Promise.reject(new TypeError('a bug')) });
     expect(await askModels(await maker(models, state), question())).toMatchObject({ kind: 'answer' });
@@ -161,7 +162,7 @@ describe('a call step of a process that goes on living', () => {
 });
 
 describe('cancelling', () => {
-  it('is listened to again after the store was away when the first call subscribed', async () => {
+  it('is heard again after the store was unavailable at the first subscription', async () => {
     const { models } = await serverWith([answer]);
     let tries = 0;
     const state = stateWith('hints', {
@@ -172,14 +173,14 @@ describe('cancelling', () => {
     expect(await askModels(calls, question())).toMatchObject({ kind: 'answer' });
   });
 
-  it('before a call means that none is made and none is counted', async () => {
+  it('before a call makes no call and counts none', async () => {
     const { server, models } = await serverWith([answer]);
     await sqlite.state.runs.cancel(runId);
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'cancelled', usage: { calls: 0, prompt: 0 } });
     expect(server.calls).toHaveLength(0);
   });
 
-  it('ends a tool that does not listen', async () => {
+  it('ends a tool that ignores its signal', async () => {
     const { models } = await serverWith([]);
     const calls = await maker(models);
     const running = calls.tool(
@@ -192,6 +193,7 @@ describe('cancelling', () => {
         request: {},
         deadline: Date.now() + 20_000,
         signal: new AbortController().signal,
+        task: null,
       },
       () => new Promise<never>(() => undefined),
     );
@@ -204,7 +206,7 @@ describe('cancelling', () => {
 describe('the usage ledger', () => {
   const ofRun = () => sqlite.state.usage.ofRun(runId);
 
-  it('holds every call that was made, tried again, failed or cut short, once, with what was known of it', async () => {
+  it('holds every call that was made, retried, failed or cut short, once, with its known usage', async () => {
     const { models } = await serverWith(
       [
         { match: () => true, reply: { status: 500, body: {} }, times: 2 },
@@ -235,7 +237,7 @@ describe('the usage ledger', () => {
     expect(await ofRun()).toEqual(addUsage(before, cut.kind === 'cancelled' ? cut.usage : noUsage));
   });
 
-  it('holds a call that a stopping process gave up, which nobody records', async () => {
+  it('holds a call that a stopping process abandoned, which has no record', async () => {
     const { server, models } = await serverWith([{ match: () => true, reply: { hang: true } }, answer]);
     const stop = new AbortController();
     const running = askModels(await maker(models), question({ signal: stop.signal })).catch((error: unknown) => error);
@@ -266,7 +268,7 @@ describe('the usage ledger', () => {
     const { models } = await serverWith([]);
     const calls = await maker(models);
     const call = { runId, owner, index: 0, purpose: 'research', name: 'search.corpus', request: {}, deadline: Date.now() + 20_000 };
-    expect(await calls.tool({ ...call, signal: new AbortController().signal }, () => Promise.resolve('found'))).toMatchObject({
+    expect(await calls.tool({ ...call, task: null, signal: new AbortController().signal }, () => Promise.resolve('found'))).toMatchObject({
       kind: 'reply',
     });
     await sqlite.state.runs.cancel(`${runId}/0/x2`);
@@ -276,14 +278,14 @@ describe('the usage ledger', () => {
 });
 
 describe('what a question may cost', () => {
-  it('counts every try of a failed call, and no more are made than it may cost', async () => {
+  it('counts every attempt of a failed call, and makes no more than the budget allows', async () => {
     const { server, models } = await serverWith([{ match: () => true, reply: { status: 500, body: {} }, times: 20 }], { attempts: 4 });
     const asked = await askModels(await maker(models), question({ models: ['a@fake', 'b@fake'], calls: 3 }));
     expect(asked).toMatchObject({ kind: 'failed', usage: { calls: 3 } });
     expect(server.calls.map((call) => call.model)).toEqual(['a', 'a', 'b']);
   });
 
-  it('waits for a slot until its deadline only, and then has cost nothing', async () => {
+  it('waits for a slot only until its deadline, at no cost', async () => {
     const { server, models } = await serverWith([answer], { slots: 1 });
     await sqlite.state.leases.acquireSlot({ name: 'fake', limit: 1, holder: 'another', ttlMs: 60_000 });
     const asked = await askModels(await maker(models), question({ deadline: Date.now() + 300 }));
@@ -291,7 +293,7 @@ describe('what a question may cost', () => {
     expect(server.calls).toHaveLength(0);
   });
 
-  it('ends without a call where the prompt alone is more than its tokens or its money', async () => {
+  it('ends without a call when the prompt alone exceeds its tokens or its cost', async () => {
     const { server, models } = await serverWith([answer]);
     const long = [{ role: 'user' as const, content: 'word '.repeat(1_000) }];
     const calls = await maker(models);
@@ -305,14 +307,14 @@ describe('what a question may cost', () => {
     expect(server.calls).toHaveLength(0);
   });
 
-  it('cuts a reply short that outgrows it although the server was told', async () => {
+  it('cuts off a reply that exceeds it although the server knew the limit', async () => {
     const { models } = await serverWith([{ match: () => true, reply: { text: 'word '.repeat(2_000), words: true } }]);
     const asked = await askModels(await maker(models), question({ tokens: 300 }));
     expect(asked).toMatchObject({ kind: 'answer', reply: { finishReason: 'length' } });
     expect(asked.kind === 'answer' && asked.reply.content.length).toBeLessThan(3_000);
   });
 
-  it('writes the prompt for the context of the model that is asked', async () => {
+  it('writes the prompt for the context of the called model', async () => {
     const { models } = await serverWith([answer]);
     const sizes: number[] = [];
     const messages = (promptTokens: number) => (sizes.push(promptTokens), [{ role: 'user' as const, content: 'Hi' }]);

@@ -46,6 +46,7 @@ async function maker(models: Models, processId = 'one'): Promise<CallMaker> {
     processId,
     service: 'experts',
     storePrompts: 'full',
+    guard: null,
   });
   closers.push(() => made.cancels.close());
   return made;
@@ -66,7 +67,7 @@ const question = (changes: Partial<ModelQuestion> = {}): ModelQuestion => ({
 const is = (model: string) => (request: { model: string }) => request.model === model;
 
 describe('a journalled question', () => {
-  it('is paid once: asked again it gives the stored reply, usage and record', async () => {
+  it('is paid once: a repetition returns the stored reply, usage and record', async () => {
     const { server, models } = await serverWith([
       { match: is('a'), reply: { text: 'It is B.', usage: { prompt_tokens: 10, completion_tokens: 5 } } },
     ]);
@@ -107,7 +108,7 @@ describe('a journalled question', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  it('waits while another living process is at it', async () => {
+  it('waits while another living process performs it', async () => {
     const { models } = await serverWith([{ match: is('a'), reply: { hang: true } }]);
     const stop = new AbortController();
     const running = askModels(await maker(models), question({ signal: stop.signal })).catch((error: unknown) => error);
@@ -117,7 +118,7 @@ describe('a journalled question', () => {
     expect(await running).toMatchObject({ code: 'CALL_CANCELLED' });
   });
 
-  it('is given up when its process stops, so that the next one begins it again', async () => {
+  it('is abandoned when its process stops, so that the next one begins it again', async () => {
     const { server, models } = await serverWith([
       { match: is('a'), reply: { hang: true } },
       { match: is('a'), reply: { text: 'It is B.' } },
@@ -153,7 +154,7 @@ describe('a journalled question', () => {
     expect(server.calls[0]!.abortedAt! - at).toBeLessThan(1_000);
   });
 
-  it('polls nothing while it is in flight', async () => {
+  it('does not poll while it is in flight', async () => {
     const { server, models } = await serverWith([{ match: is('a'), reply: { stallAfter: [{ text: 'It is a long story' }] } }]);
     const { runs } = sqlite.state;
     const cancelled = runs.cancelled.bind(runs);

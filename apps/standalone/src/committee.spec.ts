@@ -183,7 +183,7 @@ describe('the committee over the embedded log', () => {
     expect(graph).toMatchObject([{ text: 'The founder of the tower was born in Corin', runs: ['run_twohop000'] }]);
   });
 
-  it('asks the planner again with what was wrong, at most twice, and then takes the general task', async () => {
+  it('repeats the ask for a plan with its fault at most twice, then uses the general task', async () => {
     const { server, sqlite } = await committee([
       { match: { system: 'You are the planner' }, reply: { text: 'I would rather chat.' }, times: 3 },
       { match: { system: 'You are an expert' }, reply: { text: 'Forty-two.\nCONFIDENCE: high' } },
@@ -196,7 +196,7 @@ describe('the committee over the embedded log', () => {
     expect(entries.find((entry) => entry.kind === 'plan.ready')).toMatchObject({ fallback: true });
   });
 
-  it('keeps in the ledger what a call has used that a cancel of its run cut short, beside what the run counts itself', async () => {
+  it("keeps the usage of a call that a cancel cut short in the ledger, beside the run's own count", async () => {
     const runId = 'run_cancelled0';
     const { server, sqlite } = await committee([
       {
@@ -235,7 +235,7 @@ describe('the committee over the embedded log', () => {
     expect(await eventsOf<RunCompleted>(sqlite, 'run.completed', 'RunCompleted')).toMatchObject([{ data: { openCalls: 1 } }]);
   });
 
-  it('ends failed with the failure of the model server when nothing can be asked', async () => {
+  it('fails with the failure of the model server when no model can be called', async () => {
     const { sqlite } = await committee([
       { match: () => true, reply: { status: 401, body: { error: { message: 'no' } } }, times: Number.POSITIVE_INFINITY },
     ]);

@@ -97,6 +97,7 @@ async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['
     metrics,
     processId: 'one',
     storePrompts: 'none',
+    guard: null,
   } as const;
   const ingest = new GraphIngestHandler(
     sqlite.graph,
@@ -115,7 +116,7 @@ async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['
 }
 
 describe('what one answer teaches', () => {
-  it('is evidence of the next one: the insight is found again over the relations of the same answer', async () => {
+  it('is evidence for the next one: the insight is found through the relations of the same answer', async () => {
     expect(await evidenceOfTheSecondRun('triples')).toEqual({
       calls: 1,
       facts: [
@@ -126,7 +127,7 @@ describe('what one answer teaches', () => {
     });
   });
 
-  it('is not there where the first one was not learned from', async () => {
+  it('is absent when nothing was learned from the first one', async () => {
     expect(await evidenceOfTheSecondRun('off')).toEqual({ calls: 0, facts: [] });
   });
 });

@@ -53,7 +53,7 @@ const ended = async (run: string): Promise<Answer['body']> => {
 const ask = async (input: string): Promise<string> => (await call('POST', '/runs', { model: 'conclave-fast', input })).body['id'] as string;
 
 describe('the whole product in one process', () => {
-  it('reads an uploaded document, says how far it is, and keeps what was made of it over a restart', async () => {
+  it('reads an uploaded document, reports progress, and keeps its content over a restart', async () => {
     expect((await call('POST', '/collections', { name: 'manuals', description: 'Manuals of pumps.' })).status).toBe(201);
     const form = new FormData();
     form.append(
@@ -83,7 +83,7 @@ describe('the whole product in one process', () => {
     expect((await call('GET', '/collections/manuals/documents')).body).toMatchObject({ data: [{ id: broken }] });
   }, 60_000);
 
-  it('answers a skill, and takes one rating for the answer', async () => {
+  it('answers a skill, and accepts one rating for the answer', async () => {
     const run = await ask('/brief What is a valve?');
     const { question } = await ended(run);
     expect(question).toMatch(/^Answer in one sentence:\s+<<<DATA\nWhat is a valve\?\nDATA>>>/);
@@ -91,7 +91,7 @@ describe('the whole product in one process', () => {
     expect((await call('POST', '/feedback', { response_id: run, rating: 1 })).status).toBe(409);
   }, 60_000);
 
-  it('gives runs that start two seconds later the prompt of the operator, and runs before keep theirs', async () => {
+  it("uses the operator's prompt for runs that start two seconds later, while earlier runs keep theirs", async () => {
     const versionOf = async (run: string) => ((await call('GET', `/runs/${run}`)).body['template'] as { version: string }).version;
     const before = await ask('What is a pump?');
     const first = await versionOf(before);

@@ -77,7 +77,7 @@ describe('a request of many bytes', () => {
     ['a sum of 100 KB', question(long('50 % ', 100_000)), 200, null],
     ['an enumeration without an end', question(long('a, ', 2_500)), 200, null],
   ])(
-    'keeps nobody else waiting and never ends as a dead letter: %s',
+    'delays no other request and never becomes a dead letter: %s',
     async (_what, body, status, code) => {
       const usual = await waitsDuring(() => delay(200));
       const waits = await waitsDuring(async () => expect(await ask(body)).toEqual({ status, code }));

@@ -32,7 +32,7 @@ async function take(port: number): Promise<number> {
 }
 
 describe('listening', () => {
-  it('takes the next free port when nobody chose one and the usual one is taken, and says so', async () => {
+  it('uses the next free port when none was chosen and the default one is taken, and says so', async () => {
     await take(usualPort);
     const listening = await listen(await app(), '127.0.0.1', undefined);
     expect(listening.port).toBeGreaterThan(usualPort);
@@ -48,7 +48,7 @@ describe('listening', () => {
     });
   });
 
-  it('takes any free port for 0', async () => {
+  it('uses any free port for 0', async () => {
     const { url, port, insteadOf } = await listen(await app(), '127.0.0.1', 0);
     expect(port).toBeGreaterThan(0);
     expect(insteadOf).toBeNull();

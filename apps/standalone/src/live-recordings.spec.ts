@@ -154,7 +154,7 @@ const complete: ScriptedStep = {
 const written: ScriptedStep = { match: { system: 'You are the composer' }, reply: { text: 'Ana Bel founded it [1].', words: true } };
 
 describe('a recorded run is the same under unchanged code', () => {
-  it('when the planner was asked again and then the general task was taken', async () => {
+  it('when the ask for a plan was repeated and then the general task was used', async () => {
     const result = await recorded({
       script: [{ ...planned, reply: { text: 'I would rather chat.' }, times: 3 }, expert, complete, written],
     });
@@ -163,7 +163,7 @@ describe('a recorded run is the same under unchanged code', () => {
     expect(result.run.driven).toMatchObject({ calls: 6, outcomes: 3 });
   });
 
-  it('when a judge was asked again, and its second reply was used', async () => {
+  it('when the ask of a judge was repeated, and its second reply was used', async () => {
     const critic = (text: string, user: RegExp): ScriptedStep => ({ match: { system: 'You are the critic', user }, reply: { text } });
     const result = await recorded({
       script: [
@@ -181,7 +181,7 @@ describe('a recorded run is the same under unchanged code', () => {
     expectSame(result);
   });
 
-  it('when a model failed and the next one was asked', async () => {
+  it('when a model failed and the next one was called', async () => {
     const failing: ScriptedStep = {
       // Without scores the order of a tier is random: the model called first fails.
       match: (request) => ['first', 'second'].includes(request.model),
@@ -194,7 +194,7 @@ describe('a recorded run is the same under unchanged code', () => {
     expectSame(result);
   });
 
-  it('with the call that reads what its answer teaches, and names that call where it asks otherwise today', async () => {
+  it('with the learning call, and names that call when its request has changed', async () => {
     const learner: ScriptedStep = {
       match: { system: 'You write down what an answer teaches.' },
       reply: { text: '[{"subject":"Ana Bel","relation":"CREATED","object":"the tower","confidence":0.9}]' },
@@ -212,7 +212,7 @@ describe('a recorded run is the same under unchanged code', () => {
     expectSame(result);
   });
 
-  it('when nobody could search', async () => {
+  it('when no search was available', async () => {
     const result = await recorded({ script: [planned, expert, complete, written], search: null });
     expect(result.events).toContainEqual(
       expect.objectContaining({ type: 'ResultReady', data: expect.objectContaining({ status: 'unsupported' }) }),
@@ -246,7 +246,7 @@ describe('a recorded run is the same under unchanged code', () => {
     expectSame(result);
   });
 
-  it('as far as it was stored, and is not whole otherwise', async () => {
+  it('as far as it was stored, and is incomplete otherwise', async () => {
     const { run } = await recorded({ script: [planned, expert, complete, written], storePrompts: 'hash' });
     expect(run).toMatchObject({
       first: null,

@@ -73,7 +73,7 @@ describe('the models of a category, over runs that are rated and the embedded st
     await learning.onProposed(ratingOf(runId, rating));
   }
 
-  it('asks the worse of two that are equally sure of themselves in less than 20 % of 200 runs', async () => {
+  it('calls the worse of two equally confident ones in less than 20 % of 200 runs', async () => {
     const random = seeded(2_026);
     const models = ['worse', 'better'];
     const asked: string[] = [];
@@ -91,7 +91,7 @@ describe('the models of a category, over runs that are rated and the embedded st
     expect(known.map(({ positive, negative }) => Math.round(positive + negative))).toEqual([2 * worse, 2 * (200 - worse)]);
   });
 
-  it('without any ratings keeps asking both: what the test above sees comes from the feedback', async () => {
+  it('are both called without any ratings: the effect above comes from the feedback', async () => {
     const random = seeded(2_026);
     let worse = 0;
     for (let run = 0; run < 200; run += 1) {
@@ -102,7 +102,7 @@ describe('the models of a category, over runs that are rated and the embedded st
     expect(worse).toBeGreaterThanOrEqual(40);
   });
 
-  it(`skips one below ${skippedBelow} once ${observationsToSkip} outcomes are known, and not before`, async () => {
+  it(`skip one below ${skippedBelow} once ${observationsToSkip} outcomes are known, and not before`, async () => {
     const random = seeded(7);
     const order = async (): Promise<readonly string[]> => thompsonOrder(await scores(['bad', 'new']), random);
     // An unsure run counts as one bad outcome, its bad rating as another.

@@ -56,7 +56,7 @@ const isAlive = (pid: number): boolean =>
 const lastLog = (home: string): string => readFileSync(join(home, 'conclave.log'), 'utf8');
 
 describe('a fresh copy', () => {
-  it('answers a question with what a start installs, and nothing that only developers need', () => {
+  it('answers a question with the packages that a start installs, without development packages', () => {
     const copy = join(homes, 'copy');
     const { stdout: tracked } = spawnSync('git', ['ls-files', '-z'], { cwd: workspaceRoot, encoding: 'utf8', timeout: 30_000 });
     for (const file of tracked.split('\0').filter(Boolean)) cpSync(join(workspaceRoot, file), join(copy, file), { force: true });
@@ -69,7 +69,7 @@ describe('a fresh copy', () => {
 });
 
 describe('npm start', () => {
-  it('stops its server in good order when npm alone gets SIGTERM', async () => {
+  it('stops its server gracefully when only npm receives SIGTERM', async () => {
     const { child, url, pid, home } = await npmStart('npm');
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
@@ -80,7 +80,7 @@ describe('npm start', () => {
     expect(lastLog(home)).not.toContain('took longer');
   }, 90_000);
 
-  it('stops in good order, not at once, on Ctrl+C, which reaches npm, shell and program alike', async () => {
+  it('stops gracefully on Ctrl+C, which reaches npm, shell and program alike', async () => {
     const { child, pid, home } = await npmStart('group');
     const ended = once(child, 'exit');
     signalGroup(child.pid!, 'SIGINT');
@@ -90,7 +90,7 @@ describe('npm start', () => {
     expect(() => readFileSync(join(home, 'gateway.json'))).toThrow('ENOENT');
   }, 90_000);
 
-  it('refuses a data folder that an older version wrote, with a sentence that says what to do and exit code 1', async () => {
+  it('refuses a data folder of an older version, with a message that says what to do and exit code 1', async () => {
     const home = mkdtempSync(join(homes, 'older-'));
     await leaveOlderFolder(home, 7);
     const before = readFileSync(join(home, 'conclave.db'));
@@ -105,7 +105,7 @@ describe('npm start', () => {
     expect(readFileSync(join(home, 'conclave.db')).equals(before)).toBe(true);
   }, 90_000);
 
-  it('goes on when nobody reads what it prints any more, and stops without a stack', async () => {
+  it('continues when its output is no longer read, and stops without a stack trace', async () => {
     const { child, output, url, pid } = await npmStart('closed');
     child.stdout!.destroy();
     child.stdout!.on('error', () => {});

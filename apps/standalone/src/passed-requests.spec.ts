@@ -96,7 +96,7 @@ const asked = { model: 'm@fake', messages: [{ role: 'user' as const, content: 'W
 const recorded = (): readonly CallRecorded['data'][] => world.recorded();
 
 describe('a request to model@provider', () => {
-  it('goes on as it came: every parameter, known or not, tools and the history of their calls', async () => {
+  it('is passed on unchanged: every parameter, known or not, tools and the history of their calls', async () => {
     answer = json(200, completion([{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }]));
     const body = {
       messages: [
@@ -146,7 +146,7 @@ describe('a request to model@provider', () => {
     expect(got).toEqual([{ model: 'm', stream: false, ...body }]);
   });
 
-  it('brings a tool round trip through the OpenAI client, streamed', async () => {
+  it('supports a streamed tool round trip of the OpenAI client', async () => {
     const call = (fields: Body): Body => chunk({ tool_calls: [{ index: 0, ...fields }] });
     answer = (_, response, body) =>
       (body['messages'] as Body[]).some(({ role }) => role === 'tool')
@@ -187,7 +187,7 @@ describe('a request to model@provider', () => {
     ]);
   });
 
-  it('gets each chunk as it was sent, but for id and model', async () => {
+  it('receives each chunk as it was sent, except id and model', async () => {
     const logprobs = { content: [{ token: 'a', logprob: -0.1, bytes: [97], top_logprobs: [] }], refusal: null };
     const sent = [
       chunk({ role: 'assistant', content: '' }),
@@ -221,7 +221,7 @@ describe('a request to model@provider', () => {
     });
   });
 
-  it('is counted where the client asks for no usage, which it then does not get', async () => {
+  it('is counted when the client requests no usage, and then returns none', async () => {
     answer = events({ ...chunk({ role: 'assistant', content: 'a' }), usage: null }, chunk({}, { finish_reason: 'stop' }), {
       ...chunk({}),
       choices: [],
@@ -237,7 +237,7 @@ describe('a request to model@provider', () => {
     expect(recorded()[0]!.usage).toMatchObject({ prompt: 30, completion: 20 });
   });
 
-  it('gets a whole reply as it was sent: several choices, logprobs, tool calls, details of usage', async () => {
+  it('receives a whole reply as it was sent: several choices, logprobs, tool calls, usage details', async () => {
     const choices = [
       {
         index: 0,
@@ -271,7 +271,7 @@ describe('a request to model@provider', () => {
     expect(got[0]!['response_format']).toMatchObject({ type: 'json_schema', json_schema: { name: 'place', strict: true } });
   });
 
-  it('gets a stream of a server that answers with one reply', async () => {
+  it('receives a stream from a server that answers with one reply', async () => {
     const call = { id: 'c', type: 'function', function: { name: 'weather', arguments: '{}' } };
     answer = json(
       200,
@@ -281,7 +281,7 @@ describe('a request to model@provider', () => {
     expect(final.choices[0]).toMatchObject({ message: { tool_calls: [call] }, finish_reason: 'tool_calls' });
   });
 
-  it.each([true, false])('is told what the server says about it, and nothing is left out for its sake (stream: %s)', async (stream) => {
+  it.each([true, false])('receives the error of the server, and no parameter is dropped to avoid it (stream: %s)', async (stream) => {
     const error = {
       message: "Unsupported parameter: 'temperature' is not supported with this model.",
       type: 'invalid_request_error',
@@ -344,7 +344,7 @@ describe('a request to model@provider', () => {
     [{ messages: ['x'] }, 'messages[0]'],
     [{ stream: 'yes' }, 'stream'],
     [{ messages: [{ role: 'user', content: 'x' }], deep: nested(70) }, null],
-  ])('is refused here where it cannot be passed on: %#', async (over, param) => {
+  ])('is refused by the gateway when it cannot be passed on: %#', async (over, param) => {
     const response = await world.post({ ...asked, ...over });
     expect([response.status, ((await response.json()) as { error: Body }).error['param']]).toEqual([400, param]);
     expect(got).toEqual([]);

@@ -53,7 +53,7 @@ describe('the start-up text', () => {
     expect(text.split('\n').length).toBeLessThan(35);
   });
 
-  it('says clearly that another port was taken', () => {
+  it('states that another port is used', () => {
     const text = startText({ ...facts, listening: { url: 'http://127.0.0.1:8081', port: 8081, open: false, insteadOf: 8080 } });
     expect(text).toContain('http://127.0.0.1:8081 (port 8080 is taken; set PORT to choose one)');
   });
@@ -67,13 +67,13 @@ describe('the start-up text', () => {
     );
   });
 
-  it('says where the key of the admin is, and never the key', () => {
+  it('states where the admin key is, and never the key', () => {
     const text = startText(facts);
     expect(text).toContain('the key in /data/.conclave/admin.key, just created');
     expect(text).not.toContain('sk-admin');
   });
 
-  it('says how other programs ask with the key that was made for them, which it shows once', () => {
+  it('explains how other programs use the key generated for them, which it shows once', () => {
     const lan = { file: '/data/lan.key', value: 'sk-lan-secret', made: true };
     const text = startText({ ...facts, doors: { ...facts.doors, asked: 2, lan } });
     expect(text).toContain('-e OPENAI_API_BASE_URL=http://host.docker.internal:8080/v1 -e OPENAI_API_KEY=sk-lan-secret');
@@ -83,7 +83,7 @@ describe('the start-up text', () => {
     expect(later).toContain(`OPENAI_API_KEY="$(cat '/data/lan.key')"`);
   });
 
-  it('shows who plays which part where several models were found', () => {
+  it('shows the role of each model when several were found', () => {
     const roles = {
       judge: 'big@ollama',
       experts: ['mid@ollama'],
@@ -99,7 +99,7 @@ describe('the start-up text', () => {
     expect(text).not.toContain('images');
   });
 
-  it('does not speak of demos and connecting once a real model is used', () => {
+  it('does not mention demos and connecting once a real model is used', () => {
     const qwen = model('qwen3:8b@ollama');
     const text = startText({
       ...facts,
@@ -112,7 +112,7 @@ describe('the start-up text', () => {
     expect(text).not.toContain('Connect a real model');
   });
 
-  it('passes on what a server is about to cut silently, and not how many models it has', () => {
+  it('reports what a server would cut silently, and not its number of models', () => {
     const qwen = model('qwen3:8b@ollama');
     const said = { ...facts, models: [qwen], choice: { because: 'local' as const, models: [qwen] } };
     expect(
@@ -129,7 +129,7 @@ describe('the start-up text', () => {
     expect(startText({ ...facts, loneKey: true })).toContain('OPENAI_API_KEY is set. It is used only on request');
   });
 
-  it('says which configured server does not answer', () => {
+  it('reports which configured server does not answer', () => {
     const text = startText({
       ...facts,
       models: [],
@@ -141,7 +141,7 @@ describe('the start-up text', () => {
     expect(text).not.toContain('curl');
   });
 
-  it('asks with the key in the environment where keys are configured', () => {
+  it('uses the key in the environment when keys are configured', () => {
     const text = startText({ ...facts, doors: { ...facts.doors, asked: 1 } });
     expect(text).toContain('curl -N http://127.0.0.1:8080/v1/chat/completions -H "authorization: Bearer $CONCLAVE_API_KEY" -H');
     expect(text).toContain('apiKey: process.env.CONCLAVE_API_KEY }');

@@ -3,6 +3,7 @@ import { loadConfiguration, outliveReaders, type Loaded, type OpenProbe } from '
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { deadCommand } from './commands/dead.js';
+import { forkCommand } from './commands/fork.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
 import { recoverCommand } from './commands/recover.js';
 import { replayCommand } from './commands/replay.js';
@@ -34,13 +35,17 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
       --pause --resume --cancel        sends one command, and says whether it was applied or rejected; also
                                        --steer <text>, --add-context <text>, --answer <text>,
                                        --override-step <skill> --input <text>
-      --facts                          every fact the engine found, a sentence each, from the log of a stopped server or Kafka
+      --facts                          every fact the engine found, a sentence each, with its step
   npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka if stores.kafka is set,
                                        the data folder of a stopped server otherwise
       --recorded                       drives all that was decided in it (steps, plans, tasks, answer) through today's
                                        code with the recorded replies, without any call, and shows the first prompt,
                                        reply or rule that differs; exit code 1 then, and where a recording is not whole
       --all --recorded                 the same for every recorded run
+      --fork <step>                    takes the run up after this step as a run of its own: the same facts up to there, live
+                                       from then on; shows both side by side. \`run <id> --facts\` numbers the steps
+      --model <model or template>      who makes the calls of the fork; today's models of its template by default
+      --json                           both as one JSON object
   npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
       --force                          also where the store fits the log or processes live on it
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
@@ -90,7 +95,8 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
   const [first = '', ...args] = process.argv.slice(2);
   if (Object.hasOwn(commandsWithArguments, first)) return commandsWithArguments[first]!(args);
   const { positionals, values } = readArguments(process.argv.slice(2), {
-    model: { type: 'string', short: 'm', default: 'conclave' },
+    model: { type: 'string', short: 'm' },
+    fork: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
     recorded: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
@@ -127,13 +133,9 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);
       if (!question) throw new UsageMistake('Say what to ask: npm run ask -- "question"');
-      const stop = new AbortController();
-      const onSignal = (): void => (stop.signal.aborted ? process.exit(exitCodes.cancelled) : stop.abort());
-      process.on('SIGINT', onSignal);
-      process.on('SIGTERM', onSignal);
       return ask({
-        ...{ loaded: await extended(), question, model: values.model, cache: !values['no-cache'], json: values.json },
-        ...{ answer: process.stdout, progress: values.quiet ? { write: () => undefined } : process.stderr, signal: stop.signal },
+        ...{ loaded: await extended(), question, model: values.model ?? 'conclave', cache: !values['no-cache'], json: values.json },
+        ...{ answer: process.stdout, progress: values.quiet ? silent : process.stderr, signal: givenUp() },
       });
     }
     case 'runs':
@@ -160,6 +162,16 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
       const [runId = null, ...more] = rest;
       if (more.length > 0 || (values.all ? runId !== null || !values.recorded : runId === null))
         throw new UsageMistake('Name one run by its id: npm run conclave -- replay <id>, or all with --all --recorded.');
+      const step = numberOf('fork', values.fork, 1, Number.MAX_SAFE_INTEGER);
+      if (step !== undefined && (runId === null || values.recorded))
+        throw new UsageMistake('A fork takes up one run, live: npm run conclave -- replay <id> --fork <step>.');
+      if (step === undefined && values.model !== undefined)
+        throw new UsageMistake('--model says who makes the calls of a fork: name its step with --fork.');
+      if (step !== undefined)
+        return forkCommand({
+          ...{ loaded: await extended(), runId: runId!, step, model: values.model ?? null, json: values.json },
+          ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
+        });
       return replayCommand({ loaded: await extended(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
     }
     case 'recover': {
@@ -173,6 +185,17 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
       throw new UsageMistake(`There is no command "${command}".${near ? ` Did you mean "${near}"?` : ''} \`conclave help\` lists all.`);
     }
   }
+}
+
+const silent = { write: () => undefined };
+
+/** Aborts at the first signal to end; the second one ends the process. */
+function givenUp(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (): void => (stop.signal.aborted ? process.exit(exitCodes.cancelled) : stop.abort());
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return stop.signal;
 }
 
 /** Ends silently when the reader of the output closes it, as in `runs | head`. */

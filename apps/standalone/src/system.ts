@@ -66,11 +66,12 @@ export async function openSystem({ loaded, observers, doors, localServers }: Ope
 
     const { store_prompts: storePrompts, gateway: gatewaySettings } = loaded.configuration;
     const concurrency = taskConcurrency(loaded);
+    const { CONCLAVE_PERMIT_KEY: permitKey } = loaded.environment;
     const workers = classes.filter((name) => name !== 'judge');
     const parts = [
       ['planner', PlannerModule.register({ storePrompts }), []],
-      ['experts', ExpertsModule.register({ storePrompts, readPages: loaded.configuration.search.read_pages }), workers],
-      ['merger', MergerModule.register({ storePrompts, parkMs: gatewaySettings.park_s * 1_000 }), ['judge']],
+      ['experts', ExpertsModule.register({ storePrompts, permitKey, readPages: loaded.configuration.search.read_pages }), workers],
+      ['merger', MergerModule.register({ storePrompts, permitKey, parkMs: gatewaySettings.park_s * 1_000 }), ['judge']],
       ['learning', LearningModule.register(), []],
       ['graph-ingest', GraphIngestModule.register({ storePrompts }), []],
     ] as const;

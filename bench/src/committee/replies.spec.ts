@@ -5,7 +5,7 @@ import { instantModels } from './instant-models.js';
 import { answer, callsPerRun, replyTo, shippedCallsPerRun } from './replies.js';
 
 describe('the committee of the benchmarks', () => {
-  it('takes two rounds of four experts and makes every call it is said to make', async () => {
+  it('runs two rounds of four experts and makes every documented call', async () => {
     const models = instantModels();
     expect(await runBare(committeeSteps(models))).toBe(answer);
     expect(models.calls()).toBe(callsPerRun);
@@ -19,7 +19,7 @@ describe('the committee of the benchmarks', () => {
     expect(shippedCallsPerRun).toBe(25);
   });
 
-  it('answers nothing that no committee asks', () => {
+  it('refuses prompts that no committee sends', () => {
     expect(() => replyTo([{ role: 'user', content: 'Hello' }])).toThrow('no committee asks');
   });
 });

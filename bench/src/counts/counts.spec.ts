@@ -23,7 +23,7 @@ describe('what a run costs, counted', () => {
     expect(above(readFileSync(page, 'utf8'), counts)).toEqual([]);
   }, 60_000);
 
-  it('is told where a single count is above the page', () => {
+  it('reports a single count above the documented one', () => {
     const counts = { transactions: 3, awaited: 2, statements: 40, bytes: 900, states: 1, checks: 5 };
     expect(above(countsPage(counts), counts)).toEqual([]);
     expect(above(countsPage(counts), { ...counts, statements: 41 })).toEqual([expect.stringContaining('41, recorded 40')]);

@@ -19,7 +19,7 @@ describe('interleaved rounds', () => {
     ]);
   });
 
-  it('ends with the failure of a subject instead of leaving its round out', async () => {
+  it('fails with the error of a subject instead of leaving its round out', async () => {
     const broken = { name: 'broken', measure: async () => Promise.reject(new Error('it broke')) };
     await expect(interleave([broken], 1)).rejects.toThrow('it broke');
   });

@@ -19,7 +19,7 @@ describe('the report of a benchmark', () => {
     expect(isMet(finding(1, null))).toBeNull();
   });
 
-  it('prints the ratio with its spread, its reference, its target and whether that is met', () => {
+  it('prints the ratio with its spread, reference, target and whether the target is met', () => {
     const text = print(finding(4, { atLeast: 3 }), finding(2, { atLeast: 3 }));
     expect(text).toContain('runs/s, against the other:\n    RATIO 4.000x [3.000 to 5.000, n=3]; target >= 3 x: met');
     expect(text).toContain('RATIO 2.000x [1.000 to 3.000, n=3]; target >= 3 x: NOT MET');
@@ -31,14 +31,14 @@ describe('the report of a benchmark', () => {
     expect(text).toContain('7.000 ms [6.000 to 8.000, n=3], RATIO 1.100x [1.000 to 1.200, n=3]; target <= 5 ms: NOT MET');
   });
 
-  it('is no success where a target is missed, or where there was none to judge', () => {
+  it('is not a success when a target is missed, or when none was judged', () => {
     const findings = [finding(4, { atLeast: 3 }), finding(0.44, { atLeast: 3 }), finding(1, null)];
     expect(misses({ findings })).toEqual(['runs/s, against the other: 0.4400x, target >= 3 x']);
     expect(misses({ findings: [finding(4, { atLeast: 3 }), finding(1, null)] })).toEqual([]);
     expect(misses({ findings: [finding(1, null)] })).toEqual(['nothing was measured that has a target']);
   });
 
-  it('lines tables up', () => {
+  it('aligns tables', () => {
     const text = printReport({
       definition: [],
       tables: [{ title: 'Times:', columns: ['way', 'p50'], rows: [['a longer name', { n: 1, q1: 1, median: 2, q3: 3 }]] }],

@@ -15,11 +15,11 @@ describe('statistics', () => {
     expect(quantile([9, 100, 20], 1)).toBe(100);
   });
 
-  it('gives quartiles and the size of a series', () => {
+  it('returns quartiles and the size of a series', () => {
     expect(spread([1, 2, 3, 4, 5])).toEqual({ n: 5, q1: 2, median: 3, q3: 4 });
   });
 
-  it('refuses to make a figure of nothing or of what is no number', () => {
+  it('refuses an empty series and values that are not numbers', () => {
     expect(() => spread([])).toThrow('empty');
     expect(() => quantile([1, Number.NaN], 0.5)).toThrow('NaN');
   });
@@ -29,7 +29,7 @@ describe('statistics', () => {
     expect(() => ratios([1], [1, 2])).toThrow('cannot be paired');
   });
 
-  it('gives a tail of all samples with the spread it has when they are drawn again', () => {
+  it('returns the tail of all samples with its bootstrap spread', () => {
     const samples = Array.from({ length: 100 }, (_, index) => index);
     const tail = resampledQuantile(samples, 0.99);
     expect(tail.median).toBe(quantile(samples, 0.99));

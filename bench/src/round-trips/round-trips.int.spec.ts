@@ -3,7 +3,7 @@ import { startRedis, type UrlInstance } from '@conclave/test-support/real-server
 import { countHops, type CountedHop } from './count-hops.js';
 import { countedKinds } from './table.js';
 
-describe('what a hop asks of Redis', () => {
+describe('the Redis commands of a hop', () => {
   let server: UrlInstance;
   let hops: readonly CountedHop[];
   beforeAll(async () => {
@@ -12,13 +12,13 @@ describe('what a hop asks of Redis', () => {
   }, 90_000);
   afterAll(() => server.destroy());
 
-  it.each(countedKinds)('$hop: as the table says, each time', ({ hop, trips }) => {
+  it.each(countedKinds)('$hop: match the table every time', ({ hop, trips }) => {
     const measured = hops.filter((one) => one.hop === hop).map((one) => tally(one.trips));
     expect(measured.length).toBeGreaterThan(0);
     for (const one of measured) expect(one).toEqual(trips);
   });
 
-  it('leaves no hop out', () => {
+  it('cover every hop', () => {
     expect([...new Set(hops.map(({ hop }) => hop))].sort()).toEqual(countedKinds.map(({ hop }) => hop).sort());
   });
 });

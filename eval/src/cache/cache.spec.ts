@@ -13,7 +13,7 @@ import { changeKinds } from './pairs/kinds.js';
 const blind: Embed = (texts) => Promise.resolve(texts.map(() => new Float32Array([1, 0])));
 
 describe('the question pairs', () => {
-  it('are enough of each sort, in both languages and both halves', () => {
+  it('are enough of each kind, in both languages and both halves', () => {
     for (const half of ['tuning', 'regression']) {
       const pairs = questionPairs.filter((pair) => pair.half === half);
       expect(pairs.filter(isParaphrase).length).toBeGreaterThanOrEqual(40);
@@ -24,7 +24,7 @@ describe('the question pairs', () => {
     }
   });
 
-  it('have adversarial ones beside them, of each kind in both languages, and none of them twice', () => {
+  it('include adversarial ones of each kind in both languages, without duplicates', () => {
     for (const kind of adversarialKinds) {
       for (const language of ['en', 'de'])
         expect(adversarialPairs.filter((pair) => pair.kind === kind && pair.language === language).length).toBeGreaterThanOrEqual(5);
@@ -36,13 +36,13 @@ describe('the question pairs', () => {
 });
 
 describe('the semantic cache', () => {
-  it('serves no changed question, even with an embedder that sees no difference at all', async () => {
+  it('serves no changed question, even with an embedder that returns equal vectors', async () => {
     const tallies = await measurePairs(questionPairs, blind);
     expect(sumOf(tallies, 'near', () => true)).toBe(questionPairs.length);
     expect(tallies.filter((tally) => !isParaphrase(tally) && tally.hits !== 0)).toEqual([]);
   });
 
-  it('serves none of the adversarial changes, in either order and with the same embedder', async () => {
+  it('serves none of the adversarial changes, in either order, with the same embedder', async () => {
     const turned = adversarialPairs.map(({ first, second }) => ({ first: second, second: first }));
     const judged = await judgePairs([...adversarialPairs, ...turned], blind);
     expect(judged.every(({ isNear }) => isNear)).toBe(true);

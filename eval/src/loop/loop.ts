@@ -7,32 +7,54 @@ import { scriptedRuns, visibleText } from '@conclave/strategies/loop-suite';
 import type { Evaluation } from '../evaluation.js';
 import { twoHopCorpus, type Paragraph, type TwoGold } from '../recall/two-hop-corpus.js';
 import { percent, table } from '../report.js';
-import { bridges, interval, kept, runTwoHops, shuffled, templates, type Hop, type Search, type TemplateName } from './two-hops.js';
+import {
+  interval,
+  kept,
+  kinds,
+  leads,
+  mixed,
+  runTwoHops,
+  shuffledTexts,
+  templates,
+  type Hop,
+  type Search,
+  type TemplateName,
+  type TwoHopOptions,
+  type TwoHopQuestion,
+} from './two-hops.js';
 
 /** Points by which a loop finds both paragraphs more often than a single pass. */
 const leastGain = 0.15;
 
-/** Both paragraphs of every question, by template, and the same where the texts are shuffled. */
+/** Both paragraphs of every question, by template, and the same where other texts are read. */
 export interface Measured {
   readonly paragraphs: number;
-  readonly questions: number;
+  readonly questions: readonly TwoHopQuestion[];
   readonly hops: Readonly<Record<TemplateName, readonly Hop[]>>;
   readonly control: Readonly<Record<TemplateName, readonly Hop[]>>;
 }
 
-/** Measures recall over a corpus of this size, drawn anew by its seed. */
-export async function measureLoops(size: number, seed = 7): Promise<Measured> {
-  const { paragraphs, questions } = twoHopCorpus(size, seed);
-  const asked = bridges(questions);
-  const hops = await inFolder(paragraphs, (search) => each(asked, search));
-  const control = await inFolder(shuffled(paragraphs), (search) => each(asked, search));
-  return { paragraphs: paragraphs.length, questions: asked.length, hops, control };
+/** Measures recall over a corpus of this size, drawn anew by its seed. `goOn` writes the second query, in the control, too. */
+export async function measureLoops(size: number, seed = 7, goOn: TwoHopOptions['goOn'] = leads): Promise<Measured> {
+  const corpus = twoHopCorpus(size, seed);
+  const questions = mixed(corpus.questions);
+  const texts = shuffledTexts(corpus.paragraphs);
+  return inFolder(corpus.paragraphs, async (search) => ({
+    paragraphs: corpus.paragraphs.length,
+    questions,
+    hops: await each(questions, search, { goOn }),
+    control: await each(questions, search, { goOn, texts }),
+  }));
 }
 
-async function each(questions: readonly TwoGold[], search: Search): Promise<Record<TemplateName, readonly Hop[]>> {
-  const all: Record<TemplateName, Hop[]> = { 'single-pass': [], agentic: [], waves: [] };
-  for (const name of templates) for (const question of questions) all[name].push(await runTwoHops(name, question, search));
-  return all;
+async function each(questions: readonly TwoGold[], search: Search, options: TwoHopOptions): Promise<Record<TemplateName, readonly Hop[]>> {
+  const all: Partial<Record<TemplateName, readonly Hop[]>> = {};
+  for (const name of templates) {
+    const hops: Hop[] = [];
+    for (const question of questions) hops.push(await runTwoHops(name, question, search, options));
+    all[name] = hops;
+  }
+  return all as Record<TemplateName, readonly Hop[]>;
 }
 
 /** The paragraphs as files of a folder, as the product searches them. */
@@ -60,13 +82,20 @@ export const recallOf = (hops: readonly Hop[]): number => mean(hops.map(({ found
 export const gains = (hops: Measured['hops'], name: TemplateName): readonly number[] =>
   hops[name].map(({ found }, at) => Number(found) - Number(hops['single-pass'][at]!.found));
 
+/** Share of the questions of a kind. */
+const recallOn = ({ questions }: Measured, hops: readonly Hop[], kind: TwoHopQuestion['kind']): number =>
+  recallOf(hops.filter((_, at) => questions[at]!.kind === kind));
+const points = (share: number): string => `${share < 0 ? '-' : '+'}${Math.abs(100 * share).toFixed(1)}`;
+
 const bar = (share: number): string => '█'.repeat(Math.round(share * 30)).padEnd(30, '·');
 
 /** Scripted runs of every rule, and what a second round is worth. */
 export const loop: Evaluation = {
   id: 'loop',
   title: 'every rule of the loop in a scripted run, and what its rounds find on two-hop questions',
-  async run() {
+  async run({ own = null } = {}) {
+    // The whole product is needed for these alone.
+    if (own) return (await import('./own/own-questions.js')).measureOwn(own);
     const played = scriptedRuns.map((scripted) => ({ scripted, run: scripted.play() }));
     const wrong = played.filter(
       ({ scripted, run }) => run.completed()?.['outcome'] !== scripted.outcome || !scripted.says.test(visibleText(run)),
@@ -78,8 +107,9 @@ export const loop: Evaluation = {
     return {
       definition: [
         `${played.length} runs with scripted replies; each says how it ends and which rule or guard it shows.`,
-        `B11: ${measured.paragraphs} made-up paragraphs and ${measured.questions} questions that name one of their two paragraphs. Counted is how often both are among ${kept} titles.`,
-        'The scripted planner sees retrieved text only: its second query is made of the names that the best paragraph has and the question has not.',
+        `B11: ${measured.paragraphs} made-up paragraphs and ${measured.questions.length} questions over two of them, a third each: comparisons, questions that name both, and questions that name the first alone. Every search finds ${kept} paragraphs. Counted is how often both are among the ${kept} that are kept of all searches, the best of each in turn.`,
+        'The scripted planner sees what was found and nothing else: where two paragraphs that the question names are there, it is done; otherwise its second query is made of the names in the paragraph that the question names.',
+        'Shuffled: each paragraph that is found is read with the text of another one. What is searched stays, so single-pass finds the same.',
         'Tokens are estimated from what the planner and the judges are given.',
       ],
       sections: [
@@ -97,14 +127,16 @@ export const loop: Evaluation = {
         {
           title: `Both paragraphs among ${kept}`,
           lines: table(
-            ['template', 'recall', 'rounds', 'calls', 'tokens', 'shuffled', ''],
+            ['template', 'recall', ...kinds, 'rounds', 'calls', 'tokens', 'shuffled', 'gain, shuffled (95 %)', ''],
             templates.map((name) => [
               name,
               percent(recallOf(hops[name])),
+              ...kinds.map((kind) => percent(recallOn(measured, hops[name], kind))),
               mean(hops[name].map(({ rounds }) => rounds)).toFixed(1),
               mean(hops[name].map(({ calls }) => calls)).toFixed(1),
               mean(hops[name].map(({ tokens }) => tokens)).toFixed(0),
               percent(recallOf(control[name])),
+              `${points(mean(gains(control, name)))} [${interval(gains(control, name)).map(points).join(' to ')}]`,
               bar(recallOf(hops[name])),
             ]),
           ),
@@ -127,6 +159,10 @@ export const loop: Evaluation = {
         'The corpus is made up and the replies are scripted: the figures say what the rounds can find, not what a model makes of them.',
       ],
       figures: {
+        questions: measured.questions.length,
+        kinds: Object.fromEntries(
+          templates.map((name) => [name, Object.fromEntries(kinds.map((kind) => [kind, recallOn(measured, hops[name], kind)]))]),
+        ),
         recall: Object.fromEntries(templates.map((name) => [name, recallOf(hops[name])])),
         shuffled: Object.fromEntries(templates.map((name) => [name, recallOf(control[name])])),
         intervals: Object.fromEntries(bounds.map(({ name, bounds: both }) => [name, both])),

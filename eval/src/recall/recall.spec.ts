@@ -12,7 +12,7 @@ describe('documents that are uploaded', () => {
     measured = await measureRecall(paragraphs, questions);
   }, 60_000);
 
-  it('are asked questions that the same documents in a folder answer', () => {
+  it('are queried with questions that the same documents in a folder answer', () => {
     for (const wording of wordings) expect(measured.folder[wording]).toBeGreaterThan(0.5);
   });
 

@@ -11,13 +11,13 @@ describe('what a level costs the product', () => {
     costs = await measureLevels(sampleOf(1), moods);
   }, 60_000);
 
-  it('is one expert and one model call for a trivial question, however unsure the model is', () => {
+  it("is one expert and one model call for a trivial question, whatever the model's confidence", () => {
     const trivial = costs.filter(({ prompt }) => prompt.level === 'trivial');
     expect(trivial).toHaveLength(4);
     for (const run of trivial) expect(run).toMatchObject({ level: 'trivial', calls: 1, experts: 1, served: 1 });
   });
 
-  it('is more for each level above, and more where no model is sure', () => {
+  it('is higher for each level above, and higher when no model is confident', () => {
     const callsOf = (mood: RunCosts['mood']): readonly number[] =>
       levels.map((level) => Math.min(...costs.filter((run) => run.level === level && run.mood === mood).map(({ calls }) => calls)));
     for (const mood of moods) expect([...new Set(callsOf(mood))].sort((a, b) => a - b)).toEqual(callsOf(mood));
@@ -32,7 +32,7 @@ describe('what a level costs the product', () => {
     expect(costFindings(costs).filter((finding) => !isMet(finding))).toEqual([]);
   });
 
-  it('is judged by figures that a second call of a trivial run moves', () => {
+  it('is judged by figures that a second call of a trivial run changes', () => {
     const wrong = costs.map((run) => (run.level === 'trivial' ? { ...run, calls: 2 } : run));
     expect(
       costFindings(wrong)

@@ -5,7 +5,7 @@ import { levels } from './prompts/written.js';
 import { printMatrix, routingTargets } from './routing-report.js';
 
 describe('the labelled prompts', () => {
-  it('are many, and the same number in each language, level and half', () => {
+  it('are equally many in each language, level and half, and enough', () => {
     expect(labelledPrompts.length).toBeGreaterThanOrEqual(120);
     const cells = new Map<string, number>();
     for (const { language, level, half } of labelledPrompts) {
@@ -29,7 +29,7 @@ describe('routing by complexity', () => {
     expect(confusion.complexAsTrivial).toBeLessThanOrEqual(routingTargets.complexAsTrivial);
   });
 
-  it('is measured by figures that a wrong decision moves', () => {
+  it('is measured by figures that a wrong decision changes', () => {
     const prompt = (level: LabelledPrompt['level']): LabelledPrompt => ({
       text: level,
       level,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { secondSet, secondSetTargets } from './second-set.js';
 
-describe('the router on the second set, which is no hold-out: it came with its rules', () => {
+describe('the router on the second set, which is not a hold-out: it came with its rules', () => {
   const { multiHop, plain, dangerous } = secondSet();
 
-  it('lets nearly no question over several hops pass as trivial, and looks every one of those up', () => {
+  it('rates almost no multi-hop question as trivial, and looks those up', () => {
     expect(multiHop.questions).toBeGreaterThanOrEqual(60);
     expect(multiHop.trivial).toBeLessThanOrEqual(secondSetTargets.multiHopTrivial);
     expect(multiHop.trivialUnlooked).toBe(0);
@@ -15,7 +15,7 @@ describe('the router on the second set, which is no hold-out: it came with its r
     expect(plain.trivial).toBeGreaterThanOrEqual(secondSetTargets.plainTrivial);
   });
 
-  it('knows most dangerous questions by itself, and calls few others so', () => {
+  it('recognises most dangerous questions, and flags few others', () => {
     expect(dangerous.known).toBeGreaterThanOrEqual(secondSetTargets.dangerousKnown);
     expect(dangerous.falseAlarms).toBeLessThanOrEqual(secondSetTargets.falseAlarms);
   });

@@ -80,7 +80,7 @@ const ofOtherAlphabets: readonly Asked[] = [
 /** The rules are the same code: building can change how their characters and assets are read, not which prompt is decided how. */
 const everySixth = labelledPrompts.filter((_, position) => position % 6 === 0);
 
-it('decides prompts of each level, and those whose characters a build could lose, as its sources do, once it is built', async () => {
+it('the built router decides prompts of each level, and those with special characters, like its sources', async () => {
   expect(new Set(everySixth.map(({ language, level }) => `${language} ${level}`)).size).toBe(6);
   const prompts: readonly Asked[] = [...everySixth, ...ofOtherAlphabets];
   const levels = await shippedLevels(prompts);

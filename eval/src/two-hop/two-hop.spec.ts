@@ -12,7 +12,7 @@ describe('a second search that goes on from the first', () => {
     await embedder.close();
   }, 120_000);
 
-  it.each(places)('finds both paragraphs among four as often as it should, in documents that are in: %s', (place) => {
+  it.each(places)('finds both paragraphs among four as often as required, in documents that are in: %s', (place) => {
     const { single, mechanical, name, ideal } = measured[place];
     expect(single).toBeGreaterThanOrEqual(0.5);
     expect(mechanical).toBeGreaterThanOrEqual(0.71);

@@ -3,10 +3,12 @@ import { BuiltInEmbedder } from '@conclave/adapter-embedder';
 import { natureOf, openEmbeddings } from '@conclave/adapter-openai';
 import * as z from 'zod';
 import type { Embedder } from '@conclave/ports';
-import type { Evaluation, EvaluationOptions } from '../evaluation.js';
+import type { Evaluation, EvaluationOptions, EvaluationReport } from '../evaluation.js';
 import { twoHopCorpus } from '../recall/two-hop-corpus.js';
 import { percent, table } from '../report.js';
-import { measureTwoHops, places, planners } from './measure.js';
+import { measureTwoHops, places } from './measure.js';
+import { planners } from './planners.js';
+import { servedReport } from './served-report.js';
 
 /** A set of one's own: paragraphs with distinct titles, and questions whose answers stand in two of them. */
 const QuestionSet = z.object({
@@ -21,8 +23,9 @@ const targets = { single: 0.5, mechanical: 0.71, name: 0.7 } as const;
 export const twoHop: Evaluation = {
   id: 'two-hop',
   title: 'a second search finds the paragraph that the first one leads to',
-  async run({ set = null, embeddings = null } = {}) {
+  async run({ set = null, embeddings = null, served = false } = {}): Promise<EvaluationReport> {
     const { paragraphs, questions } = set === null ? twoHopCorpus(400) : QuestionSet.parse(JSON.parse(readFileSync(set, 'utf8')));
+    if (served) return servedReport(paragraphs, questions, embeddings);
     const embedder = embedderOf(embeddings);
     try {
       const measured = await measureTwoHops(paragraphs, questions, embedder);

@@ -17,6 +17,7 @@ import {
   type StateStore,
 } from '@conclave/ports';
 import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type StoredCall } from './call-record.js';
+import type { CapabilityGuard } from './capability-guard.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
 import { retryDuringOutage } from './outages.js';
@@ -33,6 +34,8 @@ export interface CallMakerParts {
   readonly metrics: Metrics;
   readonly processId: string;
   readonly service: Service;
+  /** Guards the calls of tasks that need a capability token; null only in tests of other things. */
+  readonly guard: CapabilityGuard | null;
   /** What the audit keeps of prompts and replies. */
   readonly storePrompts: 'full' | 'hash' | 'none';
 }
@@ -159,13 +162,19 @@ export class CallMaker implements Calls {
     const request = { model: call.name, messages: [] as AskedMessage[], tool: call.request };
     return this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (running) => {
       const from = performance.now();
-      const timeoutMs = call.deadline - (await this.parts.state.now());
-      if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before it started.');
-      await running.making();
-      this.crash('before-call', call);
-      if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
-      running.sent();
-      const content = await withTimeout(perform, running.signal, timeoutMs);
+      const now = await this.parts.state.now();
+      const timeoutMs = call.deadline - now;
+      const make = async (): Promise<string> => {
+        if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before it started.');
+        await running.making();
+        this.crash('before-call', call);
+        if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
+        running.sent();
+        return withTimeout(perform, running.signal, timeoutMs);
+      };
+      const { task, isError } = call;
+      const by = `${this.parts.processId}:${callStep(call.owner, call.index)}`;
+      const content = await (task && this.parts.guard ? this.parts.guard.call({ task, by, now, timeoutMs, isError }, make) : make());
       const durationMs = Math.round(performance.now() - from);
       return { content, reasoning: '', finishReason: 'stop', usage: noUsage, reportedModel: null, firstTokenMs: null, durationMs };
     });

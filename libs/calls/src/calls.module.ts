@@ -3,13 +3,19 @@ import type { Service } from '@conclave/contracts';
 import { LOGGER, METRICS, PROBE, PROCESS, type Logger, type Metrics, type Probe, type ProcessIdentity } from '@conclave/platform';
 import { MODELS, RUN_STREAM, STATE, type Models, type RunStream, type StateStore } from '@conclave/ports';
 import { CallMaker } from './call-maker.js';
+import { CapabilityGuard } from './capability-guard.js';
+import { PermitKey } from './permit.js';
 
 export const CALL_MAKER = Symbol('CallMaker');
+/** The PermitKey of a service. */
+export const PERMIT_KEY = Symbol('PermitKey');
 const CALLER = Symbol('CallerOptions');
 
 export interface CallerOptions {
   readonly service: Service;
   readonly storePrompts: 'full' | 'hash' | 'none';
+  /** Secret of which the key of capability tokens is made; absent: one that the state store keeps. */
+  readonly permitKey?: string | undefined;
 }
 
 @Injectable()
@@ -29,10 +35,15 @@ export class CallsModule {
       providers: [
         { provide: CALLER, useValue: options },
         {
+          provide: PERMIT_KEY,
+          inject: [CALLER, STATE],
+          useFactory: ({ permitKey }: CallerOptions, state: StateStore) => new PermitKey(state.once, permitKey),
+        },
+        {
           provide: CALL_MAKER,
-          inject: [CALLER, STATE, RUN_STREAM, MODELS, PROBE, LOGGER, METRICS, PROCESS],
+          inject: [CALLER, STATE, RUN_STREAM, MODELS, PROBE, LOGGER, METRICS, PROCESS, PERMIT_KEY],
           useFactory: (
-            caller: CallerOptions,
+            { service, storePrompts }: CallerOptions,
             state: StateStore,
             stream: RunStream,
             models: Models,
@@ -40,11 +51,15 @@ export class CallsModule {
             logger: Logger,
             metrics: Metrics,
             process: ProcessIdentity,
-          ) => new CallMaker({ state, stream, models, probe, logger, metrics, processId: process.id, ...caller }),
+            key: PermitKey,
+          ) => {
+            const guard = new CapabilityGuard({ state, metrics, logger, key });
+            return new CallMaker({ state, stream, models, probe, logger, metrics, processId: process.id, service, storePrompts, guard });
+          },
         },
         CancelCloser,
       ],
-      exports: [CALL_MAKER],
+      exports: [CALL_MAKER, PERMIT_KEY],
     };
   }
 }

@@ -1,4 +1,4 @@
-import type { AttachedReference, Event, FailureNote, Usage } from '@conclave/contracts';
+import type { AttachedReference, Event, FailureNote, TaskDispatched, Usage } from '@conclave/contracts';
 import type { CallMessage, ModelCall, ModelReply, Runs, RunStream, StateStore } from '@conclave/ports';
 import type { Prices } from './usage.js';
 
@@ -46,6 +46,10 @@ export type JournalledModelCall = JournalledCall & { readonly maxReplyTokens?: n
 export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent'> & {
   readonly name: string;
   readonly request: unknown;
+  /** The task that the call is made for: its capability token is verified first. Null for a look-up that no plan asked for. */
+  readonly task: TaskDispatched | null;
+  /** Whether a reply says that the tool failed, for its circuit breaker. */
+  readonly isError?: (reply: string) => boolean;
 };
 
 /** How handlers call models and tools: `CallMaker` makes the calls, a replay answers from the recording. */

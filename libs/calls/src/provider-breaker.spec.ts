@@ -55,6 +55,7 @@ function process(id: string, { maxConcurrency = 8, breakers }: { maxConcurrency?
     processId: id,
     service: 'experts',
     storePrompts: 'full',
+    guard: null,
   });
   return { maker, metrics };
 }

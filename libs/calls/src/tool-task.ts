@@ -3,7 +3,7 @@ import type { CallEnd, Calls, JournalledToolCall } from './calls.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
-type ToolRequest = Pick<JournalledToolCall, 'name' | 'request' | 'onBegun'>;
+type ToolRequest = Pick<JournalledToolCall, 'name' | 'request' | 'onBegun' | 'isError'>;
 
 /** A tool's reply, and the attempt of the task it belongs to. */
 export interface ToolAnswer {
@@ -45,7 +45,7 @@ export async function answerByTool(
   onFailed: (failure: FailureNote, attempt: number) => Promise<void> = () => Promise.resolve(),
 ): Promise<Performed> {
   const { runId, data } = task;
-  const call = { runId, owner: data.taskId, index: 0, purpose: data.capability, deadline, signal, ...asked };
+  const call = { runId, owner: data.taskId, index: 0, purpose: data.capability, deadline, signal, task, ...asked };
   const end = await maker.tool(call, async (running) => JSON.stringify(await perform(running)));
   if (end.kind === 'failed') await onFailed(end.failure, end.attempt);
   const early = earlyEnd([end]);

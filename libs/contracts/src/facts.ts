@@ -3,6 +3,7 @@ import { bounded, counted, defineFact, duration, local, shownText, type FactSpec
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
+import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
@@ -30,6 +31,18 @@ export const factSpecs = [
     'The strategy that decides from here on.',
     { strategy: z.string() },
     ({ strategy }) => `The strategy ${strategy} decides.`,
+  ),
+  defineFact(
+    'RunForked',
+    'The facts so far are those of another run; from here on this run decides by itself.',
+    {
+      of: RunId.describe('run that it takes up'),
+      step: z.int().describe('last step of that run that it shares'),
+      at: Timestamp,
+      ranMs: z.number().describe('milliseconds that the clock of that run had counted by then'),
+    },
+    ({ of, step }) => `Up to here the run is ${of} up to step ${step}; from here on it goes on by itself.`,
+    ({ of, step }) => [{ kind: 'run.forked', of, step }],
   ),
   defineFact(
     'PlanAwaited',

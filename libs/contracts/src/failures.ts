@@ -45,6 +45,7 @@ const rows = {
   ROUTE_NOT_FOUND:             [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No such endpoint. GET /openapi.json lists the endpoints.'],
   METHOD_NOT_ALLOWED:          [405, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This endpoint does not take that method. GET /openapi.json lists the endpoints.'],
   COMMAND_REJECTED:            [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The run cannot take this command in its current state.'],
+  FORK_REFUSED:                [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The run cannot be forked there.'],
   COMMAND_NOT_TAKEN:           [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'Runs of this strategy never take this command. Send another command.'],
   OVERLOADED:                  [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'The gateway has reached its maximum number of runs. Try again after the time in Retry-After.'],
   UPLOADS_BUSY:                [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'Too many documents are being uploaded at the same time. Send this one again after the time in Retry-After.'],
@@ -89,6 +90,12 @@ const rows = {
   // Evidence: search, tools, pages, documents, mathematics, graph, vectors.
   ANSWER_NOT_IN_SCHEMA:        [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The answer does not match the JSON Schema of `response_format`, even after a repair.'],
   SEARCH_UNAVAILABLE:          [502, 'upstream_error',         'provider_search',         yes, no,  no,  'The search server does not answer.'],
+  PERMIT_INVALID:              [403, 'server_error',           'policy_permit',           no,  no,  no,  'The task has no valid capability token: the engine did not dispatch it, or it is for other work. Nothing was called.'],
+  PERMIT_EXPIRED:              [403, 'server_error',           'policy_permit',           no,  no,  no,  'The capability token of the task has expired. Nothing was called.'],
+  CAPABILITY_TOO_DEEP:         [403, 'server_error',           'policy_depth',            no,  no,  no,  'The policy of this capability does not allow it this deep in child runs. See `chain_depth` of `policies`.'],
+  CAPABILITY_OUT_OF_HOURS:     [403, 'server_error',           'policy_hours',            yes, no,  no,  'The policy of this capability does not allow it at this time of day. See `hours` of `policies`.'],
+  CAPABILITY_RATE_LIMITED:     [429, 'rate_limit_error',       'policy_rate',             yes, no,  no,  'The capability was called as often as its policy allows. Wait, or raise `rate` of `policies`.'],
+  CAPABILITY_UNWELL:           [503, 'upstream_error',         'provider_unwell',         yes, no,  no,  'The capability failed too often recently and gets no calls for a while.'],
   TOOL_UNKNOWN:                [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No tool server offers a tool of this name.'],
   TOOL_ARGUMENTS_INVALID:      [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The arguments are not what the tool expects.'],
   TOOL_FAILED:                 [502, 'upstream_error',         'provider_tool',           no,  no,  no,  'The tool returned no result.'],
@@ -141,6 +148,16 @@ const rows = {
 } as const satisfies Record<string, Row>;
 
 export type FailureCode = keyof typeof rows;
+
+/** A call that was refused before it was made: by its capability token, its policy or its circuit breaker. */
+export const denials: ReadonlySet<string> = new Set<FailureCode>([
+  'PERMIT_INVALID',
+  'PERMIT_EXPIRED',
+  'CAPABILITY_TOO_DEEP',
+  'CAPABILITY_OUT_OF_HOURS',
+  'CAPABILITY_RATE_LIMITED',
+  'CAPABILITY_UNWELL',
+]);
 
 /** Every failure that a person or a caller can meet, by code. */
 export const failures = Object.fromEntries(

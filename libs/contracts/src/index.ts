@@ -1,5 +1,7 @@
 export {
   shippedStrategies,
+  CapabilityPolicies,
+  CapabilityPolicy,
   Configuration,
   defaultClassConcurrency,
   defaultLimits,
@@ -18,6 +20,8 @@ export {
   nearest,
   Neo4jSettings,
   paidCostCap,
+  policyFor,
+  type PolicySubject,
   ProviderSettings,
   ReasoningOptions,
   RedisSettings,
@@ -42,9 +46,11 @@ export {
   GapDetected,
   KnowledgeProposed,
   LetterSettled,
+  Permit,
   PlanCreated,
   KeptPlan,
   PlannedTask,
+  type Fork,
   PlanRequested,
   ResultReady,
   RunCompleted,
@@ -62,7 +68,7 @@ export {
 export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
 export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
 export { Failure, isOutage, isUpstreamOutage } from './failure.js';
-export { type FailureCode, failures } from './failures.js';
+export { denials, type FailureCode, failures } from './failures.js';
 export {
   AnswerFacts,
   ChatCompletion,
@@ -77,6 +83,7 @@ export {
   CommandAccepted,
   type CommandName,
   CommandRequest,
+  longestCommandText,
   ConclaveOptions,
   ContentPart,
   Contradiction,
@@ -99,6 +106,7 @@ export {
   FeedbackAccepted,
   FeedbackRequest,
   FinishReason,
+  ForkRequest,
   InsightList,
   InsightView,
   methodsOf,
@@ -117,6 +125,7 @@ export {
   RollbackRequest,
   routes,
   RunAccepted,
+  RunFactList,
   RunList,
   RunRequest,
   RunView,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RunId } from './ids.js';
 import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
 import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
@@ -12,6 +13,11 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     maxRounds: z.int().describe('maximum rounds, including the first pass'),
     round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
     question: z.string(),
+  }),
+  z.object({
+    kind: z.literal('run.forked'),
+    of: RunId.describe('run whose entries stand before this one'),
+    step: z.int().describe('last step of that run that this one shares'),
   }),
   z.object({ kind: z.literal('planning'), epoch: z.int(), iteration: z.int(), max: z.int() }),
   z.object({

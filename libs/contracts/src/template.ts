@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CapabilityPolicies } from './configuration/policies.js';
 
 /** Name of a kind of loop. The strategies' package defines which exist, not the contract. */
 export const StrategyId = z
@@ -70,6 +71,7 @@ export const Template = z.object({
   capabilities: z.array(z.string()).describe('evidence capabilities offered to the planner, such as `research`'),
   tools: z.array(ToolOffer).optional().describe('tools that `mcp` tasks may name'),
   collections: z.array(CollectionOffer).optional().describe('document collections that may be searched'),
+  policies: CapabilityPolicies.optional().describe('policies of capabilities and tools by name; absent: the defaults'),
   complexity: z.enum(['auto', 'trivial', 'moderate', 'complex']).optional().describe('fixed level, or `auto`; absent: moderate'),
   thinking: z.boolean().optional().describe('a thinking step before the synthesis of complex questions'),
   refine_rounds: z.int().min(0).max(2).optional().describe('times an unsure expert is asked again with hints of the judge'),

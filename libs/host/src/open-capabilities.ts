@@ -2,27 +2,28 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
-import type { Loaded, Ports } from '@conclave/platform';
-import type { Embedder, Vectors } from '@conclave/ports';
+import { countedReranker, type Loaded, type Metrics, type Ports } from '@conclave/platform';
+import type { Embedder, Reranking, Rerankings, Vectors } from '@conclave/ports';
 import type { Keep } from './cluster.js';
 import { providerOf } from './open-models.js';
 import type { OpenPortsOptions, AppName } from './opening.js';
 
-export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder'>>;
+export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder' | 'rerankings'>>;
 
 /** Capabilities by service; each starts on first use. */
 const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
   symbolic: ['experts', 'standalone'],
   tools: ['experts', 'standalone'],
   pages: ['experts', 'standalone'],
-  documents: ['gateway', 'graph-ingest', 'standalone'],
+  documents: ['gateway', 'graph-ingest', 'experts', 'standalone'],
   vectors: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
   embedder: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
+  rerankings: ['experts', 'standalone'],
 };
 
 /** Opens the ports for a service's capabilities. */
 export async function openCapabilities(
-  { loaded, service, observers: { logger } }: OpenPortsOptions,
+  { loaded, service, observers: { logger, metrics } }: OpenPortsOptions,
   sqlite: Sqlite | null,
   keep: Keep,
 ): Promise<Capabilities> {
@@ -55,6 +56,7 @@ export async function openCapabilities(
     documents: uses('documents') ? keep((await import('@conclave/adapter-documents')).openDocumentReader()) : null,
     vectors,
     embedder: vectors ? keep(await openEmbedder(loaded)) : null,
+    rerankings: uses('rerankings') ? await openRerankings(loaded, metrics, keep) : { research: null, collections: null },
   };
 }
 
@@ -83,6 +85,24 @@ async function openEmbedder(loaded: Loaded): Promise<Embedder> {
   const provider = providerOf(loaded, name, natureOf);
   if (!provider) throw new Failure('CONFIGURATION_INVALID', `embeddings.model: there is no provider ${name}. Name it under \`providers\`.`);
   return openEmbeddings({ name, provider, model: model.slice(0, at) });
+}
+
+/** Throws Failure CONFIGURATION_INVALID for a model of an unconfigured provider. */
+async function openRerankings(loaded: Loaded, metrics: Metrics, keep: Keep): Promise<Rerankings> {
+  const { research, collections } = loaded.configuration.rerank;
+  const opened = async (retrieval: keyof Rerankings, settings: typeof research): Promise<Reranking | null> => {
+    if (!settings) return null;
+    const { model, candidates, timeout_s: seconds } = settings;
+    const at = model.lastIndexOf('@');
+    const name = model.slice(at + 1);
+    const { openReranker, natureOf } = await import('@conclave/adapter-openai');
+    const provider = providerOf(loaded, name, natureOf);
+    if (!provider)
+      throw new Failure('CONFIGURATION_INVALID', `rerank.${retrieval}.model: there is no provider ${name}. Name it under \`providers\`.`);
+    const reranker = keep(openReranker({ name, provider, model: model.slice(0, at) }));
+    return { reranker: countedReranker(reranker, retrieval, metrics), candidates, withinMs: seconds * 1000 };
+  };
+  return { research: await opened('research', research), collections: await opened('collections', collections) };
 }
 
 /**

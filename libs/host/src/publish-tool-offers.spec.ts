@@ -29,7 +29,7 @@ describe('the tools that are offered', () => {
     }
     expect(await stored()).toEqual({
       version: 1,
-      value: { tools: [{ name: 'precision.add', description: 'Adds.', signature: expect.stringContaining('a') }] },
+      value: { tools: [{ name: 'precision.add', description: 'Adds.', signature: expect.stringContaining('a'), repeatable: false }] },
     });
   });
 

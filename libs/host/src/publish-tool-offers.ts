@@ -63,7 +63,11 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
 
 /** Returns whether it had to be written. If another process was faster, its servers are the same, so losing the race is harmless. */
 async function written(settings: StateStore['settings'], offers: readonly ToolOffer[]): Promise<boolean> {
-  const tools = offers.map(({ name, description, signature }) => ({ name, description, signature }));
+  const tools = offers.map(({ name, description, signature, repeatable, readOnly }) => ({
+    ...{ name, description, signature },
+    ...(repeatable === undefined ? {} : { repeatable }),
+    ...(readOnly === undefined ? {} : { readOnly }),
+  }));
   const present = await settings.read(toolOffersSetting);
   if (!present && tools.length === 0) return false;
   if (present && isDeepStrictEqual(present.value, { tools })) return false;

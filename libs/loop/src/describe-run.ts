@@ -34,6 +34,7 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
     assessed: isOver ? run.assessed : null,
     review: isOver ? review : null,
+    fork: run.forked ? { of: run.forked.of, step: run.forked.step, before: run.forked.before } : null,
     sources: [...(run.answer?.sources ?? [])],
     rounds: run.plans.map(({ epoch, fallback, usage, content }) => ({
       epoch,

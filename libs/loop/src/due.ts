@@ -7,6 +7,15 @@ import type { RunState, TaskState } from './state.js';
 /** Milliseconds a worker gets after its deadline to report by itself before the engine settles the task. */
 const graceMs = 2_000;
 
+/**
+ * Milliseconds for which a flagged run waits for its cancel command. The sender sets the flag first, and a worker that finds it can be
+ * faster than the command; a sender that dies in between never sends it.
+ */
+const commandMs = 5_000;
+
+/** The time from which the command of a flag found at `flaggedAt` counts as lost. */
+export const commandOver = (flaggedAt: number): number => flaggedAt + commandMs;
+
 const startOver = ({ started, startBy }: TaskState): number => (started ? Number.POSITIVE_INFINITY : startBy + graceMs);
 const endOver = ({ deadline }: TaskState): number => deadline + graceMs;
 const openTasks = (run: RunState): readonly (readonly [string, TaskState])[] =>
@@ -15,6 +24,7 @@ const openTasks = (run: RunState): readonly (readonly [string, TaskState])[] =>
 /** The earliest time at which the clock alone changes something, in milliseconds since 1970; null if it never does. */
 export function dueOf(run: RunState): number | null {
   if (run.endedAt !== null) return null;
+  if (run.flaggedAt !== undefined) return commandOver(run.flaggedAt);
   const wallMs = wallTimeOf(run) * 1000;
   const at = [
     ...(run.awaiting ? [run.awaiting.deadline] : []),

@@ -16,9 +16,10 @@ import { endFromCache, endRun, endsByClock } from './ending.js';
 import { evolve, textOf } from './fold.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
+import { takeUp } from './take-up.js';
 import { Turning } from './turning.js';
 import { advance } from './turns.js';
-import { nextDue, settleOverdue } from './due.js';
+import { commandOver, nextDue, settleOverdue } from './due.js';
 import { limitsOf, viewOf, type Strategies } from './view.js';
 
 /** Inputs of the engine. */
@@ -102,6 +103,7 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
   const own = turning.strategies(strategy).initial(viewOf(bare, turning.strategies, null));
   turning.put({ ...started, maxRounds: limitsOf({ ...bare, own }, turning.strategies).rounds });
   turning.put({ kind: 'StrategyChosen', strategy });
+  if (request.fork) return takeUp(turning, request.fork);
   const { skill } = request;
   if (skill)
     turning.put({
@@ -126,6 +128,7 @@ function receive(turning: Turning, input: EngineInput): void {
     case 'CommandIssued':
       return takeCommand(turning, input.data);
     case 'TimerFired': {
+      if (run.flaggedAt !== undefined) return endLost(turning, run.flaggedAt);
       const { awaiting } = run;
       if (awaiting && awaiting.deadline <= turning.now)
         turning.put({
@@ -144,6 +147,11 @@ function receive(turning: Turning, input: EngineInput): void {
       if (endedAt === null && (isHeld || readBudget(turning.run, turning.now).level !== 'spent')) settleOverdue(turning, input.data.tasks);
     }
   }
+}
+
+/** Ends a run whose cancel flag was found, once its command no longer counts as being on its way. */
+function endLost(turning: Turning, flaggedAt: number): void {
+  if (commandOver(flaggedAt) <= turning.now) endCancelled(turning, 'its flag was set, and the command itself was lost');
 }
 
 function takePlan(turning: Turning, plan: Extract<EngineInput, { type: 'PlanCreated' }>['data']): void {
@@ -180,6 +188,4 @@ function takeResult(turning: Turning, result: Extract<EngineInput, { type: 'Resu
     text: task.spec.capability.startsWith('judge.') ? '' : textOf(result),
     result,
   });
-  // The engine settles what it cancels, so the worker must have found the run's flag: its command may be late or lost.
-  if (result.status === 'cancelled') endCancelled(turning, 'its flag was set');
 }

@@ -1,6 +1,7 @@
 import { addUsage, noUsage, promptMarks, refusals, type FactOf, type RunFact, type ResultReady } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { addFacts, factIdentity, saidBy } from './memory.js';
+import { forked } from './fork-state.js';
 import { isJudge, judgeName, type CommandRecord, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
 import { viewOf, type Strategies } from './view.js';
 
@@ -101,6 +102,8 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
       const chosen = { ...run, strategy: fact.strategy, plan: null, own: null };
       return { ...chosen, own: strategies(fact.strategy).initial(viewOf(chosen, strategies, null)) };
     }
+    case 'RunForked':
+      return forked(run, fact);
     case 'PlanAwaited':
       return {
         ...run,
@@ -252,14 +255,16 @@ function admitted(run: RunState, { ref, epoch, helper, taskClass, wish }: FactOf
   return { ...run, tasks, round: [...(run.round ?? []), ref], ...(run.round ? {} : { factsBefore: run.memory.facts.length }) };
 }
 
-function settled(run: RunState, { ref, by, result }: FactOf<'TaskSettled'>): RunState {
+function settled(run: RunState, { ref, by, at, result }: FactOf<'TaskSettled'>): RunState {
   const task = run.tasks[ref]!;
   const said = task.learn === 'settled' ? saidBy(ref, task, result) : [];
   const memory = addFacts(run.memory, said);
   const learned: RunState = { ...run, memory, spent: addUsage(run.spent, result.usage) };
   const facts = memory.facts.length - run.memory.facts.length;
   const isWhole = task.stream === 'live' && result.status === 'ok' && by === 'worker';
-  const next = withTask({ ...tried(learned, task, result, facts), ...(isWhole ? { live: ref } : {}) }, ref, {
+  // The engine settles what it cancels itself, so this worker found the run's flag.
+  const flagged = by === 'worker' && result.status === 'cancelled' ? { flaggedAt: run.flaggedAt ?? at } : {};
+  const next = withTask({ ...tried(learned, task, result, facts), ...(isWhole ? { live: ref } : {}), ...flagged }, ref, {
     status: 'settled',
     allowance: null,
     unanswered: by === 'engine',

@@ -6,6 +6,7 @@ export { overdueTasks } from './due.js';
 export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve, foldFacts } from './fold.js';
 export { foldStep } from './fold-step.js';
+export { forkAfter, type ForkOptions } from './forking.js';
 export { firstPlanAsked, keptEntries } from './kept-answer.js';
 export { actionKey, currentFacts, factIdentity, repeatOf } from './memory.js';
 export {
@@ -21,7 +22,7 @@ export {
   planFaults,
   dedupe,
 } from './plan-rules.js';
-export { recordedFacts, restoredFacts } from './recorded-facts.js';
+export { recordedFacts, restoredFacts, toldFacts } from './recorded-facts.js';
 export {
   type HashedStep,
   inputOf,

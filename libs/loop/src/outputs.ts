@@ -141,10 +141,13 @@ function completedEvent(
       openCalls,
       rounds,
       failure,
-      ...(results ? { remember: { kind: template.strategy, results: [...answerToKeep(goal, ending, answer), ...results] } } : {}),
+      ...(results && !run.forked
+        ? { remember: { kind: template.strategy, results: [...answerToKeep(goal, ending, answer), ...results] } }
+        : {}),
       question: goal,
       assessed: run.assessed,
-      insight: answer?.insight ?? null,
+      // A fork is a trial beside the run that it takes up: nothing is learned from it.
+      insight: run.forked ? null : (answer?.insight ?? null),
       history: [...run.history],
       caller,
       template: {
@@ -167,7 +170,7 @@ function completedEvent(
         ? {}
         : {
             learning: {
-              graph: template.learn ?? ('insights' as const),
+              graph: run.forked ? ('off' as const) : (template.learn ?? ('insights' as const)),
               models: template.judge.models,
               prices: template.prices,
               contexts: template.contexts,
@@ -181,7 +184,7 @@ function completedEvent(
 
 const expertOutcomes = (run: RunState) =>
   Object.entries(run.tasks).flatMap(([taskId, { spec, result, tier }]) =>
-    isExpert(spec.capability) && result && result.status !== 'repeated'
+    isExpert(spec.capability) && result && result.status !== 'repeated' && !run.forked?.settled.includes(taskId)
       ? [
           {
             taskId,

@@ -1,4 +1,4 @@
-import { readFact, type RunFact } from '@conclave/contracts';
+import { factSentence, readFact, type RunFact, type StepRecorded } from '@conclave/contracts';
 
 /** Fact members that a step copies from its input, by kind of fact. */
 const bodies: Readonly<Partial<Record<RunFact['kind'], string>>> = {
@@ -34,3 +34,18 @@ export const restoredFacts = (recorded: readonly Recorded[], { input, request }:
     if (member !== undefined && reference?.request === true) return readFact({ ...stored, [member]: request });
     return readFact(stored);
   });
+
+/** Kind and sentence of each fact of a recorded step; one that says so where this version cannot read them. */
+export function toldFacts({
+  input,
+  request,
+  facts,
+}: Pick<StepRecorded['data'], 'input' | 'request' | 'facts'>): readonly { readonly kind: string; readonly sentence: string }[] {
+  try {
+    const restored = restoredFacts(facts, { input: input.data, request: request?.data });
+    return restored.map((fact) => ({ kind: fact.kind, sentence: factSentence(fact) }));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [{ kind: 'unreadable', sentence: `Its ${facts.length} facts cannot be read by this version: ${why}` }];
+  }
+}

@@ -109,6 +109,13 @@ export interface CommandRecord {
 export interface RunState {
   readonly runId: string;
   readonly request: PlanRequested['data'];
+  /** The run that this one takes up, what that one had spent by then, and its tasks that had ended; absent for any other run. */
+  readonly forked?: {
+    readonly of: string;
+    readonly step: number;
+    readonly before: Usage;
+    readonly settled: readonly string[];
+  };
   /** The current strategy. */
   readonly strategy: string;
   /** The strategy's own part of the state. */
@@ -124,6 +131,8 @@ export interface RunState {
   /** First plan, if a model made it and the plan cache may store it once the run has ended well. */
   readonly keptPlan: KeptPlan | null;
   readonly tasks: Readonly<Record<string, TaskState>>;
+  /** When a worker's result first told of the run's cancel flag, whose command has not arrived; absent otherwise. */
+  readonly flaggedAt?: number;
   /** Tasks of the open round; null if none is open. */
   readonly round: readonly string[] | null;
   readonly factsBefore: number;

@@ -24,10 +24,15 @@ export class Turning {
   }
 
   put(fact: RunFact): void {
+    this.recall(fact);
+    this.outputs.push(...outputsOf(this, fact));
+    this.cancels.push(...cancelsOf(this.run, fact));
+  }
+
+  /** Folds a fact of another run: whatever had to go out for it went out there. */
+  recall(fact: RunFact): void {
     const next = evolve(this.state, fact, this.strategies);
     this.state = fact.kind === 'RunStarted' ? { ...next, runId: this.runId } : next;
     this.facts.push(fact);
-    this.outputs.push(...outputsOf(this, fact));
-    this.cancels.push(...cancelsOf(this.run, fact));
   }
 }

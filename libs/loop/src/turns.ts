@@ -12,6 +12,8 @@ import { limitsOf, viewOf } from './view.js';
 /** Performs one action that follows from the state alone; returns false if there is none. */
 export function advance(turning: Turning): boolean {
   const { run, now, strategies } = turning;
+  // A cancelled run awaits the command that says by whom and why.
+  if (run.flaggedAt !== undefined) return false;
   // A complete streamed text is the answer, even while the run is paused.
   if (run.ending && run.live && (run.paused || run.question)) return done(sayLast(turning));
   // Inputs are folded; owed questions stay owed.

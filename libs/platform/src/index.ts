@@ -31,6 +31,7 @@ export { traceIdOf, traceIdOfRun, traced, traceparentFor, traceparentIn } from '
 export { DeliveryContext } from './transport/delivery-context.js';
 export { EventPattern } from './transport/event-pattern.js';
 export { deliveryHooks } from './transport/delivery-hooks.js';
+export { countedReranker } from './metrics/counted-reranker.js';
 export { sparingCaches } from './transport/sparing-caches.js';
 export { tracedRuns } from './transport/traced-runs.js';
 export { serviceOfGroup, taskGroup } from './transport/groups.js';

@@ -7,6 +7,7 @@ import {
   GRAPH,
   MODELS,
   PAGES,
+  RERANKINGS,
   RUN_STREAM,
   SEARCH,
   STATE,
@@ -20,6 +21,7 @@ import {
   type KnowledgeGraph,
   type Models,
   type PageReader,
+  type Rerankings,
   type RunStream,
   type Search,
   type StateStore,
@@ -51,6 +53,7 @@ export interface Ports {
   readonly documents?: DocumentReader | null;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
+  readonly rerankings?: Rerankings;
   /** Closes all of them in an order that loses nothing. */
   close(): Promise<void>;
 }
@@ -81,6 +84,7 @@ export class PortsModule {
       [DOCUMENTS, ports.documents ?? null],
       [VECTORS, ports.vectors ?? null],
       [EMBEDDER, ports.embedder ?? null],
+      [RERANKINGS, ports.rerankings ?? { research: null, collections: null }],
       [LOGGER, observers.logger],
       [METRICS, observers.metrics],
       [PROBE, observers.probe],

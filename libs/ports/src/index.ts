@@ -113,6 +113,8 @@ export {
   phaseOf,
   settle,
 } from './state/breaker.js';
+export { MemoryReranker } from './rerank/memory-reranker.js';
+export type { Reranker, Reranking, Rerankings } from './rerank/reranker.js';
 export { type CacheClaim, type CacheEntry, type Caches, type CacheWrite, storedEntry, wholeMs } from './state/caches.js';
 export {
   acceptedStatus,
@@ -192,6 +194,7 @@ export {
   GRAPH,
   MODELS,
   PAGES,
+  RERANKINGS,
   RUN_STREAM,
   SEARCH,
   STATE,

@@ -9,6 +9,7 @@ export { describeRecovery, type RecoverableStore, type RecoveryHarness } from '.
 export { describeStateStore } from './state/state.contract.js';
 export { describeKnowledgeGraph } from './graph/graph.contract.js';
 export { describeEmbedder } from './embeddings/embedder.contract.js';
+export { describeReranker } from './rerank/reranker.contract.js';
 export { describeVectors } from './vectors/vectors.contract.js';
 export { describeToolServers, sampleTools } from './tools/tools.contract.js';
 export { describeDocumentReader } from './documents/documents.contract.js';

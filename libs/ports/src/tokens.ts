@@ -8,6 +8,7 @@ export const SEARCH = Symbol('Search');
 export const GRAPH = Symbol('KnowledgeGraph');
 export const VECTORS = Symbol('Vectors');
 export const EMBEDDER = Symbol('Embedder');
+export const RERANKINGS = Symbol('Rerankings');
 export const TOOLS = Symbol('ToolServers');
 export const PAGES = Symbol('PageReader');
 export const DOCUMENTS = Symbol('DocumentReader');

@@ -85,7 +85,9 @@ const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | nu
     unused('graph'),
     unused('vectors'),
     unused('embedder'),
+    { research: null, collections: null },
     unused('blob'),
+    unused('document'),
     { readPages: 0 },
   );
 

@@ -21,6 +21,8 @@ beforeAll(async () => {
           ...plainTemplate,
           strategy: 'single-pass',
           task_timeout_s: 3,
+          // Its parts are away again and again, on purpose.
+          policies: { '*': { breaker: { failures: 100 } } },
           capabilities: ['research', 'math', 'mcp', 'graph', 'collections'],
         },
         remembers: {

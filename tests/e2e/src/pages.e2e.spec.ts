@@ -18,7 +18,7 @@ const pages = [
 ]
   .filter((path) => existsSync(join(workspaceRoot, path)))
   .map(readPage);
-const linked = [...pages.map(({ path }) => path), 'docs/status.md', 'docs/guarantees.md', 'examples/hotel/README.md'];
+const linked = [...pages.map(({ path }) => path), 'docs/status.md', 'docs/guarantees.md', 'examples/hotel/README.md', 'examples/strategies/README.md'];
 // A page is about what `npm start` starts. The README has a test of its own.
 const toRun = pages.filter(({ path, blocks }) => path !== 'README.md' && blocks.some(({ directive }) => directive === 'run'));
 const configurations = pages.flatMap((page) =>

@@ -34,7 +34,10 @@ export interface SimulationResult {
 /** Milliseconds of virtual time after which whatever still goes on counts as left over. */
 const longestMs = 400_000;
 
-/** One world from its seed: stormed upon, left alone until it is quiet, judged. The same options give the same result, trace and all. */
+/**
+ * One world from its seed: stormed upon, left alone until it is quiet, judged. The same options give the same result, trace and all.
+ * Throws if a process cannot start for another reason than a simulated fault.
+ */
 export async function simulate({
   seed,
   target = null,
@@ -51,7 +54,8 @@ export async function simulate({
   try {
     world = new World({ seed, target, cover, ...(planted ? { planted } : {}), ...(line ? { line } : {}) });
     world.begin();
-    while (time.elapsed() < longestMs && !world.quiet() && (await time.step()));
+    while (world.broken === null && time.elapsed() < longestMs && !world.quiet() && (await time.step()));
+    if (world.broken) throw world.broken;
     let closed = false;
     if (world.plan.closes) {
       void world.close().then(() => {

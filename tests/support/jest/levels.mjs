@@ -17,7 +17,7 @@ export const levels = {
 };
 
 /** End-to-end tests of what one process prints and starts: distributed mode has no part in them. */
-export const ofOneProcess = /\/readme\.e2e\.spec\.ts$/;
+export const ofOneProcess = /\/(readme|examples)\.e2e\.spec\.ts$/;
 
 /** Paths relative to the root of the spec files in these folders that are of a level. */
 export function specFiles(level, folders = sourceFolders) {

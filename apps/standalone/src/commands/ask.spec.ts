@@ -50,7 +50,7 @@ async function started(variables: Record<string, string> = {}) {
 }
 
 describe('ask', () => {
-  it('starts an embedded gateway where none runs, and shows plan, gap, re-plan, answer and why it stopped', async () => {
+  it('starts an embedded gateway when none runs, and shows plan, gap, re-plan, answer and why it stopped', async () => {
     const { code, answer, progress } = await asked(load(), sampleQuestion());
     expect(code).toBe(exitCodes.answered);
     expect(answer).toMatch(/\[1\]/);
@@ -59,7 +59,7 @@ describe('ask', () => {
       expect(progress).toContain(words);
   }, 30_000);
 
-  it('asks the gateway that runs on the data folder, at whatever port', async () => {
+  it('asks the gateway that runs on the data folder, whatever its port', async () => {
     const { running } = await started();
     expect((await findGateway(load()))?.url).toBe(running.listening.url);
     const { code, progress } = await asked(load(), sampleQuestion(), 'conclave-fast');
@@ -75,7 +75,7 @@ describe('ask', () => {
     expect(shown.text).toContain('judge.synthesis');
   }, 30_000);
 
-  it('on a terminal has colours and the time, which an answer in a file and JSON have not', async () => {
+  it('shows colours and the time on a terminal, but not in a file or JSON', async () => {
     await started();
     const escape = '\u001b[';
     const on = async (isTTY: boolean, environment: Record<string, string>, json = false) => {
@@ -106,12 +106,12 @@ describe('ask', () => {
     expect([answer.includes('\u001b'), JSON.parse(answer)]).toEqual([false, expect.objectContaining({ outcome: 'completed' })]);
   }, 30_000);
 
-  it('says what the gateway says about a model that does not exist', async () => {
+  it("shows the gateway's message about an unknown model", async () => {
     await started();
     await expect(asked(load(), 'Anything?', 'conclafe')).rejects.toThrow(/conclave-fast/);
   }, 30_000);
 
-  it('refuses a CONCLAVE_URL that does not answer instead of asking somebody else', async () => {
+  it('refuses a CONCLAVE_URL that does not answer instead of asking another gateway', async () => {
     await expect(asked(load({ CONCLAVE_URL: 'http://127.0.0.1:9' }), 'Anything?')).rejects.toThrow(
       /No Conclave gateway answers at CONCLAVE_URL=\S+ Start it there .*, or unset CONCLAVE_URL/,
     );
@@ -131,21 +131,21 @@ describe('up', () => {
     await expect(fetch(running.listening.url)).rejects.toThrow();
   }, 30_000);
 
-  it('answers ready and measures', async () => {
+  it('answers the readiness check and serves metrics', async () => {
     const { running } = await started();
     const ready = await fetch(`${running.listening.url}/health/ready`);
     expect(ready.status).toBe(200);
     expect(await (await fetch(`${running.listening.url}/metrics`)).text()).toContain('conclave_event_handle_seconds');
   }, 30_000);
 
-  it('refuses to be reached by other machines as long as nobody would need a key, before it opens anything', async () => {
+  it('refuses to listen for other machines without keys, before it opens anything', async () => {
     await expect(up({ loaded: load({ PORT: '0', HOST: '0.0.0.0' }), out: new Text(), terminal: new Text(), localServers })).rejects.toThrow(
       /HOST is 0\.0\.0\.0.*npm start -- --lan/s,
     );
     expect(existsSync(join(home, 'conclave.db'))).toBe(false);
   });
 
-  it('with --lan is reached by other machines with the key it has made, and by nobody without it', async () => {
+  it('with --lan accepts other machines with the generated key, and none without it', async () => {
     const out = new Text();
     const running = await up({ loaded: load({ PORT: '0' }), out, terminal: new Text(), localServers, lan: true });
     open.push(running);
@@ -160,7 +160,7 @@ describe('up', () => {
     expect((await (await findGateway(load()))!.list()).data).toEqual([]);
   }, 30_000);
 
-  it('refuses a data folder that another process works on, and closes what it opened', async () => {
+  it('refuses a data folder that another process uses, and closes what it opened', async () => {
     await started();
     const out = new Text();
     await expect(up({ loaded: load({ PORT: '0' }), out, terminal: new Text(), localServers })).rejects.toMatchObject({

@@ -1,12 +1,11 @@
 import { text } from 'node:stream/consumers';
 import pTimeout from 'p-timeout';
-import { openObservers, type Loaded } from '@conclave/platform';
-import { newProcessId, type OpenPortsOptions } from '@conclave/host';
+import type { Loaded } from '@conclave/platform';
+import type { OpenPortsOptions } from '@conclave/host';
 import { knownStrategy } from '@conclave/strategies';
-import { openSystem, type EmbeddedSystem } from '../system.js';
-import { listen } from '../listen.js';
-import { openOwnDoors } from '../own-doors.js';
-import { GatewayClient } from './gateway-client.js';
+import type { EmbeddedSystem } from '../system.js';
+import type { GatewayClient } from './gateway-client.js';
+import { withOwnGateway } from './own-gateway.js';
 import { findGateway } from './running-gateway.js';
 import { RunPrinter, type PrinterLook } from './run-printer.js';
 import { paintFor, WaitingLine } from './terminal-look.js';
@@ -63,32 +62,16 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
   const { loaded } = options;
   const running = await findGateway(loaded);
   if (running) return follow(running, options, look);
-
-  const observers = openObservers({
-    environment: loaded.environment,
-    processId: newProcessId('ask'),
-    service: 'standalone',
-    interactive: { home: loaded.home, terminal: options.progress },
-  });
-  const doors = openOwnDoors(loaded, { host: '127.0.0.1', lan: false });
-  const system = await openSystem({ loaded, observers, doors, ...(options.localServers ? { localServers: options.localServers } : {}) });
-  try {
-    const { choice } = system.catalogue.found();
-    if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
-    if (callsTools(system, options.model)) {
-      options.progress.write('(waiting for the tool servers)\n');
-      await pTimeout(system.toolsListed, { milliseconds: toolsMs, fallback: () => undefined });
-    }
-    const { url: own } = await listen(system.gateway, '127.0.0.1', 0);
-    // A user who may read the configuration may use any of its keys.
-    return await follow(
-      new GatewayClient(own, loaded.environment.CONCLAVE_API_KEY ?? Object.values(loaded.secrets.clientKeys)[0]),
-      options,
-      look,
-    );
-  } finally {
-    await system.close();
-  }
+  return withOwnGateway(
+    { loaded, service: 'ask', terminal: options.progress, ...(options.localServers ? { localServers: options.localServers } : {}) },
+    async (client, system) => {
+      if (callsTools(system, options.model)) {
+        options.progress.write('(waiting for the tool servers)\n');
+        await pTimeout(system.toolsListed, { milliseconds: toolsMs, fallback: () => undefined });
+      }
+      return follow(client, options, look);
+    },
+  );
 }
 
 /** Milliseconds to wait for the tool servers' lists before a question goes on without them. */

@@ -122,7 +122,7 @@ describe('dead letters at the command line', () => {
   }, 60_000);
 
   it.each([[[]], [['bury']], [['show']], [['show', '1-1', '2-2']], [['redrive']], [['list', '1-1']], [['list', '--limit', '0']]])(
-    'that are asked for as %j give the usage and its code',
+    'that are requested as %j print the usage and exit with its code',
     async (args) => {
       const { code, warned } = await dead(...args);
       expect(code).toBe(exitCodes.usage);
@@ -130,7 +130,7 @@ describe('dead letters at the command line', () => {
     },
   );
 
-  it('refuse options that nobody knows', async () => {
+  it('refuse unknown options', async () => {
     await expect(dead('list', '--everything')).rejects.toMatchObject({ code: expect.stringContaining('ERR_PARSE_ARGS') });
   });
 });

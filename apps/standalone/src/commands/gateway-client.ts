@@ -4,6 +4,7 @@ import {
   type CommandRequest,
   isTerminal,
   RunAccepted,
+  RunFactList,
   RunList,
   RunView,
   type Snapshot,
@@ -57,6 +58,16 @@ export class GatewayClient {
 
   async run(runId: string): Promise<RunView> {
     return RunView.parse(await this.json('GET', `/v1/runs/${encodeURIComponent(runId)}`));
+  }
+
+  /** Every fact of a run, with its step. */
+  async facts(runId: string): Promise<RunFactList> {
+    return RunFactList.parse(await this.json('GET', `/v1/runs/${encodeURIComponent(runId)}/facts`));
+  }
+
+  /** Takes a run up after a step. `model` makes the calls from then on; null for today's models of its template. */
+  async fork(runId: string, step: number, model: string | null): Promise<RunAccepted> {
+    return RunAccepted.parse(await this.json('POST', `/v1/runs/${encodeURIComponent(runId)}/forks`, { step, model }));
   }
 
   /** Entries of a run up to its end. Resumes a broken connection a bounded number of times. Throws when the signal aborts. */

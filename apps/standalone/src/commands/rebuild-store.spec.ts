@@ -83,7 +83,7 @@ const abortsOf = async (): Promise<CommandIssued[]> => {
 };
 
 describe('a store that is rebuilt from the log', () => {
-  it('holds a run, wherever it stood, in the very state that its last step left', async () => {
+  it('restores a run, at any phase, to the state after its last step', async () => {
     expect(steps.length).toBeGreaterThan(5);
     const states: RunState[] = [];
     const onStep = (_version: number, { next }: { readonly next: RunState }): void => void states.push(JSON.parse(JSON.stringify(next)));
@@ -153,12 +153,12 @@ describe('a store that is rebuilt from the log', () => {
     await lost.close();
   });
 
-  it('takes no call that belongs to no journal', async () => {
+  it('restores no call without a journal', async () => {
     const direct = events.map((event): Event => (event.type === 'CallRecorded' ? { ...event, source: 'gateway' } : event));
     expect(await rebuilt(direct)).toMatchObject({ ended: 1, calls: 0 });
   });
 
-  it('holds the usage of every recorded call, whatever is kept of its reply, and counts nothing twice', async () => {
+  it('restores the usage of every recorded call, whatever is stored of its reply, and counts nothing twice', async () => {
     const records = events.filter((event): event is CallRecorded => event.type === 'CallRecorded');
     const spent = records.map(({ data }) => data.usage).reduce(addUsage);
     expect(spent.calls).toBeGreaterThan(3);
@@ -187,19 +187,19 @@ describe('a store that is rebuilt from the log', () => {
     expect(await read()).toBeNull();
   });
 
-  it('knows a run by its request alone, so that it is published again', async () => {
+  it('restores a run from its request alone, so that it is published again', async () => {
     expect(await rebuilt(events.filter(({ type }) => type === 'PlanRequested'))).toMatchObject({ open: 1, requested: 1, aborted: [] });
     expect((await store.state.runs.unpublished(0, 5)).map((header) => header.runId)).toEqual([runId]);
   });
 
-  it('knows an end by the terminal event, whatever is missing of its steps', async () => {
+  it('recognises an end by the terminal event, whichever steps are missing', async () => {
     expect(await rebuilt(without('StepRecorded'))).toMatchObject({ open: 0, ended: 1, aborted: [] });
     const { state } = (await read())!;
     const end = events.find(({ type }) => type === 'RunCompleted')!.data as { answer: string };
     expect(state).toMatchObject({ endedAt: expect.any(Number), request: { goal: sampleQuestion() }, answer: { text: end.answer } });
   });
 
-  it('goes on without a step that was never published, under versions that nobody has seen', async () => {
+  it('continues without a step that was never published, under versions that were not used before', async () => {
     const n = steps.length - 2;
     const gap = steps[n - 2]!.data.version;
     const done = await rebuilt(until(n).filter(({ id }) => id !== `${runId}/step/${gap}`));
@@ -207,7 +207,7 @@ describe('a store that is rebuilt from the log', () => {
     expect(await read()).toMatchObject({ version: n, terminal: false });
   });
 
-  it('begins a run from its request where its first step was never published', async () => {
+  it('begins a run from its request when its first step was never published', async () => {
     const done = await rebuilt(until(2).filter(({ id }) => id !== `${runId}/step/1`));
     expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [1] }], aborted: [], timers: 1 });
     const { version, state } = (await read())!;
@@ -215,7 +215,7 @@ describe('a store that is rebuilt from the log', () => {
     expect(Object.keys(state.tasks).length).toBeGreaterThan(0);
   });
 
-  it('takes a result again whose task is known only by a step that was never published', async () => {
+  it('accepts a result again when only an unpublished step knew its task', async () => {
     const plan = steps.find(({ data }) => data.input.type === 'PlanCreated')!;
     const result = steps.find(({ data }) => data.input.type === 'ResultReady')!;
     const done = await rebuilt(until(result.data.version).filter(({ id }) => id !== plan.id));
@@ -244,7 +244,7 @@ describe('a store that is rebuilt from the log', () => {
     expect(await store.state.runs.nextCommandSeq(runId)).toBeGreaterThan(100);
   });
 
-  it('ends a run whose steps come out otherwise with this version, and says why', async () => {
+  it('ends a run whose steps differ under this version, and says why', async () => {
     const changed = until(3).map((event) =>
       event.id === `${runId}/step/2`
         ? { ...event, data: { ...(event as StepRecorded).data, outputs: [{ id: 'other', type: 'GapDetected' }] } }
@@ -256,7 +256,7 @@ describe('a store that is rebuilt from the log', () => {
     expect(await read()).toMatchObject({ version: 3, terminal: false });
   });
 
-  it('ends a run whose request was in a body that is gone, and lets no record wait for it', async () => {
+  it('ends a run whose request body is lost, and lets no record wait for it', async () => {
     const request = events.find(({ type }) => type === 'PlanRequested')!;
     const large = { ...request, data: { ...(request.data as object), system: 'x'.repeat(80_000) } };
     const log = broker.connect();
@@ -272,7 +272,7 @@ describe('a store that is rebuilt from the log', () => {
     });
   });
 
-  it('says which calls it cannot answer where prompts and replies were not kept', async () => {
+  it('reports the calls that it cannot answer when prompts and replies were not stored', async () => {
     const bare = until(steps.length - 1).map((event) =>
       event.type === 'CallRecorded' ? { ...event, data: { ...(event as CallRecorded).data, request: null, reply: null } } : event,
     );

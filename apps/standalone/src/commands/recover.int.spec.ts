@@ -139,7 +139,7 @@ describe('a state store that was lost', () => {
     expect((await recover()).text).toContain('fits the log');
   }, 60_000);
 
-  it('is rebuilt on an older copy: what ended since has ended, what was open goes on', async () => {
+  it('is rebuilt on an older copy: ended runs stay ended, open runs continue', async () => {
     const [before, after] = [latch(), latch()];
     const first = script('begun before the copy')
       .plan([expert('x1', 'Go.')])

@@ -47,13 +47,13 @@ async function recover({ force = false, signal = new AbortController().signal } 
 }
 
 describe('recover', () => {
-  it('has nothing to do where nothing was ever recorded, and where no store was ever used', async () => {
+  it('has nothing to do when nothing was recorded and no store was used', async () => {
     expect(await recover()).toMatchObject({ code: exitCodes.answered, said: expect.stringContaining('nothing is recorded') });
     await folder(async () => undefined);
     expect(await recover()).toMatchObject({ code: exitCodes.answered, said: expect.stringContaining('nothing to recover') });
   });
 
-  it('rebuilds a state whose tables were emptied, says what it did, and lets the store be used again', async () => {
+  it('rebuilds a state whose tables were emptied, reports that, and makes the store usable again', async () => {
     await emptied();
     await folder(({ log, state }) => expect(claimStores(log, state)).rejects.toMatchObject({ code: 'STORE_REPLACED' }));
     const { code, said } = await recover();
@@ -67,7 +67,7 @@ describe('recover', () => {
     });
   });
 
-  it('changes nothing where the store fits the log, unless it is forced to', async () => {
+  it('changes nothing when the store matches the log, unless forced', async () => {
     await emptied();
     await recover();
     expect(await recover()).toMatchObject({ code: exitCodes.answered, said: expect.stringContaining('fits the log') });
@@ -75,7 +75,7 @@ describe('recover', () => {
     expect(recoveriesOf((await folder(({ log }) => log.identity.read()))!)).toBe(2);
   });
 
-  it('takes no store of another log, unless it is forced to', async () => {
+  it('refuses a store of another log, unless forced', async () => {
     await emptied();
     await folder(({ state }) => state.identity.start('foreign'));
     expect(await recover()).toMatchObject({ code: exitCodes.failed, told: expect.stringContaining('belongs to another log') });
@@ -83,7 +83,7 @@ describe('recover', () => {
     expect(await recover({ force: true })).toMatchObject({ code: exitCodes.answered });
   });
 
-  it('leaves the store red when it is interrupted, and can be run again', async () => {
+  it('leaves the store refused when it is interrupted, and can be run again', async () => {
     await emptied();
     expect(await recover({ signal: AbortSignal.abort() })).toMatchObject({
       code: exitCodes.cancelled,

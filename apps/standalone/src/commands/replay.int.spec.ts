@@ -60,7 +60,7 @@ afterAll(async () => {
 }, 30_000);
 
 describe('replay from Kafka', () => {
-  it('drives recorded steps again and shows the records of a run', async () => {
+  it('replays recorded steps and shows the records of a run', async () => {
     const config = join(home, 'cluster.yaml');
     writeFileSync(
       config,

@@ -72,7 +72,7 @@ afterAll(async () => {
 });
 
 describe('replay --recorded of a stopped data folder', () => {
-  it('drives every step of a run again, as often as it is asked, without a model call or a new record', async () => {
+  it('replays every step of a run, any number of times, without a model call or a new record', async () => {
     const topics = topicsFor().map(({ name }) => name);
     const before = await recordsOf(...topics);
     const steps = await stepsOf(agentic);
@@ -105,7 +105,7 @@ describe('replay --recorded of a stopped data folder', () => {
     expect(models.calls).toEqual([]);
   }, 30_000);
 
-  it('knows no run that was not recorded, and does not make a data folder to look into', async () => {
+  it('reports an unrecorded run as unknown, and creates no data folder', async () => {
     await expect(replayed('run_unknown000', true)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     await expect(replayed('run_unknown000', false)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     const nowhere = join(home, 'nowhere');
@@ -117,7 +117,7 @@ describe('replay --recorded of a stopped data folder', () => {
 });
 
 describe('replay of a run as a timeline', () => {
-  it('shows every record of the run over all topics, with way, attempt, tokens and decisions', async () => {
+  it('shows every record of the run over all topics, with route, attempt, tokens and decisions', async () => {
     const { code, text } = await replayed(agentic, false);
     expect(code).toBe(exitCodes.answered);
     const all = (await recordsOf(...topicsFor().map(({ name }) => name))).filter(({ runId }) => runId === agentic);
@@ -132,7 +132,7 @@ describe('replay of a run as a timeline', () => {
   }, 30_000);
 });
 
-describe('replay of recordings that do not hold', () => {
+describe('replay of recordings that differ', () => {
   const changed = 'run_changed000';
   const gappy = 'run_gappy00000';
   const garbled = 'run_garbled000';
@@ -147,7 +147,7 @@ describe('replay of recordings that do not hold', () => {
     });
   });
 
-  it('shows the first step that differs, what was recorded and what comes out now, and fails', async () => {
+  it('shows the first step that differs, the recorded and the new outcome, and fails', async () => {
     // A step's hash includes the id of its input, so the recorded one belongs to another run.
     const [first] = await stepsOf(fast);
     const { code, text } = await replayed(changed, true);

@@ -13,7 +13,7 @@ import {
 } from '@conclave/replay';
 import { exitCodes } from './ask.js';
 import { timelineOf } from './replay-timeline.js';
-import { factsOf } from './run-facts.js';
+import { factLines, factsOnLog } from './run-facts.js';
 
 export interface ReplayCommand {
   readonly loaded: Loaded;
@@ -44,7 +44,7 @@ export async function replayCommand({ loaded, runId, recorded, facts = false, ou
 }
 
 async function show({ log, topics, where }: OpenedLog, runId: string, facts: boolean, out: ReplayCommand['out']): Promise<number> {
-  const lines = facts ? await factsOf(log, runId) : await timelineOf(log, topics, runId);
+  const lines = facts ? factLines(await factsOnLog(log, runId)) : await timelineOf(log, topics, runId);
   if (lines.length === 0) throw new Failure('RUN_NOT_FOUND', `Looked in ${where}.`);
   out.write(`${runId} in ${where}: ${lines.length} ${facts ? 'facts' : 'records'}\n`);
   for (const line of lines) out.write(`${line}\n`);

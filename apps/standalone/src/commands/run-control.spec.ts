@@ -24,14 +24,14 @@ describe('a typed command', () => {
     expect(() => typedCommand(line, false)).toThrow(/<text>|<skill>|help/);
   });
 
-  it('is the answer where the run waits for one, unless it is a command', () => {
+  it('is the answer when the run waits for one, unless it is a command', () => {
     expect(typedCommand('the red one', true)).toEqual({ command: 'answer', text: 'the red one' });
     expect(typedCommand('cancel', true)).toEqual({ command: 'cancel' });
   });
 });
 
 describe('the options of `conclave run`', () => {
-  it('name one command', () => {
+  it('allow one command only', () => {
     expect(optionCommand({})).toBeNull();
     expect(optionCommand({ 'override-step': 'research', input: 'x' })).toEqual({ command: 'override_step', skill: 'research', input: 'x' });
     expect(() => optionCommand({ 'override-step': 'research' })).toThrow('--input');
@@ -45,7 +45,7 @@ describe('the options of `conclave run`', () => {
     ['rejected', client([{ seq: 3, status: 'rejected', reason: 'No.' }]), 1, 'Rejected: No.'],
     ['waiting', client([{ seq: 3, status: 'accepted' }]), 0, 'waits for its turn'],
     ['too late', client([], true), 1, 'the run ended'],
-  ])('say what became of it: %s', async (_what, gateway, code, text) => {
+  ])('report its outcome: %s', async (_what, gateway, code, text) => {
     let out = '';
     expect(await sendCommand(gateway, 'run_1', { command: 'pause' }, { write: (more) => void (out += more) })).toBe(code);
     expect(out).toContain(text);
@@ -109,7 +109,7 @@ describe.each([
   ['at a terminal', true],
   ['with lines from a pipe', false],
 ])('a run that is watched %s', (_where, isTTY) => {
-  it('is shown until its end, and gets what is typed in its order; what the gateway refuses is said', async () => {
+  it('is shown until its end, and receives typed commands in order; refusals are shown', async () => {
     const run = new Watched(isTTY);
     run.says({ kind: 'run.started', template: 't', strategy: 's', maxRounds: 1, question: 'What is red?' });
     run.types('pause', 'steer only roses', 'dance', 'resume');
@@ -128,7 +128,7 @@ describe.each([
     expect(run.shown.includes('> ')).toBe(isTTY);
   });
 
-  it('goes on where the watching is left', async () => {
+  it('continues when watching ends', async () => {
     const run = new Watched(isTTY, true);
     run.types('cancel');
     await until('the refusal', () => run.shown.includes('cannot take it'));
@@ -138,7 +138,7 @@ describe.each([
   });
 });
 
-it('keeps what is being typed below the lines of the run', async () => {
+it('the typed text stays below the lines of the run', async () => {
   const run = new Watched(true);
   await until('the prompt', () => run.shown.includes('> '));
   run.input.write('steer only ro');

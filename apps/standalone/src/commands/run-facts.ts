@@ -1,28 +1,23 @@
-import { factSentence, type StepRecorded } from '@conclave/contracts';
-import { restoredFacts } from '@conclave/loop';
+import type { RunFactList, StepRecorded } from '@conclave/contracts';
+import { toldFacts } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { EventLog } from '@conclave/ports';
 
-/** Every fact of a run in order, one line each: time since the first step, number of the step, sentence. */
-export async function factsOf(log: Pick<EventLog, 'read'>, runId: string): Promise<readonly string[]> {
+export type ToldFact = RunFactList['data'][number];
+
+/** Every fact of a run on the log, in order. */
+export async function factsOnLog(log: Pick<EventLog, 'read'>, runId: string): Promise<readonly ToldFact[]> {
   const steps = new Map<number, StepRecorded['data']>();
   for await (const { event } of log.read('audit', runId))
     if (event?.type === 'StepRecorded' && event.runId === runId)
       steps.set((event as StepRecorded).data.version, (event as StepRecorded).data);
   const ordered = [...steps.values()].sort((a, b) => a.version - b.version);
-  const start = ordered[0]?.now ?? 0;
-  return ordered.flatMap((step) =>
-    sentencesOf(step).map(
-      (sentence) =>
-        `${`+${((step.now - start) / 1000).toFixed(3)} s`.padStart(12)}  step ${String(step.version).padEnd(4)}  ${short(sentence, 400)}`,
-    ),
-  );
+  return ordered.flatMap((step) => toldFacts(step).map((fact) => ({ step: step.version, at: step.now, ...fact })));
 }
 
-function sentencesOf({ input, request, facts }: StepRecorded['data']): readonly string[] {
-  try {
-    return restoredFacts(facts, { input: input.data, request: request?.data }).map(factSentence);
-  } catch (error) {
-    return [`Its ${facts.length} facts cannot be read by this version: ${error instanceof Error ? error.message : String(error)}`];
-  }
-}
+/** One line for each fact: time since the first step, number of the step, sentence. */
+export const factLines = (facts: readonly ToldFact[]): readonly string[] =>
+  facts.map(
+    ({ step, at, sentence }) =>
+      `${`+${((at - facts[0]!.at) / 1000).toFixed(3)} s`.padStart(12)}  step ${String(step).padEnd(4)}  ${short(sentence, 400)}`,
+  );

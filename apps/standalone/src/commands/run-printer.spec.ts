@@ -50,7 +50,7 @@ describe('the terminal view of a run', () => {
     expect(result?.outcome).toBe('completed');
   });
 
-  it('ends with the time it took where somebody measures it', () => {
+  it('ends with the elapsed time when it is measured', () => {
     let progress = '';
     const look = { elapsedMs: () => 12_340 };
     const printer = new RunPrinter({ write: () => undefined }, { write: (text) => (progress += text) }, look);
@@ -58,7 +58,7 @@ describe('the terminal view of a run', () => {
     expect(progress).toContain('15 tokens, 12 s\n');
   });
 
-  it('shows a held answer whole at the end', () => {
+  it('shows a held answer as a whole at the end', () => {
     expect(print({ ...composing, stream: 'held' } as StreamBody, completed('All of it.')).answer).toBe('All of it.\n');
   });
 
@@ -75,7 +75,7 @@ describe('the terminal view of a run', () => {
     expect(shown.indexOf('12 characters')).toBeGreaterThan(shown.indexOf('world.'));
   });
 
-  it('adds what comes after the last token', () => {
+  it('adds the text that follows the last token', () => {
     expect(print(composing, chunk('Hello.', 0), completed('Hello. [1] a.md')).answer).toBe('Hello. [1] a.md\n');
   });
 
@@ -97,7 +97,7 @@ describe('the terminal view of a run', () => {
     ).toBe('Hi.\n');
   });
 
-  it('says why there is no answer', () => {
+  it('shows why there is no answer', () => {
     const { answer, progress } = print(completed(null));
     expect(answer).toBe('');
     expect(progress).toContain('Nothing to answer from.');

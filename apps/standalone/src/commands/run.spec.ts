@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 describe('conclave run', () => {
-  it('shows the run as its gateway knows it, and what happened when where that is asked for', async () => {
+  it('shows the run from its gateway, and a timeline on request', async () => {
     const { code, text, terminal } = await shown(runId, false);
     expect({ code, terminal }).toEqual({ code: 0, terminal: '' });
     expect(text).toMatch(new RegExp(`^${runId}  conclave \\(agentic, version `));
@@ -66,11 +66,11 @@ describe('conclave run', () => {
     expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
   });
 
-  it('knows no run of another name', async () => {
+  it('reports an unknown run', async () => {
     await expect(shown('run_unknown000', false)).rejects.toThrow(/run_unknown000|no run|not found/i);
   });
 
-  it('shows the events of the log where no gateway runs any more', async () => {
+  it('shows the events of the log when no gateway runs', async () => {
     await running.close();
     const { code, text, terminal } = await shown(runId, false);
     expect(code).toBe(0);
@@ -79,7 +79,7 @@ describe('conclave run', () => {
     expect(text).toContain('RunCompleted');
   });
 
-  it('says every fact of the run, a sentence each, with its time and its step', async () => {
+  it('prints every fact of the run as one sentence with its time and step', async () => {
     await running.close();
     const { code, text } = await shown(runId, false, true);
     expect(code).toBe(0);

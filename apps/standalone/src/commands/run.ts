@@ -5,6 +5,7 @@ import type { Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
 import { GatewayRefusal, type GatewayClient } from './gateway-client.js';
 import { replayCommand } from './replay.js';
+import { factLines } from './run-facts.js';
 import { findGateway } from './running-gateway.js';
 import { printRun } from './runs.js';
 
@@ -13,7 +14,7 @@ export interface RunCommand {
   readonly runId: string;
   /** Also prints the timeline, even if a gateway answers. */
   readonly timeline: boolean;
-  /** Prints every fact of the run instead, from its log. A gateway that owns the log's data folder must be stopped first. */
+  /** Prints every fact of the run instead, each with its step. */
   readonly facts?: boolean;
   /** Prints the gateway's JSON. Default false. */
   readonly json?: boolean;
@@ -28,11 +29,16 @@ export interface RunCommand {
  */
 export async function runCommand(command: RunCommand): Promise<number> {
   const { loaded, runId, timeline, out, terminal } = command;
-  if (command.facts) return fromLog(command);
   const client = await findGateway(loaded);
   if (!client) {
     terminal.write('No gateway is running here: these are the records of the run on the log.\n');
     return fromLog(command);
+  }
+  if (command.facts) {
+    const { data } = await client.facts(runId);
+    if (command.json) out.write(`${JSON.stringify(data, null, 2)}\n`);
+    else for (const line of [`${runId}: ${data.length} facts`, ...factLines(data)]) out.write(`${line}\n`);
+    return exitCodes.answered;
   }
   if (command.json) {
     out.write(`${JSON.stringify(await client.run(runId), null, 2)}\n`);

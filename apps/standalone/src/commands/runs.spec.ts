@@ -21,7 +21,7 @@ function linesOf(usage: Partial<RunView['usage']>): readonly string[] {
 }
 
 describe('a wave of a run in the terminal', () => {
-  it('says what its plan says, and what was called with what and answered what', () => {
+  it('shows what its plan says, and each call with its arguments and answer', () => {
     const run = RunView.parse(describeRun(step(null, request, 1, strategyOf)!.next, strategyOf));
     const call = { tool: 'pms.rooms', args: { nights: 2 }, result: 'three\nrooms' };
     const task = {
@@ -46,12 +46,12 @@ describe('a wave of a run in the terminal', () => {
 });
 
 describe('the usage of a run in the terminal', () => {
-  it('is one line where the run has counted every call', () => {
+  it('is one line when the run has counted every call', () => {
     expect(linesOf({ recorded: used })).toEqual(['Usage     5 calls, 400 prompt and 80 completion tokens']);
     expect(linesOf({ recorded: null })).toHaveLength(1);
   });
 
-  it('says how many calls were in flight when it ended, and what was recorded since', () => {
+  it('shows how many calls were in flight when it ended, and what was recorded since', () => {
     const total = { ...used, cost: 0.5 };
     const recorded = { ...used, calls: 7, prompt: 500, cost: 0.75, estimated: true };
     expect(linesOf({ total, openCalls: 2, recorded })).toEqual([

@@ -5,7 +5,7 @@ const red = '\u001b[31m';
 const isColoured = (isTerminal: boolean, environment: Record<string, string> = {}) => paintFor(isTerminal, environment)('red', 'x') !== 'x';
 
 describe('colours', () => {
-  it('are for terminals, as NO_COLOR, FORCE_COLOR and TERM say', () => {
+  it('are used on terminals, as NO_COLOR, FORCE_COLOR and TERM determine', () => {
     expect([isColoured(true), isColoured(false)]).toEqual([true, false]);
     expect([isColoured(true, { NO_COLOR: '1' }), isColoured(true, { NO_COLOR: '' }), isColoured(true, { TERM: 'dumb' })]).toEqual([
       false,
@@ -20,7 +20,7 @@ describe('colours', () => {
     expect(isColoured(false, { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(true);
   });
 
-  it('tell lines apart by what they begin with, and change no text', () => {
+  it('depend on how a line begins, and change no text', () => {
     const text = '🎯 conclave: strategy agentic\nr1 · search\n   a detail\n❌ r1 failed\n🏁 Done: all found.\n🏁 Failed: nothing.\n';
     const coloured = painted(text, paintFor(true, {}));
     // eslint-disable-next-line no-control-regex -- colour codes
@@ -48,7 +48,7 @@ describe('elapsed time', () => {
     [125_000, '2 min 05 s'],
   ])('of %d ms is %s', (ms, text) => expect(elapsedText(ms)).toBe(text));
 
-  it('is shown in one line, which is gone before anything else is written', () => {
+  it('is shown in one line, which is cleared before other output', () => {
     let written = '';
     let ms = 0;
     const out = { write: (text: string) => (written += text) };

@@ -42,7 +42,7 @@ afterAll(async () => {
 }, 30_000);
 
 describe('topics at the command line, on a real cluster', () => {
-  it('are planned, missed, created, found right, and told of when somebody has changed them', async () => {
+  it('are planned, reported missing, created, verified, and reported when changed', async () => {
     const plan = await topics(['plan', '--principal', 'User:me']);
     expect(plan.code).toBe(exitCodes.answered);
     expect(plan.text).toContain(`--topic ${prefix}plan.requested --partitions 24`);
@@ -85,18 +85,18 @@ describe('topics at the command line, on a real cluster', () => {
     expect(after.text).not.toContain(`${prefix}plan.requested has`);
   }, 90_000);
 
-  it('are not needed without Kafka', async () => {
+  it('are unnecessary without Kafka', async () => {
     for (const verb of ['plan', 'create', 'check'])
       expect(await topics([verb], {})).toMatchObject({ code: exitCodes.answered, text: expect.stringContaining('Nothing is needed') });
   });
 
-  it('ask for a command they know', async () => {
+  it('require a known command', async () => {
     expect(await topics([])).toMatchObject({ code: exitCodes.usage, warned: expect.stringContaining('conclave topics check') });
     expect(await topics(['drop'])).toMatchObject({ code: exitCodes.usage });
     await expect(topics(['check', '--force'])).rejects.toMatchObject({ code: expect.stringContaining('ERR_PARSE_ARGS') });
   });
 
-  it('say so when no broker answers', async () => {
+  it('report that no broker answers', async () => {
     await expect(topics(['check'], cluster('127.0.0.1:9'))).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' });
   }, 60_000);
 });

@@ -11,11 +11,11 @@ describe('a mistake at the command line', () => {
     [['--modl', 'x'], 'There is no option --modl. Did you mean --model? `conclave help` lists all.'],
     [['--model'], 'Option --model needs a value.'],
     [['--json=yes'], 'Option --json takes no value.'],
-  ])('is told in a sentence: %j', (args, sentence) => {
+  ])('is reported in a sentence: %j', (args, sentence) => {
     expect(() => readArguments(args, options)).toThrow(sentence);
   });
 
-  it('names the command that was meant, and none for another word', () => {
+  it('suggests the nearest command, and none for another word', () => {
     const commands = ['ask', 'runs', 'run', 'replay', 'version'];
     const words = ['rusn', 'aks', 'replya', 'vers', 'bogus', 'x'];
     expect(words.map((word) => meant(word, commands))).toEqual(['runs', 'ask', 'replay', 'version', null, null]);

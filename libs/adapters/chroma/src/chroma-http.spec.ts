@@ -37,24 +37,24 @@ describe('a server that is not well', () => {
     [404, 'Not Found', 'version 2'],
     [200, '<html></html>', 'version 2'],
     [200, '{"some":"thing"}', 'not known'],
-  ])('is VECTORS_UNAVAILABLE with what to do: status %i, %s', async (status, body, words) => {
+  ])('fails with VECTORS_UNAVAILABLE and a remedy: status %i, %s', async (status, body, words) => {
     const { vectors } = await serve(reply(status, body, { location: 'http://127.0.0.1:9/' }));
     await expect(vectors.count(scope)).rejects.toMatchObject({ code: 'VECTORS_UNAVAILABLE', detail: expect.stringContaining(words) });
   });
 
-  it('is waited for no longer than the bound', async () => {
+  it('is awaited no longer than the limit', async () => {
     const { vectors } = await serve(() => undefined, { timeoutMs: 60 });
     await expect(vectors.count(scope)).rejects.toMatchObject({ code: 'VECTORS_UNAVAILABLE', detail: expect.stringContaining('60 ms') });
   });
 
-  it('is left as soon as the caller wants no more', async () => {
+  it('is abandoned as soon as the caller cancels', async () => {
     const leaving = new AbortController();
     const { vectors } = await serve(() => leaving.abort(new Error('enough')));
     const asking = vectors.query(scope, { vector: Float32Array.of(1), limit: 1, signal: leaving.signal });
     await expect(asking).rejects.toThrow('enough');
   });
 
-  it('is not believed when it has a collection of our name that is not ours', async () => {
+  it('is rejected when it holds a foreign collection under our name', async () => {
     const foreign = {
       id: 'x',
       metadata: { tenant: 'zeta', name: 'facts', dimension: 3 },
@@ -67,7 +67,7 @@ describe('a server that is not well', () => {
     await expect(far.create(scope, 3)).rejects.toMatchObject({ code: 'VECTORS_INCOMPATIBLE' });
   });
 
-  it('quotes nothing of what is stored when it refuses', async () => {
+  it('quotes no stored text in its refusals', async () => {
     const { vectors } = await serve(reply(400, '{"error":"InvalidArgumentError","message":"bad text: the secret"}'));
     await expect(vectors.list('acme')).rejects.toThrow('(InvalidArgumentError)');
     await expect(vectors.list('acme')).rejects.not.toThrow('secret');
@@ -79,7 +79,7 @@ describe('credentials', () => {
     [{ token: 't0' }, 'authorization', 'Bearer t0'],
     [{ token: 't0', header: 'x-chroma-token' }, 'x-chroma-token', 't0'],
     [{ user: 'u', password: 'p:ä' }, 'authorization', `Basic ${Buffer.from('u:p:ä').toString('base64')}`],
-  ])('go out as the server wants them: %j', async (credentials, header, value) => {
+  ])('are sent in the form the server requires: %j', async (credentials, header, value) => {
     let sent: unknown;
     const { vectors } = await serve(
       (request, response) => {
@@ -100,14 +100,14 @@ describe('credentials', () => {
     expect(asked).toBe(0);
   });
 
-  it('do not stand in the address', () => {
+  it('are not part of the address', () => {
     for (const url of ['nonsense', 'ftp://x', 'http://u:p@x', 'http://x?y=1'])
       expect(() => new ChromaVectors({ url })).toThrow(expect.objectContaining({ code: 'CONFIGURATION_INVALID' }));
   });
 });
 
 describe('the stored form', () => {
-  it('keeps values and their types, and removes what was there before', () => {
+  it('keeps values and their types, and removes earlier ones', () => {
     const metadata = { a: 1, b: '1', c: true, $and: 0.5 };
     const stored = storedMetadata(metadata, { 'v:gone': '1', 'k:gone': true, 'v:a': '7' })!;
     expect(stored['v:gone']).toBeNull();
@@ -115,7 +115,7 @@ describe('the stored form', () => {
     expect(storedMetadata({}, null)).toBeNull();
   });
 
-  it('names no two collections alike, and only as Chroma takes it', () => {
+  it('gives every collection a unique name that Chroma accepts', () => {
     const parts = ['', 'a', 'b', 'a/b', 'Ä', 'x'.repeat(512), '😀', '..', '-'];
     const names = parts.flatMap((namespace) =>
       parts.flatMap((tenant) => parts.map((collection) => storedName(namespace, { tenant, collection }))),
@@ -124,7 +124,7 @@ describe('the stored form', () => {
     for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9-]{1,126}[a-z0-9]$/);
   });
 
-  it('goes out in batches that are neither too many nor too large, nothing lost', () => {
+  it('is sent in batches of bounded number and size, without loss', () => {
     const record = (n: number, length: number) => ({ id: `r${n}`, vector: Float32Array.of(1), text: 'x'.repeat(length), metadata: {} });
     const small = Array.from({ length: 12_000 }, (_, n) => record(n, 1));
     expect([...batchesOf(small, 1)].map((batch) => batch.length)).toEqual([5_461, 5_461, 1_078]);

@@ -60,7 +60,7 @@ describe('vectors in Chroma', () => {
     return vectors;
   };
 
-  it('lie in cosine space, in a collection whose name says what it is', async () => {
+  it('use cosine distance, in a collection with a descriptive name', async () => {
     await opened().create({ tenant: 'acme', collection: 'Moe fact_cache' }, 3);
     const reply = await fetch(`${realServer()}/api/v2/tenants/default_tenant/databases/default_database/collections`);
     const all = (await reply.json()) as { name: string; metadata: object; configuration_json: { hnsw: { space: string } } }[];
@@ -69,7 +69,7 @@ describe('vectors in Chroma', () => {
     expect(own!.configuration_json.hnsw.space).toBe('cosine');
   });
 
-  it('outlive a kill of the server: unavailable meanwhile, then at work again with what was stored', async () => {
+  it('survive a kill of the server: unavailable meanwhile, then complete again', async () => {
     const server = await startChroma();
     try {
       const vectors = opened({ url: server.url });
@@ -104,7 +104,7 @@ describe('vectors in Chroma', () => {
     expect(await vectors.count(own)).toBe(5);
   });
 
-  it('say VECTORS_UNAVAILABLE for a database that is not there', async () => {
+  it('fail with VECTORS_UNAVAILABLE for a missing database', async () => {
     const vectors = opened({ chromaDatabase: 'nowhere' });
     expect(await vectors.health()).toContain('database');
     await expect(vectors.create(scope, 3)).rejects.toMatchObject({ code: 'VECTORS_UNAVAILABLE' });

@@ -48,7 +48,7 @@ export function openDemoModels(): Models {
 async function call(request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
   if (request.model !== info.ref) throw new Failure('MODEL_NOT_FOUND', `The demo provider has no ${request.model}.`);
   const startedAt = performance.now();
-  const words = reply(request).match(/\s*\S+|\s+$/g) ?? [];
+  const words = demoReply(request).match(/\s*\S+|\s+$/g) ?? [];
   const limit = request.maxTokens ?? Infinity;
   let content = '';
   let firstTokenMs: number | null = null;
@@ -76,7 +76,10 @@ async function call(request: ModelCall, { signal, onDelta }: CallWatch): Promise
 /** A token of the demo model is a word. */
 const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0;
 
-function reply({ messages, responseFormat }: ModelCall): string {
+/**
+ * The demo model's whole reply to a prompt. Throws PROVIDER_REFUSED for a direct call that asks for JSON of a schema.
+ */
+export function demoReply({ messages, responseFormat }: Pick<ModelCall, 'messages' | 'responseFormat'>): string {
   const prompt = promptText(messages);
   switch (roleOf(messages)) {
     case 'planner':

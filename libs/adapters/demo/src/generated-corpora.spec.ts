@@ -28,7 +28,7 @@ const cited = (answer: string, sentenceWith: string): readonly string[] =>
   [...answer.matchAll(/([^.\n]*)\[(\d+)\]/g)].filter((match) => match[1]!.includes(sentenceWith)).map((match) => match[2]!);
 
 describe.each(names)('a generated corpus of the pattern %s', (pattern) => {
-  it('is answered right, with sources, after one re-plan', async () => {
+  it('is answered correctly, with sources, after one re-plan', async () => {
     const problems = await problemsOf(
       pattern,
       ({ distractors, first, second }) => [...distractors, second, first],
@@ -56,7 +56,7 @@ describe.each(names)('a generated corpus of the pattern %s', (pattern) => {
     expect(problems).toEqual([]);
   });
 
-  it('says plainly that it found nothing when the first document is missing', async () => {
+  it('states that it found nothing when the first document is missing', async () => {
     const problems = await problemsOf(
       pattern,
       ({ distractors, second }) => [second, ...distractors],
@@ -68,7 +68,7 @@ describe.each(names)('a generated corpus of the pattern %s', (pattern) => {
 });
 
 describe('the demo model', () => {
-  it('gives the same run twice for the same corpus', async () => {
+  it('makes the same run twice for the same corpus', async () => {
     const one = generatedCase('founderBirthplace', 5);
     const corpus = [one.first, one.second, ...one.distractors];
     expect(await runLoop(models, one.question, corpus)).toEqual(await runLoop(models, one.question, corpus));

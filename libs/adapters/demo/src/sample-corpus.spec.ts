@@ -48,7 +48,7 @@ describe('the sample corpus', () => {
     expect(run.answer).toMatch(/Ilse Brandvold.*Kettle Sound.*\[\d\].*Vestmark/s);
   });
 
-  it('is known to no line of code', () => {
+  it('appears in no line of code', () => {
     const root = dirname(fileURLToPath(import.meta.url));
     const code = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))

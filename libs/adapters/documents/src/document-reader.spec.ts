@@ -51,7 +51,7 @@ describe('an HTML document', () => {
     });
   });
 
-  it('is told apart from its hidden parts', async () => {
+  it('is read without its hidden parts', async () => {
     const hidden = [
       '<p hidden>h1</p>',
       '<div style="display: none">h2</div>',
@@ -95,7 +95,7 @@ describe('an HTML document', () => {
     );
   });
 
-  it('has every character that HTML has a name for, and nothing of what no browser shows', async () => {
+  it('decodes every named character reference, and drops what no browser shows', async () => {
     const html = `<p>&Scaron;koda &check; &NotEqual; &nosuch;<iframe><p>no</p></iframe></p><script/>no</script><p>seen</p><noembed>no`;
     const plain = `${html}${'<i></i>'.repeat(60_001)}`;
     for (const page of [html, plain]) {
@@ -123,11 +123,11 @@ describe('an HTML document', () => {
     ['start', `<p style="${'display:'.repeat(50_000)}">start</p>`],
     ['start', `<style>${'@media x{.a{'.repeat(20_000)}</style>start`],
     ['cell', `<table>${'<tr><td>cell<table>'.repeat(2_000)}`],
-  ])('gives its text however deep, wide or broken it is: %s', async (word, html) => {
+  ])('returns its text however deep, wide or malformed it is: %s', async (word, html) => {
     expect((await read(html, 'text/html', 'x.html')).text).toContain(word);
   });
 
-  it('that takes too long to be understood is read without being understood', async () => {
+  it('is read as plain text when parsing takes too long', async () => {
     const rules = Array.from({ length: 300 }, (_, n) => `i u.a${n}{display:none}`).join('');
     const html = `<style>${rules}</style><h1>Start</h1><p hidden>secret</p><p>${'<i><u>x</u></i>'.repeat(29_000)}`;
     const { text, notices } = await read(html, 'text/html', 'x.html', open({ timeoutMs: 1_500 }));
@@ -137,7 +137,7 @@ describe('an HTML document', () => {
 });
 
 describe('a PDF', () => {
-  it('is read page by page, and its larger lines are headings', async () => {
+  it('is read page by page, and larger lines become headings', async () => {
     const pdf = tinyPdf(
       [
         [{ size: 24, text: 'Copper (Cu)' }, { text: 'Copper conducts electri-' }, { text: 'city better than iron.' }],
@@ -163,7 +163,7 @@ describe('a PDF', () => {
     ).toBe('Heading');
   });
 
-  it('fails clearly where it is broken, protected, empty of text or too long', async () => {
+  it('fails with a clear code when it is broken, protected, without text or too long', async () => {
     const good = tinyPdf([[{ text: 'One page of text.' }]]);
     for (const broken of [good.subarray(0, 60), Buffer.from('%PDF-1.7\nnonsense'), Buffer.from('no pdf at all')])
       expect(await failureOf(read(broken, 'application/pdf', 'a.pdf'))).toMatchObject({
@@ -188,14 +188,14 @@ describe('a PDF', () => {
     });
   });
 
-  it('survives a table of objects that is wrong', async () => {
+  it('survives a wrong table of objects', async () => {
     const pdf = tinyPdf([[{ text: 'Found without its table.' }]])
       .toString('latin1')
       .replace(/startxref\n\d+/, 'startxref\n7');
     expect((await read(Buffer.from(pdf, 'latin1'), 'application/pdf', 'a.pdf')).text).toBe('Found without its table.');
   });
 
-  it('that unpacks to very much is given up', async () => {
+  it('is abandoned when it unpacks to too many bytes', async () => {
     // The same packed megabyte 250 times: blocks after a full flush stand for themselves.
     const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, ' '), { finishFlush: constants.Z_FULL_FLUSH });
     const packed = Buffer.concat([Buffer.from([0x78, 0x9c]), ...Array.from({ length: 250 }, () => megabyte), Buffer.from([3, 0])]);
@@ -216,7 +216,7 @@ describe('a PDF', () => {
 });
 
 describe('the reader', () => {
-  it('refuses what is too large, empty or something else than it says', async () => {
+  it('refuses a document that is too large, empty or of another type than declared', async () => {
     const small = open({ maxBytes: 100, maxCharacters: 50 });
     expect((await failureOf(read('x'.repeat(101), 'text/plain', 'x.txt', small))).code).toBe('DOCUMENT_TOO_LARGE');
     expect((await failureOf(read('x'.repeat(51), 'text/plain', 'x.txt', small))).code).toBe('DOCUMENT_TOO_LARGE');
@@ -242,7 +242,7 @@ describe('the reader', () => {
     expect((await queued).text).toBe('next');
   });
 
-  it('reads nothing after it was closed', async () => {
+  it('reads nothing after close', async () => {
     const reader = open();
     const waiting = failureOf(read(`<p>${'word '.repeat(500_000)}`, 'text/html', 'x.html', reader));
     await reader.close();

@@ -27,7 +27,7 @@ const job = (content: string | Uint8Array, more: Partial<ReadingJob> = {}): Read
 });
 
 describe('the threads that read', () => {
-  it('are no more than allowed, and end when there is nothing to read', async () => {
+  it('are no more than allowed, and end when idle', async () => {
     const threads = open({ threads: 2, idleMs: 30 });
     const texts = Array.from({ length: 12 }, (_, n) => `<p>document ${n}</p>`);
     const reading = Promise.all(texts.map((text) => threads.read(job(text), signal)));
@@ -37,7 +37,7 @@ describe('the threads that read', () => {
     expect(await threads.read(job('<p>again</p>'), signal)).toMatchObject({ text: 'again' });
   });
 
-  it('end alone when a document needs more memory than they have', async () => {
+  it('end individually when a document needs more memory than allowed', async () => {
     const threads = open({ heapMb: 24 });
     const wide = '<p class="a" id="b" title="c">some <i>text</i></p>'.repeat(12_000);
     expect(await threads.read(job(wide), signal)).toMatchObject({ failed: 'unreadable', message: expect.stringContaining('memory') });
@@ -49,17 +49,17 @@ describe('the threads that read', () => {
     ['tags that nothing closes', `${'<a>'.repeat(400_000)}${'</b>'.repeat(400_000)}`],
     ['references', '&amp;'.repeat(500_000)],
     ['attributes', `<a ${Array.from({ length: 200_000 }, (_, n) => `a${n}`).join(' ')}>`],
-  ])('read any number of %s without a tree, in linear time', async (_what, markup) => {
+  ])('read any number of %s in linear time, without a tree', async (_what, markup) => {
     const read = await open({ timeoutMs: 8_000 }).read(job(`<p>start</p>${markup}`, { extract: 'plain' }), signal);
     expect(read).toMatchObject({ text: expect.stringMatching(/^start/) });
   });
 
-  it('are not held up by a style sheet of openings', async () => {
+  it('read a style sheet of opening brackets in bounded time', async () => {
     const page = `<style>.a{display:none}${'/*'.repeat(90_000)}</style><p class="a">no</p><p>start</p>`;
     expect(await open({ timeoutMs: 4_000 }).read(job(page), signal)).toMatchObject({ text: 'start' });
   });
 
-  it('give an outcome for any bytes', async () => {
+  it('return an outcome for any bytes', async () => {
     const threads = open();
     const pdf = tinyPdf([[{ size: 20, text: 'Heading' }, { text: 'A line of text.' }]]);
     const mutated = fc.array(fc.tuple(fc.nat(pdf.length - 1), fc.nat(255)), { minLength: 1, maxLength: 30 }).map((changes) => {

@@ -26,7 +26,7 @@ describeEmbedder('BuiltInEmbedder', async () => ({
 }));
 
 describe('the built-in embedder', () => {
-  it('finds other words for the same matter', async () => {
+  it('matches other words for the same subject', async () => {
     await expectNearest(
       'The car does not start',
       'the engine of the vehicle is dead',
@@ -36,25 +36,25 @@ describe('the built-in embedder', () => {
     await expectNearest('cheap flights', 'low-cost airline tickets', 'cheap furniture', 'stairs with two flights');
   });
 
-  it('reads German through its list, inflected and compound', async () => {
+  it('maps German words through its list, also inflected and compound ones', async () => {
     await expectNearest('Die Häuser sind teuer', 'Wohnungen kosten viel Geld', 'Die Vögel sind laut', 'Der Lehrer ist krank');
     await expectNearest('Wie wird das Wetter?', 'weather forecast for tomorrow', 'election results', 'a recipe for bread');
     await expectNearest('Krankenhausrechnung bezahlen', 'pay the bill of the hospital', 'school homework', 'train to the airport');
   });
 
-  it('tells words apart that it does not know, and forgives a slip in them', async () => {
+  it('distinguishes unknown words, and tolerates a typing error in them', async () => {
     await expectNearest('Zylqorbian contract', 'the Zylqorbian agreement', 'the Wexforthian agreement');
     await expectNearest('error QX-7719', 'what does QX-7719 mean', 'what does QX-8820 mean');
     expect(await distance('Grzegorzewski', 'Grzegorzewsky')).toBeLessThan(await distance('Grzegorzewski', 'Wolkenstein'));
   });
 
-  it('gives stop words no say where there are others, and is not empty where there are none', async () => {
+  it('ignores stop words beside other words, and is not empty without other words', async () => {
     expect(await distance('What is the price of the house?', 'price house')).toBeLessThan(1e-6);
     expect(await distance('to be or not to be', 'who are you')).toBeGreaterThan(0.1);
     expect(await distance('?', '!')).toBeGreaterThan(0.1);
   });
 
-  it('takes upper case, full-width letters and the case of a name for the same', async () => {
+  it('treats upper case, full-width letters and the genitive of a name as equal', async () => {
     expect(await distance('PARIS', 'paris')).toBeLessThan(1e-6);
     expect(await distance('Ｐａｒｉｓ', 'paris')).toBeLessThan(1e-6);
     expect(await distance("Berlin's mayor", 'Berlin mayor')).toBeLessThan(1e-6);
@@ -68,7 +68,7 @@ describe('the built-in embedder', () => {
     expect(embedder.dimension).toBe(256);
   });
 
-  it('has the vectors of its id: whoever changes them raises the version', async () => {
+  it('returns the vectors recorded for its id, so a change requires a new version', async () => {
     const [vector] = await embedder.embed(['The ferry to Öland leaves at 9; die Fähre fährt um neun.'], { signal });
     const rounded = [0, 40, 99, 150, 200, 255].map((at) => Number(vector![at]!.toFixed(4)));
     expect(rounded).toEqual([-0.1085, -0.042, -0.0494, 0, 0.0114, 0.5345]);
@@ -99,7 +99,7 @@ describe('the built-in embedder', () => {
     await expect(embedding).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
   });
 
-  it('is not slowed down by a text without end', async () => {
+  it('reads a very long text in bounded time', async () => {
     const before = process.cpuUsage();
     await embedder.embed(['ab'.repeat(2_000_000), 'word '.repeat(800_000), `${'ä'.repeat(60)} `.repeat(50_000)], { signal });
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000);
@@ -121,7 +121,7 @@ describe('the German list', () => {
   const table = new WordTable(assetOf('words.bin'));
   const german = new GermanWords(assetOf('german.txt').toString('utf8'), (word) => table.rankOf(word) !== undefined);
 
-  it('leads only to words of the table', () => {
+  it('maps only to words of the table', () => {
     expect(german.size).toBeGreaterThan(1_300);
     expect([...german.targets()].filter((word) => table.rankOf(word) === undefined)).toEqual([]);
   });

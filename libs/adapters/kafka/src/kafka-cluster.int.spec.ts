@@ -21,7 +21,7 @@ describe('the topics on Kafka', () => {
     await admin.disconnect();
   });
 
-  it('are made once, whoever asks first, with their retention and partitions', async () => {
+  it('are created once, by the first process, with their retention and partitions', async () => {
     const options = { ...direct(), partitions: 3, topics: topicsFor(['expert']) };
     created.push(options.topicPrefix);
     await Promise.all([ensureTopics(options), ensureTopics(options)]);
@@ -46,7 +46,7 @@ describe('the topics on Kafka', () => {
 });
 
 describe('a log without a broker', () => {
-  it('says LOG_UNAVAILABLE', async () => {
+  it('fails with LOG_UNAVAILABLE', async () => {
     const ledger = new MemoryDeliveries().ledger('process');
     const opened = openKafkaLog({ brokers: ['127.0.0.1:1'], clientId: 'test', blobs: new MemoryBlobs(), ledger });
     await expect(opened).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' });
@@ -70,7 +70,7 @@ describe('a Kafka broker of our own', () => {
     secured.dispose();
   }, 60_000);
 
-  it('loses nothing acknowledged when it is killed in traffic, and consumers go on when it is back', async () => {
+  it('loses nothing acknowledged when it is killed under load, and consumers continue when it is back', async () => {
     const world = await openWorld({ topics: [inputTopic, outputTopic], partitions: 4, brokers: broker.brokers });
     stage = new Stage(world, 60_000, 0, 500);
     await stage.consume(async () => []);
@@ -98,7 +98,7 @@ describe('a Kafka broker of our own', () => {
     expect([...acknowledged].filter((name) => !handled.has(name))).toEqual([]);
   }, 180_000);
 
-  it('is reached over TLS with a user and a password', async () => {
+  it('accepts TLS connections with a user and a password', async () => {
     const blobs = new MemoryBlobs();
     const connection = {
       brokers: [`127.0.0.1:${secured.port}`],

@@ -60,7 +60,7 @@ function clusterThatAnswers(errors: readonly (keyof typeof codes)[], logger: Kaf
 }
 
 describe('joining a consumer group', () => {
-  it('goes on while the broker reads its groups', async () => {
+  it('continues while the broker loads its groups', async () => {
     const { consumption, seen } = clusterThatAnswers(['loading', 'loading']);
     await consumption.start();
     expect(consumption.health()).toBeNull();
@@ -68,7 +68,7 @@ describe('joining a consumer group', () => {
     await consumption.close();
   });
 
-  it('ends with LOG_UNAVAILABLE and the reason when the broker refuses it', async () => {
+  it('fails with LOG_UNAVAILABLE and the reason when the broker refuses it', async () => {
     const { consumption, seen } = clusterThatAnswers(['loading', 'denied']);
     await expect(consumption.start()).rejects.toMatchObject({
       code: 'LOG_UNAVAILABLE',
@@ -90,7 +90,7 @@ describe('a broker that goes away', () => {
   const gone = expect.stringMatching(/^warn The connection to Kafka was lost\. No records are consumed until it is back/);
   const back = expect.stringMatching(/^info Kafka is back/);
 
-  it('is told of once when it goes and once when it is back, however often joining fails meanwhile', async () => {
+  it('is reported once when it goes and once when it is back, however often joining fails meanwhile', async () => {
     jest.useFakeTimers();
     try {
       const { told, logger } = lines();
@@ -110,7 +110,7 @@ describe('a broker that goes away', () => {
     }
   });
 
-  it('is told of once for all groups of a process, and is back with the last of them', () => {
+  it('is reported once for all groups of a process, and is back with the last of them', () => {
     const { told, logger } = lines();
     const absence = new Absence(logger);
     absence.gone('merger', new Error('one'));

@@ -37,7 +37,7 @@ describe('a Kafka consumption', () => {
     await stage.until('all are finished', async () => (await stage.lag()) === 0);
   }, 60_000);
 
-  it('never moves the position back after it was thought dead and came back', async () => {
+  it('never moves the position back after it was considered dead and came back', async () => {
     const { stage, world } = await open({ partitions: 1 });
     const stuck = stage.gate();
     const last = stage.gate();
@@ -64,7 +64,7 @@ describe('a Kafka consumption', () => {
     await stage.until('it goes on from there', async () => (await stage.lag()) === 0);
   }, 120_000);
 
-  it('says that it fetches nothing while the broker is away, is built anew, and goes on', async () => {
+  it('reports that it fetches nothing while the broker is away, is rebuilt, and continues', async () => {
     const { stage, world } = await open({ options: { silentAfterMs: 1000, rebalanceTimeoutMs: 6000 } });
     const consumption = await stage.consume(async () => []);
     const publisher = await world.start();
@@ -80,7 +80,7 @@ describe('a Kafka consumption', () => {
     await stage.until('it has committed', async () => (await stage.lag(publisher.log)) === 0);
   }, 120_000);
 
-  it('keeps what it finished before its consumer was built anew', async () => {
+  it('keeps finished records when its consumer is rebuilt', async () => {
     const { stage, world } = await open({ partitions: 1, options: { silentAfterMs: 1000, rebalanceTimeoutMs: 6000 } });
     const slow = stage.gate();
     const watcher = await world.start({ silentAfterMs: 60_000 });
@@ -95,7 +95,7 @@ describe('a Kafka consumption', () => {
     expect(stage.seen.deliveries.map(({ name }) => name).sort()).toEqual(['n0', 'n1', 'n2', 'n3']);
   }, 120_000);
 
-  it('does not fetch the records again and again for which it has no room', async () => {
+  it('does not repeatedly fetch records that it has no room for', async () => {
     const { stage, world } = await open({ options: { maxHeld: 20 } });
     const stuck = stage.gate();
     const consumption = await stage.consume(async () => (await stuck.passed, []));
@@ -112,7 +112,7 @@ describe('a Kafka consumption', () => {
     expect(stage.seen.deliveries).toHaveLength(60);
   }, 60_000);
 
-  it('keeps its promises over a slow line that slices what it carries', async () => {
+  it('keeps its guarantees over a slow connection that splits the data', async () => {
     const { stage, world } = await open();
     world.first.proxy.poison({ latencyMs: 2, sliceBytes: 700 });
     await stage.consume(async () => []);
@@ -148,7 +148,7 @@ describe('a Kafka consumption', () => {
     expect((await reading('run_never')).found.every(({ runId }) => runId !== 'run_never')).toBe(true);
   }, 60_000);
 
-  it('tells which positions were committed: those of finished records, unless a test has them committed at the hand-over', async () => {
+  it('reports the committed positions: those of finished records, unless a test commits them at hand-over', async () => {
     for (const commitsAtHandOver of [false, true]) {
       const committed: string[] = [];
       const hooks = {

@@ -7,7 +7,7 @@ const rising = fc.uniqueArray(fc.nat(500), { minLength: 1, maxLength: 60 }).map(
 const story = rising.chain((offsets) => fc.record({ offsets: fc.constant(offsets), finished: fc.shuffledSubarray(offsets) }));
 
 describe('an offset tracker', () => {
-  it('never lets a commit pass a record that was seen and is not finished', () => {
+  it('never commits past a record that was fetched and is not finished', () => {
     fc.assert(
       fc.property(story, ({ offsets, finished }) => {
         const tracker = new OffsetTracker();
@@ -25,7 +25,7 @@ describe('an offset tracker', () => {
     );
   });
 
-  it('commits as far as it may: to behind the last record of the finished prefix', () => {
+  it('commits up to the end of the finished prefix', () => {
     fc.assert(
       fc.property(story, ({ offsets, finished }) => {
         const tracker = new OffsetTracker();
@@ -41,7 +41,7 @@ describe('an offset tracker', () => {
     );
   });
 
-  it('knows what it has seen when a rejoin repeats records', () => {
+  it('recognises records that a rejoin repeats', () => {
     fc.assert(
       fc.property(story, fc.nat(60), ({ offsets, finished }, back) => {
         const tracker = new OffsetTracker();
@@ -53,7 +53,7 @@ describe('an offset tracker', () => {
     );
   });
 
-  it('never goes back, and skips what others have finished', () => {
+  it('never moves back, and skips records that other members finished', () => {
     fc.assert(
       fc.property(story, fc.nat(600), ({ offsets, finished }, elsewhere) => {
         const tracker = new OffsetTracker();
@@ -72,7 +72,7 @@ describe('an offset tracker', () => {
     );
   });
 
-  it('stays small while one record is stuck and while none is', () => {
+  it('uses bounded memory while one record is stuck and while none is', () => {
     const tracker = new OffsetTracker();
     for (let offset = 0n; offset < 10_000n; offset += 1n) {
       tracker.see(offset);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { PartitionBoard } from './partition-board.js';
 
-describe('which records of a partition nobody can have begun before', () => {
+describe('records of a partition that no process can have begun before', () => {
   const fresh = (board: PartitionBoard, offset: bigint, end: bigint) => board.isFresh('t', 0, offset, end);
 
-  it('are those behind its end when it was first fetched from', () => {
+  it('are those after its end at the first fetch', () => {
     const board = new PartitionBoard();
     board.assign({ t: [0] }, true);
     expect([fresh(board, 4n, 6n), fresh(board, 5n, 6n)]).toEqual([false, false]);
     expect([fresh(board, 6n, 8n), fresh(board, 7n, 8n)]).toEqual([true, true]);
   });
 
-  it('are others once the partition was lost, or the group had gone on without us', () => {
+  it('change once the partition was lost, or when the group continued without this member', () => {
     const board = new PartitionBoard();
     board.assign({ t: [0] }, true);
     expect([fresh(board, 0n, 0n), fresh(board, 3n, 4n)]).toEqual([true, true]);

@@ -46,7 +46,7 @@ describe('the plan of the topics', () => {
     expect(acls.some((line) => line.includes('--group acme.merger --resource-pattern-type literal'))).toBe(true);
   });
 
-  it('differs from a cluster in nothing, or in one sentence each', () => {
+  it('reports no difference from a cluster, or one sentence for each', () => {
     expect(topicDifferences(planned, cluster())).toEqual([]);
     const changed = cluster({
       'acme.audit': null,

@@ -31,7 +31,7 @@ describe('a watched socket', () => {
   }
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('ends when what was sent is not answered for as long as it may take, counted from the first of it', async () => {
+  it('ends when sent data stays unanswered for the limit, counted from its first byte', async () => {
     const socket = await open(150);
     answers = false;
     const ended = new Promise((resolve) => socket.once('close', resolve));

@@ -39,7 +39,7 @@ describe('an address', () => {
     expect((await failure('one.wait', {}, { timeoutMs: 50 })).code).toBe('CALL_TIMEOUT');
   });
 
-  it('gets the headers whose values the environment holds', async () => {
+  it('receives the headers whose values are in the environment', async () => {
     const { url, headers } = await sample();
     const server = { url, headers_env: { authorization: 'OWN_TOKEN', 'x-team': 'TEAM' } };
     const { call, log } = open({ one: server }, { environment: { OWN_TOKEN: 'Bearer abc-123-secret', TEAM: 'blue' } });
@@ -48,14 +48,14 @@ describe('an address', () => {
     expect(JSON.stringify(log)).not.toContain('abc-123');
   });
 
-  it('is not asked without a header that it needs', async () => {
+  it('is not called without a required header', async () => {
     const { url } = await sample();
     const { failure, tools } = open({ one: { url, headers_env: { authorization: 'OWN_TOKEN' } } }, { environment: {} });
     expect((await failure('one.echo', { text: 'x' })).detail).toContain('OWN_TOKEN is not set');
     expect(tools.status()[0]!.error).toContain('OWN_TOKEN');
   });
 
-  it('that forgot its session gets a new one, and the call is made', async () => {
+  it('gets a new session after it lost one, and the call is made', async () => {
     const { url, forget } = await sample();
     const { call } = open({ one: { url } });
     expect((await call('one.echo', { text: 'before' })).content).toBe('before');
@@ -75,7 +75,7 @@ describe('an address', () => {
     expect((await call('one.grown')).content).toBe('here');
   });
 
-  it('is asked for its list again when that is old', async () => {
+  it('is asked for its list again when the list is old', async () => {
     const { url, tools: own } = await sample();
     const { tools } = open({ one: { url } }, { bounds: { listAgeMs: 0, listEveryMs: 0 } });
     await tools.offers();
@@ -84,7 +84,7 @@ describe('an address', () => {
   });
 
   it.each([{ json: false }, { json: true }])(
-    'whose connections are cut during a call fails it soon, and answers the next one ($json)',
+    'fails a call soon when its connections are cut, and answers the next one ($json)',
     async (options) => {
       let asked = 0;
       const server = await sample(
@@ -108,7 +108,7 @@ describe('an address', () => {
     },
   );
 
-  it('whose answer breaks off is asked once more where the tool may be repeated', async () => {
+  it('is called once more after an incomplete answer when the tool may be repeated', async () => {
     let asked = 0;
     const server = await sample({
       look: {
@@ -130,7 +130,7 @@ describe('an address', () => {
     expect((await calling).content).toBe('found');
   });
 
-  it('is told of a cancelled call, and its connection is let go', async () => {
+  it('receives the cancellation of a call, and its connection is closed', async () => {
     let left = false;
     let asked = 0;
     const server = await sample({
@@ -225,7 +225,7 @@ describe('a hostile address', () => {
     ['wants another key', (_q, response) => void response.writeHead(401).end(), 'headers_env'],
     ['says nothing', () => undefined, 'not ready within'],
     ['lists no tools', rude(() => undefined, { tools: 7 }), 'protocol'],
-  ])('that %s is named so, and nobody waits for it', async (_name, listener, words) => {
+  ])('is reported as one that %s, without a wait', async (_name, listener, words) => {
     const { url } = await serve(listener);
     const { tools, failure } = open({ one: { url } }, { bounds: { connectMs: 300, offersMs: 100 } });
     expect(await tools.offers()).toEqual([]);
@@ -233,7 +233,7 @@ describe('a hostile address', () => {
     expect(tools.status()[0]!.error).toContain(words);
   });
 
-  it('that is away is waited for once, and not by everybody who asks for tools', async () => {
+  it('is awaited once when it is unavailable, not by every caller', async () => {
     const { url } = await serve(() => undefined);
     const { tools } = open({ one: { url } }, { bounds: { connectMs: 400, offersMs: 10_000 } });
     await tools.offers();

@@ -36,7 +36,7 @@ describe('arguments against a schema', () => {
     expect(problem(value)).toBe(sentence);
   });
 
-  it('are described in one bounded line whatever they are called', () => {
+  it('are described in one bounded line, whatever their names', () => {
     const names = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`a\n\u202e${n}${'x'.repeat(100)}`, n]));
     const said = problem({ expression: 'x', ...names })!;
     expect(said.length).toBeLessThanOrEqual(400);

@@ -17,7 +17,7 @@ describe('a list of tools', () => {
     expect(log.some(({ level, message }) => level === 'warn' && message.includes(words))).toBe(true);
   });
 
-  it('gives only tools with plain names and short schemas, the first one of each name', async () => {
+  it('holds only tools with plain names and short schemas, the first of each name', async () => {
     const { tools, log } = open({ one: plainProgram('odd') });
     const offers = await tools.offers();
     expect(offers.map(({ name }) => name)).toEqual(['one.__proto__', 'one.good', 'one.injected']);
@@ -27,7 +27,7 @@ describe('a list of tools', () => {
     expect(log.map(({ message }) => message).join('\n')).not.toContain('\nIGNORE');
   });
 
-  it.each(['silent-list', 'wrong-list', 'never-answers', 'old-protocol'])('costs only its own server where it is %s', async (mode) => {
+  it.each(['silent-list', 'wrong-list', 'never-answers', 'old-protocol'])('fails only its own server when it is %s', async (mode) => {
     const { tools, failure } = open({ bad: plainProgram(mode), good: plainProgram() }, { bounds: { connectMs: 1_000, offersMs: 800 } });
     expect((await tools.offers()).map(({ name }) => name)).toContain('good.echo');
     expect((await failure('bad.tool')).code).toBe('TOOL_SERVER_UNAVAILABLE');
@@ -49,13 +49,13 @@ describe('the schema of a tool', () => {
     expect((await call('one.twin', { a: 1 })).content).toBe('done');
   });
 
-  it('that would be checked later is checked at once', async () => {
+  it('is checked at once, also parts that are used later', async () => {
     const { failure, call } = open({ one: plainProgram('schemas') });
     expect((await failure('one.promise', {})).code).toBe('TOOL_ARGUMENTS_INVALID');
     expect((await call('one.promise', { a: 1 })).content).toBe('done');
   });
 
-  it('is its own, whatever id it claims', async () => {
+  it('is kept apart from others, whatever id it declares', async () => {
     const { failure, call } = open({ one: plainProgram('schemas') });
     expect((await call('one.twin', { a: 1 })).content).toBe('done');
     expect((await call('one.other-twin', { a: 'text' })).content).toBe('done');
@@ -78,7 +78,7 @@ describe('an answer', () => {
     ['garbage', 'TOOL_SERVER_UNAVAILABLE'],
     ['flood', 'TOOL_SERVER_UNAVAILABLE'],
     ['deaf', 'CALL_TIMEOUT'],
-  ])('of nothing but %s ends the program, and the next call starts it again', async (tool, code) => {
+  ])('of only %s ends the program, and the next call restarts it', async (tool, code) => {
     const { failure, call } = open(answers, { bounds: { pingMs: 200 } });
     await call('one.stray');
     expect((await failure(`one.${tool}`, {}, { timeoutMs: tool === 'deaf' ? 200 : 5_000 })).code).toBe(code);
@@ -86,7 +86,7 @@ describe('an answer', () => {
     expect(reply.content).toBe('done');
   });
 
-  it('that is no result fails its call alone', async () => {
+  it('that is not a result fails only its call', async () => {
     const { failure, call } = open(answers);
     expect(await failure('one.shapeless')).toMatchObject({ code: 'TOOL_FAILED' });
     // A server cannot fake one of our timeouts.
@@ -99,7 +99,7 @@ describe('an answer', () => {
     expect((await call('one.stray')).content).toBe('done');
   });
 
-  it('of very many parts that are none is not read part by part', async () => {
+  it('of very many invalid parts is not read part by part', async () => {
     const { failure } = open(answers);
     const from = process.cpuUsage();
     expect(await failure('one.crumbs')).toMatchObject({ code: 'TOOL_FAILED' });
@@ -119,7 +119,7 @@ describe('an answer', () => {
 });
 
 describe('arguments', () => {
-  it('that are too long, or no JSON, are not sent', async () => {
+  it('that are too long, or not JSON, are not sent', async () => {
     const { failure } = open({ one: plainProgram() });
     expect((await failure('one.echo', { text: 'x'.repeat(300_000) })).code).toBe('TOOL_ARGUMENTS_INVALID');
     const round: Record<string, unknown> = { text: 'x' };

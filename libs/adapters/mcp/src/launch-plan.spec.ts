@@ -6,7 +6,7 @@ const builtins = { 'precision-tools': { command: 'node', args: ['tools.js'] } };
 const plan = (server: ConfiguredServers[string]) => launchOf('one', server, { environment, builtins, folder: '/srv' });
 
 describe('the plan of a server', () => {
-  it('hands on PATH, HOME and what is named, under the name the program knows', () => {
+  it('passes on PATH, HOME and the configured variables, under the names the program expects', () => {
     expect(plan({ command: 'files', args: ['./docs'], env: { API_KEY: 'SECRET' }, allow: true })).toEqual({
       kind: 'program',
       command: 'files',
@@ -36,7 +36,7 @@ describe('the plan of a server', () => {
     ['needs a variable that is not set', { command: 'files', allow: true, env: { KEY: 'MISSING' } }, 'MISSING is not set'],
     ['needs a variable that is empty', { command: 'files', allow: true, env: { KEY: 'EMPTY' } }, 'EMPTY is not set'],
     ['needs a header that is not set', { url: 'http://127.0.0.1/', headers_env: { a: 'MISSING' } }, 'MISSING is not set'],
-  ])('that %s is a sentence', (_name, server, words) => {
+  ])('that %s is reported in a sentence', (_name, server, words) => {
     expect(plan(server)).toEqual({ kind: 'refused', reason: expect.stringMatching(/^mcp\.one: .*\.$|^mcp\.one: .*\?$/) });
     expect(plan(server)).toMatchObject({ reason: expect.stringContaining(words) });
   });

@@ -25,7 +25,7 @@ describe('a program made with the SDK', () => {
   });
   afterAll(closeOpened);
 
-  it('is not started before somebody wants its tools', async () => {
+  it('is not started before its tools are requested', async () => {
     expect(sample.tools.status()).toEqual([{ name: 'sample', ok: false, error: null, tools: 0 }]);
     expect((await sample.tools.offers()).length).toBe(12);
     expect(sample.tools.status()).toEqual([{ name: 'sample', ok: true, error: null, tools: 12 }]);
@@ -53,11 +53,11 @@ describe('a program made with the SDK', () => {
     });
   });
 
-  it('gives every kind of content as text', async () => {
+  it('returns every kind of content as text', async () => {
     expect((await sample.call('sample.picture')).content).toBe('See:\n[image, image/png, 3 bytes]\nall of it\n[b: file:///b.txt]');
   });
 
-  it('gives the sentence of an error that it sends, on one line', async () => {
+  it('reports the message of its error on one line', async () => {
     expect(await sample.failure('sample.raise')).toMatchObject({ code: 'TOOL_FAILED', detail: expect.stringMatching(/says: .*disk full/) });
   });
 
@@ -84,7 +84,7 @@ describe('a program made with the SDK', () => {
 describe('a program', () => {
   afterEach(closeOpened);
 
-  it('is started only where its configuration allows it, and one without is named in a sentence', async () => {
+  it('is started only when its configuration allows it, and is reported otherwise', async () => {
     const { allow, ...server } = plainProgram();
     const { tools, log, failure } = open({ files: server, denied: { ...server, allow: false }, good: plainProgram() });
     expect(allow).toBe(true);
@@ -106,14 +106,14 @@ describe('a program', () => {
     expect((await call('precision.echo', { text: 'tea' })).content).toBe('tea');
   });
 
-  it('is asked once more where its tool may be repeated, and only then', async () => {
+  it('is called once more when its tool may be repeated, and only then', async () => {
     const { call, failure } = open({ one: plainProgram('dying', join(folder, 'one')), two: plainProgram('dying', join(folder, 'two')) });
     expect((await call('one.once')).content).toBe('done in another life');
     expect((await failure('two.unsafe')).code).toBe('TOOL_SERVER_UNAVAILABLE');
     expect((await call('two.well')).content).toBe('done');
   });
 
-  it('hears nothing of a signal that aborts after the call it belonged to', async () => {
+  it('is not affected by a signal that aborts after its call', async () => {
     const { tools, call } = open({ one: plainProgram('answers') });
     await tools.offers();
     const later = new AbortController();
@@ -122,7 +122,7 @@ describe('a program', () => {
     expect((await call('one.notices')).content).toBe('0');
   });
 
-  it('that dies with every call is started again after growing pauses', async () => {
+  it('is restarted after growing pauses when it dies with every call', async () => {
     const { tools, failure } = open({ one: plainProgram('dying') });
     expect((await failure('one.always')).code).toBe('TOOL_SERVER_UNAVAILABLE');
     const refused = await until('a pause', async () => {
@@ -135,7 +135,7 @@ describe('a program', () => {
     expect(recovered).toBe(true);
   });
 
-  it('that cannot be found, or ends at once, is named with what it said, and the caller is not told that', async () => {
+  it('is logged with its output when it is missing or ends at once, without telling the caller', async () => {
     const { tools, failure, log } = open({ gone: { command: 'no-such-program', allow: true }, ends: plainProgram('ends-at-once') });
     expect((await failure('gone.x')).detail).toBe('`gone`: There is no program `no-such-program`.');
     expect((await failure('ends.x')).detail).toBe('`ends`: Its program ended with code 3.');
@@ -144,7 +144,7 @@ describe('a program', () => {
     expect(log.some(({ message }) => message.includes('the key sk-[redacted] is missing'))).toBe(true);
   });
 
-  it('does not outlive its connection however stubborn it is, and neither do its children', async () => {
+  it('does not outlive its connection, even if it ignores signals, and neither do its children', async () => {
     const file = join(folder, 'stubborn');
     const { tools, call } = open({ one: plainProgram('stubborn', file) });
     await call('one.echo', { text: 'on' });
@@ -154,7 +154,7 @@ describe('a program', () => {
     expect(await until('the end of both', () => pids.every((pid) => !runs(pid)))).toBe(true);
   });
 
-  it('that says very much on its standard error is cut short in the log', async () => {
+  it('is cut short in the log when it prints very much on standard error', async () => {
     const { call, log } = open({ one: plainProgram('loud') });
     await call('one.echo', { text: 'on' });
     await until('the last line', () => log.some(({ message }) => message.includes('left out')));
@@ -162,7 +162,7 @@ describe('a program', () => {
     expect(Math.max(...log.map(({ message }) => message.length))).toBeLessThan(500);
   });
 
-  it('is not waited for when it is closed while it starts', async () => {
+  it('is not awaited when it is closed during its start', async () => {
     const { tools, failure } = open({ one: plainProgram('never-answers') });
     const calling = failure('one.x');
     await new Promise((resolve) => setImmediate(resolve));

@@ -77,7 +77,7 @@ describe('a graph in Neo4j', () => {
     return graph;
   };
 
-  it('is what its documented shape says', async () => {
+  it('has its documented shape', async () => {
     await opened().addSynthesis(write(1, ['Copper', ' Iron ']));
     const { records } = await driver.executeQuery(
       `MATCH (s:Synthesis {tenant: $tenant})-[r:RELATED_TO]->(e:Entity)
@@ -144,7 +144,7 @@ describe('a graph in Neo4j', () => {
     ]);
   });
 
-  it('has one statement per relation type of the list, and a value in none of them', () => {
+  it('has one statement per relation type of the list, without values in the text', () => {
     expect(Object.keys(statements.putRelations)).toEqual(relationTypes);
     for (const [type, text] of Object.entries(statements.putRelations))
       expect(text).toContain(`-[r:${type} {tenant: $tenant, id: relation.id}]->`);
@@ -217,14 +217,14 @@ describe('a graph in Neo4j', () => {
     ).toMatchObject([{ trust: 0.7599 }]);
   });
 
-  it('says GRAPH_UNAVAILABLE with a bound where nothing listens, and what to check where the password is wrong', async () => {
+  it('fails with GRAPH_UNAVAILABLE in bounded time when nothing listens, and says what to check for a wrong password', async () => {
     const gone = opened({ url: 'bolt://127.0.0.1:9', timeoutMs: 500 });
     await expect(gone.addSynthesis(write(1))).rejects.toMatchObject({ code: 'GRAPH_UNAVAILABLE' });
     expect(await gone.health()).toContain('ServiceUnavailable');
     expect(await opened({ password: 'wrong' }).health()).toContain('NEO4J_PASSWORD');
   });
 
-  it('removes everything only of a namespace', async () => {
+  it('removes everything of one namespace only', async () => {
     const graph = open('');
     closing.push(graph);
     await expect(graph.removeAll()).rejects.toThrow('namespace');

@@ -19,7 +19,7 @@ const body: CompletionBody = {
 const conceded = (error: unknown, status = 400): string | null => concessionFor(status, readError(error), body, new Set());
 const fastApi = { detail: [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs are not permitted', input: 1 }] };
 
-describe('what a server says it does not support', () => {
+describe('a parameter that a server does not support', () => {
   it.each([
     [
       {
@@ -47,7 +47,7 @@ describe('what a server says it does not support', () => {
     [{ message: 'This model does not support the parameter `top_p`.' }, 'no top_p'],
     ['Unknown parameter: "stream_options"', 'no usage option'],
     [fastApi, 'no seed'],
-  ])('is given up: %j', (error, concession) => expect(conceded(error)).toBe(concession));
+  ])('is dropped: %j', (error, concession) => expect(conceded(error)).toBe(concession));
 
   it.each([
     [
@@ -83,7 +83,7 @@ describe('what a server says it does not support', () => {
     [{ message: `The prompt says that stream is not supported. ${'x'.repeat(400)}` }],
     [{ message: 'You must be 18 to use the temperature tool; unknown user' }],
     [{ message: 'upstream timed out: seed node unavailable' }],
-  ])('and a mistake of one call is not: %j', (error) => expect(conceded(error)).toBeNull());
+  ])('is kept after an error of one call: %j', (error) => expect(conceded(error)).toBeNull());
 });
 
 describe('a refusal', () => {
@@ -102,7 +102,7 @@ describe('a refusal', () => {
       );
     });
 
-  it('changes the call that meets it, and the next ones only after a second call has met it; then somebody hears of it', async () => {
+  it('changes the call that meets it, and later calls only after a second refusal, which is reported', async () => {
     const seen: Body[] = [];
     const learned: string[] = [];
     const models = open(await refusing(seen), {}, { onConceded: (ref, what) => void learned.push(`${ref}: ${what}`) });
@@ -115,7 +115,7 @@ describe('a refusal', () => {
     expect(other.usage.calls).toBe(2);
   });
 
-  it('of a value is the failure of its call and changes nothing for others', async () => {
+  it('of a value fails its call and changes nothing for others', async () => {
     const seen: Body[] = [];
     const url = await bare((_request, response, text) => {
       const sent = JSON.parse(text) as Body;
@@ -156,7 +156,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('a wished form of the reply', () => {
+describe('a requested form of the reply', () => {
   const schema = { type: 'json_schema', json_schema: { name: 'plan', schema: { type: 'object' }, strict: true } };
   const wish = ask('hello', { wishedFormat: schema });
   /** Records request formats in `seen`; accepts only those in `takes`. */
@@ -169,7 +169,7 @@ describe('a wished form of the reply', () => {
       response.end(JSON.stringify(taken ? { choices: [{ message: { content: '{}' }, finish_reason: 'stop' }] } : { error: refusal }));
     });
 
-  it('goes out as it is where the server takes it', async () => {
+  it('is sent unchanged when the server accepts it', async () => {
     const seen: Body[] = [];
     const url = await bare((_request, response, text) => {
       seen.push(JSON.parse(text) as Body);
@@ -186,14 +186,14 @@ describe('a wished form of the reply', () => {
     [{ message: "Invalid schema for response_format 'plan': In context=(), 'required' is missing.", param: 'response_format', code: null }],
     [{ message: 'Invalid JSON payload received. Unknown name "additionalProperties" at \'generation_config.response_schema\'' }],
     ['Failed to parse grammar'],
-  ])('that a server refuses with %j is json_object, and is remembered after two calls', async (refusal) => {
+  ])('becomes json_object when a server refuses it with %j, which is remembered after two calls', async (refusal) => {
     const seen: unknown[] = [];
     const models = open(await server(seen, ['json_object', undefined], refusal));
     for (let n = 0; n < 3; n += 1) await models.call(wish, watch());
     expect(seen).toEqual(['json_schema', 'json_object', 'json_schema', 'json_object', 'json_object']);
   });
 
-  it('is left out where json_object is refused too', async () => {
+  it('is omitted when json_object is refused too', async () => {
     const seen: unknown[] = [];
     const models = open(await server(seen, [undefined], { message: 'response_format is not supported', param: 'response_format' }));
     const calls: number[] = [];
@@ -202,7 +202,7 @@ describe('a wished form of the reply', () => {
     expect(calls).toEqual([3, 3, 1]);
   });
 
-  it('gives way to the form that the client asks for, and what it taught changes nothing about that one', async () => {
+  it('yields to the form that the client requests, which remembered refusals do not change', async () => {
     const seen: unknown[] = [];
     const models = open(
       await server(seen, ['json_object', undefined], { message: 'Invalid schema for response_format', param: 'response_format' }),
@@ -213,7 +213,7 @@ describe('a wished form of the reply', () => {
     expect(seen).toEqual(['json_schema']);
   });
 
-  it('is not given up for a mistake that has nothing to do with it', async () => {
+  it('is not dropped for an unrelated error', async () => {
     const seen: unknown[] = [];
     const models = open(await server(seen, [], { message: 'messages: at least one is needed', param: 'messages' }));
     expect(await codeOf(models.call(wish, watch()))).toBe('PROVIDER_REFUSED');

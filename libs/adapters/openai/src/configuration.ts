@@ -57,6 +57,8 @@ export interface CallTimeouts {
   readonly list_ms: number;
   /** How long the list of models stays cached. */
   readonly list_ttl_ms: number;
+  /** How long the failure to read it stays cached. */
+  readonly list_failed_ttl_ms: number;
 }
 
 export interface RetrySettings {
@@ -74,6 +76,7 @@ export const defaultTimeouts: CallTimeouts = {
   usage_ms: 2_000,
   list_ms: 2_000,
   list_ttl_ms: 10_000,
+  list_failed_ttl_ms: 1_000,
 };
 export const defaultRetry: RetrySettings = { attempts: 4, base_ms: 500, cap_ms: 8_000, longest_wait_ms: 60_000 };
 export const defaultConcurrency = (local: boolean): number => (local ? 1 : 8);

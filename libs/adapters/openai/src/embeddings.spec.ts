@@ -59,7 +59,7 @@ describeEmbedder('EmbeddingsEndpoint', async () => {
 });
 
 describe('an endpoint for embeddings', () => {
-  it('is asked for plain numbers, in batches, with the key and nothing else of ours', async () => {
+  it('receives requests for plain numbers, in batches, with the key and no other private data', async () => {
     const calls: { asked: EmbeddingRequest; authorization: unknown }[] = [];
     const embedder = await open(
       (asked, response, request, call) => {
@@ -99,7 +99,7 @@ describe('an endpoint for embeddings', () => {
     expect(await packed.embed(['a', 'b'], { signal })).toEqual([a, b]);
   });
 
-  it('says so when the dimension changes between replies, or is not the one asked for', async () => {
+  it('fails when the dimension changes between replies, or is not the requested one', async () => {
     const changing = await open(({ input }, response, _, call) => send(response, { data: dataOf(input, call + 2) }));
     await changing.embed(['a'], { signal });
     expect(await failureOf(changing.embed(['b'], { signal }))).toMatchObject({
@@ -119,12 +119,12 @@ describe('an endpoint for embeddings', () => {
     ['an index of no text', { data: [{ index: 7, embedding: [1] }] }],
     ['cut base64', { data: [{ embedding: 'AAA=' }] }],
     ['a text', 'hello'],
-  ])('is not believed when it sends %s', async (_, body) => {
+  ])('is rejected when it sends %s', async (_, body) => {
     const embedder = await open((_asked, response) => send(response, body));
     expect(await codeOf(embedder.embed(['a'], { signal }))).toBe('PROVIDER_REPLY_INVALID');
   });
 
-  it('is asked again after 429 and 5xx, as long as Retry-After says, and not after 401', async () => {
+  it('is retried after 429 and 5xx, after the time in Retry-After, and not after 401', async () => {
     const at: number[] = [];
     const embedder = await open((asked, response, request, call) => {
       at.push(performance.now());
@@ -143,7 +143,7 @@ describe('an endpoint for embeddings', () => {
     expect(calls).toBe(1);
   });
 
-  it('ends after a bounded number of attempts, and quotes neither texts nor key', async () => {
+  it('fails after a bounded number of attempts, and quotes neither texts nor key', async () => {
     let calls = 0;
     const secret = 'the secret text of somebody';
     const embedder = await open(
@@ -159,7 +159,7 @@ describe('an endpoint for embeddings', () => {
     expect(calls).toBe(3);
   });
 
-  it('is left when the caller wants no more, when it is closed, and when it takes too long', async () => {
+  it('is abandoned when the caller cancels, when it is closed, and when it takes too long', async () => {
     const leaving = new AbortController();
     const hanging = await open(() => leaving.abort());
     expect(await codeOf(hanging.embed(['a'], { signal: leaving.signal }))).toBe('CALL_CANCELLED');
@@ -170,7 +170,7 @@ describe('an endpoint for embeddings', () => {
     expect(await codeOf(slow.embed(['a'], { signal }))).toBe('CALL_TIMEOUT');
   });
 
-  it('is unhealthy where nothing listens, and unreachable', async () => {
+  it('is unhealthy and unreachable when nothing listens', async () => {
     const gone = openEmbeddings({
       name: 'p',
       model: 'm',

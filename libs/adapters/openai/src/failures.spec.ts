@@ -4,7 +4,7 @@ import { ScriptedModelServer } from '@conclave/test-support';
 import { ask, bare, closing, codeOf, failureOf, open, retry, scripted, watch } from './__fixtures__/servers.js';
 
 describe('a repeated call', () => {
-  it.each([408, 409, 429, 500, 503])('follows status %i, telling each repetition', async (status) => {
+  it.each([408, 409, 429, 500, 503])('follows status %i, and reports each repetition', async (status) => {
     const server = await scripted(
       { match: 'hello', reply: { status } },
       { match: 'hello', reply: { status } },
@@ -18,7 +18,7 @@ describe('a repeated call', () => {
     server.expectCalls(3);
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('waits for the time in Retry-After', async () => {
     const server = await scripted(
       { match: 'hello', reply: { status: 429, headers: { 'retry-after-ms': '80' } } },
       { match: 'hello', reply: { text: 'hi' } },
@@ -129,7 +129,7 @@ describe('a failure', () => {
       1,
     ],
     ['Ollama overflow', 500, { error: { message: 'prompt too long; exceeded max context length by 12 tokens' } }, 'CONTEXT_OVERFLOW', 1],
-  ])('of %s has its code and is not repeated', async (_name, status, body, code, calls) => {
+  ])('for %s has its code and is not retried', async (_name, status, body, code, calls) => {
     const server = await scripted({ match: 'hello', reply: { status, body } });
     expect(await codeOf(open(server.url).call(ask(), watch()))).toBe(code);
     server.expectCalls(calls);
@@ -169,7 +169,7 @@ describe('a failure', () => {
     expect(shown).not.toMatch(/private question|7777/);
   });
 
-  it('is PROVIDER_UNREACHABLE where nothing listens, with the reason', async () => {
+  it('is PROVIDER_UNREACHABLE with the reason when nothing listens', async () => {
     const server = await scripted();
     await server.close();
     const failure = await failureOf(open(server.url, {}, { retry: { ...retry, attempts: 2 } }).call(ask(), watch()));
@@ -177,7 +177,7 @@ describe('a failure', () => {
     expect(failure.message).toContain('ECONNREFUSED');
   });
 
-  it('is MODEL_NOT_FOUND for a provider nobody configured', async () => {
+  it('is MODEL_NOT_FOUND for a provider that is not configured', async () => {
     expect(await codeOf(open('http://127.0.0.1:9/v1').call(ask('x', { model: 'm@other' }), watch()))).toBe('MODEL_NOT_FOUND');
   });
 

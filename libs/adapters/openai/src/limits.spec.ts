@@ -16,7 +16,7 @@ describe('an aborted call', () => {
     expect(abortedAt - at).toBeLessThan(500);
   });
 
-  it('is not sent when it was aborted before, and not repeated when aborted during back-off', async () => {
+  it('is not sent when it was aborted before, and not repeated when it is aborted during back-off', async () => {
     const server = await scripted({ match: 'hello', reply: { status: 503 } });
     expect(await codeOf(open(server.url).call(ask(), watch({ signal: AbortSignal.abort() })))).toBe('CALL_CANCELLED');
     server.expectCalls(0);
@@ -32,7 +32,7 @@ describe('an aborted call', () => {
     server.expectCalls(1);
   });
 
-  it('is what close leaves of a running call', async () => {
+  it('is the outcome of a running call after close', async () => {
     const server = await scripted({ match: 'hello', reply: { hang: true } });
     const models = open(server.url);
     const code = codeOf(models.call(ask(), watch()));
@@ -43,7 +43,7 @@ describe('an aborted call', () => {
 });
 
 describe('many calls at a time', () => {
-  it('crowd no signal, and none of them is left listening', async () => {
+  it('do not exceed the listeners of a signal, and remove their listeners', async () => {
     const signals = watchSignals();
     try {
       const server = await scripted({ match: 'hello', reply: { hang: true }, times: 30 });
@@ -105,12 +105,12 @@ describe('a model that thinks for long', () => {
       response.once('close', () => clearInterval(timer));
     });
 
-  it('lives by any sign: thinking, a role, an empty chunk, a comment', async () => {
+  it('is kept alive by any data: thinking, a role, an empty chunk, a comment', async () => {
     const reply = await open(await thinking(60), {}, { timeouts: { first_token_ms: 150, idle_ms: 150 } }).call(ask(), watch());
     expect(reply).toMatchObject({ content: 'hi', reasoning: 'hmso' });
   });
 
-  it('has bounds of its own, or of its provider', async () => {
+  it('has its own limits, or those of its provider', async () => {
     const url = await thinking(60);
     const timeouts = { first_token_ms: 20, idle_ms: 20 };
     const mine = { first_token_ms: 150, idle_ms: 150 };
@@ -130,18 +130,18 @@ describe('a stream', () => {
     });
   const half = `{"choices":[{"index":0,"delta":{"content":"half"},"finish_reason":null}],${usage}}`;
 
-  it('that ends without an end is broken, also where every chunk brought usage', async () => {
+  it('that stops without its end marker is broken, also when every chunk held usage', async () => {
     expect(await codeOf(open(await stream(half, half)).call(ask(), watch()))).toBe('PROVIDER_STREAM_BROKEN');
     expect(await codeOf(open(await stream(half, `{"choices":[],${usage}}`)).call(ask(), watch()))).toBe('PROVIDER_STREAM_BROKEN');
   });
 
-  it('is whole with its last line, also without a finish reason', async () => {
+  it('is complete with its last line, also without a finish reason', async () => {
     expect(await open(await stream(half, '[DONE]')).call(ask(), watch())).toMatchObject({ content: 'half', finishReason: 'unknown' });
   });
 });
 
 describe('calls at the same time', () => {
-  it('are one for a local server and as many as configured otherwise', async () => {
+  it('are limited to one for a local server, and to the configured number otherwise', async () => {
     const most = async (rest: Partial<ProviderConfig>): Promise<number> => {
       let running = 0;
       let peak = 0;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { defaultBreaker } from '@conclave/ports';
+import { until } from '@conclave/test-support';
 import type { ProviderConfig } from './configuration.js';
 import { discoverLocalServers, gatewayMark, natureOf, providerFromEnvironment } from './discover.js';
 import { openProviders } from './providers.js';
@@ -45,14 +46,14 @@ const local = (base_url: string): ProviderConfig => ({ base_url, local: true, pa
 const open = (providers: Record<string, ProviderConfig>, rest: object = {}): ReturnType<typeof openProviders> =>
   openProviders({ providers, ...rest });
 
-describe('what a server says of its models', () => {
+describe('the properties of models that a server reports', () => {
   const facts = async (routes: Routes): Promise<unknown[]> => {
     const { url } = await serve(routes);
     return (await open({ a: local(url) }).list()).map(({ model, parameters, sees, kind }) => ({ model, parameters, sees, kind }));
   };
   const named = (model: string) => ({ model, kind: 'chat', parameters: undefined, sees: undefined });
 
-  it('is their size and whether they see: Ollama', async () => {
+  it('are their size and whether they read images: Ollama', async () => {
     const shown = (request: IncomingMessage, response: ServerResponse, body: string): void => {
       const { model } = JSON.parse(body) as { model: string };
       const own =
@@ -74,7 +75,7 @@ describe('what a server says of its models', () => {
     ]);
   });
 
-  it('is whether they see: LM Studio', async () => {
+  it('are whether they read images: LM Studio', async () => {
     const listed = {
       data: [
         { id: 'one', type: 'llm' },
@@ -87,7 +88,7 @@ describe('what a server says of its models', () => {
     ]);
   });
 
-  it('is their size in the list itself: llama.cpp; and nothing: vLLM', async () => {
+  it('are their size in the list itself: llama.cpp; or nothing: vLLM', async () => {
     const llama = { data: [{ id: 'file.gguf', owned_by: 'llamacpp', meta: { n_params: 8_030_261_312 } }] };
     expect(await facts({ '/v1/models': llama })).toEqual([{ ...named('file.gguf'), parameters: expect.closeTo(8.03, 2) }]);
     const vllm = { data: [{ id: 'Qwen/Qwen3-8B', owned_by: 'vllm', max_model_len: 32_768 }] };
@@ -96,7 +97,7 @@ describe('what a server says of its models', () => {
 });
 
 describe('the list of models', () => {
-  it('joins all providers, tells embedding models, and leaves out what cannot chat', async () => {
+  it('joins all providers, recognises embedding models, and leaves out models that cannot chat', async () => {
     const a = await serve({ '/v1/models': models('qwen3:8b', 'nomic-embed-text', 'whisper-1') });
     const b = await serve({ '/v1/models': { data: [{ id: 'Qwen/Qwen3-8B', max_model_len: 32_768 }] } });
     const opened = open(
@@ -141,7 +142,7 @@ describe('the list of models', () => {
     ]);
   });
 
-  it('never throws: what cannot be reached is in the providers, with the reason', async () => {
+  it('never throws: an unreachable provider is listed with the reason', async () => {
     const refusing = await serve({ '/v1/models': (_: unknown, response: ServerResponse) => void response.writeHead(401).end('{}') });
     const nonsense = await serve({ '/v1/models': 'hello' });
     const silent = await serve({ '/v1/models': () => {} });
@@ -157,13 +158,13 @@ describe('the list of models', () => {
     expect(mute).toMatchObject({ reachable: false });
   });
 
-  it('is what the configuration names where a server has no list', async () => {
+  it('holds the configured models when a server has no list', async () => {
     const server = await serve({});
     const opened = open({ p: local(server.url) }, { models: { 'm@p': { context: 1_000 }, 'x@other': {} } });
     expect((await opened.list()).map((model) => model.ref)).toEqual(['m@p']);
   });
 
-  it('is asked for once in a short time, and again later', async () => {
+  it('is requested once in a short time, and again later', async () => {
     const server = await serve({ '/v1/models': models('a') });
     const lists = (): number => server.asked.filter((path) => path === 'GET /v1/models').length;
     const lasting = open({ p: local(server.url) });
@@ -176,7 +177,18 @@ describe('the list of models', () => {
     expect(lists()).toBe(3);
   });
 
-  it('has the context that Ollama really uses, and says how to raise it', async () => {
+  it('is read again soon after a server did not answer', async () => {
+    let answers = false;
+    const route = (_: unknown, response: ServerResponse): void =>
+      void response.writeHead(answers ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(models('a')));
+    const server = await serve({ '/v1/models': route });
+    const opened = open({ p: local(server.url) }, { timeouts: { list_failed_ttl_ms: 50 } });
+    expect(await opened.list()).toEqual([]);
+    answers = true;
+    await until('the list', async () => (await opened.list()).length === 1, { timeoutMs: 5_000 });
+  });
+
+  it('holds the context that Ollama uses, and says how to raise it', async () => {
     const shows: Record<string, object> = {
       'qwen3:8b': { model_info: { 'qwen3.context_length': 40_960 }, capabilities: ['completion', 'tools'] },
       'long:latest': { model_info: { 'llama.context_length': 131_072 }, parameters: 'num_ctx 65536', capabilities: ['completion'] },
@@ -200,7 +212,7 @@ describe('the list of models', () => {
     );
   });
 
-  it('has the tokens per slot of a llama.cpp server', async () => {
+  it('holds the tokens per slot of a llama.cpp server', async () => {
     const server = await serve({
       '/v1/models': { models: [{ name: 'x' }], data: [{ id: 'x.gguf', owned_by: 'llamacpp', meta: { n_ctx_train: 40_960 } }] },
       '/props': { default_generation_settings: { n_ctx: 8_192 }, total_slots: 1 },
@@ -227,7 +239,7 @@ describe('the search for local servers', () => {
     expect(own.asked).toEqual([]);
   });
 
-  it('is bounded, and finds nothing in what is no model server', async () => {
+  it('is bounded, and finds nothing on another server', async () => {
     const silent = await serve({ '/v1/models': () => {} });
     const page = await serve({ '/v1/models': (_: unknown, response: ServerResponse) => void response.end('<html>') });
     const away = await serve({
@@ -242,17 +254,17 @@ describe('the search for local servers', () => {
 });
 
 describe('the environment', () => {
-  it('names a provider only when it says something', () => {
+  it('names a provider only when its variable is set', () => {
     expect(providerFromEnvironment(undefined, undefined)).toBeNull();
     expect(providerFromEnvironment('', '')).toBeNull();
   });
-  it('never chooses by itself what a key alone would pay for', () => {
+  it('never chooses a paid model because of a key alone', () => {
     expect(providerFromEnvironment(undefined, 'k')).toEqual({
       provider: { base_url: 'https://api.openai.com/v1', api_key: 'k', local: false, paid: true },
       mayBeChosen: false,
     });
   });
-  it('may choose what an address points to, and says what is paid', () => {
+  it('may choose the server of an address, and reports whether it is paid', () => {
     expect(providerFromEnvironment('http://127.0.0.1:9/v1', 'k')).toEqual({
       provider: { base_url: 'http://127.0.0.1:9/v1', api_key: 'k', local: true, paid: false },
       mayBeChosen: true,

@@ -19,7 +19,7 @@ const positive = (value: unknown): number | null => (typeof value === 'number' &
 /** GET /v1/models of one provider, cached for a short time; concurrent reads share one request. */
 export class ProviderModels {
   private readonly contexts: LocalContexts;
-  private current: { readonly until: number; readonly listing: Promise<Listing> } | null = null;
+  private current: { until: number; readonly listing: Promise<Listing> } | null = null;
 
   constructor(
     private readonly calls: ProviderCalls,
@@ -31,9 +31,17 @@ export class ProviderModels {
 
   /** Never rejects. */
   read(): Promise<Listing> {
-    if (!this.current || this.current.until <= performance.now())
-      this.current = { until: performance.now() + this.timeouts.list_ttl_ms, listing: this.fetch() };
+    if (!this.current || this.current.until <= performance.now()) this.current = this.begun();
     return this.current.listing;
+  }
+
+  private begun(): NonNullable<ProviderModels['current']> {
+    const current = { until: Number.POSITIVE_INFINITY, listing: this.fetch() };
+    const { list_ttl_ms: whole, list_failed_ttl_ms: failed } = this.timeouts;
+    void current.listing.then(({ status }) => {
+      current.until = performance.now() + (status.reachable ? whole : failed);
+    });
+    return current;
   }
 
   private async fetch(): Promise<Listing> {

@@ -31,7 +31,7 @@ describe('Retry-After', () => {
 
 describe('the slots of a provider', () => {
   const never = new AbortController().signal;
-  it('go to callers in the order they asked, and a waiting caller can leave', async () => {
+  it('are given to callers in order, and a waiting caller can leave', async () => {
     const slots = new CallSlots(1);
     const order: string[] = [];
     const first = await slots.take(never);
@@ -96,7 +96,7 @@ describe("Ollama's context", () => {
     parameters,
     capabilities: ['completion'],
   });
-  it('is what the server really uses, with the exact remedy where that cuts', () => {
+  it('is the one that the server uses, with the exact remedy when it cuts prompts', () => {
     const real = ollamaContext('qwen3:8b', show(undefined), null);
     expect(real.context).toBe(4_096);
     expect(real.warning).toContain('OLLAMA_CONTEXT_LENGTH=32768');
@@ -104,7 +104,7 @@ describe("Ollama's context", () => {
     expect(ollamaContext('m', show('num_ctx 99999'), null)).toEqual({ context: 40_960, kind: null, sees: false, warning: null });
     expect(ollamaContext('m', show(undefined), 8_192).context).toBe(8_192);
   });
-  it('tells an embedding model by its capabilities', () =>
+  it('recognises an embedding model by its capabilities', () =>
     expect(ollamaContext('m', { capabilities: ['embedding'] }, null).kind).toBe('embedding'));
 });
 

@@ -8,7 +8,7 @@ describe('a streamed reply', () => {
     ['ollama', 'qwen3:8b', 'Count them.', { prompt: 21, completion: 9, reasoning: 3 }],
     ['llamacpp', 'qwen3-4b-q4_k_m.gguf', 'Count them.', { prompt: 17, completion: 8, reasoning: 3 }],
     ['vllm', 'Qwen/Qwen3-8B', 'Count them.', { prompt: 19, completion: 9, reasoning: 3 }],
-  ])('of %s gives text, thinking, usage and finish reason apart', async (name, reportedModel, reasoning, usage) => {
+  ])('of %s separates text, thinking, usage and finish reason', async (name, reportedModel, reasoning, usage) => {
     const text = fixture(`${name}-stream`);
     for (const size of [text.length, 7, 1]) {
       const url = await bare((_request, response) => {
@@ -46,7 +46,7 @@ describe('a streamed reply', () => {
     expect(reply.usage).toEqual({ calls: 1, prompt: 6, completion: 5, reasoning: 0, cost: 16, estimated: true });
   });
 
-  it('asks for a stream with usage, sends the parameters and the key, and nothing of another account', async () => {
+  it('requests a stream with usage, and sends the parameters and the key, but nothing of another account', async () => {
     const before = { ...process.env };
     Object.assign(process.env, { OPENAI_ORG_ID: 'org-other', OPENAI_CUSTOM_HEADERS: 'x-secret: 1' });
     try {
@@ -80,7 +80,7 @@ describe('a streamed reply', () => {
     expect(server.calls[0]!.headers.authorization).toBeUndefined();
   });
 
-  it('is taken whole from a server that answers a stream request with JSON', async () => {
+  it('is read as a whole from a server that answers a stream request with JSON', async () => {
     const url = await bare((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(
@@ -101,7 +101,7 @@ describe('a streamed reply', () => {
     expect(deltas).toEqual([{ reasoning: 'a' }, { content: 'b' }]);
   });
 
-  it('does not wait for ever for the end of a stream that the server keeps open', async () => {
+  it('does not wait without bound for the end of a stream that the server keeps open', async () => {
     const url = await bare((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n`);
@@ -115,7 +115,7 @@ describe('a message with an image', () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'iVBORw0KGgo'.repeat(40)}` } };
   const messages = [{ role: 'user' as const, content: 'hello', parts: [{ type: 'text', text: 'hello' }, image] }];
 
-  it('is sent with its parts in the place of its text', async () => {
+  it('is sent with its parts in place of its text', async () => {
     const server = await scripted({ match: 'hello', reply: { text: 'A dot.', usage: null } });
     const reply = await open(server.url).call(ask('', { messages }), watch());
     expect(server.calls[0]!.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'hello' }, image] }]);

@@ -31,7 +31,7 @@ describe('the think splitter', () => {
     ['', '', ''],
   ])('separates %j', (text, content, reasoning) => expect(split([text])).toEqual({ content, reasoning }));
 
-  it('gives the same result wherever the chunks are cut', () => {
+  it('returns the same result wherever the chunks are cut', () => {
     const part = fc.constantFrom('<think>', '</think>', '<', '</', 'thi', 'nk>', ' ', '\n', 'word', '>');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 12 }), (parts, at) => {
@@ -42,7 +42,7 @@ describe('the think splitter', () => {
     );
   });
 
-  it('loses no word, whatever the model writes', () => {
+  it('loses no text, whatever the model writes', () => {
     const part = fc.constantFrom('<think>', '</think>', '<thi', 'one', 'two', ' three ');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
@@ -62,8 +62,8 @@ describe('the think splitter', () => {
 });
 
 describe('thinking whose opening tag is part of the prompt', () => {
-  it('is taken out of the whole reply', () =>
+  it('is removed from the whole reply', () =>
     expect(takeUnopenedThinking('hm\n</think>\n\nyes')).toEqual({ content: 'yes', reasoning: 'hm' }));
-  it('is not seen in text that opens its tag', () =>
+  it('is not assumed in text that opens its tag', () =>
     expect(takeUnopenedThinking('`<think>` and `</think>`')).toEqual({ content: '`<think>` and `</think>`', reasoning: '' }));
 });

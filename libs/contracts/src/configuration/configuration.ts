@@ -99,6 +99,13 @@ const ClientKeySettings = z.strictObject({
     .describe('auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes'),
 });
 
+/** How a reranker puts the hits of one retrieval in order. */
+const RerankSettings = z.strictObject({
+  model: ConfiguredModel.describe('model@provider; the path `/rerank` is added to the base_url of the provider'),
+  candidates: z.int().min(2).max(100).default(20).describe('best hits of the search that it reads'),
+  timeout_s: z.number().min(0.1).max(120).default(10).describe('seconds for a call; after them the order of the search stands'),
+});
+
 /** A host as in the Host header, with or without its port. */
 const AllowedHost = z
   .string()
@@ -165,6 +172,13 @@ export const Configuration = z.strictObject({
     .strictObject({ model: ConfiguredModel.optional().describe('embedding model; absent: the built-in embedder') })
     .default({})
     .describe('what turns texts into vectors'),
+  rerank: z
+    .strictObject({
+      research: RerankSettings.optional().describe('for hits of `research`: documents of the folder, or the web'),
+      collections: RerankSettings.optional().describe('for passages of uploaded documents'),
+    })
+    .default({})
+    .describe('models that put search hits in order; absent: the order of the search stands'),
   math: z
     .strictObject({
       python: z

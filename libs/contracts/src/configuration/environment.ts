@@ -40,6 +40,12 @@ export const Environment = z.object({
     .describe(
       'file with the key of the role admin; created at the first start if it is missing. Embedded mode: admin.key in the data folder',
     ),
+  CONCLAVE_PERMIT_KEY: z
+    .string()
+    .min(32)
+    .optional()
+    .meta({ expected: 'a secret of at least 32 characters' })
+    .describe('secret that signs the capability tokens of tasks, the same in mergers and experts; absent: one that the state store keeps'),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

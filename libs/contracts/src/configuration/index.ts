@@ -5,5 +5,6 @@ export { ExpertSettings, TemplateId, TemplateSettings, Category } from './templa
 export { EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 export { KafkaSettings, Neo4jSettings, RedisSettings, StoreSettings, type TlsSettings } from './stores.js';
 export type { Mode } from './mode.js';
+export { CapabilityPolicies, CapabilityPolicy, policyFor, type PolicySubject } from './policies.js';
 export { ReasoningOptions } from './reasoning.js';
 export * from './shape.js';

@@ -1,9 +1,13 @@
 import * as z from 'zod';
+import { CapabilityPolicies, CapabilityPolicy } from './policies.js';
 import { ConfiguredModel } from './providers.js';
 
 const tiers = ['local', 'light', 'medium', 'heavy'] as const;
 const modelsOf = (tier: string) => z.array(ConfiguredModel).min(1).optional().describe(`models of the tier ${tier}, first one first`);
 const promptFor = (phase: string) => z.string().max(20_000).default('').describe(`prompt that ${phase}; empty = the shipped one`);
+
+/** Steps are slow and come one after the other: what calls more often, or fails three times, has gone astray. */
+const stepPolicy = CapabilityPolicy.parse({ rate: { calls: 10, per_s: 60 }, breaker: { failures: 3, open_s: 300, counts: 'errors' } });
 
 /** Options of the strategy `reasoning`: the section `reasoning` of the file, and `options` of its templates. */
 export const ReasoningOptions = z.strictObject({
@@ -25,6 +29,9 @@ export const ReasoningOptions = z.strictObject({
     .min(1)
     .default(['research', 'collections', 'graph', 'math', 'read_only_tools'])
     .describe('capabilities that steps may use: names, tools as `server.tool`, and `read_only_tools` for all that say they change nothing'),
+  policies: CapabilityPolicies.default({ '*': stepPolicy }).describe(
+    'policies of capabilities and tools by name (`*`: all others); those of the template itself come first',
+  ),
   done_confidence_threshold: z.number().min(0).max(1).default(0.7).describe('confidence from which the model may say that it is done'),
   stuck_threshold: z.int().min(1).max(20).default(3).describe('failed rounds in a row after which a run is stuck'),
   step_timeout_seconds: z.number().min(1).max(3_600).default(120).describe('seconds that one step may take'),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { StrategyId } from '../template.js';
 import { defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical, shippedStrategies } from './defaults.js';
+import { CapabilityPolicies } from './policies.js';
 import { ConfiguredModel } from './providers.js';
 
 /**
@@ -115,6 +116,9 @@ export const TemplateSettings = z.strictObject({
     .array(CapabilityName)
     .default(['research'])
     .describe(`evidence the planner may ask for; built in: ${evidenceCapabilities.join(', ')}`),
+  policies: CapabilityPolicies.default({}).describe(
+    'how capabilities and tools (as `server.tool`) may be used, by name; `*` stands for all others',
+  ),
   caches: CacheSettings.default(CacheSettings.parse({})).describe('which questions may be answered from memory'),
   limits: LimitSettings.default({}).describe('what one run may use at most'),
   task_timeout_s: z

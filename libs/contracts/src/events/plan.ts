@@ -40,6 +40,20 @@ export const KeptPlan = z.object({
 });
 export type KeptPlan = z.infer<typeof KeptPlan>;
 
+/** What a run begins with that takes up another one after one of its steps. */
+export const Fork = z.object({
+  of: RunId.describe('run that it takes up'),
+  step: z.int().positive().describe('step of that run after which this one goes on by itself'),
+  ranMs: z.number().nonnegative().describe('milliseconds that the clock of that run had counted by then'),
+  facts: z
+    .array(z.record(z.string(), z.unknown()))
+    .describe('facts of that run up to the step, with the ids of this run; open tasks have not gone out yet'),
+  again: z
+    .array(z.record(z.string(), z.unknown()))
+    .describe('what that run was waiting for: the plan it awaited, or the question it had asked'),
+});
+export type Fork = z.infer<typeof Fork>;
+
 export const PlanRequested = defineEvent({
   type: 'PlanRequested',
   topic: 'plan.requested',
@@ -75,6 +89,7 @@ export const PlanRequested = defineEvent({
       .optional()
       .describe('templates that this run and its child runs may start runs of, by id, as they were when it was accepted'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
+    fork: Fork.optional().describe('for a fork: the run that it takes up, and what that one had found'),
   }),
 });
 export type PlanRequested = EventOf<typeof PlanRequested>;

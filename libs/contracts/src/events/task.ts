@@ -201,6 +201,13 @@ export const Allowance = z.object({
 });
 export type Allowance = z.infer<typeof Allowance>;
 
+/** A capability token: what its task may do, one caveat each, and a signature over all of them. */
+export const Permit = z.object({
+  caveats: z.array(z.string()).describe('`name=value`; all must hold, and an unknown one never does'),
+  signature: z.string().describe('base64url'),
+});
+export type Permit = z.infer<typeof Permit>;
+
 export const TaskDispatched = defineEvent({
   type: 'TaskDispatched',
   topic: 'tasks.dispatched.<class>',
@@ -227,6 +234,7 @@ export const TaskDispatched = defineEvent({
     cached: z.boolean().default(false).describe('whether results of earlier runs may be used'),
     prompts: z.record(z.string(), z.string()).default({}).describe('prompts of the template that replace shipped ones'),
     userInputs: z.array(z.string()).optional().describe('what the user said while the run was going on, the latest last'),
+    permit: Permit.optional().describe('capability token, of tasks that call a capability or a tool'),
   }),
 });
 export type TaskDispatched = EventOf<typeof TaskDispatched>;

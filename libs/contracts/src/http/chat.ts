@@ -159,12 +159,14 @@ export type UrlCitation = z.infer<typeof UrlCitation>;
 /** Facts about an answer, beside the fields that OpenAI clients know. */
 export const AnswerFacts = z.object({
   run_id: z.string(),
-  outcome: z.string().describe('outcome of the run'),
-  rule: z.string().nullable().describe('row of the decision table that ended it'),
+  outcome: z
+    .string()
+    .describe('outcome of the run; `waiting`: the content is a question of the run, which the next message of the conversation answers'),
+  rule: z.string().nullable().describe('row of the decision table that ended the run or asks the user'),
   reason: z.string().describe('why it stopped'),
   rounds: z.int(),
-  calls: z.int().describe('model calls, failed ones too'),
-  cost: z.number().describe('currency units'),
+  calls: z.int().describe('model calls, failed ones too; after a question, those since its answer'),
+  cost: z.number().describe('currency units; after a question, those since its answer'),
 });
 export type AnswerFacts = z.infer<typeof AnswerFacts>;
 

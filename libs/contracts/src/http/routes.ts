@@ -5,7 +5,7 @@ import { Live, Readiness } from './health.js';
 import { knowledgeRoutes } from './knowledge-routes.js';
 import { ModelList, ModelObject } from './models.js';
 import type { Route } from './route.js';
-import { CommandAccepted, CommandRequest, RunAccepted, RunList, RunRequest, RunView } from './runs.js';
+import { CommandAccepted, CommandRequest, ForkRequest, RunAccepted, RunFactList, RunList, RunRequest, RunView } from './runs.js';
 
 const retryHeaders = [
   { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
@@ -85,6 +85,22 @@ export const routes: readonly Route[] = [
     request: { name: 'CommandRequest', schema: CommandRequest },
     status: 202,
     response: { name: 'CommandAccepted', schema: CommandAccepted },
+  },
+  {
+    method: 'GET',
+    path: '/v1/runs/{id}/facts',
+    summary: 'Every fact that the engine found in a run, with its step, from the log.',
+    status: 200,
+    response: { name: 'RunFactList', schema: RunFactList },
+  },
+  {
+    method: 'POST',
+    path: '/v1/runs/{id}/forks',
+    summary: 'Takes a run up after one of its steps, as a run of its own: the same facts up to there, live from then on.',
+    request: { name: 'ForkRequest', schema: ForkRequest },
+    status: 202,
+    response: { name: 'RunAccepted', schema: RunAccepted },
+    headers: [{ name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' }],
   },
   {
     method: 'GET',

@@ -23,6 +23,36 @@ export const RunAccepted = z.object({
 });
 export type RunAccepted = z.infer<typeof RunAccepted>;
 
+/** Takes a run up after one of its steps, as a run of its own: the same facts up to there, live from then on. */
+export const ForkRequest = z.object({
+  step: z
+    .int({ error: 'must be the number of a step' })
+    .min(1, { error: 'must be 1 or more' })
+    .describe('last step that both runs share; GET /v1/runs/{id}/facts numbers them'),
+  model: z
+    .string({ error: 'must be the id of a model or a template' })
+    .min(1, { error: 'must be the id of a model or a template' })
+    .nullish()
+    .describe("model that makes every call from then on, or the template whose models do; by default today's models of the run's template"),
+});
+export type ForkRequest = z.infer<typeof ForkRequest>;
+
+export const RunFactList = z.object({
+  object: z.literal('list'),
+  runId: RunId,
+  data: z
+    .array(
+      z.object({
+        step: z.int().positive().describe('step of the engine that found it'),
+        at: Timestamp.describe('time of the step'),
+        kind: z.string(),
+        sentence: z.string(),
+      }),
+    )
+    .describe('in order'),
+});
+export type RunFactList = z.infer<typeof RunFactList>;
+
 export const RunListItem = z.object({
   object: z.literal('run'),
   id: RunId,
@@ -113,6 +143,15 @@ export const RunView = z.object({
     .describe('whether the last round was assessed with a readable verdict; null until the run has ended'),
   review: Review.nullable().default(null).describe('what the critic said; null until the run has ended'),
   sources: z.array(Source),
+  fork: z
+    .object({
+      of: RunId.describe('run that it takes up'),
+      step: z.int().describe('last step of that run that both share'),
+      before: Usage.describe('part of `usage.total` that the other run had spent by then'),
+    })
+    .nullable()
+    .default(null)
+    .describe('where this run is a fork of another one'),
   rounds: z.array(RoundView),
   history: z.array(HistoryEntry),
   decisions: z.array(DecisionView),
@@ -142,10 +181,13 @@ export const RunView = z.object({
 });
 export type RunView = z.infer<typeof RunView>;
 
+/** Characters of the longest text of a command. */
+export const longestCommandText = 20_000;
+
 const text = z
   .string({ error: 'must be a text' })
   .min(1, { error: 'must not be empty' })
-  .max(20_000, { error: 'must not be longer than 20000 characters' });
+  .max(longestCommandText, { error: `must not be longer than ${longestCommandText} characters` });
 export const CommandRequest = z.discriminatedUnion(
   'command',
   [

@@ -400,6 +400,41 @@ describe('the catalogue', () => {
     jest.restoreAllMocks();
   });
 
+  it('shows a change that a slow reading has missed two seconds after that reading began', async () => {
+    let now = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
+    let stored = noOffers;
+    let written: Promise<void> | null = null;
+    const catalogue = await openCatalogue({
+      configuration: Configuration.parse({}),
+      expertPrompts,
+      strategies,
+      capabilities,
+      canSearch: true,
+      models: models(() => [model('qwen@ollama')], [provider('ollama')]),
+      offers: async () => {
+        const read = stored;
+        await written;
+        return read;
+      },
+    });
+    const prompts = () => catalogue.templates().find(({ id }) => id === 'conclave')!.prompts;
+    now += 2_500;
+    let release = (): void => undefined;
+    written = new Promise((resolve) => (release = resolve));
+    const reading = catalogue.upToDate();
+    // Read before the change, and answered 1.5 s later.
+    stored = { ...noOffers, prompts: { composer: 'Mine.' } };
+    now += 1_500;
+    release();
+    await reading;
+    expect(prompts()).toEqual({});
+    now += 600;
+    await catalogue.upToDate();
+    expect(prompts()).toEqual({ composer: 'Mine.' });
+    clock.mockRestore();
+  });
+
   it('keeps the capability of collections for tenants that may have some', () => {
     const offering = (tenantCollections: boolean) =>
       resolveTemplates({

@@ -6,6 +6,7 @@ import {
   paidCostCap,
   Template,
   TemplateSettings,
+  type CapabilityPolicies,
   type CollectionOffer,
   type Configuration,
   type ExpertProfile,
@@ -57,6 +58,8 @@ export interface TemplateMeaning {
   readonly limits?: Partial<RunLimits>;
   /** Prompt name -> text in place of the operator's or the shipped one. */
   readonly prompts?: Readonly<Record<string, string>>;
+  /** Policies of capabilities and tools by name. */
+  readonly policies?: CapabilityPolicies;
 }
 
 /** A capability as templates see it. */
@@ -261,6 +264,7 @@ function resolveOne(
   if (!canSearch && !isShipped && asked.includes('research')) {
     warnings.push(`Template ${id} asks for research, but nothing to search is configured: set search.searxng or search.corpus.`);
   }
+  const policies = { ...means.policies, ...settings.policies };
   const content = {
     id,
     description: settings.description,
@@ -275,6 +279,7 @@ function resolveOne(
     capabilities: asked.filter((name) => possible[name] ?? true),
     tools: asked.includes('mcp') || input.strategies.find(({ id }) => id === settings.strategy)?.callsTools ? [...offers.tools] : [],
     collections: asked.includes('collections') ? [...offers.collections] : [],
+    ...(Object.keys(policies).length > 0 ? { policies } : {}),
     // The demo model has no knowledge and cannot advise: every question goes to the documents, and no expert is asked again.
     complexity: isDemo && settings.complexity === 'auto' ? 'moderate' : settings.complexity,
     thinking: settings.thinking,

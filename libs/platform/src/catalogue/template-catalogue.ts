@@ -89,6 +89,8 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   /** Keeps the templates unchanged if the store does not answer. */
   const readOffers = (afterMs = offersMs): void => {
     if (!options.offers || reading || performance.now() - offersAt < afterMs) return;
+    // From its beginning on: a change during the reading may be missed, and must not have to wait for the reading as well.
+    offersAt = performance.now();
     reading = options
       .offers()
       .then(async (next) => {
@@ -99,7 +101,6 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
       })
       .catch((error: unknown) => options.onOffersFailed?.(error))
       .finally(() => {
-        offersAt = performance.now();
         reading = null;
       });
   };

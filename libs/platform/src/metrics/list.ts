@@ -89,6 +89,12 @@ export const metricList = {
     labels: ['provider'],
     help: 'times the circuit breaker of a provider opened; counted by the process whose call opened it',
   },
+  capability_breaker_openings_total: {
+    kind: 'counter',
+    unit: 'openings',
+    labels: ['capability'],
+    help: 'times the circuit breaker of a capability or tool opened for a tenant; counted by the process whose call opened it',
+  },
   event_handle_seconds: {
     kind: 'histogram',
     unit: 's',
@@ -164,6 +170,12 @@ export const metricList = {
     unit: 'writes',
     labels: [],
     help: 'values that were too large to cache; their run continues',
+  },
+  rerank_calls_total: {
+    kind: 'counter',
+    unit: 'calls',
+    labels: ['retrieval', 'outcome'],
+    help: 'calls of a reranker: ok, failed (the order of the search stands), cancelled (the run was, or it took too long)',
   },
   streams_open: { kind: 'gauge', unit: 'streams', labels: ['endpoint'], help: 'server-sent event streams that are open' },
   http_requests_total: { kind: 'counter', unit: 'requests', labels: ['route', 'status'], help: 'HTTP requests by route pattern' },

@@ -149,8 +149,10 @@ class StoreRebuild {
     return calls.filter(({ at }) => at + this.options.retentionMs > this.options.now);
   }
 
-  private restored(calls: number): void {
-    this.done.calls += calls;
+  private async writeCalls(runId: string, calls: Parameters<Recovery['calls']>[1], paid: readonly PaidCall[]): Promise<void> {
+    const written = await this.options.recovery.calls(runId, calls);
+    this.done.calls += written;
+    await this.options.recovery.paid(paid);
   }
 
   /** A late call of an ended run is still paid once. */
@@ -159,10 +161,7 @@ class StoreRebuild {
     run.take(record);
     const paid = this.stillCounted(run.takePaid());
     if (run.calls.size + paid.length === 0) return;
-    await this.writes.add(async () => {
-      this.restored(await this.options.recovery.calls(runId, run.takeCalls()));
-      await this.options.recovery.paid(paid);
-    });
+    await this.writes.add(() => this.writeCalls(runId, run.takeCalls(), paid));
   }
 
   /** Returns whether the run is complete and needs no more records. */
@@ -184,8 +183,7 @@ class StoreRebuild {
     const withoutReply = [...known.withoutReply].filter((step) => !known.calls.has(step));
     await this.writes.add(async () => {
       const said = await recovery.run(run, above);
-      this.restored(await recovery.calls(runId, known.takeCalls()));
-      await recovery.paid(this.stillCounted(known.takePaid()));
+      await this.writeCalls(runId, known.takeCalls(), this.stillCounted(known.takePaid()));
       if (run.terminal) return void (this.done.ended += 1);
       this.done.open += 1;
       this.done.timers += run.timers.length;

@@ -83,6 +83,7 @@ describe('what messages refer to', () => {
       processId: 'one',
       service: 'experts',
       storePrompts: 'full',
+      guard: null,
     });
     const ask = () =>
       maker.model({

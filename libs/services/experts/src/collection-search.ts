@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { TaskInput } from '@conclave/contracts';
-import { documentsCollection, namedFirst, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
+import { documentsCollection, namedFirst, type Embedder, type Reranking, type VectorHit, type Vectors } from '@conclave/ports';
 import { fusedFurther, queriesOf } from './further-search.js';
 import { fusedByRank, spreadOver, textWeight } from './fusion.js';
+import { reranked } from './reranked.js';
 
 export const Chunks = z.object({
   chunks: z.array(
@@ -18,6 +19,8 @@ export const Chunks = z.object({
   ),
   unknownKeys: z.array(z.string()),
   missing: z.array(z.string()),
+  /** What is said of how the chunks were found. */
+  notes: z.array(z.string()).default([]),
 });
 
 export type Chunks = z.infer<typeof Chunks>;
@@ -78,7 +81,24 @@ export async function searchCollections(
     chunks: chunks.slice(0, limit * Math.max(1, there.length)),
     unknownKeys: [...unknown],
     missing: collections.filter((name) => !there.includes(name)),
+    notes: [],
   };
+}
+
+/** The same with the chunks in the order of a reranker, if there is one. */
+export async function searchReranked(
+  reranking: Reranking | null,
+  vectors: Vectors,
+  embedder: Embedder,
+  tenant: string,
+  input: Omit<Extract<TaskInput, { kind: 'collections' }>, 'kind'>,
+  signal: AbortSignal,
+): Promise<Chunks> {
+  const limit = Math.max(input.limit, reranking?.candidates ?? 0);
+  const found = await searchCollections(vectors, embedder, tenant, { ...input, limit }, signal);
+  const { hits, note } = await reranked(reranking, input.query, found.chunks, ({ title, text }) => `${title}\n${text}`, signal);
+  const searched = Math.max(1, input.collections.length - found.missing.length);
+  return { ...found, chunks: hits.slice(0, input.limit * searched), notes: note === null ? [] : [note] };
 }
 
 const keyOf = ({ collection, id }: Found): string => `${collection} ${id}`;

@@ -1,8 +1,8 @@
 import type { Fact, TaskDispatched, TaskInput } from '@conclave/contracts';
-import type { Embedder, Vectors } from '@conclave/ports';
+import type { Embedder, Reranking, Vectors } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { discoverDocuments, FoundDocuments, ReadDocument, readDocument } from './collection-documents.js';
-import { Chunks, searchCollections } from './collection-search.js';
+import { Chunks, searchReranked } from './collection-search.js';
 
 type InputOf<K extends TaskInput['kind']> = Extract<TaskInput, { kind: K }>;
 
@@ -10,7 +10,13 @@ type InputOf<K extends TaskInput['kind']> = Extract<TaskInput, { kind: K }>;
  * `collections`: passages of uploaded documents by the words and the meaning of a query. Its operations: `collections.discover` finds the
  * documents worth looking into, `collections.read` reads one.
  */
-export function collectionsCapability(maker: Calls, stream: ShownIn, vectors: Vectors, embedder: Embedder): Capability {
+export function collectionsCapability(
+  maker: Calls,
+  stream: ShownIn,
+  vectors: Vectors,
+  embedder: Embedder,
+  reranking: Reranking | null = null,
+): Capability {
   const begins = (task: TaskDispatched, text: string) => async (attempt: number) => {
     const { taskId } = task.data;
     await stream.append(task.runId, [{ kind: 'progress', taskId, attempt, n: 0, code: 'research.query', text }]);
@@ -28,13 +34,13 @@ export function collectionsCapability(maker: Calls, stream: ShownIn, vectors: Ve
         maker,
         context,
         { name: 'collections.search', request, onBegun: begins(task, `Searches ${collections.join(', ')} for: ${query}`) },
-        (running) => searchCollections(vectors, embedder, task.data.tenant, input, running),
+        (running) => searchReranked(reranking, vectors, embedder, task.data.tenant, input, running),
         async ({ content, attempt }) => {
-          const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(content));
+          const { chunks, unknownKeys, missing, notes: said } = Chunks.parse(JSON.parse(content));
           const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
           await says(task, attempt, `Documents: ${counted(chunks.length, 'passage')}`, detail);
           const facts = chunks.map(({ text, title, collection, document }) => factOf(task, { text, title, collection, document }));
-          const notes = [...unknownKeys.map((key) => `No document has the filter "${key}".`), ...missing.map(noCollection)];
+          const notes = [...unknownKeys.map((key) => `No document has the filter "${key}".`), ...missing.map(noCollection), ...said];
           return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
         },
       );

@@ -4,9 +4,11 @@ import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   BLOBS,
+  DOCUMENTS,
   EMBEDDER,
   GRAPH,
   PAGES,
+  RERANKINGS,
   RUN_STREAM,
   SEARCH,
   STATE,
@@ -15,10 +17,12 @@ import {
   VECTORS,
   type Blobs,
   type DeadReason,
+  type DocumentReader,
   type Embedder,
   type HandlerOutcome,
   type KnowledgeGraph,
   type PageReader,
+  type Rerankings,
   type Search,
   type StateStore,
   type Symbolic,
@@ -55,21 +59,24 @@ export interface EvidenceParts {
   readonly graph: KnowledgeGraph | null;
   readonly vectors: Vectors | null;
   readonly embedder: Embedder | null;
+  readonly rerankings: Rerankings;
   readonly caches: StateStore['caches'] | null;
   readonly readPages: number;
+  /** Reads pages that tools return; null: their markup stays. */
+  readonly documents: DocumentReader | null;
   /** Store of the questions' images and files. */
   readonly blobs: Pick<Blobs, 'get'>;
 }
 
 /** Implementations of the expert and evidence capabilities; their declarations are in libs/strategies/src/capabilities. */
 export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
-  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs } = parts;
+  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs, documents, rerankings } = parts;
   const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
   const found: readonly (readonly [string, Capability | null])[] = [
     ['expert', expertCapability(maker, stream, contentFrom(blobs))],
-    ['research', search && researchCapability(maker, stream, search, { pages, readPages, ...cacheOf })],
+    ['research', search && researchCapability(maker, stream, search, { pages, readPages, reranking: rerankings.research, ...cacheOf })],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
-    ['mcp', tools && mcpCapability(maker, stream, tools)],
+    ['mcp', tools && mcpCapability(maker, stream, tools, documents)],
     [
       'graph',
       graph &&
@@ -79,7 +86,7 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
         }),
     ],
     ['recall', vectors && embedder && recallCapability(maker, stream, vectors, embedder)],
-    ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
+    ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder, rerankings.collections)],
     [
       'subtopic',
       subtopicCapability(maker, stream, { vectors, embedder, search }, ({ data }) =>
@@ -107,10 +114,12 @@ export class ExpertsHandler {
     @Inject(GRAPH) graph: KnowledgeGraph | null,
     @Inject(VECTORS) vectors: Vectors | null,
     @Inject(EMBEDDER) embedder: Embedder | null,
+    @Inject(RERANKINGS) rerankings: Rerankings,
     @Inject(BLOBS) blobs: Pick<Blobs, 'get'>,
+    @Inject(DOCUMENTS) documents: DocumentReader | null,
     @Inject(EXPERT_OPTIONS) { readPages }: ExpertOptions,
   ) {
-    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, caches: state.caches, readPages, blobs };
+    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, rerankings, caches: state.caches, readPages, blobs, documents };
     this.capabilities = capabilitiesOf(maker, stream, parts);
   }
 

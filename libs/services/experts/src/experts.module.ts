@@ -4,7 +4,10 @@ import { EXPERT_OPTIONS, ExpertsHandler, type ExpertOptions } from './experts.ha
 
 @Module({})
 export class ExpertsModule {
-  static register({ readPages = 0, ...options }: Pick<CallerOptions, 'storePrompts'> & Partial<ExpertOptions>): DynamicModule {
+  static register({
+    readPages = 0,
+    ...options
+  }: Pick<CallerOptions, 'storePrompts' | 'permitKey'> & Partial<ExpertOptions>): DynamicModule {
     return {
       module: ExpertsModule,
       imports: [CallsModule.register({ service: 'experts', ...options })],

@@ -74,6 +74,7 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
     processId: 'one',
     service: 'experts',
     storePrompts: 'full',
+    guard: null,
   });
   const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, withinMs);
   const ask = async (asked: GraphCall = {}) => {

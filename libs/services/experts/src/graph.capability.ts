@@ -83,7 +83,7 @@ export const graphCapability =
     const isFiltered = Object.keys(input.filters).length > 0;
     const call = (index: number, name: string, request: unknown, perform: (running: AbortSignal) => Promise<unknown>): Promise<CallEnd> =>
       maker.tool(
-        { runId: task.runId, owner: data.taskId, index, purpose: data.capability, name, request, deadline, signal },
+        { runId: task.runId, owner: data.taskId, index, purpose: data.capability, name, request, deadline, signal, task },
         async (running) => JSON.stringify(await perform(running)),
       );
 
@@ -158,7 +158,9 @@ async function retrieve(
 }
 
 /** Whether the failure fails the task; an unavailable or slow graph only means an empty context. */
-const isFault = ({ code }: FailureNote): boolean => code !== 'GRAPH_UNAVAILABLE' && code !== 'CALL_TIMEOUT';
+const isFault = ({ code }: FailureNote): boolean => !awayCodes.has(code);
+/** The graph is away, or was so often enough that it is not asked for a while. */
+const awayCodes: ReadonlySet<string> = new Set(['GRAPH_UNAVAILABLE', 'CALL_TIMEOUT', 'CAPABILITY_UNWELL']);
 
 const contentOf = <T>(end: CallEnd): T | null => (end.kind === 'reply' ? (JSON.parse(end.reply.content) as T) : null);
 

@@ -34,7 +34,7 @@ beforeEach(async () => {
   calculate = async () => answer;
   maker = new CallMaker({
     ...{ state, stream, probe: noProbe, logger: silentLogger, metrics: openMetrics() },
-    ...{ processId: 'one', service: 'experts', storePrompts: 'full' },
+    ...{ processId: 'one', service: 'experts', storePrompts: 'full', guard: null },
     models: { call: () => Promise.reject(new Error('A calculation asks no model.')) } as never,
   });
 });

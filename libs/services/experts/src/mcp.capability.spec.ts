@@ -29,6 +29,7 @@ async function worker(tools: Record<string, MemoryTool>, { stores = new MemorySt
     processId,
     service: 'experts',
     storePrompts: 'full',
+    guard: null,
   });
   closers.push(() => maker.close());
   const servers = new MemoryToolServers({ precision: tools, away: null });

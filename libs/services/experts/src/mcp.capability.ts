@@ -1,6 +1,7 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
-import { oneLine, type ToolServers } from '@conclave/ports';
+import { oneLine, type DocumentReader, type ToolServers } from '@conclave/ports';
 import { answerByTool, note, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { foreignText } from './foreign-text.js';
 import { repairArguments } from './tools/repair-arguments.js';
 import * as z from 'zod';
 
@@ -9,14 +10,20 @@ const longestFact = 4_000;
 const longestSentence = 500;
 
 /** Journal entry of a call. */
-const Called = z.object({ tool: z.string(), repairs: z.array(z.string()), content: z.string(), isError: z.boolean() });
+const Called = z.object({
+  tool: z.string(),
+  repairs: z.array(z.string()),
+  content: z.string(),
+  isError: z.boolean(),
+  notices: z.array(z.string()).default([]),
+});
 
 /**
  * `mcp`: one call of one tool, with repaired arguments. Its result is a fact; an error from the tool fails the task. A call that was
  * begun but never finished is repeated only if the tool says that this is safe.
  */
 export const mcpCapability =
-  (maker: Calls, stream: ShownIn, tools: ToolServers): Capability =>
+  (maker: Calls, stream: ShownIn, tools: ToolServers, documents: Pick<DocumentReader, 'read'> | null = null): Capability =>
   async (context) => {
     const { task } = context;
     const { data } = task;
@@ -33,6 +40,7 @@ export const mcpCapability =
         // A name with `@` would be taken for a model.
         name: `mcp.${named.replace(/[^\w./-]/g, '_')}`,
         request: { tool: input.tool, args: input.args },
+        isError: (reply) => Called.parse(JSON.parse(reply)).isError,
         onBegun: async (begun) => {
           attempt = begun;
           const names = Object.keys(input.args);
@@ -46,10 +54,11 @@ export const mcpCapability =
           throw new Failure('TOOL_FAILED', 'It may already have run before this worker took over, and it is not marked as safe to repeat.');
         const { args, repairs } = repairArguments(input.args, described.inputSchema);
         const reply = await tools.call({ tool: described.name, args, signal: running, timeoutMs: data.timeoutS * 1_000 });
-        return { tool: described.name, repairs: [...repairs], content: reply.content, isError: reply.isError };
+        const { text, notices } = await foreignText(reply.content, documents, running);
+        return { tool: described.name, repairs: [...repairs], content: text, isError: reply.isError, notices: [...notices] };
       },
       async ({ content: called, attempt: at }) => {
-        const { tool, repairs, content, isError } = Called.parse(JSON.parse(called));
+        const { tool, repairs, content, isError, notices } = Called.parse(JSON.parse(called));
         if (isError) {
           const sentence = oneLine(content, longestSentence) || 'It gives no reason.';
           const failure = note('TOOL_FAILED', `\`${tool}\` says: ${sentence}`);
@@ -72,7 +81,7 @@ export const mcpCapability =
           confidence: 1,
         };
         const facts = text === '' ? [] : [fact];
-        const notes = [...repairs, ...(text === '' ? [`\`${tool}\` returned an empty result.`] : [])];
+        const notes = [...repairs, ...notices, ...(text === '' ? [`\`${tool}\` returned an empty result.`] : [])];
         return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
       },
       (failure, at) => say(at, 1, 'mcp.result', `${named}: ${failure.message}`, failure.message),

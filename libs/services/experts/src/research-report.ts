@@ -43,6 +43,7 @@ export function notesOf({ found, pages, now }: Findings): string[] {
   if (found.hits.length === 0) notes.push('The search found nothing.');
   const origin = originOf(found, now);
   if (origin) notes.push(`The results come ${origin}.`);
+  notes.push(...found.notes);
   const hostile = noticesOfHits(found.hits);
   notes.push(...hostile.map((notice) => `Results: ${notice}`));
   for (const { url, page, failure } of pages) {

@@ -1,13 +1,16 @@
 import * as z from 'zod';
 import { Failure, isOutage, type TaskDispatched, type TaskInput } from '@conclave/contracts';
-import { firstCharacters, noticesAbout, visibleText, type PageReader, type Search, type SearchHit } from '@conclave/ports';
+import { firstCharacters, noticesAbout, visibleText, type PageReader, type Reranking, type Search, type SearchHit } from '@conclave/ports';
 import { bestPassages, freshness, freshnessOf, normalisedQuery } from '@conclave/strategies';
 import { searchHits } from './further-search.js';
+import { reranked } from './reranked.js';
 import { cacheKey, SharedWork, type SearchCache } from './research-memory.js';
 
 const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
 const Origin = z.enum(['asked', 'cache', 'run']);
-const KeptHits = z.object({ at: z.number(), hits: Hits });
+/** What is said of how the hits were found, for readers of the facts. */
+const Notes = z.array(z.string()).default([]);
+const KeptHits = z.object({ at: z.number(), hits: Hits, notes: Notes });
 const KeptPage = z.object({ at: z.number(), url: z.string(), title: z.string(), text: z.string(), notices: z.array(z.string()) });
 
 /**
@@ -15,8 +18,8 @@ const KeptPage = z.object({ at: z.number(), url: z.string(), title: z.string(), 
  * runs of earlier versions.
  */
 export const FoundHits = z.union([
-  z.object({ origin: Origin, at: z.number(), hits: Hits, read: z.array(z.string()) }),
-  Hits.transform((hits) => ({ origin: 'asked' as const, at: 0, hits, read: [] as string[] })),
+  z.object({ origin: Origin, at: z.number(), hits: Hits, read: z.array(z.string()), notes: Notes }),
+  Hits.transform((hits) => ({ origin: 'asked' as const, at: 0, hits, read: [] as string[], notes: [] as string[] })),
 ]);
 export type FoundHits = z.infer<typeof FoundHits>;
 
@@ -43,6 +46,8 @@ export interface ResearchOptions {
   readonly pages?: PageReader | null;
   /** Pages that are read per search. */
   readonly readPages?: number;
+  /** Puts the hits in order; null or absent: they stay in the order of the search. */
+  readonly reranking?: Reranking | null;
   /** Cache of the task's tenant; null if the template or the request wants none. */
   readonly cacheOf?: (task: TaskDispatched) => SearchCache | null | Promise<SearchCache | null>;
   /** Changes with the searched corpus, which invalidates cached results. */
@@ -79,6 +84,7 @@ export class ResearchSources {
     const { tenant } = task.data;
     // A web search reads short queries best, and each costs a request.
     const further = this.search.kind === 'corpus' ? given : undefined;
+    const { reranking = null } = this.options;
     const key = cacheKey(
       'search',
       tenant,
@@ -89,10 +95,16 @@ export class ResearchSources {
       normalisedQuery(query),
       limit,
       ...(further ? [JSON.stringify(further)] : []),
+      ...(reranking ? [reranking.reranker.id, reranking.candidates] : []),
     );
     const found = await this.kept(task, { what: 'search', key }, signal, KeptHits, {
-      ttlMs: ({ hits }) => (hits.length === 0 ? freshness.current.ttlMs : freshnessOf(query).ttlMs),
-      make: async () => ({ at: this.now(), hits: clean(await searchHits(this.search, { query, limit, further }, signal)) }),
+      ttlMs: ({ hits, notes }) => (hits.length === 0 || notes.length > 0 ? freshness.current.ttlMs : freshnessOf(query).ttlMs),
+      make: async () => {
+        const wanted = Math.max(limit, reranking?.candidates ?? 0);
+        const found = clean(await searchHits(this.search, { query, limit: wanted, further }, signal));
+        const { hits, note } = await reranked(reranking, query, found, ({ title, snippet }) => `${title}\n${snippet}`, signal);
+        return { at: this.now(), hits: hits.slice(0, limit), notes: note === null ? [] : [note] };
+      },
     });
     return { origin: found.origin, ...found.value, read: pagesToRead(found.value.hits, this.pagesWanted) };
   }

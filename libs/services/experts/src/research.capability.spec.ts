@@ -47,7 +47,9 @@ describe('research', () => {
       null,
       null,
       null,
+      { research: null, collections: null },
       new MemoryBlobs(),
+      null,
       { readPages: 0 },
     );
     const queries = ['copper', 'iron', 'tin', 'zinc'];

@@ -35,6 +35,7 @@ export const subtopicCapability =
         request: { query: input.query, collections: input.collections, limit: input.limit },
         deadline,
         signal,
+        task,
         onBegun: (attempt) =>
           appendThoughts(stream, task, attempt, [{ n: 0, code: 'research.result', text: `Searches for: ${input.query}` }]),
       },

@@ -1,5 +1,5 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
-import { oneLine } from '@conclave/ports';
+import { noticesAbout, oneLine, visibleText } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import type { ExtensionCapability } from '@conclave/strategies';
 import * as z from 'zod';
@@ -7,6 +7,7 @@ import * as z from 'zod';
 /** Longest text of a fact, in characters. */
 const longestFact = 4_000;
 const mostFacts = 50;
+const longestTitle = 300;
 
 /** The result of an extension's code; as untrusted as a server's reply. */
 const Found = z.object({
@@ -77,7 +78,12 @@ async function performed(name: string, perform: () => Promise<unknown>): Promise
       cause: error,
     });
   }
-  if (!Found.safeParse(found).success)
-    throw new Failure('TOOL_FAILED', `\`${name}\` did not return an object with a list \`facts\` of texts.`);
-  return found;
+  const read = Found.safeParse(found);
+  if (!read.success) throw new Failure('TOOL_FAILED', `\`${name}\` did not return an object with a list \`facts\` of texts.`);
+  const { facts, notes } = read.data;
+  const seen = facts.map((fact) => ({ ...fact, ...visibleText(fact.text) }));
+  return {
+    facts: seen.map(({ text, title, url }) => ({ text, title: title === undefined ? title : oneLine(title, longestTitle), url })),
+    notes: [...notes, ...new Set(seen.flatMap(({ text, removed }) => noticesAbout(text, removed)))],
+  };
 }

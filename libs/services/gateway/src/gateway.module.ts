@@ -17,6 +17,8 @@ import { RemoteImages } from './attachments/remote-images.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { DirectCalls } from './chat/direct-calls.js';
+import { PendingQuestions } from './chat/pending-questions.js';
+import { RunResponses } from './chat/run-responses.js';
 import { CollectionsController } from './collections/collections.controller.js';
 import { DocumentRecords } from './collections/document-records.js';
 import { Documents } from './collections/documents.js';
@@ -36,6 +38,7 @@ import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
 import { Acceptance } from './runs/acceptance.js';
 import { Commands } from './runs/commands.js';
+import { Forks } from './runs/forks.js';
 import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
@@ -94,15 +97,18 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         DocumentRecords,
         Documents,
         FailureFilter,
+        Forks,
         Health,
         KeptSchema,
         ModelDirectory,
+        PendingQuestions,
         Prompts,
         TemplateOptions,
         QueueWaits,
         RemoteImages,
         RunDirectory,
         RunEvents,
+        RunResponses,
         SettingChanges,
         Skills,
         StreamHub,

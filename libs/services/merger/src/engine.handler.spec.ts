@@ -3,7 +3,10 @@ import { CommandIssued, commandId, Failure, makeEvent, type Event, type PlanRequ
 import type { RunState } from '@conclave/loop';
 import { noProbe } from '@conclave/platform';
 import { encodeEvent, MemoryBlobs, MemoryStores, type StateStore, type Step } from '@conclave/ports';
+import { PermitKey } from '@conclave/calls';
 import { EngineHandler } from './engine.handler.js';
+
+const permitKey = new PermitKey(new MemoryStores().connect('keys').state.once);
 
 const runId = 'run_00000001';
 const template = {
@@ -50,15 +53,15 @@ function engine(commit?: () => Promise<never>, now = 3) {
         }),
     },
   } as unknown as StateStore;
-  return new EngineHandler(state, noProbe);
+  return new EngineHandler(state, noProbe, permitKey);
 }
 
 describe('a terminal event that is published twice', () => {
   it('has one id and one content, whichever process publishes it again: its input was applied once', async () => {
     const stores = new MemoryStores();
-    const first = new EngineHandler(stores.connect('first').state, noProbe);
+    const first = new EngineHandler(stores.connect('first').state, noProbe, permitKey);
     await stores.runs.accept({ header, retryKey: null, openLimit: 5 });
-    const heir = new EngineHandler(stores.connect('heir').state, noProbe);
+    const heir = new EngineHandler(stores.connect('heir').state, noProbe, permitKey);
     const ends = [await first.onCommand(command('abort')), await heir.onCommand(command('abort'))].map((outputs) =>
       (outputs as readonly Event[]).find(({ type }) => type === 'RunCompleted')!,
     );

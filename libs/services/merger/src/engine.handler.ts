@@ -4,7 +4,7 @@ import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type
 import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
 import { EventPattern, PROBE, reachedDurably, type Probe } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
-import { abortRun } from '@conclave/calls';
+import { abortRun, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
 import { stepId } from './run-folding.js';
 import { chainHash, stateHash } from './step-hash.js';
@@ -22,6 +22,7 @@ export class EngineHandler {
   constructor(
     @Inject(STATE) private readonly state: StateStore,
     @Inject(PROBE) private readonly probe: Probe,
+    @Inject(PERMIT_KEY) private readonly permitKey: PermitKey,
   ) {}
 
   @EventPattern('PlanRequested')
@@ -70,15 +71,18 @@ export class EngineHandler {
 
   /** `request`: begins a run from its header when another input arrived before the run's own request. */
   private async take(event: EngineInput, request: PlanRequested | null = null): Promise<HandlerOutcome> {
+    const key = await this.permitKey.get();
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
         const unapplied = current === null ? request : null;
         const decision = step(current, event, at.now, strategyOf, unapplied);
         this.probe.reached('merger', 'engine-decided', event.id);
-        return decision && storable(event, unapplied, current?.hash ?? '', decision, at);
+        return decision && storable(event, unapplied, current?.hash ?? '', decision, at, key);
       });
       await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
-      return committed.outputs;
+      const { outputs, repeated, state } = committed;
+      // The outputs that `conclave recover` has rebuilt have no tokens.
+      return repeated && state ? outputs.map((output) => withPermit(output, state.request.template.policies ?? {}, key)) : outputs;
     } catch (error) {
       // Contention for the run is no fault of this record, which as a dead letter would end the run.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
@@ -100,8 +104,18 @@ interface Dead {
 }
 
 /** A decision as stored, with its audit record among the outputs. */
-function storable(event: EngineInput, request: PlanRequested | null, before: string, decision: Decision, at: StepTime): Step<RunState> {
-  const { facts, outputs, entries, cancels, timer, status } = decision;
+function storable(
+  event: EngineInput,
+  request: PlanRequested | null,
+  before: string,
+  decision: Decision,
+  at: StepTime,
+  key: Buffer,
+): Step<RunState> {
+  const { facts, entries, cancels, timer, status } = decision;
+  const { policies = {} } = decision.next.request.template;
+  // The pure step has no key: what it gives is signed on its way out.
+  const outputs = decision.outputs.map((output) => withPermit(output, policies, key));
   const version = at.version + 1;
   const input = inputOf(event);
   const recorded = {

@@ -2,10 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, PlanRequested, type Event, type StepRecorded, type Template } from '@conclave/contracts';
 import { replay, type EngineInput, type RunState } from '@conclave/loop';
 import { noProbe } from '@conclave/platform';
-import type { StateStore, Step } from '@conclave/ports';
+import { MemoryStores, type StateStore, type Step } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
+import { PermitKey } from '@conclave/calls';
 import { EngineHandler } from './engine.handler.js';
 import { chainHash, stateHash } from './step-hash.js';
+
+const permitKey = new PermitKey(new MemoryStores().connect('keys').state.once);
 
 const runId = 'run_00000001';
 const template: Template = {
@@ -65,7 +68,7 @@ function engine() {
     return Promise.resolve({ outputs: taken?.outputs ?? [], repeated: false, state: stored });
   };
   const state = { runs: { header: () => Promise.resolve(request), commit } } as unknown as StateStore;
-  return { handler: new EngineHandler(state, noProbe), steps };
+  return { handler: new EngineHandler(state, noProbe, permitKey), steps };
 }
 
 describe('what the engine records of its steps', () => {

@@ -2,7 +2,7 @@ import type { Event } from '@conclave/contracts';
 import type { Calls, JournalledToolCall } from '@conclave/calls';
 import type * as z from 'zod';
 
-export type JournalledLook = Omit<JournalledToolCall, 'afterRun' | 'onBegun'>;
+export type JournalledLook = Omit<JournalledToolCall, 'afterRun' | 'onBegun' | 'task' | 'isError'>;
 
 /** `value` is null when nothing could be read. */
 export type Journalled<T> =
@@ -17,7 +17,7 @@ export async function journalledJson<T>(
   shape: z.ZodType<T>,
   see: () => Promise<T>,
 ): Promise<Journalled<T>> {
-  const end = await maker.tool(look, async () => JSON.stringify(await see()));
+  const end = await maker.tool({ ...look, task: null }, async () => JSON.stringify(await see()));
   if (end.kind === 'busy') return end;
   const records = end.record ? [end.record] : [];
   if (end.kind === 'cancelled') return { kind: 'cancelled', records };

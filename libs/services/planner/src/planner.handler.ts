@@ -166,7 +166,8 @@ export class PlannerHandler {
     const { records } = asked;
     if (asked.kind === 'cancelled') return records;
     const { reAsks, usage } = asked;
-    const draft = { ...blank, complexity: 'moderate' as const, epoch, reAsks, usage };
+    const { safety } = levelOf(request);
+    const draft = { ...blank, complexity: 'moderate' as const, safety, epoch, reAsks, usage };
     if (asked.kind === 'output') {
       const { tasks, content } = asked.output;
       return [this.created(runId, { ...draft, tasks: [...tasks], content }), ...records];

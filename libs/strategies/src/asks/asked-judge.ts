@@ -1,4 +1,13 @@
-import type { GapDetected, PlannedTask, PlanRequested, ResultReady, RunLimits, TaskOutput, ThoughtCode } from '@conclave/contracts';
+import type {
+  CapabilityPolicies,
+  GapDetected,
+  PlannedTask,
+  PlanRequested,
+  ResultReady,
+  RunLimits,
+  TaskOutput,
+  ThoughtCode,
+} from '@conclave/contracts';
 import type { Judge, Strategy } from '@conclave/loop';
 import type * as z from 'zod';
 import type { Ask } from './ask.js';
@@ -52,6 +61,7 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
     readonly models?: readonly string[];
     readonly limits?: Partial<RunLimits>;
     readonly prompts?: Readonly<Record<string, string>>;
+    readonly policies?: CapabilityPolicies;
   };
   /** The strategy plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;

@@ -13,13 +13,38 @@ const answerOf = (finding: string, refer: string[] = []) => ({
 });
 
 describe('cancelling', () => {
-  it('ends a run as cancelled when a worker finds its flag although no command ever came', () => {
+  /** A run one of whose workers found its cancel flag, while another task is open. */
+  const flagged = () => {
     const run = new Scenario();
     run.requested();
-    run.planned(0, [research('r1', 'q'), research('r2', 'something else')]);
+    run.planned(0, [research('r1', 'q'), research('r2', 'something else'), research('r3', 'one more')]);
     run.found('r2', 'a fact');
     run.result('r1', { status: 'cancelled', failure: { code: 'CALL_CANCELLED', message: 'flagged', retriable: false } });
+    expect(run.completed()).toBeUndefined();
+    return run;
+  };
+
+  it('ends a run as cancelled when a worker finds its flag although no command ever came', () => {
+    const run = flagged();
+    expect(run.state!.due.at! - run.state!.flaggedAt!).toBe(5_000);
+    run.fired();
     expect(run.completed()).toMatchObject({ outcome: 'cancelled', rule: 'D1', answer: null });
+  });
+
+  it('acknowledges a cancel command that a worker with its flag has overtaken', () => {
+    const run = flagged();
+    expect(run.command(4, { name: 'cancel', reason: 'enough' })!.entries.slice(0, 2)).toEqual([
+      expect.objectContaining({ kind: 'command.accepted', seq: 4 }),
+      expect.objectContaining({ kind: 'command.applied', seq: 4 }),
+    ]);
+    expect(run.completed()).toMatchObject({ outcome: 'cancelled', rule: 'D1', reason: expect.stringContaining('enough') });
+  });
+
+  it('does nothing else for a run whose flag was found', () => {
+    const run = flagged();
+    const before = run.outputs.length;
+    run.found('r3', 'another fact');
+    expect(run.outputs.slice(before).map(({ type }) => type)).toEqual([]);
   });
 
   it('takes no cancelled result of a task for a cancel of the run that the engine had given up itself', () => {

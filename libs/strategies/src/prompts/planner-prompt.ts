@@ -1,4 +1,4 @@
-import type { Complexity, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
+import type { Complexity, Fact, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 import { capabilitiesOf, currentFacts, isExpert, mostExperts } from '@conclave/loop';
 import type * as z from 'zod';
@@ -56,7 +56,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
   const system = sections(
     gap ? iterationBlock(gap, cut.scale) : null,
     marks.roles.planner,
-    template.planner.prompt ?? promptText('planner', overrides, plannerBounds(mostExperts(template, complexity))),
+    template.planner.prompt ?? promptText('planner', overrides, plannerBounds(mostExperts(template as Template, complexity))),
     !gap && request.conversation.length > 0 ? followUpRule : null,
     `${marks.capabilities}\n${catalogueOf(template)}`,
     dataRule,
@@ -75,9 +75,18 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
   ];
 }
 
+/** Most facts a re-plan is shown. */
+const mostFacts = 20;
+
+/** The latest task first; facts of one task in the order in which it found them, the best first. */
+function latestFirst(facts: readonly Fact[]): readonly Fact[] {
+  const tasks = [...new Set(facts.map(({ taskId }) => taskId))].reverse();
+  return tasks.flatMap((id) => facts.filter(({ taskId }) => taskId === id));
+}
+
 /** The context block of a re-plan (moe.md, Planner), with the detector's next focus and earlier attempts. */
 function iterationBlock(gap: GapDetected['data'], scale: number): string {
-  const findings = numberedFacts(currentFacts(gap.memory).slice().reverse().slice(0, 20), Math.round(500 * scale));
+  const findings = numberedFacts(latestFirst(currentFacts(gap.memory)).slice(0, mostFacts), Math.round(500 * scale));
   const tried = gap.memory.tried.map((action) => `- ${bounded(oneLine(action.argument), 200)}`);
   return [
     marks.replan.head(gap.iteration, gap.max),

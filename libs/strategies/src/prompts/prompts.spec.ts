@@ -61,6 +61,12 @@ describe('the planner prompt', () => {
     expect(again).toContain('carries "redoes"');
     expect(again).not.toContain('never existed');
   });
+  it('shows a re-plan the facts of the latest task first, those of one task as it found them', () => {
+    const found = (taskId: string, text: string) => ({ ...fact(text), taskId });
+    const facts = [found('run/0/r1', 'Best.'), found('run/0/r1', 'Second.'), found('run/0/x1', 'Finding.')];
+    const again = plannerPrompt(request, { ...gap, memory: { ...gap.memory, facts } })[0]!.content;
+    expect([...again.matchAll(/^\[\d\] (\S+)/gmu)].map(([, text]) => text)).toEqual(['Finding.', 'Best.', 'Second.']);
+  });
   it('lists the capabilities of the template and no others', () => {
     expect(plannerPrompt(request, null)[0]!.content).toContain('- expert.general: an expert model for general\n- research:');
   });

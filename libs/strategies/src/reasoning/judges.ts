@@ -1,4 +1,4 @@
-import type { TaskInputDraft } from '@conclave/contracts';
+import { denials, type TaskInputDraft } from '@conclave/contracts';
 import { currentFacts, type Verdict } from '@conclave/loop';
 import type { AskedJudge } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
@@ -76,8 +76,12 @@ const evaluate: AskedJudge<Own> = {
 };
 
 /** How the steps of the plan stand. */
-function statesOf({ own, run }: ReasoningView): DecideInput['steps'] {
-  const now = own.quality ?? (run.round === null && own.unprepared ? 'no usable input' : 'failed');
+function statesOf(view: ReasoningView): DecideInput['steps'] {
+  const { own, run } = view;
+  const failure = own.unprepared ? null : lastStep(view)?.[1].result?.failure;
+  // Only who knows that a call was refused can choose what is still allowed.
+  const failed = failure && denials.has(failure.code) ? `refused: ${failure.message}` : 'failed';
+  const now = own.quality ?? (run.round === null && own.unprepared ? 'no usable input' : failed);
   return (own.steps ?? []).map((step, index) => ({
     step: stepLine(step),
     state: index < own.index ? 'done' : index > own.index || own.override ? 'not run yet' : now,

@@ -9,6 +9,7 @@ import { factsAsk } from './facts-ask.js';
 import { bestPassages, missingIn, type Own, type RagView } from './own.js';
 import { Refined, Sufficiency, type AssessAsked, type FactsAsked, type RefineAsked } from './rag-shapes.js';
 import { refineAsk } from './refine-ask.js';
+import { critic } from './review.js';
 
 const of = <In, Out extends TaskOutput>(question: JudgeQuestion<In, Out>): AnyQuestion => question as unknown as AnyQuestion;
 const values = (asked: FactsAsked | AssessAsked | RefineAsked): TaskInputDraft => ({ kind: 'values', values: { ...asked } });
@@ -100,4 +101,4 @@ const synthesis: AskedJudge<Own> = {
   },
 };
 
-export const judges = { facts, assess, refine, synthesis } as const;
+export const judges = { facts, assess, refine, synthesis, critic } as const;

@@ -1,4 +1,4 @@
-import type { Draft, RunFact } from '@conclave/contracts';
+import type { Draft, PlanCreated, Review, RunFact, SafetyTopic } from '@conclave/contracts';
 import { currentFacts, isJudge, type View } from '@conclave/loop';
 import { Discovered, RagContent, type DiscoveredDocument, type Passage, type Sufficiency, type Tried } from './rag-shapes.js';
 
@@ -12,6 +12,8 @@ interface RankedPassage extends Passage {
 export interface Own {
   /** What the current pass does; null before the first one. */
   readonly content: RagContent | null;
+  /** Topics of the question on which a wrong answer does harm. */
+  readonly safety: readonly SafetyTopic[];
   /** A follow-up in words that stand alone; null for any other question. */
   readonly readsAs: string | null;
   /** Found in the current pass. */
@@ -28,11 +30,14 @@ export interface Own {
   readonly draft: Draft | null;
   /** Why no model wrote the answer; empty if none could be called. */
   readonly unwritten: string | null;
+  /** What the critic said; null before it did. */
+  readonly review: Review | null;
 }
 export type RagView = View<Own>;
 
 export const initialOwn: Own = {
   content: null,
+  safety: [],
   readsAs: null,
   passages: [],
   documents: [],
@@ -42,6 +47,7 @@ export const initialOwn: Own = {
   unaffordable: null,
   draft: null,
   unwritten: null,
+  review: null,
 };
 
 /** Most passages that facts are taken from. */
@@ -51,7 +57,9 @@ const mostPassages = 20;
 export function evolveOwn(own: Own, fact: RunFact, { run }: RagView): Own {
   switch (fact.kind) {
     case 'PlanTaken':
-      return withPlan(own, RagContent.parse(fact.plan.content), run.request.goal);
+      return withPlan(withSafety(own, fact.plan), RagContent.parse(fact.plan.content), run.request.goal);
+    case 'PlanRefused':
+      return fact.plan ? withSafety(own, fact.plan) : own;
     case 'TaskSettled': {
       const task = run.tasks[fact.ref]!;
       const { status, output } = fact.result;
@@ -72,6 +80,9 @@ export function evolveOwn(own: Own, fact: RunFact, { run }: RagView): Own {
       return own;
   }
 }
+
+/** The planner's service names the topics with every plan, also with one that is of no use. */
+const withSafety = (own: Own, { safety }: PlanCreated['data']): Own => ({ ...own, safety: [...new Set([...own.safety, ...safety])] });
 
 function withPlan(own: Own, content: RagContent, goal: string): Own {
   const isFirst = own.tried.length === 0;

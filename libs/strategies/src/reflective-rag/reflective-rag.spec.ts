@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { GapDetected, StreamBody, TaskDispatched, TaskInput, Template } from '@conclave/contracts';
+import type { GapDetected, PlanCreated, StreamBody, TaskDispatched, TaskInput, Template } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
 import { oneCall, Scenario } from '../testing/scenario.js';
 import type { RagContent } from './rag-shapes.js';
@@ -14,8 +14,8 @@ const begun = (changes: Partial<Template> = {}, limits = {}): Scenario => {
   run.requested(limits);
   return run;
 };
-const routed = (run: Scenario, epoch: number, content: Partial<RagContent> = {}) =>
-  run.planned(epoch, [], oneCall, { content: { class: 'factual', collections: ['law'], query: `query ${epoch}`, ...content } });
+const routed = (run: Scenario, epoch: number, content: Partial<RagContent> = {}, safety: PlanCreated['data']['safety'] = []) =>
+  run.planned(epoch, [], oneCall, { safety, content: { class: 'factual', collections: ['law'], query: `query ${epoch}`, ...content } });
 
 /** Passages of a search task. */
 const passages = (run: Scenario, local: string, ...texts: string[]) =>
@@ -296,6 +296,57 @@ describe('reflective-rag', () => {
     const empty = begun({ collections: [] });
     expect(empty.completed()).toMatchObject({ outcome: 'failed', rule: 'D4', reason: expect.stringContaining('no collection') });
     expect(empty.outputs.map(({ type }) => type)).toEqual(['RunCompleted']);
+  });
+
+  describe('with a question on which a wrong answer does harm', () => {
+    const careful = { critic: { categories: ['medical_consult', 'legal_advisor'] } };
+    const long = `Ada founded it [1]. ${'The law says so in many words. '.repeat(4)}`;
+    const written = (changes: Partial<Template> = careful): Scenario => {
+      const run = begun(changes);
+      routed(run, 0, {}, ['law']);
+      passages(run, 'c1-law', 'one');
+      facts(run, 'Ada founded it.');
+      assessed(run, 'sufficient');
+      return run;
+    };
+    const dispatchedTask = (run: Scenario, local: string) =>
+      (run.outputs.findLast(({ id }) => id.endsWith(`/${local}`)) as TaskDispatched).data;
+
+    it('holds the answer until the critic has read it, with the facts in the order of the ledger', () => {
+      const run = written();
+      expect(dispatchedTask(run, 'judge.synthesis').stream).toBe('held');
+      run.composed(long);
+      expect(run.completed()).toBeUndefined();
+      expect(inputOf<'critic'>(run, 'judge.critic')).toMatchObject({
+        answer: long,
+        categories: ['legal_advisor'],
+        facts: [{ text: 'Ada founded it.' }],
+      });
+      run.result('judge.critic', { output: { kind: 'critique', verdict: 'confirmed', reasons: [], text: null } });
+      expect(run.completed()).toMatchObject({ outcome: 'completed', answer: long, review: 'confirmed' });
+    });
+
+    it('delivers what the critic has corrected, without citations of facts that are not there', () => {
+      const run = written();
+      run.composed(long);
+      run.result('judge.critic', { output: { kind: 'critique', verdict: 'corrected', reasons: ['no'], text: 'Bea founded it [1][7].' } });
+      expect(run.completed()).toMatchObject({ answer: 'Bea founded it [1].', review: 'corrected' });
+    });
+
+    it('says so where no review came', () => {
+      const run = written();
+      run.composed(long);
+      run.failed('judge.critic');
+      expect(run.completed()).toMatchObject({ review: 'not_reviewed', answer: expect.stringContaining('it was not reviewed') });
+    });
+
+    it('asks no critic where the template wants none, or the topic is harmless', () => {
+      for (const run of [written({ critic: { categories: [] } }), written({ critic: { categories: ['medical_consult'] } })]) {
+        expect(dispatchedTask(run, 'judge.synthesis').stream).toBe('live');
+        run.composed(long);
+        expect(run.completed()).toMatchObject({ answer: long, review: 'none' });
+      }
+    });
   });
 
   it('looks in the configured search beside the collections', () => {

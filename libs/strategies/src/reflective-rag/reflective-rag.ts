@@ -7,6 +7,7 @@ import { judges } from './judges.js';
 import { evolveOwn, initialOwn, missingIn, type Own, type RagView } from './own.js';
 import { beginning, following, passInput, passSummary } from './pass.js';
 import { optionsOf, placesOf, RagContent, RagOptions, type RagAsked } from './rag-shapes.js';
+import { awaitsReview, isReviewed, reviewOf, unreviewed } from './review.js';
 import { routeAsk } from './route-ask.js';
 
 /** Consecutive failed passes after which a run is stuck, and passes without a new fact after which it is stalled (loop.md). */
@@ -26,7 +27,7 @@ const everywhere = ({ run, own, template }: RagView): PlanCreated['data'] => ({
   epoch: 0,
   complexity: 'moderate',
   signals: [],
-  safety: [],
+  safety: [...own.safety],
   cached: false,
   choices: {},
   tasks: [],
@@ -65,8 +66,9 @@ function finish(view: RagView): readonly Move[] {
   if (own.draft === null && own.unwritten === null && currentFacts(run.memory).length > 0)
     return [
       { do: 'note', stage: 'generating', text: '' },
-      { do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true },
+      { do: 'judge', name: 'synthesis', from: 'reserve', stream: isReviewed(view) ? 'held' : 'live', composes: true },
     ];
+  if (awaitsReview(view)) return [{ do: 'judge', name: 'critic', from: 'reserve' }];
   const draft = lastAnswer(view, run.ending!.reason);
   return draft
     ? [
@@ -78,9 +80,9 @@ function finish(view: RagView): readonly Move[] {
 
 function lastAnswer(view: RagView, reason: string) {
   const { draft, unwritten } = view.own;
-  if (draft) return draft;
+  if (draft) return unreviewed(view, draft);
   const answer = ledgerAnswer({ ...view, own: committeeOwn }, reason);
-  return answer && { ...answer, ...(unwritten ? { unwritten } : {}) };
+  return answer && { ...unreviewed(view, answer), ...(unwritten ? { unwritten } : {}) };
 }
 
 /**
@@ -139,5 +141,5 @@ export const reflectiveRag: AskingStrategy<Own> = {
   ],
   lastAnswer,
   summary: (view) => passSummary(view),
-  report: () => ({ complexity: 'moderate', review: 'none' }),
+  report: (view) => ({ complexity: 'moderate', review: reviewOf(view, view.run.answer) }),
 };

@@ -22,6 +22,7 @@ import {
   step,
   type Decision,
   type EngineInput,
+  type RecordedStep,
   type RunState,
   type Strategy,
 } from '@conclave/loop';
@@ -77,8 +78,10 @@ export class Scenario {
   readonly outputs: Event[] = [];
   readonly decisions: Decision[] = [];
   readonly facts: RunFact[] = [];
+  /** Each input that had an effect, as the audit records its step. */
+  readonly audit: RecordedStep[] = [];
+  readonly strategies: (id: string) => Strategy;
   private readonly of: Template;
-  private readonly strategies: (id: string) => Strategy;
 
   constructor(changes: Partial<Template> = {}, strategy: Strategy | null = null) {
     this.of = template(changes);
@@ -106,7 +109,21 @@ export class Scenario {
     this.outputs.push(...decision.outputs);
     this.facts.push(...decision.facts);
     this.decisions.push(decision);
+    this.audit.push(this.recorded(event, request, stored, decision));
     return decision;
+  }
+
+  private recorded(event: EngineInput, request: PlanRequested | null, facts: RecordedStep['facts'], { outputs }: Decision): RecordedStep {
+    const inputOf = ({ id, type, time, data }: EngineInput) => ({ id, type, time, data });
+    return {
+      version: this.audit.length + 1,
+      input: inputOf(event),
+      ...(request ? { request: inputOf(request) } : {}),
+      now: this.now,
+      facts,
+      ...{ rule: null, ruleSentence: null, hash: '', stateHash: null },
+      outputs: outputs.map(({ id, type }) => ({ id, type })),
+    };
   }
 
   private at = () => ({ runId, source: 'gateway' as const, time: this.now });

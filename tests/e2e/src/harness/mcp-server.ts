@@ -2,8 +2,8 @@ import { StoppableServer, type ReceivedRequest, type Served } from './stoppable-
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Its result, the sentence with which it refuses, or nothing at all. */
-export type ToolSays = object | { readonly refused: string } | 'held' | 'cut';
+/** Its result, a text of its own, the sentence with which it refuses, or nothing at all. */
+export type ToolSays = object | { readonly plain: string } | { readonly refused: string } | 'held' | 'cut';
 
 /** A tool of an invented world. */
 export interface WorldTool {
@@ -57,5 +57,6 @@ export function mcpServer(
 
 function contentOf(said: object): object {
   if ('refused' in said) return { isError: true, content: [{ type: 'text', text: String(said.refused) }] };
+  if ('plain' in said) return { content: [{ type: 'text', text: String(said.plain) }] };
   return { structuredContent: said, content: [{ type: 'text', text: JSON.stringify(said) }] };
 }

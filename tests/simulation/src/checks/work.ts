@@ -63,7 +63,7 @@ export const nothingLeft: Check = ({ world }) => {
     ['is still open', open],
     ['is a lag', world.lag()],
     ["is still in somebody's hands", stores.deliveries.open()],
-    ['is still held', stores.leases.heldSlots()],
+    ['is still held', world.heldPlaces()],
     ['is still armed', stores.timers.armed().map(({ runId, name }) => `${runId}/${name}`)],
     ['still waits', observations.clients.filter(({ finished }) => !finished).map(({ name }) => name)],
   ];

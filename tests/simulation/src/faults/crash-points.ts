@@ -90,6 +90,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     log: 'commit publish publishDead subscribe',
     'log.identity': 'read write',
     models: 'call providers',
+    once: 'claim',
     point: 'after-call after-commit after-poll after-publish before-call before-publish mid-stream reply-ordered',
     runs: 'cancelled',
     search: 'query',
@@ -111,6 +112,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     log: 'commit publish publishDead subscribe',
     'log.identity': 'read write',
     models: 'call providers',
+    once: 'claim',
     point:
       'after-call after-commit after-poll after-publish before-call before-publish engine-committed engine-decided mid-stream reply-ordered timer-due timer-published',
     runs: 'cancelled commit header nextCommandSeq park read unpublished',
@@ -185,6 +187,7 @@ const needs: Readonly<Record<string, Need>> = {
   'log.identity.write': 'restart',
   'log.publishDead': 'poison',
   'log.subscribe': 'restart',
+  'once.claim': 'restart',
   'point.timer-due': 'stall',
   'point.timer-published': 'stall',
   'runs.attach': 'cancel',

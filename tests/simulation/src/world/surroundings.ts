@@ -40,6 +40,8 @@ export interface Surroundings {
   trace(process: string, what: string): void;
   /** Accepted runs that have not ended. */
   openRuns(): number;
+  /** Places at providers that somebody holds. */
+  heldPlaces(): readonly string[];
   /** Whether a death now leaves something to take over. */
   busy(): boolean;
   /** Records that groups have not finished, as `<group> <topic>: <n>`. */

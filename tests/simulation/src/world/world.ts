@@ -1,4 +1,5 @@
-import { collectionsSetting } from '@conclave/contracts';
+import { rateWindow } from '@conclave/calls';
+import { collectionsSetting, Failure } from '@conclave/contracts';
 import {
   MemoryBlobs,
   MemoryBroker,
@@ -44,9 +45,10 @@ const questionOn = (n: number, hops: number): string =>
   `What is topic t${String.fromCharCode(97 + n)}q${hops > 0 ? `, hops ${hops}` : ''}?`;
 
 /** All of a simulated system: the stores, the processes that come and go over them, the clients, and what was observed. */
-
 export class World implements Surroundings {
   readonly plan: StormPlan;
+  /** Why a process could not start although its stores were there: this world is no model of the product. */
+  broken: Error | null = null;
   readonly observations = new Observations();
   readonly clock: Clock;
   readonly stores: MemoryStores;
@@ -212,8 +214,11 @@ export class World implements Surroundings {
         this.noteStarted(process);
         if (process.gateway) for (const tell of this.waitingForGateway.splice(0)) tell();
       },
-      // A process that cannot start ends, and its supervisor starts it again.
-      () => process.die('while it starts'),
+      (error: unknown) => {
+        // A process whose stores are away ends, and its supervisor starts it again; no other error is simulated.
+        if (!(error instanceof Failure)) this.broken ??= new Error(`${process.id} cannot start.`, { cause: error });
+        process.die('while it starts');
+      },
     );
   }
 
@@ -274,7 +279,12 @@ export class World implements Surroundings {
     if (!this.storm.over || this.starting > 0 || this.coming > 0) return false;
     for (const { dead, inFlight, frozenUntil } of this.living.values()) if (dead || inFlight > 0 || frozenUntil > Date.now()) return false;
     if (this.openRuns() > 0 || this.observations.clients.some(({ finished }) => !finished)) return false;
-    return this.stores.deliveries.open().length === 0 && this.stores.leases.heldSlots().length === 0 && this.lag().length === 0;
+    return this.stores.deliveries.open().length === 0 && this.heldPlaces().length === 0 && this.lag().length === 0;
+  }
+
+  /** Places at providers that somebody holds. Those by which calls are counted are given back by nobody: their time ends. */
+  heldPlaces(): readonly string[] {
+    return this.stores.leases.heldSlots().filter((place) => !place.startsWith(rateWindow));
   }
 
   /** Nothing moves any more. */

@@ -186,8 +186,13 @@ export const runEnd = (base: string, id: string, timeoutMs = 30_000): Promise<Ru
   );
 
 /** The whole stream of a run, from the beginning to its end. */
-export async function runEvents(base: string, id: string, after = 0): Promise<readonly StreamEntry[]> {
-  const stream = await SseStream.open(`${base}/v1/runs/${id}/events`, { headers: { 'last-event-id': String(after) } });
+export async function runEvents(
+  base: string,
+  id: string,
+  after = 0,
+  headers: Record<string, string> = {},
+): Promise<readonly StreamEntry[]> {
+  const stream = await SseStream.open(`${base}/v1/runs/${id}/events`, { headers: { 'last-event-id': String(after), ...headers } });
   return entriesOf(await stream.end());
 }
 

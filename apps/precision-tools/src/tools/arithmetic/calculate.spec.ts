@@ -40,7 +40,7 @@ function pairOf(text: string): Pair {
 }
 
 describe('calculate', () => {
-  it('gives the same fraction as reckoning with unreduced pairs of integers', () => {
+  it('returns the same fraction as arithmetic on unreduced pairs of integers', () => {
     fc.assert(
       fc.property(sums, ({ text, value: [n, d] }) => {
         if (d === 0n) return void expect(refused(text)).toContain('Division by zero');
@@ -53,7 +53,7 @@ describe('calculate', () => {
     );
   });
 
-  it('gives 30 right digits of a square root: the square of the next ones encloses the number', () => {
+  it('returns 30 correct digits of a square root: the squares of its neighbours enclose the number', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 2n, max: 10n ** 12n }), (n) => {
         const { result, exact } = calculate(`sqrt(${n})`);
@@ -90,7 +90,7 @@ describe('calculate', () => {
     ['4.35 * 100', '435'],
     ['1e21 + 1', '1000000000000000000001'],
     ['10! / 8!', '90'],
-  ])('reckons %s = %s', (expression, result) => expect(calculate(expression).result).toBe(result));
+  ])('calculates %s = %s', (expression, result) => expect(calculate(expression).result).toBe(result));
 
   it.each([
     ['200 + 10%', 'two readings'],
@@ -111,7 +111,7 @@ describe('calculate', () => {
     ['x + 1', 'no function, constant or variable'],
     ['1 = 1', 'solve_equation'],
     ['', 'empty'],
-  ])('says of "%s" what is wrong', (expression, words) => {
+  ])('reports what is wrong with "%s"', (expression, words) => {
     expect(refused(expression)).toMatch(/^INVALID_ARGUMENT/);
     expect(refused(expression)).toContain(words);
   });
@@ -127,7 +127,7 @@ describe('calculate', () => {
     '`x`',
     'toString(1)',
     'hasOwnProperty',
-  ])('takes %s for text, not for a program', (expression) => expect(refused(expression)).toMatch(/^INVALID_ARGUMENT/));
+  ])('treats %s as text, not as a program', (expression) => expect(refused(expression)).toMatch(/^INVALID_ARGUMENT/));
 
   it.each([
     ['9**9**9', 'about 369,693,100 digits'],
@@ -151,13 +151,13 @@ describe('calculate', () => {
     expect(refusal).toContain(words);
   });
 
-  it('says how it read what was written', () => {
+  it('reports how it interpreted the input', () => {
     expect(calculate('2pi').interpreted).toBe('2 * pi');
     expect(calculate('max(1,234)').interpreted).toBe('max(1, 234)');
     expect(calculate('−2 × 3²').interpreted).toBe('-2 * 3^2');
   });
 
-  it('tells a long sum apart from a deep one', () => {
+  it('accepts a long sum and refuses a deeply nested one', () => {
     expect(calculate(Array.from({ length: 2_000 }, () => '1').join('+')).result).toBe('2000');
   });
 });

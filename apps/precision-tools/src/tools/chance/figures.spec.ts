@@ -9,7 +9,7 @@ const lowest = (n: number, d: number): string => {
 };
 
 describe('probability', () => {
-  it('of dice is the share of all throws written out', () => {
+  it('of dice equals the share of all enumerated throws', () => {
     const throws = (dice: number, sides: number): number[] =>
       dice === 0 ? [0] : throws(dice - 1, sides).flatMap((sum) => Array.from({ length: sides }, (_, face) => sum + face + 1));
     fc.assert(
@@ -27,7 +27,7 @@ describe('probability', () => {
     );
   });
 
-  it('of trials is the share of all outcomes written out, also of chance 0 and 1', () => {
+  it('of trials equals the share of all enumerated outcomes, also for probability 0 and 1', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 4 }), (n, k, yes) => {
         // Each trial has four equal outcomes, `yes` of which succeed.
@@ -91,7 +91,7 @@ describe('statistics_calc', () => {
     );
   });
 
-  it('gives published figures', () => {
+  it('returns published figures', () => {
     expect(results('2, 4, 4, 4, 5, 5, 7, 9')).toMatchObject({
       mean: '5',
       population_stdev: '2',
@@ -153,7 +153,7 @@ describe('decimal_finance', () => {
     );
   });
 
-  it('a loan is paid off by its unrounded payments', () => {
+  it('pays a loan off by its unrounded payments', () => {
     const { unrounded } = finance({ operation: 'annuity_payment', amount: 200_000, rate_percent: 3.6, periods: 360, periods_per_year: 12 });
     let balance = 200_000;
     for (let i = 0; i < 360; i += 1) balance = balance * 1.003 - Number(unrounded);

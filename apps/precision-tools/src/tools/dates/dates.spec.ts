@@ -38,7 +38,7 @@ const monthsOn = ({ year, month, day }: Civil, months: number): Civil => {
 const weekdayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 describe('the date tools, against counted days', () => {
-  it('day_of_week and date_diff agree with the count of days', () => {
+  it('return the day of week and the difference that counted days give', () => {
     fc.assert(
       fc.property(dates, dates, (a, b) => {
         const found = ask('date_diff', { date1: iso(a), date2: iso(b) });
@@ -84,7 +84,7 @@ describe('the date tools, against counted days', () => {
     expect(ask('date_add', { base_date: date1, months: total_months, days: days_after_months })).toMatchObject({ date: date2 });
   });
 
-  it('date_add counts days, and keeps to the end of a shorter month and says so', () => {
+  it('date_add counts days, stops at the end of a shorter month, and reports that', () => {
     fc.assert(
       fc.property(dates, fc.integer({ min: -3_000, max: 3_000 }), fc.integer({ min: -600, max: 600 }), (base, days, months) => {
         const moved = monthsOn(base, months);
@@ -99,7 +99,7 @@ describe('the date tools, against counted days', () => {
     );
   });
 
-  it('business days are those a walk over every day counts, holidays left out', () => {
+  it('business days equal a count over every day, without holidays', () => {
     const span = fc.tuple(dates, fc.integer({ min: 0, max: 400 }), fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 5 }));
     fc.assert(
       fc.property(span, ([start, length, offsets]) => {
@@ -168,18 +168,18 @@ describe('the date tools, against counted days', () => {
     ['24-02-01', 'YYYY-MM-DD'],
     ['0000-01-01', 'years go from'],
     ['__proto__', 'YYYY-MM-DD'],
-  ])('refuses the date %s with what to write', (date, words) => {
+  ])('refuses the date %s and says what to write', (date, words) => {
     expect(refusalOf('day_of_week', { date_str: date })).toMatch(/^INVALID_ARGUMENT/);
     expect(refusalOf('day_of_week', { date_str: date })).toContain(words);
   });
 
-  it('says when a sum leaves the calendar', () => {
+  it('reports a sum outside the calendar', () => {
     expect(refusalOf('date_add', { base_date: '9999-12-31', days: 1 })).toContain('outside the years');
     expect(refusalOf('date_add', { base_date: '2024-01-01', years: 4_000_000 })).toContain('outside the years');
     expect(refusalOf('date_add', { base_date: '2024-01-01', days: 1e300 })).toMatch(/^INVALID_ARGUMENT/);
   });
 
-  it('takes a month that ends earlier for whole, and says so', () => {
+  it('counts a month that ends earlier as whole, and reports that', () => {
     expect(ask('date_diff', { date1: '2024-01-31', date2: '2024-03-01' })).toMatchObject({
       months: 1,
       days_after_months: 1,
@@ -207,7 +207,7 @@ describe('timezone_convert', () => {
     return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}`;
   };
 
-  it('agrees with how the platform writes the instant', () => {
+  it("agrees with the platform's formatting of the instant", () => {
     const zones = [
       'Europe/Berlin',
       'America/New_York',
@@ -226,7 +226,7 @@ describe('timezone_convert', () => {
     );
   });
 
-  it('says that a time occurs twice, or never', () => {
+  it('reports that a time occurs twice or never', () => {
     expect(convert('2024-10-27T02:30', 'Europe/Berlin', 'UTC')).toMatchObject({
       to: '2024-10-27T00:30:00+00:00',
       alternative_to: '2024-10-27T01:30:00+00:00',

@@ -13,7 +13,7 @@ const solve = (equation: string, variable = 'x') => ask('solve_equation', { equa
 const values = (equation: string): string[] => solve(equation).solutions.map(({ value }) => value);
 
 describe('solve_equation', () => {
-  it('finds the roots that a product of linear factors was made of, each as often as it was put in', () => {
+  it('finds the roots of a product of linear factors, each with its multiplicity', () => {
     const root = fc.tuple(fc.integer({ min: -20, max: 20 }), fc.integer({ min: 1, max: 7 }));
     fc.assert(
       fc.property(fc.array(root, { minLength: 1, maxLength: 5 }), (roots) => {
@@ -71,18 +71,18 @@ describe('solve_equation', () => {
     ['sqrt(16) * x = 2', ['1/2']],
   ])('solves %s', (equation, expected) => expect(values(equation)).toEqual(expected));
 
-  it('leaves out what makes a denominator zero, and says so', () => {
+  it('leaves out values that make a denominator zero, and reports that', () => {
     expect(solve('(x^2 - 1)/(x - 1) = 0')).toMatchObject({ solutions: [{ value: '-1' }], excluded: ['1'] });
     expect(solve('1/x = 1/x')).toMatchObject({ kind: 'every_value', excluded: ['0'] });
     expect(solve('x/(x-1) = 1/(x-1)')).toMatchObject({ kind: 'no_solution', excluded: ['1'] });
   });
 
-  it('tells no solution from every value', () => {
+  it('distinguishes no solution from every value', () => {
     expect(solve('x = x + 1').kind).toBe('no_solution');
     expect(solve('2*(x + 1) = 2x + 2').kind).toBe('every_value');
   });
 
-  it('takes a variable of any name and leaves e alone', () => {
+  it('accepts a variable of any name and keeps e a constant', () => {
     expect(solve('3*price + 5 = 20', 'price').solutions[0]!.value).toBe('5');
     expect(solve('2*e = 6', 'e').solutions[0]!.value).toBe('3');
   });
@@ -96,7 +96,7 @@ describe('solve_equation', () => {
     ['pi*x = 1', 'irrational'],
     ['__import__("os").system("id") = x', 'not arithmetic'],
     ['x = 5!; abort()', 'not arithmetic'],
-  ])('refuses %s with a way on', (equation, words) => expect(refusalOf('solve_equation', { equation })).toContain(words));
+  ])('refuses %s and says what to do instead', (equation, words) => expect(refusalOf('solve_equation', { equation })).toContain(words));
 
   it('answers a polynomial of degree 30 with large coefficients within a second', () => {
     const before = process.cpuUsage();

@@ -28,7 +28,7 @@ describe('prime_factorize', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('finds two large primes again that were multiplied', () => {
+  it('factors the product of two large primes', () => {
     const large = fc.bigInt({ min: 10n ** 8n, max: 10n ** 9n }).map((n) => {
       for (let p = n | 1n; ; p += 2n) if (primalityOf(p) === 'prime') return p;
     });
@@ -43,11 +43,11 @@ describe('prime_factorize', () => {
     );
   });
 
-  it.each(['561', '3215031751', '3825123056546413051', '318665857834031151167461'])('is not deceived by the pseudoprime %s', (n) => {
+  it.each(['561', '3215031751', '3825123056546413051', '318665857834031151167461'])('recognises the pseudoprime %s as composite', (n) => {
     expect(primalityOf(BigInt(n))).toBe('composite');
   });
 
-  it('says when a large prime is only probable', () => {
+  it('reports a large prime that is only probable', () => {
     expect(ask('prime_factorize', { n: (2n ** 127n - 1n).toString() })).toMatchObject({ is_prime: true, certain: false });
   });
 

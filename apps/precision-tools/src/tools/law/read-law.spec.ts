@@ -27,7 +27,7 @@ const refusalOf = async (work: () => unknown): Promise<Refusal> => {
 };
 
 describe('the reader of archives', () => {
-  it('takes the first file of the wanted kind, whatever its letters', async () => {
+  it('reads the first file of the wanted kind, whatever its letter case', async () => {
     expect(Buffer.from(await fileInZip(zipped('B.XML', content), '.xml', longest))).toEqual(content);
     expect((await refusalOf(() => fileInZip(archive, '.json', longest))).message).toContain('no file that ends in .json');
   });
@@ -45,7 +45,7 @@ describe('the reader of archives', () => {
     expect((await refusalOf(() => fileInZip(bytes, '.xml', longest))).code).toBe(code);
   });
 
-  it('gives at most what is allowed, or a refusal, for any bytes', async () => {
+  it('returns at most the allowed size, or refuses, for any bytes', async () => {
     const changes = fc.array(fc.tuple(fc.nat(archive.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(changes, async (places) => {
@@ -66,7 +66,7 @@ describe('the reader of XML', () => {
     return text;
   };
 
-  it('tells texts, character references and CDATA in order', () =>
+  it('reports texts, character references and CDATA in order', () =>
     expect(textOf('<?xml version="1.0"?><!DOCTYPE a SYSTEM "x"><a b="&gt;">1 &lt; 2<!-- no --> &#228;<![CDATA[ & <b>]]></a>')).toBe(
       '1 < 2 ä & <b>',
     ));
@@ -90,7 +90,7 @@ describe('the reader of XML', () => {
   });
 });
 
-it('a law is the same plain and in an archive', async () => {
+it('a law reads the same as plain XML and from an archive', async () => {
   const plain = await readLaw(Buffer.from(inventedLaw));
   expect(plain).toMatchObject({ abbreviation: 'PrüfG', built: '20260102212629', enacted: '2001-02-03', norms: { length: 4 } });
   expect(await readLaw(zipped('BJNR1.xml', Buffer.from(inventedLaw)))).toEqual(plain);

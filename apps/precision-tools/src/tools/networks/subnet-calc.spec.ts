@@ -27,7 +27,7 @@ describe('subnet_calc', () => {
     );
   });
 
-  it('writes and reads IPv6 as the platform does', () => {
+  it('writes and reads IPv6 like the platform', () => {
     const groups = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(groups, (parts) => {
@@ -48,9 +48,9 @@ describe('subnet_calc', () => {
     ['2001:db8::/48', 'documentation'],
     ['fd12::/16', 'unique local (RFC 4193)'],
     ['10.0.0.0/7', 'global or mixed'],
-  ])('knows what %s is for: %s', (cidr, kind) => expect(subnet(cidr).kind).toBe(kind));
+  ])('knows the purpose of %s: %s', (cidr, kind) => expect(subnet(cidr).kind).toBe(kind));
 
-  it('lists few hosts, and refuses many at once instead of making them', () => {
+  it('lists few hosts, and refuses to list many at once', () => {
     expect(subnet('192.0.2.0/30', { list_hosts: true }).hosts).toEqual(['192.0.2.1', '192.0.2.2']);
     const before = process.cpuUsage();
     for (const cidr of ['10.0.0.0/8', '0.0.0.0/0', '2001:db8::/64', '::/0']) {
@@ -60,7 +60,7 @@ describe('subnet_calc', () => {
     expect(cpuMsSince(before)).toBeLessThan(1_000);
   });
 
-  it('divides a network, and counts what it does not list', () => {
+  it('divides a network, and counts the subnets that it does not list', () => {
     expect(subnet('10.0.0.0/22', { split_prefix: 24 }).split).toEqual({
       count: '4',
       first: ['10.0.0.0/24', '10.0.1.0/24', '10.0.2.0/24', '10.0.3.0/24'],

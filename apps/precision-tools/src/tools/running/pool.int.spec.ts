@@ -29,14 +29,14 @@ const stuck = (pool: WorkerPool, ms = 100): Promise<unknown> =>
   pool.run('regex_extract', { pattern: '(a+)+$', text: `${'a'.repeat(40)}b`, flags: '' }, ms);
 
 describe('a pool of threads', () => {
-  it('answers again after every thread was held by a job without end', async () => {
+  it('answers again after endless jobs occupied every thread', async () => {
     const pool = open();
     const held = await Promise.allSettled(Array.from({ length: 5 }, () => stuck(pool)));
     expect(held).toEqual(Array.from({ length: 5 }, () => ({ status: 'rejected', reason: expect.objectContaining({ code: 'TIMEOUT' }) })));
     expect(await sum(pool)).toMatchObject({ result: '42' });
   });
 
-  it('gives a job that waits the thread that comes free, not the one that is stuck', async () => {
+  it('runs a waiting job on a free thread, not on a stuck one', async () => {
     const pool = open();
     await sum(pool);
     const slow = stuck(pool, 20_000).catch((error: unknown) => error);
@@ -45,7 +45,7 @@ describe('a pool of threads', () => {
     expect(await slow).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('refuses what would wait too long, and what is one too many', async () => {
+  it('refuses a job that would wait too long, and one above the limit', async () => {
     const pool = open({ threads: 1, waiting: { jobs: 2, ms: 20 } });
     const refused = await Promise.allSettled(Array.from({ length: 4 }, () => stuck(pool)));
     // The thread is still starting when the first three are refused for their number or their wait.
@@ -53,14 +53,14 @@ describe('a pool of threads', () => {
     expect(refused.at(-1)).toMatchObject({ reason: { code: 'BUSY', message: expect.stringContaining('Try again') } });
   });
 
-  it('ends a thread that needs too much memory, and goes on', async () => {
+  it('ends a thread that needs too much memory, and continues', async () => {
     const pool = open({ heapMb: 16 });
     const large = JSON.stringify(Array.from({ length: 200_000 }, (_, i) => ({ i })));
     await expect(pool.run('json_query', { json_str: large, path: 'length(@)' }, 20_000)).rejects.toMatchObject({ code: 'OUT_OF_MEMORY' });
     expect(await sum(pool)).toMatchObject({ result: '42' });
   });
 
-  it('refuses what runs and what comes after it was closed', async () => {
+  it('refuses running and later jobs after it was closed', async () => {
     const pool = open();
     const running = stuck(pool);
     const refused = expect(running).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -69,7 +69,7 @@ describe('a pool of threads', () => {
     await expect(sum(pool)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('starts no thread once it is closed, also where a reply was on its way', async () => {
+  it('starts no thread once it is closed, even when a reply is pending', async () => {
     const ports = (): number => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
     const before = ports();
     const pool = open();

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('the toolbox', () => {
-  it('declares each tool once, with sentences and schemas that say what every argument is', () => {
+  it('declares each tool once, and describes every argument', () => {
     const names = toolbox.tools.map(({ name }) => name);
     expect(new Set(names).size).toBe(24);
     for (const { name, description, input, limits } of toolbox.tools) {
@@ -38,7 +38,7 @@ describe('the toolbox', () => {
     }
   });
 
-  it('leaves the tools without a source out of its list where only usable ones are asked for', async () => {
+  it('lists no tools without a source when only usable ones are requested', async () => {
     const named = async (lawUrl?: string): Promise<readonly string[]> => {
       const opened = openToolbox({ workerFile: thread.file, onlyUsable: true, lawUrl });
       await opened.close();
@@ -53,7 +53,7 @@ describe('the toolbox', () => {
     expect(await output('calculate', { expression: '17.5% of 2,340' })).toMatchObject({ result: '409.5', exact: true });
   });
 
-  it('ends a pattern that backtracks for ever, and answers others meanwhile', async () => {
+  it('ends a pattern that backtracks without end, and answers other calls meanwhile', async () => {
     await output('calculate', { expression: '1' });
     const started = performance.now();
     const slow = call('regex_extract', bomb);
@@ -78,11 +78,11 @@ describe('the toolbox', () => {
     ['calculate', { expression: JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`) as unknown }, 'LIMIT_EXCEEDED', 'levels deep'],
     ['calculate', { expression: '9**9**9' }, 'LIMIT_EXCEEDED', '369,693,100 digits'],
     ['calculate', { expression: "__import__('os')" }, 'INVALID_ARGUMENT', 'not arithmetic'],
-  ])('answers %s %# with what to do', async (name, args, code, words) => {
+  ])('answers %s %# with what to do instead', async (name, args, code, words) => {
     expect(await call(name, args)).toMatchObject({ ok: false, code, message: expect.stringContaining(words) });
   });
 
-  it('says what to set when there is no source of laws, and refuses an address that is none', async () => {
+  it('says what to configure when there is no source of laws, and refuses an invalid address', async () => {
     const bare = openToolbox({ workerFile: thread.file });
     expect(await bare.call('legal_get_paragraph', { law: 'BGB', paragraph: '1' })).toMatchObject({
       ok: false,
@@ -113,7 +113,7 @@ describe('the law tools', () => {
     expect(await output('legal_search_laws', { query: 'nichts davon' })).toEqual({ total: 0, laws: [] });
   });
 
-  it('list what a law holds, under its headings', async () => {
+  it('list the contents of a law under its headings', async () => {
     expect(await output('legal_get_law_overview', { law: 'pr_fg', max_entries: 3 })).toMatchObject({
       source: {
         law: 'PrüfG',
@@ -186,7 +186,7 @@ describe('the law tools', () => {
     });
   });
 
-  it('leave the other tools free while the server is silent', async () => {
+  it('do not block other tools while the server is silent', async () => {
     const waiting = call('legal_get_paragraph', { law: 'langsam', paragraph: '1' });
     expect(await output('calculate', { expression: '2 + 2' })).toMatchObject({ result: '4' });
     await server.close();

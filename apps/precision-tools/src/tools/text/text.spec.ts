@@ -23,7 +23,7 @@ describe('hash_text', () => {
       'a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a',
       '3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532',
     ],
-  ])('%s gives the published values', (algorithm, empty, abc) => {
+  ])('%s returns the published values', (algorithm, empty, abc) => {
     expect(ask('hash_text', { text: '', algorithm }).hex).toBe(empty);
     expect(ask('hash_text', { text: 'abc', algorithm }).hex).toBe(abc);
   });
@@ -41,7 +41,7 @@ describe('base64_codec', () => {
     return text.padEnd(Math.ceil(text.length / 4) * 4, '=');
   };
 
-  it('encodes as six bits a sign do, and decodes back', () => {
+  it('encodes six bits per character, and decodes them back', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const { result } = ask('base64_codec', { text }) as { result: string };
@@ -51,7 +51,7 @@ describe('base64_codec', () => {
     );
   });
 
-  it('shows bytes that are no text in hexadecimal', () => {
+  it('shows bytes that are not text in hexadecimal', () => {
     expect(ask('base64_codec', { text: '/////w==', mode: 'decode' })).toEqual({ result: 'ffffffff', encoding: 'hex', bytes: 4 });
     expect(ask('base64_codec', { text: '_____w', mode: 'decode' }).result).toBe('ffffffff');
   });
@@ -73,11 +73,11 @@ describe('regex_extract', () => {
     });
   });
 
-  it('takes escapes that other languages allow', () => {
+  it('accepts escapes that other languages allow', () => {
     expect(ask('regex_extract', { pattern: '\\w+\\@\\w+\\_x', text: 'a@b_x' })).toMatchObject({ count: 1 });
   });
 
-  it('ends at a thousand matches, also of nothing', () => {
+  it('stops at a thousand matches, also empty ones', () => {
     expect(ask('regex_extract', { pattern: 'a*', text: 'b'.repeat(5_000) })).toMatchObject({ count: 1_000, truncated: true });
     expect(ask('regex_extract', { pattern: '.+', text: 'b'.repeat(900_000) })).toMatchObject({ count: 0, truncated: true });
   });
@@ -87,11 +87,11 @@ describe('regex_extract', () => {
     [{ pattern: '(?P<a>b)' }, '(?<name>'],
     [{ pattern: 'a', flags: 'y' }, 'no flag'],
     [{ pattern: 'a'.repeat(2_000) }, '1,000 characters'],
-  ])('refuses %j with what to write', (args, words) => expect(refusalOf('regex_extract', { text: 'x', ...args })).toContain(words));
+  ])('refuses %j and says what to write', (args, words) => expect(refusalOf('regex_extract', { text: 'x', ...args })).toContain(words));
 });
 
 describe('text_analyze', () => {
-  it('counts words and characters that were put together', () => {
+  it('counts the words and characters of generated texts', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a-zäöüß]{1,8}$/), { minLength: 1, maxLength: 40 }), (words) => {
         const text = `${words.join(' ')}.`;
@@ -111,7 +111,7 @@ describe('text_analyze', () => {
     );
   });
 
-  it('counts what readers see, and lines of every kind', () => {
+  it('counts visible characters, and lines of every kind', () => {
     expect(ask('text_analyze', { text: '👨‍👩‍👧 é!\r\n\r\nTwo. Three?', find: 'e' })).toMatchObject({
       graphemes: 17,
       lines: 3,
@@ -124,7 +124,7 @@ describe('text_analyze', () => {
     expect(ask('text_analyze', { text: '' })).toMatchObject({ characters: 0, words: 0, lines: 0, sentences: 0, paragraphs: 0 });
   });
 
-  it('counts a long row of dots without going back and forth', () => {
+  it('counts a long row of dots in linear time', () => {
     const before = process.cpuUsage();
     expect(ask('text_analyze', { text: `${'.'.repeat(900_000)}x` })).toMatchObject({ sentences: 1, words: 1 });
     expect(cpuMsSince(before)).toBeLessThan(1_000);
@@ -159,7 +159,7 @@ describe('json_query', () => {
     expect(ask('json_query', { json_str, path })).toMatchObject({ found: false, result: null });
   });
 
-  it('says which numbers a double cannot keep', () => {
+  it('reports numbers that a double cannot hold', () => {
     const numbers = '[12345678901234567890, 0.1, 1e21, 9007199254740992, 0.1000000000000000055511151231257827]';
     expect(ask('json_query', { json_str: numbers, path: '[0]' }).inexact_numbers).toEqual([
       '12345678901234567890',
@@ -177,7 +177,7 @@ describe('json_query', () => {
     ['[{"a":{}},{"a":{}}]', '[?a > a]', 'JMESPath'],
     ['{"a":', 'a', 'no JSON'],
     ['{"a":1}', '!'.repeat(900), ''],
-  ])('refuses what is broken or grows without bound: %#', (text, path, words) => {
+  ])('refuses invalid JSON and queries that grow without bound: %#', (text, path, words) => {
     const before = process.cpuUsage();
     const refusal = refusalOf('json_query', { json_str: text, path });
     expect(refusal).toMatch(/^(INVALID_ARGUMENT|LIMIT_EXCEEDED)/);

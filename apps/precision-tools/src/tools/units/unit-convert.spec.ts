@@ -90,12 +90,12 @@ describe('unit_convert', () => {
     expect(convert('98.6', 'F', 'C').result).toBe('37');
   });
 
-  it('turns fuel use over', () => {
+  it('inverts fuel consumption', () => {
     expect(convert(5, 'l/100km', 'km/l').result).toBe('20');
     expect(convert(convert(30, 'mpg', 'l/100km').result, 'l/100km', 'mpg').result).toBe('30');
   });
 
-  it('says how it took a word with several meanings', () => {
+  it('reports how it interpreted a word with several meanings', () => {
     expect(convert(1, 'gal', 'L').notes).toEqual([expect.stringContaining('US')]);
     expect(convert(1, 'us_gal', 'L').notes).toEqual([]);
     expect(convert(1, 'KB', 'B')).toMatchObject({ result: '1000', notes: [expect.stringContaining('1024')] });
@@ -113,11 +113,11 @@ describe('unit_convert', () => {
     ['__proto__', 'm', 'no unit'],
     ['', 'm', 'no unit'],
     ['a/b/c', 'm', 'one "/"'],
-  ])('refuses %s to %s with what to write', (from_unit, to_unit, words) =>
+  ])('refuses %s to %s and says what to write', (from_unit, to_unit, words) =>
     expect(refusalOf('unit_convert', { value: 1, from_unit, to_unit })).toContain(words),
   );
 
-  it('refuses a temperature below absolute zero, and a number that JSON has already damaged', () => {
+  it('refuses a temperature below absolute zero, and a number that JSON cannot hold exactly', () => {
     expect(refusalOf('unit_convert', { value: -300, from_unit: 'C', to_unit: 'F' })).toContain('absolute zero');
     expect(refusalOf('unit_convert', { value: 2 ** 60, from_unit: 'm', to_unit: 'km' })).toContain('as text');
   });

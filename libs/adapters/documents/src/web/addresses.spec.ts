@@ -87,7 +87,7 @@ describe('the address of a page', () => {
     'javascript:alert(1)',
     'http://',
     `http://${'x'.repeat(70)}.example:1/`,
-  ])('is refused before anything is asked: %s', (address) => {
+  ])('is refused before any request: %s', (address) => {
     expect(codeOf(() => webAddress(address, none))).toBe('PAGE_REFUSED');
   });
 
@@ -100,7 +100,7 @@ describe('the address of a page', () => {
     expect(codeOf(() => webAddress(address, none))).toBe('allowed');
   });
 
-  it('may be private where its host is allowed, with that port or with any', () => {
+  it('may be private when its host is allowed, with that port or with any', () => {
     const allowed = new AllowedHosts(['127.0.0.1:4711', 'Wiki.Intern', '[::1]', '10.0.0.9']);
     for (const address of [
       'http://127.0.0.1:4711/',
@@ -122,7 +122,7 @@ describe('the address of a page', () => {
       expect([entry, codeOf(() => new AllowedHosts([entry]))]).toEqual([entry, 'CONFIGURATION_INVALID']);
   });
 
-  it('is checked again for each redirect, and a public page does not lead to a private one', () => {
+  it('is checked again for each redirect, so a public page cannot lead to a private one', () => {
     const allowed = new AllowedHosts(['wiki.intern']);
     const from = webAddress('https://example.org/a/b', allowed);
     expect(redirected(from, '../c?d', allowed).url.href).toBe('https://example.org/c?d');
@@ -136,7 +136,7 @@ describe('the address of a page', () => {
 });
 
 describe('the addresses of a name', () => {
-  it('are connected to only when every one of them may be reached', async () => {
+  it('are connected to only when every one of them is permitted', async () => {
     expect(await looked(['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946'])).toHaveLength(2);
     expect(await looked(['93.184.216.34'], false, false)).toBe('93.184.216.34');
     expect(await looked(['93.184.216.34', '10.0.0.1'])).toBe('PAGE_REFUSED');
@@ -144,7 +144,7 @@ describe('the addresses of a name', () => {
     expect(await looked([])).toBe('PAGE_UNAVAILABLE');
   });
 
-  it('may be private for an allowed host, but never those of machine services', async () => {
+  it('may be private for an allowed host, but never those of cloud metadata services', async () => {
     expect(await looked(['10.0.0.1'], true)).toHaveLength(1);
     for (const address of ['169.254.169.254', '0.0.0.0', '224.0.0.1', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe'])
       expect([address, await looked([address], true)]).toEqual([address, 'PAGE_REFUSED']);

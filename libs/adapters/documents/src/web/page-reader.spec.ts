@@ -75,7 +75,7 @@ const sends =
 const sentence = 'Copper conducts electricity better than iron, because more of its electrons are free to move about.';
 
 describe('a page', () => {
-  it('is given without its menus, banners and what is hidden', async () => {
+  it('is returned without menus, banners and hidden text', async () => {
     answer = sends(`<html><head><title>Copper | Metals</title></head><body>
       <header><a href="/">Home</a><nav><ul><li><a href="/a">Menu entry</a></li></ul></nav></header>
       <article><h1>Copper</h1><h2>Conductivity</h2>${`<p>${sentence}</p>`.repeat(4)}<ul><li>wires</li><li>pipes</li></ul>
@@ -105,12 +105,12 @@ describe('a page', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('may come packed with %s', async (encoding, pack) => {
+  ])('may be compressed with %s', async (encoding, pack) => {
     answer = sends(pack(Buffer.from(`<p>${sentence}</p>`)), { 'content-encoding': encoding });
     expect((await read()).text).toBe(sentence);
   });
 
-  it('is asked for without anything that tells who asks', async () => {
+  it('is requested without data that identifies the caller', async () => {
     let headers: IncomingMessage['headers'] = {};
     answer = (request, response) => {
       ({ headers } = request);
@@ -149,7 +149,7 @@ describe('a page', () => {
     expect(await failureOf(read())).toMatchObject({ code, message: expect.stringContaining(words) });
   });
 
-  it('is no larger than allowed, however it is packed', async () => {
+  it('is no larger than allowed, whatever its compression', async () => {
     const small = open({ maxBytes: 50_000 });
     const zeros = Buffer.alloc(5 * 1024 * 1024, 'a');
     for (const handle of [
@@ -170,7 +170,7 @@ describe('a page', () => {
     }
   });
 
-  it('comes in time or not at all, even where it comes drop by drop', async () => {
+  it('arrives in time or fails, even when it arrives byte by byte', async () => {
     const hasty = open({ timeoutMs: 120 });
     answer = () => undefined;
     expect((await failureOf(read(at(), hasty))).message).toContain('within 120 ms');
@@ -184,7 +184,7 @@ describe('a page', () => {
     expect((await failureOf(read('http://slow.example/', never))).code).toBe('PAGE_UNAVAILABLE');
   });
 
-  it('is left at once when whoever waits leaves, or the reader closes', async () => {
+  it('is abandoned at once when the caller cancels or the reader closes', async () => {
     let left = false;
     answer = (_request, response) => void response.on('close', () => (left = true));
     const leaving = new AbortController();
@@ -200,7 +200,7 @@ describe('a page', () => {
     expect((await waiting).code).toBe('SHUTTING_DOWN');
   });
 
-  it('that a parser cannot bear is read without one', async () => {
+  it('is read without a parser when it would overload the parser', async () => {
     answer = sends(`<title>Deep</title>${'<div>'.repeat(50_000)}${sentence}`);
     expect(await read()).toMatchObject({ title: 'Deep', text: sentence, notices: [expect.stringContaining('too deeply nested')] });
   });
@@ -216,7 +216,7 @@ describe('an address inside the network', () => {
       response.writeHead(302, { location, 'content-type': 'text/html' }).end();
     };
 
-  it('is reached by a page of an allowed host alone', async () => {
+  it('is reached only for an allowed host', async () => {
     answer = sends('<p>inside</p>');
     for (const allowHosts of [[], ['127.0.0.2'], ['localhost'], [`127.0.0.1:${port + 1}`]])
       expect((await failureOf(read(at(), open({ allowHosts })))).code).toBe('PAGE_REFUSED');
@@ -224,7 +224,7 @@ describe('an address inside the network', () => {
     expect((await read(at(), open({ allowHosts: [`127.0.0.1:${port}`] }))).text).toBe('inside');
   });
 
-  it('is refused behind a name, at the moment of connecting', async () => {
+  it('is refused behind a host name, when connecting', async () => {
     let resolved = 0;
     const rebinding = (addresses: readonly string[]): PageReader =>
       open({
@@ -250,7 +250,7 @@ describe('an address inside the network', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is the one that was checked: what a name says a moment later does not count', async () => {
+  it('is the one that was checked, whatever the name resolves to later', async () => {
     answer = sends('<p>wiki</p>');
     const told = ['127.0.0.1', '169.254.169.254'];
     const wiki = open({ allowHosts: ['wiki.intern'], resolve: async () => [{ address: told.shift()!, family: 4 }] });
@@ -278,7 +278,7 @@ describe('an address inside the network', () => {
     expect((await read(at('/0'), narrow)).url).toBe(at('/2?x=y'));
   });
 
-  it('is not searched for by an endless chain of redirects', async () => {
+  it('is not reached by an endless chain of redirects', async () => {
     answer = (request, response) => void response.writeHead(302, { location: request.url! }).end();
     expect((await failureOf(read())).message).toContain('more than 5 times');
     expect(asked).toHaveLength(6);

@@ -66,7 +66,7 @@ describe('a file at an address', () => {
     'ftp://pictures.example/x',
     'http://u:p@pictures.example/x',
     'http://pictures.example:22/x',
-  ])('is refused where that is not on the public web: %s', async (url) => {
+  ])('is refused outside the public web: %s', async (url) => {
     const before = hits;
     expect(await codeOf(read(url))).toBe('PAGE_REFUSED');
     expect(hits).toBe(before);

@@ -13,6 +13,7 @@ export class ProcessLeases implements Leases {
   private readonly processes = new Map<string, ProcessLease>();
   /** Slot name -> holder -> expiry. */
   private readonly slots = new Map<string, Map<string, number>>();
+  private forgetAt = 0;
 
   constructor(
     private readonly now: () => number,
@@ -51,12 +52,20 @@ export class ProcessLeases implements Leases {
 
   acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean> {
     const now = this.now();
+    this.forget(now);
     const holders = this.slots.get(slot.name) ?? new Map<string, number>();
     for (const [holder, until] of holders) if (until <= now) holders.delete(holder);
     if (!holders.has(slot.holder) && holders.size >= slot.limit) return Promise.resolve(false);
     holders.set(slot.holder, now + slot.ttlMs);
     this.slots.set(slot.name, holders);
     return Promise.resolve(true);
+  }
+
+  /** Names of runs are never asked for again: once a minute, those whose last holder's time has ended are dropped. */
+  private forget(now: number): void {
+    if (now < this.forgetAt) return;
+    this.forgetAt = now + 60_000;
+    for (const [name, holders] of this.slots) if ([...holders.values()].every((until) => until <= now)) this.slots.delete(name);
   }
 
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void> {

@@ -18,6 +18,10 @@ export interface FakeRun {
   readonly status: string;
   readonly terminal: boolean;
   readonly entries: readonly StreamBody[];
+  /** Commands that reached the run. */
+  readonly commands: readonly { readonly seq: number; readonly key: string | null }[];
+  /** What the run waits for. */
+  readonly question: { readonly text: string } | null;
 }
 
 const unused = (name: string) => () => {
@@ -46,6 +50,9 @@ export class MemoryStores {
   private readonly sequence = new Map<string, number>();
   private readonly progress = new Map<string, TaskProgress>();
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
+
+  /** Keys of commands by run and number, as the engine learns them from the command. */
+  readonly keys = new Map<string, string>();
 
   /** Settings, caches, scores and claims. */
   readonly kept = new KeptStores();
@@ -157,7 +164,13 @@ export class MemoryStores {
     for (const body of bodies) entries.push({ ...body, id: entries.length + 1, at: Date.now() });
     this.streams.set(runId, entries);
     const end = entries.find(isTerminal) as Extract<StreamBody, { kind: 'run.completed' }> | undefined;
-    const state: FakeRun = { runId, status: end?.outcome ?? 'collecting', terminal: end !== undefined, entries };
+    const last = entries.findLast(({ kind }) => kind === 'question.asked' || kind === 'command.applied' || kind === 'run.completed');
+    const question = last?.kind === 'question.asked' ? { text: last.question } : null;
+    const commands = entries.flatMap((entry) =>
+      entry.kind === 'command.accepted' ? [{ seq: entry.seq, key: this.keys.get(`${runId}/${entry.seq}`) ?? null }] : [],
+    );
+    const status = end?.outcome ?? (question ? 'waiting' : 'collecting');
+    const state: FakeRun = { runId, status, terminal: end !== undefined, entries, commands, question };
     this.stored.set(runId, { version: entries.length, state, status: state.status, terminal: state.terminal });
     this.hint('stream', runId);
   }

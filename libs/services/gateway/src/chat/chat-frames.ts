@@ -8,6 +8,8 @@ import {
   type FinishReason,
   type StreamBody,
   type RunCompletedEntry,
+  type RunView,
+  type Usage,
 } from '@conclave/contracts';
 import { AnswerText } from './answer-text.js';
 import type { ProgressMode } from './chat-request.js';
@@ -56,6 +58,18 @@ export class ChatFrames {
       case 'nothing':
         return { chunks: this.progress(entry), content: false };
     }
+  }
+
+  /** The whole rest of a turn that ends with a question of the run: the question is its text. */
+  asked(question: string, facts: AnswerFacts, usage: Usage): Frames {
+    const { frame, includeUsage, mode } = this.options;
+    const chunks = [
+      ...this.content(question),
+      ...(mode === 'status' ? [statusChunk(frame, facts.reason, true)] : []),
+      finishChunk(frame, 'stop', facts),
+      ...(includeUsage ? [usageChunk(frame, usage)] : []),
+    ];
+    return { chunks, end: { failure: null }, content: true };
   }
 
   /** The last frames of a stream that fails; an open thinking block is closed first. */
@@ -120,6 +134,17 @@ export const factsOf = (runId: string, end: RunCompletedEntry): AnswerFacts => (
   rounds: end.rounds,
   calls: end.usage.calls,
   cost: end.usage.cost,
+});
+
+/** The facts of a turn that ends with a question of the run. */
+export const factsOfQuestion = ({ id, decisions, rounds }: RunView, usage: Usage): AnswerFacts => ({
+  run_id: id,
+  outcome: 'waiting',
+  rule: decisions.at(-1)?.rule ?? null,
+  reason: 'The run waits for an answer: send it as the next message of this conversation.',
+  rounds: rounds.length,
+  calls: usage.calls,
+  cost: usage.cost,
 });
 
 /** The failure that says why a run has no answer. */

@@ -1,234 +1,102 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type Caller,
-  type ChatCompletionChunk,
-  type Failure,
-  isTerminal,
-  type StreamBody,
-  type StreamEntry,
-  type Template,
-  noUsage,
-  type RunView,
-  type RunCompletedEntry,
-} from '@conclave/contracts';
+import { type Caller, Failure, longestCommandText } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { KeptSchema } from '../answers/kept-schema.js';
-import { asFailure, sendFailure } from '../http/failure-response.js';
-import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type StreamEnd } from '../options.js';
-import { Acceptance, type AcceptedRun, checkedRequest } from '../runs/acceptance.js';
+import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import { Acceptance, type AcceptedRun, checkedRequest, type RepeatKey } from '../runs/acceptance.js';
 import { Commands } from '../runs/commands.js';
 import { Connections } from '../stream/connections.js';
-import { Sse } from '../stream/sse.js';
-import { type Following, StreamHub, type Viewer } from '../stream/stream-hub.js';
-import { Backlog } from './answer-text.js';
-import { ChatFrames, errorLine, factsOf, failureOf, finishOf } from './chat-frames.js';
-import { type ChatQuestion, progressMode } from './chat-request.js';
-import { type ChunkFrame, citations, completion } from './chat-shapes.js';
-import { ChatSession, shuttingDown } from './chat-session.js';
-
-/** Makes the answer at the end of a run satisfy the requested schema. Never rejects. */
-type Fit = (end: RunCompletedEntry) => Promise<RunCompletedEntry>;
-/** Entries that add to the text of an answer. */
-const ofAnswer: ReadonlySet<StreamBody['kind']> = new Set(['composing', 'chunk', 'superseded']);
+import type { ChatQuestion } from './chat-request.js';
+import { ChatSession } from './chat-session.js';
+import type { ChunkFrame } from './chat-shapes.js';
+import { type AnsweredRun, lastTurn } from './pending-questions.js';
+import { type TemplateRequest, type Fit, RunResponses } from './run-responses.js';
+import { firstTurn, RunTurn } from './run-turn.js';
 
 /** Chat requests to a template. Each is a run, which is cancelled when its last client leaves. */
 @Injectable()
 export class ChatRuns {
   constructor(
-    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
-    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'logger'>,
     @Inject(STATE) private readonly state: StateStore,
     @Inject(Acceptance) private readonly acceptance: Acceptance,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Connections) private readonly connections: Connections,
-    @Inject(StreamHub) private readonly hub: StreamHub,
     @Inject(KeptSchema) private readonly kept: KeptSchema,
+    @Inject(RunResponses) private readonly responses: RunResponses,
   ) {}
 
-  /** Errors of acceptance pass through, before anything is written. */
+  /** `question`: what the run is asked. Errors of acceptance pass through, before anything is written. */
   async answer(
     request: Request,
     response: Response,
     question: ChatQuestion,
-    template: Template,
-    caller: Caller,
+    asked: TemplateRequest,
     body: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
   ): Promise<void> {
-    const session = new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
+    const { template, caller } = asked;
+    const session = this.sessionOf(response, caller);
     const run = await session.accepting(
       this.acceptance.accept(checkedRequest(request, question, template, caller, 'chat', body), (known) => session.attach(known)),
     );
     if (!session.open) return;
-    response.setHeader('x-run-id', run.runId);
     if (run.cache) response.setHeader('x-conclave-cache', run.cache);
-    response.setHeader('link', `</v1/runs/${run.runId}>; rel="describedby"`);
+    this.show(response, session, asked, { run, turn: new RunTurn(firstTurn), id: run.runId });
+  }
+
+  /**
+   * Sends the last message as the answer to a run that has asked, and shows how the run goes on. Throws REQUEST_INVALID for an answer that
+   * is too long, STORE_*, LOG_UNAVAILABLE, before anything is written.
+   */
+  async goOn(response: Response, asked: TemplateRequest, { runId, seq: sent, usage }: AnsweredRun, repeat: RepeatKey): Promise<void> {
+    const { whole, caller } = asked;
+    const { content: text } = lastTurn(whole);
+    if (text.length > longestCommandText)
+      throw new Failure('REQUEST_INVALID', `The answer to a question of a run may have ${longestCommandText} characters.`, {
+        param: 'messages',
+      });
+    const session = this.sessionOf(response, caller);
+    const run: AcceptedRun = { runId, attached: true, requestedAt: await this.state.now() };
+    // Attached first: a client that leaves from here on cancels the run, as in its first turn.
+    const answering = session
+      .attach(run)
+      .then(() => sent ?? this.commands.issue(runId, caller.actor, { name: 'answer', text }, repeat.key));
+    const answer = await session.accepting(answering);
+    this.options.logger.info('a message answers the question of a run', { run: runId, command: answer, repeated: sent !== null });
+    if (!session.open) return;
+    const turn = new RunTurn({ answer, usage, mayRepeat: repeat.mayAttach });
+    this.show(response, session, asked, { run, turn, id: `${runId}-${answer}` });
+  }
+
+  private sessionOf(response: Response, caller: Caller): ChatSession {
+    return new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
+  }
+
+  /** `id`: of this turn, unlike that of every other. */
+  private show(
+    response: Response,
+    session: ChatSession,
+    asked: TemplateRequest,
+    { run, turn, id }: { readonly run: AcceptedRun; readonly turn: RunTurn; readonly id: string },
+  ): void {
+    const { whole, template, caller } = asked;
+    const { runId } = run;
+    response.setHeader('x-run-id', runId);
+    response.setHeader('link', `</v1/runs/${runId}>; rel="describedby"`);
     const frame: ChunkFrame = {
-      id: `chatcmpl-${run.runId.slice('run_'.length)}`,
+      id: `chatcmpl-${id.slice('run_'.length)}`,
       created: Math.floor(run.requestedAt / 1000),
-      model: question.model,
+      model: whole.model,
     };
-    const schema = this.kept.of(question.answer);
+    const schema = this.kept.of(whole.answer);
     const leaving = new AbortController();
     response.once('close', () => leaving.abort());
     const fit: Fit | null = schema
-      ? (end) => this.kept.fit(end, { runId: run.runId, schema, answer: question.answer, template, caller, signal: leaving.signal })
+      ? (end) => this.kept.fit(end, { runId, schema, answer: whole.answer, template, caller, signal: leaving.signal })
       : null;
-    if (question.stream) this.stream(response, session, run, question, template, frame, fit);
-    else this.wait(response, session, run, frame, fit);
-  }
-
-  private stream(
-    response: Response,
-    session: ChatSession,
-    run: AcceptedRun,
-    question: ChatQuestion,
-    template: Template,
-    frame: ChunkFrame,
-    fit: Fit | null,
-  ): void {
-    const frames = new ChatFrames({ frame, runId: run.runId, mode: progressMode(question, template), includeUsage: question.includeUsage });
-    let following: Following | null = null;
-    let firstContent = true;
-    const close = (end: StreamEnd): void => {
-      following?.stop();
-      this.options.metrics.onStreamClose('chat', end);
-    };
-    const sse = new Sse(response, this.limits, {
-      drained: () => following?.wake(),
-      tooSlow: () => {
-        session.end('goes on');
-        close('slow');
-        this.options.logger.warn('dropped a client that did not read its stream', { run: run.runId });
-      },
-    });
-    const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on'): void => {
-      session.end(after);
-      close(end);
-      sse.end(events + (failure ? errorLine(failure) : 'data: [DONE]\n\n'));
-      this.note(run.runId, failure);
-    };
-    const take = (entries: readonly StreamBody[]): void => {
-      if (!fit) return show(entries);
-      // Text that must satisfy a schema is held until the end.
-      const [end] = entries.filter(isTerminal) as RunCompletedEntry[];
-      show(entries.filter((entry) => !isTerminal(entry) && !ofAnswer.has(entry.kind)));
-      if (end)
-        void fit(end).then((fitted) => {
-          if (session.open) show([fitted]);
-        });
-    };
-    const show = (entries: readonly StreamBody[]): void => {
-      let events = '';
-      for (const entry of entries) {
-        const { chunks, content, end } = frames.take(entry);
-        events += lines(chunks);
-        if (content && firstContent) {
-          firstContent = false;
-          this.options.metrics.onFirstContent('chat', performance.now() - session.began);
-        }
-        if (!end) continue;
-        return finish(
-          events,
-          end.failure,
-          end.failure ? 'failed' : 'finished',
-          end.failure?.code === 'ANSWER_SUPERSEDED' ? 'goes on' : 'is over',
-        );
-      }
-      if (events !== '') sse.send(events);
-      if (!firstContent) this.options.probe?.reached('gateway', 'mid-stream', run.runId);
-    };
-    session.onLeft = () => close('disconnected');
-    session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
-    this.options.metrics.onStreamOpen('chat');
-    // A cached answer is sent in one piece with the head.
-    if (run.kept) response.cork();
-    sse.open(lines([frames.opening()]));
-    if (run.kept) {
-      take(run.kept);
-      return response.uncork();
-    }
-    const backlog = run.attached ? new Backlog<StreamEntry>() : null;
-    const viewer: Viewer = {
-      cursor: 0,
-      ready: () => sse.ready,
-      take: (entries, last) => take(backlog ? backlog.take(entries, viewer.cursor < last) : entries),
-      lost: (view) => take([completedOf(view)]),
-      failed: (error) => {
-        this.options.logger.error('a chat stream failed', { run: run.runId, error });
-        finish('', asFailure(error), 'failed', 'goes on');
-      },
-    };
-    following = this.hub.follow(run.runId, viewer, run.attached);
-  }
-
-  private wait(response: Response, session: ChatSession, run: AcceptedRun, frame: ChunkFrame, fit: Fit | null): void {
-    const finish = async (ended: RunCompletedEntry): Promise<void> => {
-      const end = fit ? await fit(ended) : ended;
-      if (!session.open) return;
-      session.end('is over');
-      this.sendAnswer(response, run.runId, frame, end);
-    };
-    const take = (entries: readonly StreamBody[]): void => {
-      const end = entries.find(isTerminal) as RunCompletedEntry | undefined;
-      if (end) void finish(end);
-    };
-    if (run.kept) return take(run.kept);
-    const viewer: Viewer = {
-      cursor: 0,
-      ready: () => session.open,
-      take,
-      lost: (view) => void finish(completedOf(view)),
-      failed: (error) => {
-        this.options.logger.error('a chat answer failed', { run: run.runId, error });
-        session.end('goes on');
-        if (!response.headersSent) sendFailure(response, asFailure(error), this.limits.retryAfterS, true);
-      },
-    };
-    const following = this.hub.follow(run.runId, viewer, run.attached);
-    response.once('close', () => following.stop());
-  }
-
-  private sendAnswer(response: Response, runId: string, frame: ChunkFrame, end: RunCompletedEntry): void {
-    response.setHeader('x-conclave-cost', String(end.usage.cost));
-    response.setHeader('x-conclave-rounds', String(end.rounds));
-    response.setHeader('x-conclave-outcome', end.outcome);
-    if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') {
-      const failure = failureOf(end);
-      sendFailure(response, failure, this.limits.retryAfterS, true);
-      return this.note(runId, failure);
-    }
-    const annotations = citations(end.sources, end.answer);
-    response
-      .status(200)
-      .json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
-    this.note(runId, null);
-  }
-
-  private note(runId: string, failure: Failure | null): void {
-    this.options.probe?.note({
-      actor: 'gateway',
-      op: 'client',
-      phase: failure ? 'failed' : 'answered',
-      id: runId,
-      data: failure ? { code: failure.code } : undefined,
-    });
+    const shown = { ...asked, run, turn, frame, fit };
+    if (whole.stream) this.responses.stream(response, session, shown);
+    else this.responses.wait(response, session, shown);
   }
 }
-
-const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
-
-/** The terminal entry, from the stored run, when the stream no longer holds it. */
-const completedOf = (view: RunView): RunCompletedEntry => ({
-  kind: 'run.completed',
-  outcome: view.outcome ?? 'failed',
-  rule: view.rule,
-  reason: view.reason ?? '',
-  reasonCode: view.reasonCode ?? '',
-  answer: view.answer,
-  cutShort: view.cutShort,
-  sources: view.sources,
-  usage: view.usage.total ?? noUsage,
-  rounds: view.rounds.length,
-  failure: view.failure,
-});

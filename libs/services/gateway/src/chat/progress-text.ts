@@ -44,6 +44,7 @@ const lines: Lines = {
     const most = round ? counted(maxRounds, round) : counted(maxRounds - 1, 're-plan');
     return `🎯 ${template}: strategy ${strategy}${maxRounds > 1 ? `, up to ${most}` : ''}`;
   },
+  'run.forked': ({ of, step }) => `🍴 Up to here as ${of} up to its step ${step}; from here on live`,
   planning: ({ epoch }) => (epoch === 0 ? '📋 Planning' : '📋 Planning how to close the gap'),
   'plan.ready': ({ tasks, fallback, says }) => [
     `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (one general task, because no plan was usable)' : ''}`,

@@ -63,7 +63,8 @@ export class ModelDirectory {
     return other ? { ...other, split_of: template.id } : template;
   }
 
-  private async named(name: string): Promise<Resolved> {
+  /** What a name stands for now. Throws MODEL_NOT_FOUND, PROVIDER_UNREACHABLE. */
+  async named(name: string): Promise<Resolved> {
     const { catalogue } = this.options;
     const resolved = catalogue.resolve(name);
     if (resolved) return resolved;

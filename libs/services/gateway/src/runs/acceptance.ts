@@ -33,9 +33,8 @@ export interface RepeatKey {
   readonly mayAttach: boolean;
 }
 
-/** A request that passed every check. */
-export interface CheckedRequest {
-  readonly question: ClientQuestion;
+/** What every request for a run says. */
+interface AskedRun {
   readonly template: Template;
   readonly caller: Caller;
   /** Endpoint of the request; a chat run is cancelled when its last client leaves. */
@@ -47,8 +46,22 @@ export interface CheckedRequest {
   readonly traceId?: string | undefined;
 }
 
+/** A question that passed every check. */
+export interface CheckedRequest extends AskedRun {
+  readonly question: ClientQuestion;
+}
+
+/** A run that is taken up, and what the new run with this id begins with. */
+export interface CheckedFork extends AskedRun {
+  readonly begins: (runId: string) => Pick<PlanRequested['data'], 'fork'> & Omit<PlanRequested['data'], MadeHere>;
+}
+
+/** Members of a request that its acceptance adds. */
+type MadeHere = 'requestedAt' | 'caller' | 'origin' | 'template' | 'retryKey' | 'detail';
+type Accepted = CheckedRequest | CheckedFork;
+
 /** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
-function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): RepeatKey {
+export function repeatOf(request: Request, caller: Caller, endpoint: CheckedRequest['origin'] | `forks/${string}`, raw: Buffer): RepeatKey {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
@@ -56,6 +69,20 @@ function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffe
   for (const part of [endpoint, caller.tenant, caller.actor, idempotent ? idempotencyKey : '']) hash.update(`${part.length}:${part}`);
   return { key: hash.update(raw).digest('hex'), idempotent, mayAttach: idempotent || count >= 1 };
 }
+
+/** Collects what acceptance needs from a checked request to fork a run. */
+export const checkedFork = (
+  request: Request,
+  of: string,
+  fork: Pick<CheckedFork, 'template' | 'caller' | 'begins'>,
+  { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
+): CheckedFork => ({
+  ...fork,
+  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `forks/${of}`, raw), traceId: traceOf(request) },
+});
+
+const traceOf = ({ headers: { traceparent } }: Request): string | undefined =>
+  traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
 
 /** Collects what acceptance needs from a checked request. */
 export const checkedRequest = (
@@ -65,18 +92,11 @@ export const checkedRequest = (
   caller: Caller,
   origin: CheckedRequest['origin'],
   { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
-): CheckedRequest => {
-  const { traceparent } = request.headers;
-  return {
-    question,
-    template,
-    caller,
-    origin,
-    detail,
-    repeat: repeatOf(request, caller, origin, raw),
-    traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined),
-  };
-};
+): CheckedRequest => ({
+  ...{ question, template, caller, origin, detail },
+  repeat: repeatOf(request, caller, origin, raw),
+  traceId: traceOf(request),
+});
 
 /** Called as soon as a run is known, before its event is published. */
 type OnKnown = (run: AcceptedRun) => Promise<void>;
@@ -116,11 +136,11 @@ export class Acceptance {
   ) {}
 
   /**
-   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
+   * Accepts the question or the fork, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
    * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING; nothing is accepted then.
    * A client that leaves after `known` was called is reported.
    */
-  async accept(asked: CheckedRequest, known: OnKnown): Promise<AcceptedRun> {
+  async accept(asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
     await this.health.assertAccepting();
     const { repeat, origin } = asked;
     for (let generation = 0; generation < generations; generation++) {
@@ -144,31 +164,46 @@ export class Acceptance {
     return this.options.newRunId?.() ?? randomRunId();
   }
 
-  private async begin(runId: string, retryKey: string | null, asked: CheckedRequest, known: OnKnown): Promise<AcceptedRun> {
+  /** The request of a question, with the cached answer if there is one. */
+  private async questioned(asked: CheckedRequest, retryKey: string | null): Promise<PlanRequested['data']> {
     const { question, caller, origin } = asked;
-    this.admit(asked, runId);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const children = await this.models.startedBy(asked.template, caller.tenant);
     const requestedAt = await this.state.now();
     const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
-    const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
-    const header = makeEvent(
-      PlanRequested,
-      { id: runId, runId, source: 'gateway', time: requestedAt, traceparent },
-      await this.answers.offered(
-        {
-          ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
-          ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
-          ...(question.skill ? { skill: question.skill } : {}),
-          ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
-          ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
-          ...(Object.keys(children).length > 0 ? { children } : {}),
-          ...(retryKey === null ? {} : { retryKey }),
-        },
-        question.options.cache,
-      ),
+    return this.answers.offered(
+      {
+        ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
+        ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
+        ...(question.skill ? { skill: question.skill } : {}),
+        ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
+        ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
+        ...(Object.keys(children).length > 0 ? { children } : {}),
+        ...(retryKey === null ? {} : { retryKey }),
+      },
+      question.options.cache,
     );
+  }
+
+  private async takenUp(runId: string, asked: CheckedFork, retryKey: string | null): Promise<PlanRequested['data']> {
+    const { template, caller, origin, detail } = asked;
+    const requestedAt = await this.state.now();
+    return {
+      ...asked.begins(runId),
+      ...{ template, caller, origin, requestedAt },
+      ...(detail === 'full' ? { detail } : {}),
+      ...(retryKey === null ? {} : { retryKey }),
+    };
+  }
+
+  private async begin(runId: string, retryKey: string | null, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+    const { origin } = asked;
+    this.admit(asked, runId);
+    const data = 'question' in asked ? await this.questioned(asked, retryKey) : await this.takenUp(runId, asked, retryKey);
+    const { template, requestedAt } = data;
+    const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
+    const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: requestedAt, traceparent }, data);
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
     if (outcome.kind === 'overloaded') {
       this.note('refused', runId, { code: 'OVERLOADED' });
@@ -194,7 +229,7 @@ export class Acceptance {
   }
 
   /** Throws QUEUE_TOO_LONG when the workers are too far behind for a new run. */
-  private admit({ template }: CheckedRequest, runId: string): void {
+  private admit({ template }: AskedRun, runId: string): void {
     try {
       this.waits.assertShort(template);
     } catch (error) {
@@ -217,7 +252,7 @@ export class Acceptance {
   }
 
   /** The run of this retry key if it can still yield an answer; `over` if it cannot, or if the request is no longer a retry. */
-  private async repeated(retryKey: string, { caller, repeat }: CheckedRequest): Promise<AcceptedRun | 'over' | null> {
+  private async repeated(retryKey: string, { caller, repeat }: AskedRun): Promise<AcceptedRun | 'over' | null> {
     const runId = await this.state.runs.findRetry(retryKey);
     if (runId === null) return null;
     const header = await this.state.runs.header(runId);

@@ -27,8 +27,7 @@ export class Commands {
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
     const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, ...(key === null ? {} : { key }), command });
-    // The flag first, then the event at once: a worker that sees the flag may soon deliver its result, and the command must reach the
-    // run before it ends.
+    // The flag first: workers stop at once, and a run of which a worker reports the flag before this event arrives waits for it.
     if (command.name === 'cancel') await this.state.runs.cancel(runId);
     await this.log.publish([event]);
     if (command.name === 'cancel')

@@ -76,6 +76,7 @@ const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   complexity: data.complexity ?? null,
   cached: data.cached ? { origin: data.cached.origin, runId: data.cached.runId, distance: data.cached.distance } : null,
   review: null,
+  fork: data.fork ? { of: data.fork.of, step: data.fork.step, before: noUsage } : null,
   sources: [],
   rounds: [],
   history: [],

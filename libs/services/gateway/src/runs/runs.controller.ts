@@ -6,6 +6,7 @@ import {
   type CommandName,
   CommandRequest,
   Failure,
+  ForkRequest,
   type RunAccepted,
   type RunList,
 } from '@conclave/contracts';
@@ -21,8 +22,9 @@ import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Skills } from '../skills/skills.js';
-import { Acceptance, checkedRequest } from './acceptance.js';
+import { Acceptance, type AcceptedRun, checkedFork, checkedRequest } from './acceptance.js';
 import { Commands, commandOf } from './commands.js';
+import { Forks } from './forks.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEvents } from './run-events.js';
 
@@ -41,6 +43,7 @@ export class RunsController {
     @Inject(RunDirectory) private readonly runs: RunDirectory,
     @Inject(RunEvents) private readonly events: RunEvents,
     @Inject(Skills) private readonly skills: Skills,
+    @Inject(Forks) private readonly forks: Forks,
   ) {}
 
   @Post()
@@ -59,17 +62,24 @@ export class RunsController {
       checkedRequest(request, asked, resolved.template, caller, 'runs', { raw: body.raw, detail }),
       () => Promise.resolve(),
     );
-    const self = `/v1/runs/${run.runId}`;
     if (run.cache) response.setHeader('x-conclave-cache', run.cache);
-    const accepted: RunAccepted = {
-      object: 'run',
-      id: run.runId,
-      status: 'accepted',
-      template: resolved.template.id,
-      attached: run.attached,
-      links: { self, events: `${self}/events`, commands: `${self}/commands` },
-    };
-    response.status(202).setHeader('x-run-id', run.runId).setHeader('location', self).json(accepted);
+    sendAccepted(response, run, resolved.template.id);
+  }
+
+  @Post(':id/forks')
+  async fork(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const fork = await this.forks.checked(id, caller, parseBody(ForkRequest, body.value));
+    const detail = await this.callers.detailOf(request, null);
+    const run = await this.acceptance.accept(checkedFork(request, id, fork, { raw: body.raw, detail }), () => Promise.resolve());
+    sendAccepted(response, run, fork.template.id);
+  }
+
+  @Get(':id/facts')
+  async facts(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const facts = await this.forks.facts(id, await this.callers.identify(request));
+    response.setHeader('x-run-id', facts.runId).json(facts);
   }
 
   @Get()
@@ -139,6 +149,13 @@ export class RunsController {
     const accepted: CommandAccepted = { object: 'run.command', runId, seq, command: wanted.command, status: 'accepted' };
     response.status(202).setHeader('x-run-id', runId).json(accepted);
   }
+}
+
+function sendAccepted(response: Response, { runId, attached }: AcceptedRun, template: string): void {
+  const self = `/v1/runs/${runId}`;
+  const links = { self, events: `${self}/events`, commands: `${self}/commands` };
+  const accepted: RunAccepted = { object: 'run', id: runId, status: 'accepted', template, attached, links };
+  response.status(202).setHeader('x-run-id', runId).setHeader('location', self).json(accepted);
 }
 
 /** Most commands of one run: each stands in its state. */

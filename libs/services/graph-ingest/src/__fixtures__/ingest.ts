@@ -87,6 +87,7 @@ export function ingest(
     processId: 'one',
     service: 'graph-ingest',
     storePrompts: 'none',
+    guard: null,
   });
   const documents = { ingest: () => Promise.resolve([]), killed: () => Promise.resolve() };
   return { handler: new GraphIngestHandler(graph, state, maker, logger, metrics, documents), graph, stores, asked, lines, metrics };

@@ -76,6 +76,7 @@ export function planning(replies: readonly string[], random: RandomSource = Math
       processId: 'one',
       service: 'planner',
       storePrompts: 'full',
+      guard: null,
     });
     const { search = null, graph = null, vectors = null, embedder = null } = parts;
     return new PlannerHandler(state, maker, stream, random, search, graph as KnowledgeGraph | null, vectors, embedder);

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '@conclave/contracts';
+import { logPlace, type OpenPortsOptions } from '@conclave/host';
+import type { Loaded } from '@conclave/platform';
+import { exitCodes } from './ask.js';
+import { comparedFacts, forkText } from './fork-text.js';
+import { type GatewayClient, GatewayRefusal } from './gateway-client.js';
+import { withOwnGateway } from './own-gateway.js';
+import { RunPrinter } from './run-printer.js';
+import { findGateway } from './running-gateway.js';
+
+export interface ForkCommand {
+  readonly loaded: Loaded;
+  readonly runId: string;
+  /** Last step that the new run shares with this one. */
+  readonly step: number;
+  /** Makes every call from then on; null for today's models of the run's template. */
+  readonly model: string | null;
+  /** Prints both runs as one JSON object instead. Default false. */
+  readonly json?: boolean;
+  /** Receives both runs side by side. */
+  readonly out: { write(text: string): unknown };
+  /** Receives progress and warnings. */
+  readonly terminal: { write(text: string): unknown };
+  readonly localServers?: OpenPortsOptions['localServers'];
+  /** Aborts when the user gives up; the new run is then cancelled. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Takes a run up after a step as a run of its own, shows its progress, then both side by side. Uses the running gateway, otherwise opens the
+ * data folder in this process. Returns the exit code. Throws GatewayRefusal, RUN_NOT_FOUND, DATA_FOLDER_IN_USE.
+ */
+export async function forkCommand(command: ForkCommand): Promise<number> {
+  const { loaded, terminal, localServers } = command;
+  const running = await findGateway(loaded);
+  if (running) return forkAt(running, command);
+  if (loaded.configuration.stores.kafka)
+    throw new GatewayRefusal(
+      'A fork is a run of its own, and no gateway runs here that could accept it. Start one, or name one with CONCLAVE_URL.',
+    );
+  if (!existsSync(join(loaded.home, 'conclave.db'))) throw new Failure('RUN_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
+  return withOwnGateway({ loaded, service: 'fork', terminal, ...(localServers ? { localServers } : {}) }, (client) =>
+    forkAt(client, command),
+  );
+}
+
+async function forkAt(client: GatewayClient, { runId, step, model, json = false, out, terminal, signal }: ForkCommand): Promise<number> {
+  const { id } = await client.fork(runId, step, model);
+  const printer = new RunPrinter({ write: () => undefined }, terminal);
+  const onAbort = (): void => {
+    terminal.write('\nCancelling ...\n');
+    client.cancel(id).catch((error: unknown) => terminal.write(`${error instanceof Error ? error.message : String(error)}\n`));
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    for await (const entry of client.events(id)) {
+      printer.take(entry);
+      if (entry.kind === 'question.asked')
+        terminal.write(`   answer it with: npm run conclave -- run ${id} --answer <text>, or cancel with Ctrl-C\n`);
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+  const [original, fork, { data: originalFacts }, { data: forkFacts }] = await Promise.all([
+    client.run(runId),
+    client.run(id),
+    client.facts(runId),
+    client.facts(id),
+  ]);
+  const pair = { step, original, fork, originalFacts, forkFacts };
+  out.write(json ? `${JSON.stringify({ step, original, fork, facts: comparedFacts(pair) }, null, 2)}\n` : forkText(pair));
+  if (fork.outcome === 'cancelled') return exitCodes.cancelled;
+  return fork.answer === null ? exitCodes.failed : exitCodes.answered;
+}

@@ -1,0 +1,28 @@
+import type { OwnGateway } from '@conclave/app-standalone/own-gateway';
+import type { Loaded } from '@conclave/platform';
+
+/** Measured where no templates are named: one pass, the loop, and retrieval with reflection. */
+export const usualTemplates: readonly string[] = ['conclave-fast', 'conclave', 'conclave-reflective-rag'];
+
+/** What a user gives to measure templates with questions of his own. */
+export interface OwnMaterial {
+  /** JSON Lines file of questions. */
+  readonly questions: string;
+  /** Folder of text and Markdown documents; null for what the configuration searches. */
+  readonly documents: string | null;
+  /** Ids of templates; null for those of the usual ones that are offered. */
+  readonly templates: readonly string[] | null;
+  /** File for the report; the plot (.svg) and the single answers (.jsonl) are written beside it. */
+  readonly report: string;
+  /** Questions asked at the same time. */
+  readonly parallel: number;
+  readonly signal: AbortSignal;
+  /** Receives progress and warnings. */
+  readonly terminal: { write(text: string): unknown };
+  /** Default: the configuration of the working folder and the environment. */
+  readonly loaded?: Loaded;
+  readonly localServers?: OwnGateway['localServers'];
+}
+
+/** A mistake in what the user gave; the message says what to change. */
+export class MaterialMistake extends Error {}

@@ -1,0 +1,15 @@
+import { defaultTimeouts, type Fork, readFact } from '@conclave/contracts';
+import type { Turning } from './turning.js';
+
+/** Begins a fork: folds what the other run had found, then asks again for what that one was waiting for. */
+export function takeUp(turning: Turning, { of, step, ranMs: ran, facts, again }: Fork): void {
+  for (const fact of facts) turning.recall(readFact(fact));
+  const { now } = turning;
+  if (turning.run.paused) turning.put({ kind: 'Resumed', at: now });
+  turning.put({ kind: 'RunForked', of, step, at: now, ranMs: ran });
+  const { planning_timeout_s: planS, answer_timeout_s: answerS = defaultTimeouts.answer_timeout_s } = turning.run.request.template;
+  for (const fact of again.map(readFact)) {
+    if (fact.kind === 'PlanAwaited') turning.put({ ...fact, deadline: now + planS * 1000 });
+    if (fact.kind === 'QuestionAsked') turning.put({ ...fact, at: now, deadline: now + answerS * 1000 });
+  }
+}

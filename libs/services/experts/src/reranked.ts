@@ -1,0 +1,35 @@
+import { Failure } from '@conclave/contracts';
+import type { Reranking } from '@conclave/ports';
+
+export interface Reranked<T> {
+  /** All hits: those that the reranker read in its order, then the others in theirs. */
+  readonly hits: readonly T[];
+  /** Says why the order of the search stands; it quotes nothing foreign. */
+  readonly note: string | null;
+}
+
+/**
+ * Puts the best hits of a search in the order of a reranker. Without one, or for fewer than two hits, all stay as they are; if it fails or takes
+ * too long, too, and a note says so. Throws CALL_CANCELLED when the signal aborts.
+ */
+export async function reranked<T>(
+  reranking: Reranking | null,
+  query: string,
+  hits: readonly T[],
+  textOf: (hit: T) => string,
+  signal: AbortSignal,
+): Promise<Reranked<T>> {
+  if (!reranking || hits.length < 2) return { hits, note: null };
+  const { reranker, candidates, withinMs } = reranking;
+  const read = hits.slice(0, candidates);
+  const limit = AbortSignal.timeout(withinMs);
+  try {
+    const scores = await reranker.score(query, read.map(textOf), { signal: AbortSignal.any([signal, limit]) });
+    const order = read.map((hit, at) => ({ hit, score: scores[at]! })).sort((a, b) => b.score - a.score);
+    return { hits: [...order.map(({ hit }) => hit), ...hits.slice(candidates)], note: null };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Failure)) throw error;
+    const why = limit.aborted ? 'took too long' : `failed (${error.code})`;
+    return { hits, note: `The reranker ${why}; the hits stand in the order of the search.` };
+  }
+}

@@ -1,0 +1,272 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type AnswerFacts,
+  type Caller,
+  type ChatCompletionChunk,
+  Failure,
+  isTerminal,
+  type StreamBody,
+  type StreamEntry,
+  type Template,
+  noUsage,
+  type RunView,
+  type RunCompletedEntry,
+  type Usage,
+} from '@conclave/contracts';
+import { STATE, type StateStore } from '@conclave/ports';
+import type { Response } from 'express';
+import { asFailure, sendFailure } from '../http/failure-response.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type StreamEnd } from '../options.js';
+import type { AcceptedRun } from '../runs/acceptance.js';
+import { Sse } from '../stream/sse.js';
+import { type Following, StreamHub, type Viewer } from '../stream/stream-hub.js';
+import { Backlog } from './answer-text.js';
+import { ChatFrames, errorLine, factsOf, factsOfQuestion, failureOf, finishOf } from './chat-frames.js';
+import { type ChatQuestion, progressMode } from './chat-request.js';
+import { type ChunkFrame, citations, completion } from './chat-shapes.js';
+import { type ChatSession, shuttingDown } from './chat-session.js';
+import { PendingQuestions } from './pending-questions.js';
+import type { QuestionEntry, RunTurn } from './run-turn.js';
+
+/** Makes the answer at the end of a run satisfy the requested schema. Never rejects. */
+export type Fit = (end: RunCompletedEntry) => Promise<RunCompletedEntry>;
+/** A request of a client to a template. */
+export interface TemplateRequest {
+  /** With its whole conversation, and its last message as it came. */
+  readonly whole: ChatQuestion;
+  readonly template: Template;
+  readonly caller: Caller;
+}
+/** A run as one response shows it. */
+export interface Shown extends TemplateRequest {
+  readonly run: AcceptedRun;
+  readonly turn: RunTurn;
+  readonly frame: ChunkFrame;
+  readonly fit: Fit | null;
+}
+/** What is said at the end of a turn in which the run asks its user. */
+interface Asking {
+  readonly question: string;
+  readonly usage: Usage;
+  readonly facts: AnswerFacts;
+}
+/** Entries that add to the text of an answer. */
+const ofAnswer: ReadonlySet<StreamBody['kind']> = new Set(['composing', 'chunk', 'superseded']);
+
+/** Failures of a turn after which its run goes on. */
+const goesOn: ReadonlySet<string> = new Set(['ANSWER_SUPERSEDED', 'COMMAND_REJECTED']);
+
+/** Shows a run to one client, as a stream or as a whole answer, up to its end or to a question of the run. */
+@Injectable()
+export class RunResponses {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(STATE) private readonly state: Pick<StateStore, 'runs'>,
+    @Inject(StreamHub) private readonly hub: StreamHub,
+    @Inject(PendingQuestions) private readonly pending: PendingQuestions,
+  ) {}
+
+  /** Ends a turn with a question: it is noted first, so that the next message finds its run. Throws STORE_*. */
+  private async asks({ run, turn, whole, caller }: Shown, { question, deadline }: QuestionEntry): Promise<Asking> {
+    const { runId } = run;
+    const view = this.options.describeRun((await this.state.runs.read(runId))?.state);
+    const { total } = view.usage;
+    await this.pending.note({ runId, question, deadline, usage: total }, whole, caller);
+    const usage = turn.usageOf(total);
+    return { question, usage, facts: factsOfQuestion(view, usage) };
+  }
+
+  stream(response: Response, session: ChatSession, shown: Shown): void {
+    const { run, turn, whole, template, frame, fit } = shown;
+    const frames = new ChatFrames({ frame, runId: run.runId, mode: progressMode(whole, template), includeUsage: whole.includeUsage });
+    let following: Following | null = null;
+    let firstContent = true;
+    const close = (end: StreamEnd): void => {
+      following?.stop();
+      this.options.metrics.onStreamClose('chat', end);
+    };
+    const sse = new Sse(response, this.limits, {
+      drained: () => following?.wake(),
+      tooSlow: () => {
+        session.end('goes on');
+        close('slow');
+        this.options.logger.warn('dropped a client that did not read its stream', { run: run.runId });
+      },
+    });
+    const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on'): void => {
+      session.end(after);
+      close(end);
+      sse.end(events + (failure ? errorLine(failure) : 'data: [DONE]\n\n'));
+      this.note(run.runId, failure);
+    };
+    /** Once the run has asked, the turn shows nothing more. */
+    let hasAsked = false;
+    const ask = (entry: QuestionEntry): void => {
+      hasAsked = true;
+      following?.stop();
+      this.asks(shown, entry).then(
+        ({ question, facts, usage }) => {
+          if (session.open) finish(lines(frames.asked(question, facts, usage).chunks), null, 'finished', 'goes on');
+        },
+        (error: unknown) => {
+          if (session.open) finish('', asFailure(error), 'failed', 'goes on');
+        },
+      );
+    };
+    const take = (all: readonly StreamBody[]): void => {
+      const entries = turn.take(all);
+      if (!fit) return show(entries);
+      // Text that must satisfy a schema is held until the end.
+      const [end] = entries.filter(isTerminal) as RunCompletedEntry[];
+      show(entries.filter((entry) => !isTerminal(entry) && !ofAnswer.has(entry.kind)));
+      if (end)
+        void fit(end).then((fitted) => {
+          if (session.open) show([fitted]);
+        });
+    };
+    const show = (entries: readonly StreamBody[]): void => {
+      let events = '';
+      for (const entry of entries) {
+        if (hasAsked) break;
+        if (entry.kind === 'question.asked') {
+          ask(entry);
+          break;
+        }
+        const { chunks, content, end } = turn.refuses(entry) ? frames.fail(refusedAnswer(entry)) : frames.take(entry);
+        events += lines(chunks);
+        if (content && firstContent) {
+          firstContent = false;
+          this.options.metrics.onFirstContent('chat', performance.now() - session.began);
+        }
+        if (!end) continue;
+        return finish(
+          events,
+          end.failure,
+          end.failure ? 'failed' : 'finished',
+          end.failure && goesOn.has(end.failure.code) ? 'goes on' : 'is over',
+        );
+      }
+      if (events !== '') sse.send(events);
+      if (!firstContent) this.options.probe?.reached('gateway', 'mid-stream', run.runId);
+    };
+    session.onLeft = () => close('disconnected');
+    session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
+    this.options.metrics.onStreamOpen('chat');
+    // A cached answer is sent in one piece with the head.
+    if (run.kept) response.cork();
+    sse.open(lines([frames.opening()]));
+    if (run.kept) {
+      take(run.kept);
+      return response.uncork();
+    }
+    const backlog = run.attached ? new Backlog<StreamEntry>() : null;
+    const viewer: Viewer = {
+      cursor: 0,
+      ready: () => sse.ready,
+      take: (entries, last) => take(backlog ? backlog.take(entries, viewer.cursor < last) : entries),
+      lost: (view) => take([completedOf(view)]),
+      failed: (error) => {
+        this.options.logger.error('a chat stream failed', { run: run.runId, error });
+        finish('', asFailure(error), 'failed', 'goes on');
+      },
+    };
+    following = this.hub.follow(run.runId, viewer, run.attached);
+  }
+
+  wait(response: Response, session: ChatSession, shown: Shown): void {
+    const { run, turn, frame, fit } = shown;
+    const finish = async (ended: RunCompletedEntry): Promise<void> => {
+      const end = fit ? await fit(ended) : ended;
+      if (!session.open) return;
+      session.end('is over');
+      this.sendAnswer(response, run.runId, frame, end);
+    };
+    const fail = (failure: Failure): void => {
+      if (!session.open) return;
+      session.end('goes on');
+      sendFailure(response, failure, this.limits.retryAfterS, true);
+    };
+    const ask = (entry: QuestionEntry): void => {
+      following?.stop();
+      this.asks(shown, entry).then(
+        ({ question, facts, usage }) => {
+          if (!session.open) return;
+          session.end('goes on');
+          response.setHeader('x-conclave-outcome', facts.outcome);
+          response.status(200).json(completion(frame, { content: question, finish: 'stop', usage, facts }));
+          this.note(run.runId, null);
+        },
+        (error: unknown) => fail(asFailure(error)),
+      );
+    };
+    const take = (entries: readonly StreamBody[]): void => {
+      for (const entry of turn.take(entries)) {
+        if (entry.kind === 'question.asked') return ask(entry);
+        if (turn.refuses(entry)) return fail(refusedAnswer(entry));
+        if (isTerminal(entry)) return void finish(entry);
+      }
+    };
+    let following: Following | null = null;
+    if (run.kept) return take(run.kept);
+    const viewer: Viewer = {
+      cursor: 0,
+      ready: () => session.open,
+      take,
+      lost: (view) => take([completedOf(view)]),
+      failed: (error) => {
+        this.options.logger.error('a chat answer failed', { run: run.runId, error });
+        session.end('goes on');
+        if (!response.headersSent) sendFailure(response, asFailure(error), this.limits.retryAfterS, true);
+      },
+    };
+    following = this.hub.follow(run.runId, viewer, run.attached);
+    response.once('close', () => following?.stop());
+  }
+
+  private sendAnswer(response: Response, runId: string, frame: ChunkFrame, end: RunCompletedEntry): void {
+    response.setHeader('x-conclave-cost', String(end.usage.cost));
+    response.setHeader('x-conclave-rounds', String(end.rounds));
+    response.setHeader('x-conclave-outcome', end.outcome);
+    if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') {
+      const failure = failureOf(end);
+      sendFailure(response, failure, this.limits.retryAfterS, true);
+      return this.note(runId, failure);
+    }
+    const annotations = citations(end.sources, end.answer);
+    response
+      .status(200)
+      .json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
+    this.note(runId, null);
+  }
+
+  private note(runId: string, failure: Failure | null): void {
+    this.options.probe?.note({
+      actor: 'gateway',
+      op: 'client',
+      phase: failure ? 'failed' : 'answered',
+      id: runId,
+      data: failure ? { code: failure.code } : undefined,
+    });
+  }
+}
+
+/** The failure of a turn whose answer came too late: the run has another one, or asks no longer. */
+const refusedAnswer = ({ reason }: { readonly reason: string }): Failure => new Failure('COMMAND_REJECTED', reason);
+
+const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+
+/** The terminal entry, from the stored run, when the stream no longer holds it. */
+const completedOf = (view: RunView): RunCompletedEntry => ({
+  kind: 'run.completed',
+  outcome: view.outcome ?? 'failed',
+  rule: view.rule,
+  reason: view.reason ?? '',
+  reasonCode: view.reasonCode ?? '',
+  answer: view.answer,
+  cutShort: view.cutShort,
+  sources: view.sources,
+  usage: view.usage.total ?? noUsage,
+  rounds: view.rounds.length,
+  failure: view.failure,
+});

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { ExpertProfile, TaskWish, Template } from '@conclave/contracts';
+import { canonicalJson } from '@conclave/loop';
+
+/** Who makes the calls of a fork: one model, or the models of a template, each in its part. */
+export type TodaysModels = { readonly kind: 'model'; readonly ref: string } | { readonly kind: 'template'; readonly template: Template };
+
+/** A recorded template as it was, but with other models and what is known of them today. */
+export function withModels(recorded: Template, today: TodaysModels, known: Pick<Template, 'prices' | 'contexts'>): Template {
+  const source = today.kind === 'template' ? today.template : allBy(today.ref);
+  const { planner, judge, experts } = source;
+  const profileOf = (category: string): Omit<ExpertProfile, 'prompt'> => experts[category] ?? experts['general'] ?? { t1: judge.models };
+  const content = {
+    ...recorded,
+    planner: { ...recorded.planner, models: planner.models },
+    judge: { models: judge.models },
+    experts: Object.fromEntries(Object.entries(recorded.experts).map(([name, { prompt }]) => [name, { ...profileOf(name), prompt }])),
+    prices: { ...recorded.prices, ...known.prices },
+    contexts: { ...recorded.contexts, ...known.contexts },
+  };
+  return { ...content, version: createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 16) };
+}
+
+const allBy = (ref: string): Pick<Template, 'planner' | 'judge' | 'experts'> => ({
+  planner: { models: [ref], prompt: null },
+  judge: { models: [ref] },
+  experts: {},
+});
+
+/** Models that a task of a recorded run asks under this template. */
+export function modelsOfTask({ spec: { capability }, tier }: TaskWish, { experts, judge }: Template): readonly string[] {
+  if (!capability.startsWith('expert.')) return judge.models;
+  const profile = experts[capability.slice('expert.'.length)] ?? experts['general'];
+  return (tier === 't2' ? profile?.t2 : undefined) ?? profile?.t1 ?? judge.models;
+}

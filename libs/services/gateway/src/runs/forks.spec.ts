@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ErrorBody, makeEvent, RunAccepted, RunFactList, RunView, StepRecorded } from '@conclave/contracts';
+import { research, runId as scriptedId, Scenario } from '@conclave/strategies/loop-suite';
+import { twoTenants, World } from '../__fixtures__/world.js';
+
+let world: World;
+let runId: string;
+/** Steps of the run on the log. */
+let steps: number;
+
+const a = { 'x-api-key': 'sk-a' };
+const b = { 'x-api-key': 'sk-b' };
+const get = (path: string, headers: Record<string, string> = a) => fetch(world.url + path, { headers });
+const fork = (body: unknown, headers: Record<string, string> = a, id = runId) => world.post(`/v1/runs/${id}/forks`, body, { headers });
+const refusal = async (response: Response) => {
+  const { error } = ErrorBody.parse(await response.json());
+  return { status: response.status, code: error.code, message: error.message, param: error.param };
+};
+
+/** A run with one round whose steps are on the log; `without` leaves some out. */
+async function recorded(without: readonly number[] = []): Promise<void> {
+  const response = await world.post('/v1/runs', { model: 'conclave', input: 'Who founded the mill?' }, { headers: a });
+  runId = RunAccepted.parse(await response.json()).id;
+  const run = new Scenario();
+  run.requested({}, { goal: 'Who founded the mill?' });
+  run.planned(0, [research('r', 'founder of the mill')]);
+  run.found('r', 'Ana founded the mill.');
+  run.judged('complete');
+  run.composed('Ana did [1].');
+  steps = run.audit.length;
+  await world.log.publish(
+    run.audit
+      .filter(({ version }) => !without.includes(version))
+      .map((data) => JSON.parse(JSON.stringify(data).replaceAll(scriptedId, runId)) as typeof data)
+      .map((data) => makeEvent(StepRecorded, { id: `${runId}/step/${data.version}`, runId, source: 'merger', time: data.now }, data)),
+  );
+}
+
+beforeEach(async () => {
+  world = await World.open({ keys: twoTenants });
+});
+afterEach(() => world.close());
+
+describe('the facts of a run', () => {
+  it('stand on the log with their steps, and are shown to its tenant alone', async () => {
+    await recorded();
+    const { data } = RunFactList.parse(await (await get(`/v1/runs/${runId}/facts`)).json());
+    expect(data[0]).toMatchObject({ step: 1, kind: 'RunStarted', sentence: expect.stringContaining('Who founded the mill?') });
+    expect(data.at(-1)).toMatchObject({ step: steps, kind: 'RunEnded' });
+    expect((await get(`/v1/runs/${runId}/facts`, b)).status).toBe(404);
+  });
+});
+
+describe('a fork', () => {
+  it('is accepted as a run of its own, with the facts of the other one and the models that are named', async () => {
+    await recorded();
+    const response = await fork({ step: 3, model: 'org/m:8b@fake' });
+    expect(response.status).toBe(202);
+    const accepted = RunAccepted.parse(await response.json());
+    expect(accepted).toMatchObject({ template: 'conclave', attached: false });
+    expect(accepted.id).not.toBe(runId);
+    const { data } = world.requested().at(-1)!;
+    expect(data).toMatchObject({
+      goal: 'Who founded the mill?',
+      caller: { tenant: 'a', actor: 'key_a' },
+      caching: null,
+      fork: { of: runId, step: 3 },
+      template: {
+        id: 'conclave',
+        planner: { models: ['org/m:8b@fake'] },
+        judge: { models: ['org/m:8b@fake'] },
+        experts: { general: { t1: ['org/m:8b@fake'] } },
+      },
+    });
+    expect(data.template.version).not.toBe(world.requested()[0]!.data.template.version);
+    expect(JSON.stringify(data.fork!.facts)).not.toContain(runId);
+    const view = RunView.parse(await (await get(`/v1/runs/${accepted.id}`)).json());
+    expect(view.fork).toMatchObject({ of: runId, step: 3 });
+  });
+
+  it("asks today's models of the template where none is named", async () => {
+    await recorded();
+    expect((await fork({ step: 1 })).status).toBe(202);
+    expect(world.requested().at(-1)!.data.template.planner.models).toEqual(['m@fake']);
+  });
+
+  it('is begun once by a repeat with the same Idempotency-Key', async () => {
+    await recorded();
+    const keyed = { ...a, 'idempotency-key': 'once' };
+    const [first, second] = [await fork({ step: 2 }, keyed), await fork({ step: 2 }, keyed)].map((response) => response.json());
+    expect(RunAccepted.parse(await first)).toMatchObject({ attached: false });
+    expect(RunAccepted.parse(await second)).toMatchObject({ id: RunAccepted.parse(await first).id, attached: true });
+    expect(world.runs()).toHaveLength(2);
+  });
+
+  it('is refused to other tenants, and for a run that is unknown', async () => {
+    await recorded();
+    for (const response of [await fork({ step: 1 }, b), await fork({ step: 1 }, a, 'run_unknown000'), await fork({ step: 1 }, a, 'x')])
+      expect(await refusal(response)).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+    expect(world.runs()).toHaveLength(1);
+  });
+
+  it('is refused with the steps that there are', async () => {
+    await recorded();
+    const said = async (body: unknown) => (await refusal(await fork(body))).message;
+    expect(await said({ step: steps + 1 })).toMatch(`It has ${steps} steps, so there is no step ${steps + 1}.`);
+    expect(await said({ step: steps })).toMatch(`It ended in step ${steps}: choose one from 1 to ${steps - 1}.`);
+    for (const step of [0, -1, 1.5, '2', undefined])
+      expect(await refusal(await fork({ step }))).toMatchObject({ status: 400, code: 'REQUEST_INVALID', param: 'step' });
+    expect(await refusal(await fork({ step: 1, model: 'nobody' }))).toMatchObject({ status: 404, code: 'model_not_found' });
+    expect(world.runs()).toHaveLength(1);
+  });
+
+  it('is refused where steps before it are missing, and where none is on the log', async () => {
+    await recorded([2]);
+    expect(await refusal(await fork({ step: 3 }))).toMatchObject({
+      status: 409,
+      code: 'FORK_REFUSED',
+      message: expect.stringMatching(/Its step 2 is no longer on the log/),
+    });
+    expect((await fork({ step: 1 })).status).toBe(202);
+    const started = await world.post('/v1/runs', { model: 'conclave', input: 'Another one?' }, { headers: a });
+    const other = RunAccepted.parse(await started.json()).id;
+    expect((await refusal(await fork({ step: 1 }, a, other))).message).toMatch(/None of its steps is on the log/);
+  });
+});

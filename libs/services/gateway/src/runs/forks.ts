@@ -1,0 +1,135 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Caller, Failure, type ForkRequest, type RunFactList, type StepRecorded, type Template } from '@conclave/contracts';
+import { forkAfter, type RecordedStep, toldFacts } from '@conclave/loop';
+import { EVENT_LOG, type EventLog } from '@conclave/ports';
+import { knownStrategy, strategyOf } from '@conclave/strategies';
+import { ModelDirectory } from '../models/model-directory.js';
+import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import type { CheckedFork } from './acceptance.js';
+import { modelsOfTask, type TodaysModels, withModels } from './fork-models.js';
+import { RunDirectory } from './run-directory.js';
+
+/** Runs as the log holds them: their facts, and what a run begins with that takes one of them up. */
+@Injectable()
+export class Forks {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(RunDirectory) private readonly runs: RunDirectory,
+    @Inject(ModelDirectory) private readonly models: ModelDirectory,
+  ) {}
+
+  /** Every fact of a run of the caller's tenant, in order. Throws RUN_NOT_FOUND. */
+  async facts(id: string, caller: Caller): Promise<RunFactList> {
+    const { runId } = await this.runs.header(id, caller);
+    const steps = await this.stepsOf(runId);
+    return {
+      object: 'list',
+      runId,
+      data: steps.flatMap((step) => toldFacts(step).map((fact) => ({ step: step.version, at: step.now, ...fact }))),
+    };
+  }
+
+  /**
+   * What a fork of this run after this step begins with. Throws RUN_NOT_FOUND, MODEL_NOT_FOUND, PROVIDER_UNREACHABLE, and FORK_REFUSED with
+   * the steps that can be named, or with what is missing.
+   */
+  async checked(id: string, caller: Caller, { step, model }: ForkRequest): Promise<Pick<CheckedFork, 'template' | 'caller' | 'begins'>> {
+    const { runId, data: recorded } = await this.runs.header(id, caller);
+    if (!knownStrategy(recorded.template.strategy)) throw refused(`There is no strategy ${recorded.template.strategy} any more.`);
+    const steps = whole(await this.stepsOf(runId), step);
+    const today = await this.modelsFor(recorded.template, model ?? null);
+    const known = await this.knownOfModels();
+    const template = withModels(recorded.template, today, known);
+    const take = (newId: string) =>
+      forkAfter(steps, {
+        ...{ of: runId, runId: newId, strategies: strategyOf },
+        modelsOf: (wish) => modelsOfTask(wish, template),
+      });
+    if (taken(() => take(runId)) === null)
+      throw refused(
+        step === 1
+          ? 'It ended in its first step, so nothing follows that could be done differently.'
+          : `It ended in step ${step}: choose one from 1 to ${step - 1}.`,
+      );
+    const { goal, conversation, system, limits, answer, attachments, skill, complexity, children } = recorded;
+    return {
+      template,
+      caller,
+      begins: (newId) => ({
+        ...{ goal, conversation, system, limits, answer, attachments, skill, complexity },
+        ...(children ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) } : {}),
+        // What it answers is a trial: no cache answers it, and none is filled by it.
+        caching: null,
+        fork: take(newId)!,
+      }),
+    };
+  }
+
+  /** Recorded steps of a run, in order, each once. */
+  private async stepsOf(runId: string): Promise<readonly RecordedStep[]> {
+    const steps = new Map<number, RecordedStep>();
+    for await (const { event } of this.log.read('audit', runId))
+      if (event?.type === 'StepRecorded' && event.runId === runId)
+        steps.set((event as StepRecorded).data.version, (event as StepRecorded).data);
+    return [...steps.values()].sort((a, b) => a.version - b.version);
+  }
+
+  private async modelsFor(recorded: Template, model: string | null): Promise<TodaysModels> {
+    try {
+      return await this.models.named(model ?? recorded.id);
+    } catch (error) {
+      if (model !== null || !(error instanceof Failure) || error.code !== 'MODEL_NOT_FOUND') throw error;
+      const why = `The template ${recorded.id} is no longer offered. Name a model for its calls, or a template whose models make them.`;
+      throw new Failure('FORK_REFUSED', why, { param: 'model', cause: error });
+    }
+  }
+
+  private childModels({ id }: Template, today: TodaysModels): TodaysModels {
+    const template = today.kind === 'model' ? undefined : this.options.catalogue.templates().find((other) => other.id === id);
+    return template ? { kind: 'template', template } : today;
+  }
+
+  /** Prices and context lengths that today's templates and model servers name. */
+  private async knownOfModels(): Promise<Pick<Template, 'prices' | 'contexts'>> {
+    const listed = await this.models.models();
+    const templates = this.options.catalogue.templates();
+    return {
+      prices: Object.assign(
+        {},
+        ...listed.map(({ ref, price }) => (price ? { [ref]: price } : {})),
+        ...templates.map(({ prices }) => prices),
+      ),
+      contexts: Object.assign(
+        {},
+        ...listed.map(({ ref, context }) => (context ? { [ref]: context } : {})),
+        ...templates.map(({ contexts }) => contexts),
+      ),
+    };
+  }
+}
+
+const refused = (why: string): Failure => new Failure('FORK_REFUSED', why, { param: 'step' });
+
+/** The steps up to this one. Throws FORK_REFUSED where one is missing. */
+function whole(steps: readonly RecordedStep[], step: number): readonly RecordedStep[] {
+  const last = steps.at(-1)?.version ?? 0;
+  if (last === 0) throw refused('None of its steps is on the log: it has not begun, or they have expired.');
+  if (step > last) throw refused(`It has ${last} ${last === 1 ? 'step' : 'steps'}, so there is no step ${step}.`);
+  const upTo = steps.filter(({ version }) => version <= step);
+  const gap = upTo.findIndex(({ version }, index) => version !== index + 1);
+  if (gap >= 0 || upTo.length < step) throw refused(`Its step ${(gap < 0 ? upTo.length : gap) + 1} is no longer on the log.`);
+  return upTo;
+}
+
+/** Throws FORK_REFUSED where the recorded facts cannot be read by this version. */
+function taken<T>(take: () => T): T {
+  try {
+    return take();
+  } catch (error) {
+    throw new Failure('FORK_REFUSED', 'Its facts were recorded by another version and cannot be read by this one.', { cause: error });
+  }
+}
+
+const mapValues = <V>(values: Readonly<Record<string, V>>, map: (value: V) => V): Record<string, V> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));

@@ -8,20 +8,23 @@ FROM ${BASE} AS build
 WORKDIR /src
 COPY . .
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node tools/build.mjs apps
+RUN node deploy/runtime-packages.mjs /runtime \
+  && mkdir /runtime/node_modules/@conclave && ln -s ../../apps/precision-tools /runtime/node_modules/@conclave/app-precision-tools
 
 # Exact mathematics: one version of SymPy, in an environment of its own without pip.
 FROM ${BASE} AS sympy
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv && python3 -m venv /opt/sympy \
-  && /opt/sympy/bin/pip install --no-cache-dir sympy==1.14.0 mpmath==1.3.0 && /opt/sympy/bin/pip uninstall -y pip
+  && /opt/sympy/bin/pip install --no-cache-dir sympy==1.14.0 mpmath==1.3.0 && /opt/sympy/bin/pip uninstall -y pip setuptools \
+  && find /opt/sympy -type d -name tests -prune -exec rm -rf {} +
 
 FROM ${BASE}
-RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends python3 && apt-get clean && rm -rf /var/lib/apt/lists/*
 COPY --from=sympy /opt/sympy /opt/sympy
 # The first python3 of the path is where mathematics looks for SymPy.
 ENV PATH=/opt/sympy/bin:$PATH
 WORKDIR /app
 COPY --from=build /src/package.json ./
-COPY --from=build /src/node_modules ./node_modules
+COPY --from=build /runtime/node_modules ./node_modules
 COPY --from=build /src/apps/precision-tools/package.json ./apps/precision-tools/
 COPY --from=build /src/dist ./dist
 # Programs are compiled here once, and never at a start: files with a digest in their names do nothing but define.

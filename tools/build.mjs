@@ -24,14 +24,7 @@ const dist = inRoot('dist');
 const record = join(dist, '.build.json');
 const leanPackagesFile = inRoot('tools/lean-packages.mjs');
 /** Optional packages of Nest, not installed here. */
-const optional = [
-  '@nats-io/transport-node',
-  '@nestjs/websockets',
-  'amqp-connection-manager',
-  'class-transformer',
-  'class-validator',
-  'mqtt',
-];
+const optional = '@nats-io/transport-node @nestjs/websockets amqp-connection-manager class-transformer class-validator mqtt'.split(' ');
 export const programOptions = {
   absWorkingDir: workspaceRoot,
   bundle: true,

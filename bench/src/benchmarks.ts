@@ -6,6 +6,7 @@ import { shortBesideLongTasks } from './short-beside-long-tasks/short-beside-lon
 import { timeToFirstToken } from './time-to-first-token/time-to-first-token.js';
 import { cancelToUpstream } from './cancel-to-upstream/cancel-to-upstream.js';
 import { answerFromCache } from './answer-from-cache/answer-from-cache.js';
+import { subTopicsAtOnce } from './sub-topics-at-once/sub-topics-at-once.js';
 import { processorTimeOfAStart } from './processor-time-of-a-start/processor-time-of-a-start.js';
 import type { Benchmark } from './benchmark.js';
 
@@ -20,5 +21,6 @@ export const benchmarks: readonly Benchmark[] = [
   cancelToUpstream,
   answerFromCache,
   memoryOverTime,
+  subTopicsAtOnce,
   processorTimeOfAStart,
 ];

@@ -25,6 +25,13 @@ describe('npm run bench without servers', () => {
     expect(code).toBe(0);
   }, 60_000);
 
+  it('measures B12 with exactly the calls that four sub-topics need', async () => {
+    const { code, text } = await runBench(['B12', '--quick']);
+    expect(text).toMatch(/model calls, .*: 6:\n\s+RATIO 1\.000x .*: met/);
+    expect(text).toMatch(/wall time, .*\n\s+RATIO [\d.]+x .*target <= 1\.2 x: (met|NOT MET)/);
+    expect(code).toBe(0);
+  }, 60_000);
+
   it.each(['planner', 'experts', 'merger', 'graph-ingest', 'gateway'])(
     'lets %s import at most 2 MB before its configuration is read',
     (app) => {
@@ -36,7 +43,7 @@ describe('npm run bench without servers', () => {
   it('lists the known benchmarks for an unknown one, and names no host', async () => {
     const { code, text } = await runBench(['B99']);
     expect(text).toContain('There is no benchmark B99');
-    for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10', 'B13']) expect(text).toContain(id);
+    for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10', 'B12', 'B13']) expect(text).toContain(id);
     expect(code).toBe(2);
   });
 });

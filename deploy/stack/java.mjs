@@ -94,6 +94,7 @@ export function keepClassArchive(name, folder) {
   if (!existsSync(written)) return;
   const archive = archiveOf(name);
   if (!existsSync(archive)) {
+    mkdirSync(path.dirname(archive), { recursive: true });
     const incoming = `${archive}.${process.pid}`;
     copyFileSync(written, incoming);
     renameSync(incoming, archive);

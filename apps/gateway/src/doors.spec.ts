@@ -107,6 +107,8 @@ describe('the authentication of a gateway', () => {
     expect(refused({ yaml: `${keys}\naccess: open`, variables: ann })).toContain('`access: open` and `keys` are both set');
     expect(refused({ yaml: 'access: everybody' })).toContain('access');
     expect(refused({ yaml: 'allowed_hosts: ["http://x"]' })).toContain('allowed_hosts');
+    for (const origin of ['*', 'chat.example.org', 'https://chat.example.org/', 'https://chat.example.org:443', 'null'])
+      expect(refused({ yaml: `cors_origins: ["${origin}"]` })).toContain('cors_origins');
     expect(refused({ variables: { CONCLAVE_ADMIN_KEY_FILE: '/dev/null/admin.key' } })).toContain('/dev/null/admin.key');
   });
 });

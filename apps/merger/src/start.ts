@@ -1,6 +1,6 @@
 import { runProcess } from '@conclave/host';
 import type { OpenProbe } from '@conclave/platform';
-import { LearningModule, MergerModule } from '@conclave/service-merger';
+import { LearningModule, MergerModule, webhookService } from '@conclave/service-merger';
 
 /** Runs the service until a signal ends it. Only tests pass a probe. */
 export async function start(openProbe?: OpenProbe): Promise<void> {
@@ -11,7 +11,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: () => ['judge'],
-    also: { learning: () => LearningModule.register() },
+    also: { learning: () => ({ module: LearningModule.register() }), webhooks: webhookService },
     module: ({ configuration, environment }) =>
       MergerModule.register({
         storePrompts: configuration.store_prompts,

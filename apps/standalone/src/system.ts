@@ -14,7 +14,7 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule, runFolding } from '@conclave/service-merger';
+import { LearningModule, MergerModule, runFolding, webhookService } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 
 export interface OpenSystemOptions {
@@ -88,6 +88,11 @@ export async function openSystem({ loaded, observers, doors, localServers }: Ope
       });
       served.push(one);
       shutdown.add(service, () => one.close());
+    }
+    const webhooks = webhookService(loaded);
+    if (webhooks) {
+      const one = await serve({ service: 'webhooks', ...webhooks, ports, observers, process: { id: identity.id, classes: [] }, graceMs });
+      shutdown.add('webhooks', () => one.close());
     }
     const options = { loaded, ports, observers, doors, processId: identity.id };
     const catalogue = await openTemplates(options);

@@ -53,7 +53,7 @@ async function stream(response: ServerResponse, role: ScriptedRole, workMs: numb
     send({ content: ' ' });
   }
   await after(left, response);
-  if (role === 'planner' || role === 'expert') send({ content: hang === role ? ' ' : wholeReply[role] });
+  if (role in wholeReply) send({ content: hang === role ? ' ' : wholeReply[role as keyof typeof wholeReply] });
   else send({ content: stampedToken(0, monotonicMs()) });
   if (hang === role) return;
   if (role === 'composer' || role === 'direct') {

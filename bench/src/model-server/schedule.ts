@@ -1,7 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import type { Message } from '../committee/replies.js';
 
-export type ScriptedRole = 'planner' | 'expert' | 'composer' | 'direct';
+export type ScriptedRole = 'planner' | 'expert' | 'composer' | 'decomposer' | 'topicReader' | 'direct';
 
 /** How the fake model answers: fixed latencies in milliseconds. */
 export interface Schedule {
@@ -23,11 +23,21 @@ export function scriptedRole(messages: readonly Message[]): ScriptedRole {
     .join('\n');
   if (text.includes(marks.roles.planner)) return 'planner';
   if (text.includes(marks.roles.composer)) return 'composer';
+  if (text.includes(marks.roles.decomposer)) return 'decomposer';
+  if (text.includes(marks.roles.topicReader)) return 'topicReader';
   return text.includes(marks.roles.expert('general')) ? 'expert' : 'direct';
 }
+
+/** Names that a question is split into, each of which is the title of a document. */
+export const subTopics = ['Marvane', 'Tollick', 'Ruseth', 'Ondrell'] as const;
 
 /** Replies of calls that are not streamed to the client; streamed ones consist of stamped tokens. */
 export const wholeReply = {
   planner: JSON.stringify({ tasks: [{ id: 'x1', task: 'answer the question', capability: 'expert.general', needs: [] }] }),
   expert: 'The answer is known.\nFINDING: The answer is known.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none',
-} as const;
+  decomposer: JSON.stringify({
+    topics: subTopics.map((topic) => ({ topic, query: `pigment ${topic}`, collections: [] })),
+    synthesis: 'merge',
+  }),
+  topicReader: JSON.stringify({ facts: [{ fact: 'It is ground from stone.', source: 1 }] }),
+} as const satisfies Partial<Record<ScriptedRole, string>>;

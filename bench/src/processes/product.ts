@@ -18,6 +18,9 @@ export interface ProductOptions {
   readonly flags?: readonly string[];
   /** Whether the caches may answer; otherwise every request is a run, even a repeated one. */
   readonly answersFromMemory?: boolean;
+  /** Templates beside the one of every benchmark, and other top-level settings. */
+  readonly templates?: Readonly<Record<string, object>>;
+  readonly settings?: object;
   /** Variables for the process of an app. */
   readonly envOf?: (app: string) => Readonly<Record<string, string>>;
 }
@@ -39,7 +42,7 @@ export const portNameOf = (app: string): 'PORT' | 'ADMIN_PORT' => (app === 'gate
 const readyWithinMs = 90_000;
 
 /** conclave.yaml with the fake model and one template. */
-export const configuration = (modelUrl: string, rest: object, caching = false): object => ({
+export const configuration = (modelUrl: string, rest: object, caching = false, templates: object = {}): object => ({
   providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64, timeout_s: 600 } },
   models: { [directModel]: { context: 32_768 } },
   templates: {
@@ -53,6 +56,7 @@ export const configuration = (modelUrl: string, rest: object, caching = false): 
       refine_rounds: 0,
       caches: { answer: caching, semantic: caching, plan: caching, search: caching },
     },
+    ...templates,
   },
   ...rest,
 });
@@ -79,8 +83,16 @@ const cleared = Object.fromEntries(
   ].map((name) => [name, undefined]),
 );
 
-export async function startEmbedded({ modelUrl, scratch, envOf, answersFromMemory, ...rest }: ProductOptions): Promise<Product> {
-  const home = scratch.home('embedded', configuration(modelUrl, {}, answersFromMemory));
+export async function startEmbedded({
+  modelUrl,
+  scratch,
+  envOf,
+  answersFromMemory,
+  templates,
+  settings = {},
+  ...rest
+}: ProductOptions): Promise<Product> {
+  const home = scratch.home('embedded', configuration(modelUrl, settings, answersFromMemory, templates));
   const running = await launch({ app: 'standalone', home, portName: 'PORT', env: envOf?.('standalone'), ...rest });
   return { url: `http://127.0.0.1:${running.port}/v1`, processes: [running] };
 }

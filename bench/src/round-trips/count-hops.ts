@@ -4,7 +4,7 @@ import { holdProcessLease, openShutdown, serve } from '@conclave/platform';
 import { nextRunId, requestOf } from '../committee/run-starter.js';
 import { committeeServices, observersLikeInProduction, services } from '../committee/services.js';
 import { instantModels } from '../committee/instant-models.js';
-import { RedisMonitor } from './redis-monitor.js';
+import { RedisMonitor, type SeenCommand } from './redis-monitor.js';
 import { SteppedLog } from './stepped-log.js';
 
 /** One handled record with its requests to the store. */
@@ -50,25 +50,27 @@ export async function countHops(redisUrl: string): Promise<readonly CountedHop[]
       shutdown.add(service, () => running.close());
     }
     let marks = 0;
-    const sinceLast = async (): Promise<readonly string[]> => {
+    const sinceLast = (): Promise<readonly SeenCommand[]> => {
       marks += 1;
       const mark = `counted-${marks}`;
-      const seen = await monitor.until(mark, () => state.hints.publish(mark, ''));
-      return seen
-        .filter(({ name, first }) => !byTheClock.has(name) && !untimely.has(name) && !loadChannel.test(first))
-        .map(({ name }) => name);
+      return monitor.until(mark, () => state.hints.publish(mark, ''));
     };
+    const tripsOf = (seen: readonly SeenCommand[]): readonly string[] =>
+      seen
+        .filter(({ first }) => !loadChannel.test(first))
+        .map((command) => monitor.nameOfSeen(command))
+        .filter((name) => !byTheClock.has(name) && !untimely.has(name));
     const run = async (): Promise<readonly CountedHop[]> => {
       const header = requestOf(nextRunId());
       await state.runs.accept({ header, retryKey: null, openLimit: 1_000 });
       await log.publish([header]);
       await sinceLast();
-      const counted: CountedHop[] = [];
+      const seen: { readonly hop: string; readonly commands: readonly SeenCommand[] }[] = [];
       for (let hop = log.next(); hop; hop = log.next()) {
         await hop.take();
-        counted.push({ hop: nameOf(hop.group, hop.event), trips: await sinceLast() });
+        seen.push({ hop: nameOf(hop.group, hop.event), commands: await sinceLast() });
       }
-      return counted;
+      return seen.map(({ hop, commands }) => ({ hop, trips: tripsOf(commands) }));
     };
     await run();
     return await run();

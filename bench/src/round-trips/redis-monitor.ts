@@ -50,6 +50,11 @@ export class RedisMonitor {
     return before;
   }
 
+  /** The name as known by now: a script that is new to the server is asked for by its hash first, and its source comes after. */
+  nameOfSeen({ name, first }: SeenCommand): string {
+    return name === 'evalsha' ? (this.names.get(first) ?? name) : name;
+  }
+
   close(): void {
     this.socket.destroy();
   }

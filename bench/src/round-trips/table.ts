@@ -13,7 +13,6 @@ interface CountedKind {
 const apart: readonly string[] = ['append-entries'];
 
 const task = { 'begin-step': 1, 'finish-step': 1 };
-const plan = { ...task, 'is-started': 1, 'find-cancelled': 1 };
 const step = { 'write-step': 1 };
 
 /** The table. Update it when the requests of a hop change. */
@@ -31,8 +30,8 @@ export const countedKinds: readonly CountedKind[] = [
     trips: { ...task, 'append-entries': 3 },
     atMost: 2,
   },
-  { hop: 'planner: PlanRequested', what: 'the first plan', trips: { ...plan, 'read-run': 1, 'append-entries': 2 }, atMost: 5 },
-  { hop: 'planner: GapDetected', what: 'a plan for a gap', trips: { ...plan, 'read-header': 1, 'append-entries': 2 }, atMost: 5 },
+  { hop: 'planner: PlanRequested', what: 'the first plan', trips: { ...task, 'append-entries': 2 }, atMost: 2 },
+  { hop: 'planner: GapDetected', what: 'a plan for a gap', trips: { ...task, 'append-entries': 2 }, atMost: 2 },
   { hop: 'merger: PlanRequested', what: 'the first step of a run', trips: step, atMost: 1 },
   { hop: 'merger: PlanCreated', what: 'a step that takes a plan', trips: step, atMost: 1 },
   { hop: 'merger: ResultReady', what: 'a step that takes a result', trips: step, atMost: 1 },

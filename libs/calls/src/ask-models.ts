@@ -10,7 +10,7 @@ import {
 } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { userInputsText, withUserInputs } from '@conclave/strategies';
-import type { CallEnd, AskedMessage, Calls, FillIn } from './calls.js';
+import type { CallEnd, AskedMessage, Calls, FillIn, Wanted } from './calls.js';
 import type { Prices } from './usage.js';
 
 export interface ModelQuestion {
@@ -42,6 +42,8 @@ export interface ModelQuestion {
   readonly signal: AbortSignal;
   /** Asked for a finished run, to learn from it. */
   readonly afterRun?: boolean;
+  /** Asked for each call that is begun; absent if all are wanted. */
+  readonly wanted?: Wanted;
   /** Maximum number of calls that earlier questions of the same owner made. */
   readonly firstIndex?: number;
   /**
@@ -136,6 +138,7 @@ export async function askModels(maker: Calls, question: ModelQuestion): Promise<
       prices: question.prices,
       signal: question.signal,
       ...(question.afterRun ? { afterRun: true } : {}),
+      ...(question.wanted ? { wanted: question.wanted } : {}),
       onBegun: (journalAttempt) => {
         current = streamAttempt(journalAttempt);
         return question.onBegun?.(current, model, room.messages, tried === 0 ? null : failure);

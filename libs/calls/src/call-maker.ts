@@ -193,10 +193,11 @@ export class CallMaker implements Calls {
     const elapsed = (): number => Math.round(performance.now() - from);
     // Subscribes before the first check, which happens when the step begins: a cancel in between is noticed.
     const watch = await this.cancels.open(call.afterRun ? [] : [call.runId, call.owner], call.signal);
+    const withState = call.wanted?.withState === true;
     let begun: Begun;
     try {
       // A lost reply may have begun the step: until this process knows, every process would find it busy.
-      begun = await retryDuringOutage(() => state.journal.begin({ ...beginning, flags: watch.flags }), this.closing.signal);
+      begun = await retryDuringOutage(() => state.journal.begin({ ...beginning, flags: watch.flags, withState }), this.closing.signal);
     } catch (error) {
       watch.stop();
       throw error;
@@ -214,6 +215,7 @@ export class CallMaker implements Calls {
     let reply: ModelReply | null = null;
     let failure: FailureNote | null = null;
     let cancelled = false;
+    let wanted = true;
     let usage: Usage = noUsage;
     try {
       await watch.look(begun.flagged);
@@ -224,7 +226,8 @@ export class CallMaker implements Calls {
       }
       if (!begun.repeated && attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
       startedAt = await state.now();
-      if (watch.cancelled()) throw new Failure('CALL_CANCELLED');
+      wanted = watch.cancelled() || (await this.isWanted(call, begun.state));
+      if (watch.cancelled() || !wanted) throw new Failure('CALL_CANCELLED');
       await call.onBegun?.(attempt);
       probe.note({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
       reply = await perform({
@@ -246,7 +249,7 @@ export class CallMaker implements Calls {
       usage = usageOf(reply, call.prices[name]);
     } catch (error) {
       if (error instanceof Overtaken) return { kind: 'busy', retryInMs: 250 };
-      cancelled = watch.cancelled();
+      cancelled = watch.cancelled() || !wanted;
       const handedBack = call.signal.aborted;
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. The next owner of the record begins
@@ -281,6 +284,13 @@ export class CallMaker implements Calls {
     this.crash('reply-ordered', call);
     await reachedDurably(this.parts.probe, state, service, 'after-call', call.owner);
     return this.ended(call, said.stored, attempt, false);
+  }
+
+  /** `found`: the state of the run as the journal saw it; undefined if it did not look. */
+  private async isWanted({ runId, wanted }: JournalledCall, found: unknown): Promise<boolean> {
+    if (!wanted) return true;
+    if (!wanted.withState || found !== undefined) return wanted.is(found ?? null);
+    return wanted.is((await this.parts.state.runs.read(runId))?.state ?? null);
   }
 
   /** Records the end in the history once a death can no longer undo it; until then the call is in flight. */

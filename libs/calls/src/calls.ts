@@ -24,8 +24,18 @@ export interface JournalledCall {
   readonly signal: AbortSignal;
   /** Made for a finished run, to learn from it: the end or cancel of the run does not stop it; only `signal` does. */
   readonly afterRun?: boolean;
+  /** Absent if it is wanted for as long as it is not cancelled. */
+  readonly wanted?: Wanted;
   readonly onBegun?: (attempt: number) => void | Promise<void>;
   readonly onContent?: (text: string) => void;
+}
+
+/** Whether a call that was just begun is still wanted. One that is not is never made, and ends as if it were cancelled. */
+export interface Wanted {
+  /** Whether `is` wants to know the state of the run. */
+  readonly withState: boolean;
+  /** `state`: of the run, null if it has none or nobody asked for it. */
+  is(state: unknown): boolean;
 }
 
 export type CallEnd =

@@ -12,7 +12,19 @@ export interface Try {
 }
 
 type OfQuestion =
-  'runId' | 'owner' | 'purpose' | 'models' | 'contexts' | 'deadline' | 'calls' | 'tokens' | 'cost' | 'prices' | 'signal' | 'userInputs';
+  | 'runId'
+  | 'owner'
+  | 'purpose'
+  | 'models'
+  | 'contexts'
+  | 'deadline'
+  | 'calls'
+  | 'tokens'
+  | 'cost'
+  | 'prices'
+  | 'signal'
+  | 'userInputs'
+  | 'wanted';
 
 /** The asker's limits over all tries: `calls`, `tokens` and `cost` include re-asks. */
 export interface AskOptions extends Pick<ModelQuestion, OfQuestion> {

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { checkData, trustData } from './data-check.js';
 import { Failure } from './failure.js';
 
-/** Senders and receivers of events. `transport` and `learning` run inside other processes. */
-export const services = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'transport', 'learning', 'replay'] as const;
+/** Senders and receivers of events. `transport`, `learning` and `webhooks` run inside other processes. */
+export const services = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'transport', 'learning', 'webhooks', 'replay'] as const;
 export type Service = (typeof services)[number];
 
 export interface EventSpec<T extends string = string, S extends z.ZodType = z.ZodType> {

@@ -49,7 +49,7 @@ function operationOf(route: Route): Record<string, unknown> {
       : {}),
     responses: {
       [String(route.status)]: { description: route.summary, content: contentOf(route) },
-      default: { description: 'A failure', content: { 'application/json': { schema: reference('ErrorBody') } } },
+      default: { description: 'A failure', content: { 'application/json': { schema: reference(route.error?.name ?? 'ErrorBody') } } },
     },
     ...(route.open ? { security: [] } : {}),
   };
@@ -64,6 +64,7 @@ export function openApiDocument(version: string): Record<string, unknown> {
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
     if (route.request) schemas[route.request.name] = schemaOf(route.request.schema, 'input');
     if ('schema' in route.response) schemas[route.response.name] = schemaOf(route.response.schema, 'output');
+    if (route.error) schemas[route.error.name] = schemaOf(route.error.schema, 'output');
     if (route.events) schemas[route.events.name] = schemaOf(route.events.schema, 'output');
   }
   return {

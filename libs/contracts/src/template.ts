@@ -17,7 +17,10 @@ export const ModelRef = z
 export const RunLimits = z.object({
   wall_time_s: z.number().positive().describe('seconds from acceptance to the terminal event'),
   model_calls: z.int().positive().describe('model calls, failed ones too'),
-  prompt_tokens: z.int().positive().describe('context guard: prompt tokens summed over every model call of the run'),
+  prompt_tokens: z
+    .int()
+    .positive()
+    .describe('context guard: prompt tokens summed over every model call of the run; each child run has its own'),
   tokens: z.int().positive().describe('prompt and completion tokens summed over every model call'),
   cost: z.number().positive().nullable().describe('currency units, null if the models have no price'),
   concurrent_tasks: z.int().positive().describe('tasks of one run that are open at the same time'),
@@ -71,6 +74,11 @@ export const Template = z.object({
   capabilities: z.array(z.string()).describe('evidence capabilities offered to the planner, such as `research`'),
   tools: z.array(ToolOffer).optional().describe('tools that `mcp` tasks may name'),
   collections: z.array(CollectionOffer).optional().describe('document collections that may be searched'),
+  client_tools: z
+    .enum(['ask_first', 'pass_through'])
+    .optional()
+    .describe('what happens to tools that a client offers; absent: they are ignored'),
+  tool_model: ModelRef.optional().describe('model that gets the tools of clients'),
   policies: CapabilityPolicies.optional().describe('policies of capabilities and tools by name; absent: the defaults'),
   complexity: z.enum(['auto', 'trivial', 'moderate', 'complex']).optional().describe('fixed level, or `auto`; absent: moderate'),
   thinking: z.boolean().optional().describe('a thinking step before the synthesis of complex questions'),

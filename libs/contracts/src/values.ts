@@ -198,6 +198,19 @@ export type Verdict = z.infer<typeof Verdict>;
 export const FailureNote = z.object({ code: z.string(), message: z.string(), retriable: z.boolean() });
 export type FailureNote = z.infer<typeof FailureNote>;
 
+/** Name of a webhook that the operator configured. */
+export const WebhookName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
+  .meta({ expected: 'a name of letters, digits, `_` and `-`' });
+
+/** Where the end of a run is delivered. What it takes to get there is looked up at the delivery: no event holds a secret. */
+export const DeliveryTarget = z.union([
+  z.object({ webhook: WebhookName.describe('webhook of the configuration') }),
+  z.object({ url: z.url().describe('address that the client gave') }),
+]);
+export type DeliveryTarget = z.infer<typeof DeliveryTarget>;
+
 export const Caller = z.object({
   tenant: z.string().describe('tenant every id of this run belongs to'),
   actor: z.string().describe('who asked: a key fingerprint, never the key'),

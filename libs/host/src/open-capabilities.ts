@@ -3,12 +3,14 @@ import { dirname, join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import { countedReranker, type Loaded, type Metrics, type Ports } from '@conclave/platform';
-import type { Embedder, Reranking, Rerankings, Vectors } from '@conclave/ports';
+import type { Embedder, Reranking, Rerankings, Vectors, WebhookSender } from '@conclave/ports';
 import type { Keep } from './cluster.js';
 import { providerOf } from './open-models.js';
 import type { OpenPortsOptions, AppName } from './opening.js';
 
-export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder' | 'rerankings'>>;
+export type Capabilities = Required<
+  Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder' | 'rerankings' | 'webhooks'>
+>;
 
 /** Capabilities by service; each starts on first use. */
 const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
@@ -19,6 +21,7 @@ const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
   vectors: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
   embedder: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
   rerankings: ['experts', 'standalone'],
+  webhooks: ['gateway', 'merger', 'standalone'],
 };
 
 /** Opens the ports for a service's capabilities. */
@@ -57,7 +60,18 @@ export async function openCapabilities(
     vectors,
     embedder: vectors ? keep(await openEmbedder(loaded)) : null,
     rerankings: uses('rerankings') ? await openRerankings(loaded, metrics, keep) : { research: null, collections: null },
+    webhooks: uses('webhooks') ? await openWebhooks(loaded) : null,
   };
+}
+
+/** Null if no webhook is configured and clients may name none. Throws CONFIGURATION_INVALID. */
+async function openWebhooks({ configuration, secrets }: Loaded): Promise<WebhookSender | null> {
+  const { webhooks, webhook_delivery: delivery } = configuration;
+  const { client_hosts: clientHosts, timeout_s: seconds } = delivery;
+  if (Object.keys(webhooks).length === 0 && clientHosts.length === 0) return null;
+  const addresses = Object.entries(webhooks).flatMap(([name, { url = secrets.webhooks[name]?.url }]) => (url === undefined ? [] : [url]));
+  const { openWebhookSender } = await import('@conclave/adapter-documents');
+  return openWebhookSender({ operatorHosts: addresses.map((url) => new URL(url).host), clientHosts, timeoutMs: seconds * 1_000 });
 }
 
 /** Null if processes cannot share vectors: a cluster without ChromaDB. */

@@ -53,9 +53,12 @@ export function providerOf({ configuration, secrets }: Loaded, name: string, nat
   if (!provider) return null;
   const key = secrets.providerKeys[name];
   const nature = natureOf(provider.base_url, key !== undefined);
+  const plain = Object.entries(provider.headers).map(([header, value]) => [header.toLowerCase(), value] as const);
   return {
     base_url: provider.base_url,
     ...(key === undefined ? {} : { api_key: key }),
+    headers: { ...Object.fromEntries(plain), ...secrets.providerHeaders[name] },
+    ...(provider.azure_api_version === undefined ? {} : { azure_api_version: provider.azure_api_version }),
     ...(provider.max_concurrency === undefined ? {} : { max_concurrency: provider.max_concurrency }),
     timeout_ms: provider.timeout_s * 1000,
     ...boundsOf(provider),
@@ -130,6 +133,11 @@ function joined(
     providers,
     call: async (request, watch) => (await serverOf(request.model)).call(request, watch),
     pass: async (request, watch) => (await serverOf(request.model)).pass(request, watch),
+    embed: async (request, watch) => {
+      const server = await serverOf(request.model);
+      if (!server.embed) throw new Failure('MODEL_NOT_FOUND', `${request.model} makes no embeddings.`, { param: 'model' });
+      return server.embed(request, watch);
+    },
     close: async () => {
       await Promise.all([real, demo, ...late.values()].map((one) => one.close()));
     },

@@ -28,6 +28,9 @@ import { openPorts, type OpenedPorts } from './open-ports.js';
 import type { AppName } from './opening.js';
 import { publishToolOffers } from './publish-tool-offers.js';
 
+/** A further service, and how its records are handled. */
+export type Also = Pick<ServeOptions, 'module' | 'retry' | 'concurrency'>;
+
 export interface ProcessOptions {
   readonly service: Exclude<AppName, 'standalone'>;
   readonly variables: Variables;
@@ -44,8 +47,8 @@ export interface ProcessOptions {
   readonly extend?: (extensions: readonly string[]) => Promise<void>;
   /** The service's module on the log; absent if the service consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
-  /** Further services of this process on the same stores, by name: each has its own consumer group and serves no task class. */
-  readonly also?: Readonly<Record<string, (loaded: Loaded) => ServeOptions['module']>>;
+  /** Further services of this process on the same stores, by name: each has its own consumer group and serves no task class. Null: not needed. */
+  readonly also?: Readonly<Record<string, (loaded: Loaded) => Also | null>>;
   /** Runs beside the module, such as an HTTP server. Its `close` runs first at shutdown. */
   readonly beside?: (process: RunningProcess) => Promise<{ close(): Promise<void> }>;
 }
@@ -131,7 +134,9 @@ async function startProcess(options: ProcessOptions): Promise<void> {
     shutdown.add('service', () => served.close());
   }
   for (const [name, module] of Object.entries(options.also ?? {})) {
-    const served = await serve({ service: name, module: module(loaded), ports, observers, process: { ...identity, classes: [] }, graceMs });
+    const own = module(loaded);
+    if (!own) continue;
+    const served = await serve({ service: name, ...own, ports, observers, process: { ...identity, classes: [] }, graceMs });
     shutdown.add(name, () => served.close());
   }
   const beside = await options.beside?.({ loaded, observers, ports, identity, shutdown });

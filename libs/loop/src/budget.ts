@@ -1,5 +1,7 @@
 import type { Allowance } from '@conclave/contracts';
+import { runCapability } from './child-runs.js';
 import type { RunState } from './state.js';
+import { usageOf } from './usage.js';
 
 /** Shares of a budget at which the run changes its behaviour (loop.md, Budgets). */
 const narrowShare = 0.7;
@@ -29,11 +31,15 @@ export function readBudget(run: RunState, now: number): BudgetReading {
     reading('model_calls', spent.calls, limits.model_calls),
     reading('tokens', spent.prompt + spent.completion, limits.tokens),
     reading('wall_time_s', ranMs(run, now) / 1000, wallTimeOf(run)),
-    guard(spent.prompt, limits.prompt_tokens),
+    guard(spent.prompt - childPrompts(run), limits.prompt_tokens),
   ];
   if (limits.cost !== null) readings.push(reading('cost', spent.cost, limits.cost));
   return readings.reduce((worst, next) => (rank[next.level] > rank[worst.level] ? next : worst));
 }
+
+/** Prompt tokens of child runs: none of them stands in a prompt of this run, and each child has a guard of its own. */
+const childPrompts = ({ tasks }: RunState): number =>
+  Object.values(tasks).reduce((sum, task) => sum + (task.spec.capability === runCapability ? usageOf(task).prompt : 0), 0);
 
 /** Milliseconds the run's clock has been running: it stops while the run is paused or waits for the user. */
 export const ranMs = ({ ran, since }: RunState, now: number): number => ran + (since === null ? 0 : Math.max(0, now - since));

@@ -1,5 +1,6 @@
-import { addUsage, noUsage, planId, type RunView, type Usage } from '@conclave/contracts';
+import { planId, type RunView } from '@conclave/contracts';
 import { statusOf, tasksOf, type RunState, type TaskState } from './state.js';
+import { usageOf } from './usage.js';
 import { viewOf, type Strategies } from './view.js';
 
 type View = RunView['rounds'][number]['tasks'][number];
@@ -55,8 +56,6 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     completedAt: run.endedAt,
   };
 }
-
-const usageOf = (task: TaskState): Usage => addUsage(task.result?.usage ?? noUsage, task.lateUsage ?? noUsage);
 
 const taskView = (id: string, task: TaskState): View => ({
   id,

@@ -127,7 +127,7 @@ function completedEvent(
   { ending, answer, failure, usage, rounds, openCalls, at }: Extract<RunFact, { kind: 'RunEnded' }>,
 ): Event {
   const { run, strategies } = leaving;
-  const { template, caller, cached, caching, requestedAt, goal } = run.request;
+  const { template, caller, cached, caching, requestedAt, goal, deliver } = run.request;
   const { complexity, review, unique, results } = strategies(run.strategy).report(viewOf(run, strategies, null));
   return makeEvent(
     RunCompleted,
@@ -163,6 +163,7 @@ function completedEvent(
       plan: run.keptPlan,
       experts: expertOutcomes(run),
       review,
+      ...(deliver ? { deliver: [...deliver] } : {}),
       evidence: currentFacts(run.memory)
         .filter((fact) => fact.source.kind !== 'expert')
         .slice(-factsToLearnFrom),

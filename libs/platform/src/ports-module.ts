@@ -14,6 +14,7 @@ import {
   SYMBOLIC,
   TOOLS,
   VECTORS,
+  WEBHOOKS,
   type Blobs,
   type DocumentReader,
   type Embedder,
@@ -28,6 +29,7 @@ import {
   type Symbolic,
   type ToolServers,
   type Vectors,
+  type WebhookSender,
 } from '@conclave/ports';
 import type { Logger } from './logging/logger.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -54,6 +56,7 @@ export interface Ports {
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
   readonly rerankings?: Rerankings;
+  readonly webhooks?: WebhookSender | null;
   /** Closes all of them in an order that loses nothing. */
   close(): Promise<void>;
 }
@@ -85,6 +88,7 @@ export class PortsModule {
       [VECTORS, ports.vectors ?? null],
       [EMBEDDER, ports.embedder ?? null],
       [RERANKINGS, ports.rerankings ?? { research: null, collections: null }],
+      [WEBHOOKS, ports.webhooks ?? null],
       [LOGGER, observers.logger],
       [METRICS, observers.metrics],
       [PROBE, observers.probe],

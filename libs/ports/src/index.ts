@@ -84,6 +84,8 @@ export type {
   CallContentPart,
   ModelCall,
   ModelInfo,
+  EmbeddingCall,
+  EmbeddingReply,
   ModelReply,
   Models,
   PassedReply,
@@ -95,6 +97,7 @@ export { asksForUsage, chunksOf, passOver } from './model/passing.js';
 export { MemoryPages } from './pages/memory-pages.js';
 export type { Page, PageReader, PageRequest } from './pages/pages.js';
 export type { RemoteFiles } from './pages/remote-files.js';
+export type { WebhookPost, WebhookSender } from './pages/webhook-sender.js';
 export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text.js';
 export { planAppend, progressIn, type TaskProgress } from './run-stream/appending.js';
 export type { RunStream, StreamPage } from './run-stream/run-stream.js';
@@ -199,6 +202,7 @@ export {
   SEARCH,
   STATE,
   SYMBOLIC,
+  WEBHOOKS,
   TOOLS,
   VECTORS,
 } from './tokens.js';
@@ -241,6 +245,7 @@ export type {
   Vectors,
   VectorScope,
 } from './vectors/vectors.js';
+export { boundedRun, tookTooLong } from './tools/bounded-run.js';
 export { type MemoryTool, MemoryToolServers } from './tools/memory-tools.js';
 export { toolCalled } from './tools/tool-names.js';
 export { isJsonObject, signatureOf } from './tools/tool-signature.js';

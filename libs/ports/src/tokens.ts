@@ -12,4 +12,5 @@ export const RERANKINGS = Symbol('Rerankings');
 export const TOOLS = Symbol('ToolServers');
 export const PAGES = Symbol('PageReader');
 export const DOCUMENTS = Symbol('DocumentReader');
+export const WEBHOOKS = Symbol('WebhookSender');
 export const SYMBOLIC = Symbol('Symbolic');

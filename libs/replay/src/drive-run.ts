@@ -9,7 +9,7 @@ import {
   type RunCompleted,
   type TaskDispatched,
 } from '@conclave/contracts';
-import { canonicalJson, Replay, type Decision } from '@conclave/loop';
+import { canonicalJson, Replay, runCapability, type Decision } from '@conclave/loop';
 import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
 import { membersThatDiffer } from './differences.js';
 import { driveWork, type HandledWork } from './drive-work.js';
@@ -169,6 +169,8 @@ function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lac
       const task = input as TaskDispatched;
       const owner = task.data.taskId;
       known.add(owner);
+      // A child run is driven by its own records, and its end is what its own engine decides.
+      if (task.data.capability === runCapability) continue;
       yield { kind: 'task', owner, outcome: resultId(owner), input: task };
     } else if (input.type === 'RunCompleted') {
       const owner = ingestId(runId);

@@ -10,8 +10,8 @@ const isRead = (topic: string): boolean =>
   topic.startsWith('tasks.dispatched.');
 
 /**
- * Collects the records of one run, or of all recorded runs for null, and passes them on run by run. If they exceed memory, reads the rest
- * in further passes over the log; one run is always held whole. `strangers` counts audit records that cannot be decoded and name no run.
+ * Collects the records of one run and of its child runs, or of all recorded runs for null, and passes them on run by run, parents first
+ * where one run is asked for. Each generation takes a pass over the log, and so does what exceeds memory; one run is always held whole. `strangers` counts audit records that cannot be decoded and name no run.
  */
 export async function readRuns(
   { log, topics }: { readonly log: Pick<EventLog, 'read'>; readonly topics: readonly string[] },
@@ -26,8 +26,10 @@ export async function readRuns(
   for (;;) {
     passes += 1;
     const held = new Held(limit);
+    const only = wanted?.size === 1 ? [...wanted][0] : undefined;
+    const children: string[] = [];
     for (const topic of ['audit', ...topics.filter(isRead)])
-      for await (const record of log.read(topic, runId !== null && isKeyedByRun(topic) ? runId : undefined)) {
+      for await (const record of log.read(topic, isKeyedByRun(topic) ? only : undefined)) {
         // The audit also records settings, which belong to no run.
         if (record.event?.type === 'SettingChanged') continue;
         const id = record.event?.runId ?? record.headers['ce_runid'];
@@ -37,9 +39,10 @@ export async function readRuns(
     for (const recording of held.runs()) {
       await each(recording);
       done.add(recording.runId);
+      if (runId !== null) children.push(...recording.children);
     }
-    if (held.later.size === 0) return { strangers, passes };
-    wanted = held.later;
+    wanted = new Set([...held.later, ...children]);
+    if (wanted.size === 0) return { strangers, passes };
   }
 }
 

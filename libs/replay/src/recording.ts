@@ -1,5 +1,13 @@
-import { specOf, type CallRecorded, type Event, type GapDetected, type StepRecorded, type TaskDispatched } from '@conclave/contracts';
-import { canonicalJson, type RecordedStep } from '@conclave/loop';
+import {
+  childRunId,
+  specOf,
+  type CallRecorded,
+  type Event,
+  type GapDetected,
+  type StepRecorded,
+  type TaskDispatched,
+} from '@conclave/contracts';
+import { canonicalJson, runCapability, type RecordedStep } from '@conclave/loop';
 import type { StoredRecord } from '@conclave/ports';
 
 /** Owner of a call, and the call's number: the inverse of `callStep`. */
@@ -68,6 +76,11 @@ export class Recording {
 
   tasks(): readonly TaskDispatched[] {
     return [...this.outputs.values()].filter((event): event is TaskDispatched => event.type === 'TaskDispatched');
+  }
+
+  /** Ids of the runs that this one asked for; one that was cancelled before it began has no records. */
+  get children(): readonly string[] {
+    return this.tasks().flatMap(({ data }) => (data.capability === runCapability ? [childRunId(data.taskId)] : []));
   }
 
   private takeStep(step: RecordedStep): void {

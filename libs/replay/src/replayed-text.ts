@@ -1,3 +1,4 @@
+import { depthOf } from '@conclave/contracts';
 import type { StepTrace } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { Difference, OutputDifference } from './decided.js';
@@ -6,7 +7,10 @@ import type { ReplayCounts, ReplayedRun } from './drive-run.js';
 
 const lineLength = 200;
 
-/** The verdict on one run, for people: one line, then the first difference and what the recording lacks. */
+/**
+ * The verdict on one run, for people: one line, then the first difference and what the recording lacks. That on a child run is indented by
+ * its generation.
+ */
 export function replayedText({ runId, ended, driven, before, first, more, lacks, hash }: ReplayedRun): string {
   const open = ended ? '' : ', the run has not ended';
   const counted = counts(driven);
@@ -16,7 +20,8 @@ export function replayedText({ runId, ended, driven, before, first, more, lacks,
       ? [`the recording is incomplete; what could be replayed decides the same: ${counted}${open}`]
       : [`same decisions, same state: ${counted}${open}`];
   const lines = [`${runId}: ${head} · hash ${hash}`, ...details, ...lacks.map((lack) => `lacks     ${short(lack, lineLength)}`)];
-  return `${lines.join('\n  ')}\n`;
+  const margin = '  '.repeat(depthOf(runId));
+  return `${margin}${lines.join(`\n  ${margin}`)}\n`;
 }
 
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage, type Draft, type Reading, type RuleId, type TaskWish, type Template } from '@conclave/contracts';
 import { actionOf, type Strategy, type View } from '@conclave/loop';
-import { expert, research, Scenario } from './testing/scenario.js';
+import { expert, research, runId, Scenario } from './testing/scenario.js';
 
 const draft = ({ run }: View, text: string): Draft => ({ text, sources: [], insight: null, cutShort: false, epoch: run.epoch });
 const wish = (id: string, task: string): TaskWish => {
@@ -123,11 +123,32 @@ describe('another strategy', () => {
     expect(run.completed()!['reason']).toContain('again');
   });
 
-  it('takes a command in its turn and refuses it while the answer is being written', () => {
+  it('takes a command in its turn', () => {
     const run = begun([{ ...open, held: 1 }]);
     run.command(1, { name: 'override_step', skill: 's', input: 'do this' });
     expect(run.state!.owed).toEqual([]);
     expect(run.dispatched()).toContain('0/own.1');
+  });
+
+  it('refuses a command while the answer is being written', () => {
+    const usual = toy([]);
+    const writing: Strategy = {
+      ...usual,
+      next: (view) =>
+        view.run.ending && view.run.tasks[`${runId}/0/written`]?.status !== 'settled'
+          ? [{ do: 'dispatch', tasks: [wish('written', 'write')] }]
+          : usual.next(view),
+    };
+    const run = new Scenario({ strategy: 'reasoning' }, writing);
+    run.requested();
+    run.planned(0, [research('r', 'first')]);
+    run.found('r.0', 'a fact');
+    expect(run.state!.ending).not.toBeNull();
+    run.command(1, { name: 'override_step', skill: 's', input: 'do this' });
+    expect(run.state!.commands.at(-1)).toMatchObject({ status: 'rejected', reason: 'The answer is being written.' });
+    run.found('written');
+    expect(run.completed()).toMatchObject({ outcome: 'completed' });
+    expect(run.dispatched()).not.toContain('0/own.0');
   });
 
   it('that has nothing to do and says nothing is a fault, not a run that hangs', () => {

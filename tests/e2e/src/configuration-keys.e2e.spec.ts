@@ -11,7 +11,7 @@ import { describeOnce } from './harness/describe-once.js';
 jest.setTimeout(240_000);
 
 const schemaFolder = 'libs/contracts/src/configuration';
-const schemas = ['configuration', 'environment', 'policies', 'providers', 'reasoning', 'stores', 'templates'].map(
+const schemas = ['configuration', 'environment', 'policies', 'providers', 'reasoning', 'stores', 'templates', 'webhooks'].map(
   (name) => `${schemaFolder}/${name}.ts`,
 );
 
@@ -42,11 +42,14 @@ const resolved = {
 } as const;
 
 /** Announced on the printed page as without effect: they do nothing yet, and a start that meets them says so. */
-const later = ['templates.ts client_tools', 'templates.ts tool_model'];
+const later: readonly string[] = [];
 /** Keys and variables that are read by a name that is a value: where it stands. */
 const byName: Readonly<Record<string, string>> = {
   'environment.ts NEO4J_USER': 'libs/contracts/src/configuration/stores.ts',
   'environment.ts NEO4J_PASSWORD': 'libs/contracts/src/configuration/stores.ts',
+  ...Object.fromEntries(
+    ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map((name) => [`environment.ts ${name}`, 'libs/adapters/openai/src/proxy.ts']),
+  ),
   ...Object.fromEntries(['local', 'light', 'medium', 'heavy'].map((tier) => [`reasoning.ts ${tier}`, `${schemaFolder}/reasoning.ts`])),
   ...Object.fromEntries(
     ['planning', 'execution', 'evaluation', 'decision'].map((phase) => [`reasoning.ts ${phase}`, 'libs/strategies/src/prompts/shipped.ts']),

@@ -18,7 +18,13 @@ const pages = [
 ]
   .filter((path) => existsSync(join(workspaceRoot, path)))
   .map(readPage);
-const linked = [...pages.map(({ path }) => path), 'docs/status.md', 'docs/guarantees.md', 'examples/hotel/README.md', 'examples/strategies/README.md'];
+const linked = [
+  ...pages.map(({ path }) => path),
+  'docs/status.md',
+  'docs/guarantees.md',
+  'examples/hotel/README.md',
+  'examples/strategies/README.md',
+];
 // A page is about what `npm start` starts. The README has a test of its own.
 const toRun = pages.filter(({ path, blocks }) => path !== 'README.md' && blocks.some(({ directive }) => directive === 'run'));
 const configurations = pages.flatMap((page) =>
@@ -38,7 +44,11 @@ describe('every conclave.yaml on a page', () => {
     for (const [name] of block.code.matchAll(/\.\/[\w-]+\.mjs/g)) touch(join(folder, name));
     for (const [, name] of block.code.matchAll(/(?:corpus|skills): (\S+?)[ ,}\n]/g)) mkdirSync(join(folder, name!), { recursive: true });
     const named = [...block.code.matchAll(/_env: (\w+)/g), ...block.code.matchAll(/env: \{ \w+: (\w+)/g)];
-    const environment = Object.fromEntries(named.map(([, name]) => [name!, `sk-example-of-${name!}`]));
+    const environment = {
+      ...Object.fromEntries(named.map(([, name]) => [name!, `sk-example-of-${name!}`])),
+      ...Object.fromEntries([...block.code.matchAll(/url_env: (\w+)/g)].map(([, name]) => [name!, 'https://example.org/'])),
+      ...Object.fromEntries([...block.code.matchAll(/secret_env: (\w+)/g)].map(([, name]) => [name!, `whsec_${'MfKQ'.repeat(8)}`])),
+    };
     writeFileSync(join(folder, 'conclave.yaml'), `${block.code}\n`);
     const categories = Object.keys(expertPrompts);
     expect(() => loadConfiguration({ ...environment, CONCLAVE_CONFIG: 'conclave.yaml' }, folder, { categories })).not.toThrow();

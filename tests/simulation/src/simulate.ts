@@ -5,6 +5,7 @@ import type { Planted, Surroundings } from './world/surroundings.js';
 import { beginVirtualTime } from './world/virtual-time.js';
 import { World } from './world/world.js';
 import { appends, outcomes, replay, retries, terminal } from './checks/runs.js';
+import { childRuns } from './checks/child-runs.js';
 import { caches, documents, effects, idempotency, usage } from './checks/kept.js';
 import { stream } from './checks/stream.js';
 import { calls, cancel, deadLetters, durable, nothingLeft } from './checks/work.js';
@@ -101,7 +102,7 @@ function summary(world: World) {
 
 const checks: readonly Check[] = [
   ...[terminal, appends, outcomes, durable, stream, calls, replay, nothingLeft, deadLetters, retries, cancel],
-  ...[idempotency, caches, effects, usage, documents],
+  ...[idempotency, caches, effects, usage, documents, childRuns],
 ];
 
 /** Every violation of every check in a world that is done. */

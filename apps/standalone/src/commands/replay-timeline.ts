@@ -1,4 +1,5 @@
-import { deadTopic, isKeyedByRun, specOf, type AnyEvent, type Usage } from '@conclave/contracts';
+import { childRunId, deadTopic, depthOf, isKeyedByRun, specOf, type AnyEvent, type TaskDispatched, type Usage } from '@conclave/contracts';
+import { runCapability } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { EventLog, StoredRecord } from '@conclave/ports';
 import { localTask } from './run-printer.js';
@@ -12,17 +13,24 @@ interface Moment {
 }
 
 /**
- * Every record of a run in these topics, one line each, in log order: time since the first one, type, sender and receivers, and a
- * summary. Includes undecodable records, marked as such.
+ * Every record of a run and of its child runs in these topics, one line each, in log order: time since the first one, type, sender and
+ * receivers, and a summary. Those of a child run are indented by its generation and name the task that started it. Includes undecodable
+ * records, marked as such.
  */
 export async function timelineOf(log: Pick<EventLog, 'read'>, topics: readonly string[], runId: string): Promise<readonly string[]> {
   const moments: Moment[] = [];
-  for (const topic of topics)
-    for await (const record of log.read(topic, isKeyedByRun(topic) ? runId : undefined)) {
-      const { event, headers } = record;
-      const id = event?.runId ?? headers['ce_runid'] ?? headers['ce_partitionkey'];
-      if (id === runId) moments.push({ at: record.appendedAt, made: event?.time ?? record.appendedAt, columns: columnsOf(record) });
-    }
+  const asked = [runId];
+  // Child runs are added while the list is walked.
+  for (const id of asked)
+    for (const topic of topics)
+      for await (const record of log.read(topic, isKeyedByRun(topic) ? id : undefined)) {
+        const { event, headers } = record;
+        if ((event?.runId ?? headers['ce_runid'] ?? headers['ce_partitionkey']) !== id) continue;
+        const child = topic === deadTopic ? null : childOf(event);
+        if (child !== null && !asked.includes(child)) asked.push(child);
+        const columns = indented(columnsOf(record), id, runId);
+        moments.push({ at: record.appendedAt, made: event?.time ?? record.appendedAt, columns });
+      }
   moments.sort((a, b) => a.at - b.at || a.made - b.made);
   const start = moments[0]?.at ?? 0;
   const width = (column: 0 | 1) => Math.max(0, ...moments.map(({ columns }) => columns[column].length));
@@ -30,6 +38,15 @@ export async function timelineOf(log: Pick<EventLog, 'read'>, topics: readonly s
   return moments.map(({ at, columns: [type, way, summary] }) =>
     `${`+${((at - start) / 1000).toFixed(3)} s`.padStart(12)}  ${type.padEnd(widths[0])}  ${way.padEnd(widths[1])}  ${summary}`.trimEnd(),
   );
+}
+
+/** The run that this record asks for. */
+const childOf = (event: StoredRecord['event']): string | null =>
+  event?.type === 'TaskDispatched' && (event as TaskDispatched).data.capability === runCapability ? childRunId(event.id) : null;
+
+function indented([type, way, summary]: Moment['columns'], runId: string, root: string): Moment['columns'] {
+  if (runId === root) return [type, way, summary];
+  return [`${'  '.repeat(depthOf(runId) - depthOf(root))}${type}`, way, said(runId.slice(root.length), summary)];
 }
 
 function columnsOf(record: StoredRecord): Moment['columns'] {

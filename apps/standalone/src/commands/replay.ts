@@ -1,4 +1,4 @@
-import { Failure } from '@conclave/contracts';
+import { Failure, parentTaskOf } from '@conclave/contracts';
 import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import {
@@ -66,7 +66,7 @@ async function compare(opened: OpenedLog, runId: string | null, out: ReplayComma
 }
 
 interface ReplayedRuns {
-  /** In the order they began. */
+  /** In the order they began, each followed by its child runs. */
   readonly runs: readonly ReplayedRun[];
   /** Number of undecodable audit records that name no run. */
   readonly strangers: number;
@@ -74,7 +74,7 @@ interface ReplayedRuns {
   readonly hash: string;
 }
 
-/** Replays one run of the log, or all recorded ones for null. Calls no model, tool or search, and writes nothing. */
+/** Replays one run of the log and its child runs, or all recorded ones for null. Calls no model, tool or search, and writes nothing. */
 async function replayRecorded(
   opened: Pick<OpenedLog, 'log' | 'topics'>,
   runId: string | null,
@@ -82,6 +82,23 @@ async function replayRecorded(
 ): Promise<ReplayedRuns> {
   const runs: ReplayedRun[] = [];
   const { strangers } = await readRuns(opened, runId, async (recording) => void runs.push(await driveRun(recording, code)));
-  runs.sort((a, b) => a.from - b.from || (a.runId < b.runId ? -1 : 1));
+  inFamilies(runs);
   return { runs, strangers, hash: shortHash(runs.map(({ runId: id, hash }) => [id, hash])) };
+}
+
+/** Sorts runs by when they began, child runs behind the run that started them. */
+function inFamilies(runs: ReplayedRun[]): void {
+  const began = new Map(runs.map(({ runId, from }) => [runId, from]));
+  const lineOf = (runId: string): readonly string[] => {
+    const parent = parentTaskOf(runId);
+    return parent ? [...lineOf(parent.runId), runId] : [runId];
+  };
+  runs.sort((a, b) => {
+    const [left, right] = [lineOf(a.runId), lineOf(b.runId)];
+    const fork = left.findIndex((id, index) => id !== right[index]);
+    // One is an ancestor of the other.
+    if (fork < 0 || fork === right.length) return left.length - right.length;
+    const [one, other] = [left[fork]!, right[fork]!];
+    return (began.get(one) ?? a.from) - (began.get(other) ?? b.from) || (one < other ? -1 : 1);
+  });
 }

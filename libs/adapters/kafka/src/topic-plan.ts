@@ -131,7 +131,7 @@ export function topicCommands(planned: readonly PlannedTopic[], options: Command
 
 /** Consumer groups: those of the services, of the task classes, and temporary ones that read a topic to its end. */
 const groupAcls = (prefix: string) => [
-  ...['planner', 'merger', 'learning', 'graph-ingest'].map((name) => ({
+  ...['planner', 'merger', 'learning', 'webhooks', 'graph-ingest'].map((name) => ({
     name: prefix + name,
     pattern: 'literal',
     operations: ['Read', 'Describe'],

@@ -48,6 +48,16 @@ describe('an address', () => {
     expect(JSON.stringify(log)).not.toContain('abc-123');
   });
 
+  it('that redirects is not followed, so that its keys reach no other server', async () => {
+    const { url, headers } = await sample();
+    const away = await serve((_request, response) => void response.writeHead(307, { location: url }).end());
+    const server = { url: away.url, headers_env: { 'x-api-key': 'OWN_KEY' } };
+    const { failure } = open({ one: server }, { environment: { OWN_KEY: 'secret' } });
+    const failed = await failure('one.echo', { text: 'tea' });
+    expect(failed).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', detail: expect.stringContaining('redirects to another address') });
+    expect(headers() ?? {}).not.toHaveProperty('x-api-key');
+  });
+
   it('is not called without a required header', async () => {
     const { url } = await sample();
     const { failure, tools } = open({ one: { url, headers_env: { authorization: 'OWN_TOKEN' } } }, { environment: {} });

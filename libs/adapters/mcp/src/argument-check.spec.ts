@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { SchemaCheck } from './argument-check.js';
 
 const schema = {
@@ -24,16 +24,36 @@ describe('arguments against a schema', () => {
 
   it.each([
     [{}, '`expression` is missing.'],
-    [{ expression: '' }, '`expression` must NOT have fewer than 1 characters.'],
+    [{ expression: '' }, '`expression`: String is too short (0 < 1).'],
     [{ expression: 'x', digits: 'three' }, '`digits` must be integer.'],
-    [{ expression: 'x', digits: 51 }, '`digits` must be <= 50.'],
-    [{ expression: 'x', mode: 'slow' }, '`mode` must be equal to one of the allowed values.'],
+    [{ expression: 'x', digits: 51 }, '`digits`: 51 is greater than 50.'],
+    [{ expression: 'x', mode: 'slow' }, '`mode`: Instance does not match any of ["exact","fast"].'],
     [{ expression: 'x', points: [{ x: 1 }, { y: 1 }] }, '`points.1.x` is missing.'],
-    [{ expression: 'x', on: '2023-02-29' }, '`on` must match format "date".'],
+    [{ expression: 'x', on: '2023-02-29' }, '`on`: String does not match format "date".'],
     [{ expression: 'x', precision: 3 }, 'There is no argument `precision`.'],
-    [{ digits: 'x', mode: 1 }, '`expression` is missing. `digits` must be integer. `mode` must be equal to one of the allowed values.'],
+    [
+      { digits: 'x', mode: 1 },
+      '`expression` is missing. `digits` must be integer. `mode`: Instance does not match any of ["exact","fast"].',
+    ],
   ])('%j: %s', (value, sentence) => {
     expect(problem(value)).toBe(sentence);
+  });
+
+  it('are checked without making code from the schema', () => {
+    const made = jest.spyOn(globalThis, 'Function');
+    expect(problem({ expression: 'x', digits: 51 })).toContain('51');
+    expect(made).not.toHaveBeenCalled();
+    made.mockRestore();
+  });
+
+  it.each([
+    ['http://json-schema.org/draft-07/schema#', { definitions: { n: { type: 'number' } }, properties: { a: { $ref: '#/definitions/n' } } }],
+    ['https://json-schema.org/draft/2019-09/schema', { properties: { a: { items: [{ type: 'number' }], type: ['array', 'number'] } } }],
+    ['http://json-schema.org/draft-04/schema#', { properties: { a: { type: 'number', maximum: 5, exclusiveMaximum: true } } }],
+  ])('are checked by the rules of the draft that the schema names: %s', ($schema, rest) => {
+    const check = new SchemaCheck({ $schema, type: 'object', ...rest }, 5_000);
+    expect(check.problem({ a: 4 })).toBeNull();
+    expect(check.problem({ a: 'text' })).toContain('`a`');
   });
 
   it('are described in one bounded line, whatever their names', () => {

@@ -1,31 +1,30 @@
-import vm from 'node:vm';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import { Failure } from '@conclave/contracts';
-import { isJsonObject, oneLine, type JsonObject } from '@conclave/ports';
+import { boundedRun, oneLine, tookTooLong, type JsonObject } from '@conclave/ports';
 
 const longestProblem = 400;
+/** Most faults that are told at once. */
+const mostFaults = 4;
 
-const script = new vm.Script('run()');
-const context = vm.createContext({ run: null });
+/** Keywords whose error only says that a part inside has one. */
+const containers: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'items',
+  'prefixItems',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'allOf',
+  'then',
+  'else',
+  'dependentSchemas',
+  '$ref',
+  '$dynamicRef',
+]);
 
-/** Runs a function and stops it after `ms`, even inside a regular expression: Node's script timeout covers everything the script calls. */
-function within<T>(run: () => T, ms: number): T {
-  let result: { readonly value: T } | undefined;
-  context.run = () => {
-    result = { value: run() };
-  };
-  try {
-    script.runInContext(context, { timeout: ms });
-  } finally {
-    context.run = null;
-  }
-  return result!.value;
-}
-
-/** Checks values against one JSON Schema of a server. */
+/** Checks values against one JSON Schema of a server. The schema is interpreted: no code is made from it. */
 export class SchemaCheck {
-  private validate: JsonSchemaValidator<unknown> | null = null;
+  private validator: Validator | null = null;
   private unusable: Failure | null = null;
 
   /** `longestMs` bounds a check: a foreign schema may have patterns that never finish, or endlessly nested references. */
@@ -38,56 +37,58 @@ export class SchemaCheck {
   problem(value: JsonObject): string | null {
     if (this.unusable) throw this.unusable;
     try {
-      return within(() => {
-        // A separate validator: schemas of two tools may use the same `$id`.
-        this.validate ??= new AjvJsonSchemaValidator().getValidator(readable(this.schema));
-        const { errorMessage } = this.validate(value);
-        return errorMessage === undefined ? null : this.sentences(errorMessage, value);
+      return boundedRun(() => {
+        this.validator ??= new Validator(this.schema as Schema, draftOf(this.schema), false);
+        const { valid, errors } = this.validator.validate(value);
+        return valid ? null : sentences(errors);
       }, this.longestMs);
     } catch (error) {
-      const slow = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-      this.unusable = new Failure('TOOL_FAILED', slow ? 'Its schema takes too long to check.' : 'Its schema cannot be read.', {
-        cause: error,
-      });
+      this.unusable = new Failure(
+        'TOOL_FAILED',
+        tookTooLong(error) ? 'Its schema takes too long to check.' : 'Its schema cannot be read.',
+        {
+          cause: error,
+        },
+      );
       throw this.unusable;
     }
   }
-
-  private sentences(errors: string, value: JsonObject): string {
-    const properties = isJsonObject(this.schema.properties) ? this.schema.properties : {};
-    const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
-    const sentences = errors
-      .slice(0, 8 * longestProblem)
-      .split(/, (?=data\b)/)
-      .map((error) => {
-        const missing = /^data(\S*) must have required property '(.+)'$/s.exec(error);
-        if (missing) return `\`${pathOf(`${missing[1]}/${missing[2]}`)}\` is missing.`;
-        if (/^data must NOT have (additional|unevaluated) properties$/.test(error) && unknown.length > 0)
-          return `There is no argument ${unknown
-            .slice(0, 3)
-            .map((name) => `\`${oneLine(name, 60)}\``)
-            .join(', ')}.`;
-        return error.replace(/^data(\/\S*)?/, (_all, path: string | undefined) => (path ? `\`${pathOf(path)}\`` : 'It')) + '.';
-      });
-    return oneLine([...new Set(sentences)].slice(0, 4).join(' '), longestProblem);
-  }
 }
 
-/** Rewrites a JSON pointer as a readable path. */
+/** MCP's own draft unless the schema names an older one. */
+function draftOf({ $schema }: JsonObject): SchemaDraft {
+  const named = typeof $schema === 'string' ? /draft[-/]?(04|07|2019-09)/.exec($schema)?.[1] : undefined;
+  return named === '04' ? '4' : named === '07' ? '7' : named === '2019-09' ? '2019-09' : '2020-12';
+}
+
+function sentences(errors: readonly OutputUnit[]): string {
+  const inner = errors.filter(({ keyword }) => !containers.has(keyword));
+  const said = new Set((inner.length > 0 ? inner : errors).map(sentenceOf));
+  return oneLine([...said].slice(0, mostFaults).join(' '), longestProblem);
+}
+
+function sentenceOf({ instanceLocation, keyword, error }: OutputUnit): string {
+  const path = pathOf(instanceLocation);
+  if (keyword === 'false') return `There is no argument \`${oneLine(path, 60)}\`.`;
+  const missing = keyword === 'required' ? /^Instance does not have required property "(.*)"\.$/s.exec(error)?.[1] : undefined;
+  if (missing !== undefined) return `\`${[path, missing].filter(Boolean).join('.')}\` is missing.`;
+  const type = keyword === 'type' ? /Expected (.*)\.$/s.exec(error)?.[1]?.replaceAll('"', '') : undefined;
+  if (type !== undefined) return `${path === '' ? 'It' : `\`${oneLine(path, 120)}\``} must be ${type}.`;
+  return path === '' ? error : `\`${oneLine(path, 120)}\`: ${error}`;
+}
+
+/** Rewrites the JSON pointer of a fault as a readable path; empty for the whole. */
 const pathOf = (pointer: string): string =>
-  pointer
-    .replace(/^\//, '')
+  decoded(pointer.replace(/^#\/?/, ''))
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .join('.');
 
-/**
- * The schema without its dialect and address, which no check needs, and without `$async`, which makes the validator return a promise: it
- * would count as valid, and its rejection would crash this process.
- */
-function readable(schema: JsonObject): JsonObject {
-  const { $schema, $id, id, ...rest } = JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
-    key === '$async' ? undefined : value,
-  ) as JsonObject;
-  return rest;
+function decoded(text: string): string {
+  try {
+    return decodeURI(text);
+  } catch {
+    // A name with a lone `%`: it is shown as it is.
+    return text;
+  }
 }

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -38,7 +39,11 @@ export class ServerConnection {
   private ready = false;
   private endedEarly = false;
   private unasked = { second: 0, messages: 0 };
-  private readonly client = new Client({ name: 'conclave', version: apiVersion });
+  private readonly client = new Client(
+    { name: 'conclave', version: apiVersion },
+    // Interprets schemas; the default would make code from them.
+    { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() },
+  );
   private readonly program: ProgramTransport | null;
   private readonly address: StreamableHTTPClientTransport | null;
   private readonly guard: GuardedFetch;

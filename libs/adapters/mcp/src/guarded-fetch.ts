@@ -15,8 +15,8 @@ export interface FetchWatch {
 }
 
 /**
- * `fetch` for the SDK's transport that fixes three gaps: there, a cancelled request keeps its connection, a broken response leaves its
- * request waiting, and responses have no size limit.
+ * `fetch` for the SDK's transport that fixes four gaps: there, a cancelled request keeps its connection, a broken response leaves its
+ * request waiting, responses have no size limit, and a redirect takes configured headers, which hold keys, to another server.
  */
 export class GuardedFetch {
   private readonly open = new Map<AbortController, string | number | null>();
@@ -39,7 +39,11 @@ export class GuardedFetch {
       this.open.delete(control);
     };
     try {
-      const response = await fetch(url, { ...init, signal: control.signal });
+      const response = await fetch(url, { ...init, signal: control.signal, redirect: 'manual' });
+      if (response.status >= 300 && response.status < 400) {
+        await response.body?.cancel();
+        throw new Failure('TOOL_SERVER_UNAVAILABLE', 'It redirects to another address: write the final one into the configuration.');
+      }
       if (message?.method === 'notifications/cancelled')
         this.abort((message.params as { requestId?: string | number } | undefined)?.requestId);
       return this.guarded(response, request, end);

@@ -4,8 +4,12 @@ import type { BreakerSettings } from '@conclave/ports';
 export interface ProviderConfig {
   /** Such as `http://127.0.0.1:11434/v1`. */
   readonly base_url: string;
-  /** Sent as bearer token, only to the origin of `base_url`. */
+  /** Sent as bearer token (on Azure as `api-key`), only to the origin of `base_url`. */
   readonly api_key?: string;
+  /** Sent with each request, to the same origin; may hold secrets. Names in small letters. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The older form of Azure's API: the model is a deployment in the address, and this is its `api-version`. */
+  readonly azure_api_version?: string;
   /** Concurrent calls of this process; default 1 for a local server, 8 for others. */
   readonly max_concurrency?: number;
   /** Upper bound of one call in milliseconds, in addition to the caller's own. */

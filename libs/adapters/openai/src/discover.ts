@@ -2,6 +2,7 @@ import { discoveredProviders } from '@conclave/contracts';
 import { entriesOf } from './model-list.js';
 import { kindByName } from './model-kind.js';
 import type { ProviderConfig } from './configuration.js';
+import { smallRequest } from './small-request.js';
 
 /** Header of every response of a Conclave gateway, so that no gateway mistakes a gateway for a model server. */
 export const gatewayMark = 'x-conclave';
@@ -43,16 +44,12 @@ export async function discoverLocalServers({ ports, ownPorts = [], timeoutMs = 4
 async function probe(name: DiscoveredName, port: number, timeoutMs: number): Promise<FoundServer | null> {
   const base_url = `http://127.0.0.1:${port}/v1`;
   try {
-    const response = await fetch(`${base_url}/models`, {
-      redirect: 'error',
+    const reply = await smallRequest(new URL(`${base_url}/models`), {
       signal: AbortSignal.timeout(timeoutMs),
       headers: { accept: 'application/json' },
     });
-    if (!response.ok || response.headers.has(gatewayMark)) {
-      await response.body?.cancel();
-      return null;
-    }
-    const ids = entriesOf(await response.json()).map((entry) => entry['id']);
+    if (!reply.ok || gatewayMark in reply.headers) return null;
+    const ids = entriesOf(JSON.parse(reply.text)).map((entry) => entry['id']);
     const models = ids.filter((id): id is string => typeof id === 'string' && kindByName(id) === 'chat');
     return models.length > 0 ? { name, provider: { base_url, local: true, paid: false }, models } : null;
   } catch {

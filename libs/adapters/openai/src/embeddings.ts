@@ -105,7 +105,7 @@ const isObject = (value: unknown): value is Loose => typeof value === 'object' &
  * The vectors of a reply `{data: [{index, embedding}]}` in the order of the texts. Servers may omit `index`, and some send base64
  * regardless of the request. Throws Failure PROVIDER_REPLY_INVALID unless there is one vector of numbers for each text.
  */
-function vectorsOf(answer: unknown, texts: number, provider: string): readonly Float32Array[] {
+export function vectorsOf(answer: unknown, texts: number, provider: string): readonly Float32Array[] {
   const invalid = (detail: string): Failure => new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} ${detail}`);
   const data = isObject(answer) ? answer['data'] : undefined;
   if (!Array.isArray(data) || data.length !== texts) throw invalid(`did not send one vector for each of ${texts} texts.`);

@@ -33,19 +33,24 @@ export function readError(body: unknown): UpstreamError {
   };
 }
 
-/** Rewrites every failed reply to `{error}`, the only shape whose message the client library keeps. Reads at most 64 KB. */
-export async function withErrorBody(response: Response): Promise<Response> {
-  const raw = await firstBytes(response, longestBody);
-  let body: unknown = raw;
+/** The body of a failed reply as `{error}`, the only shape whose message the client library keeps. */
+export function errorBody(raw: string): { readonly error: UpstreamError } {
+  let body: unknown = raw.slice(0, longestBody);
   try {
     body = JSON.parse(raw);
   } catch {
     // Not JSON: the text itself is the error.
   }
+  return { error: readError(body) };
+}
+
+/** Rewrites every failed reply to `{error}`. Reads at most 64 KB. */
+export async function withErrorBody(response: Response): Promise<Response> {
+  const body = errorBody(await firstBytes(response, longestBody));
   const headers = new Headers(response.headers);
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name);
   headers.set('content-type', 'application/json');
-  return new Response(JSON.stringify({ error: readError(body) }), { status: response.status, headers });
+  return new Response(JSON.stringify(body), { status: response.status, headers });
 }
 
 async function firstBytes(response: Response, limit: number): Promise<string> {

@@ -1,4 +1,4 @@
-import { fetchWithin } from './provider-client.js';
+import { smallRequest, type SmallRequest } from './small-request.js';
 
 /** Context length that a local server actually uses, and a sentence if it is shorter than the model's maximum. */
 export interface LocalContext {
@@ -21,7 +21,6 @@ const positive = (value: unknown): number | null => (typeof value === 'number' &
 /** Queries the servers' own endpoints beside /v1. Every request is bounded; a missing answer counts as unknown. */
 export class LocalContexts {
   private readonly root: string;
-  private readonly get: typeof fetch;
   private readonly shown = new Map<string, { readonly until: number; readonly value: Loose }>();
   private isOllama: boolean | null = null;
 
@@ -30,7 +29,6 @@ export class LocalContexts {
     private readonly timeoutMs: number,
   ) {
     this.root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
-    this.get = fetchWithin(baseUrl, fetch);
   }
 
   /** Contexts by model if the server is Ollama, else an empty map. `ids`: the models of its list; queries at most 50. */
@@ -81,10 +79,10 @@ export class LocalContexts {
     return value;
   }
 
-  private async json(path: string, init: RequestInit = {}): Promise<Loose | null> {
+  private async json(path: string, request: Omit<SmallRequest, 'signal'> = {}): Promise<Loose | null> {
     try {
-      const response = await this.get(this.root + path, { ...init, signal: AbortSignal.timeout(this.timeoutMs) });
-      const value: unknown = response.ok ? await response.json() : null;
+      const reply = await smallRequest(new URL(this.root + path), { ...request, signal: AbortSignal.timeout(this.timeoutMs) });
+      const value: unknown = reply.ok ? JSON.parse(reply.text) : null;
       return isObject(value) ? value : null;
     } catch {
       // Another kind of server, or busy: its context stays unknown.

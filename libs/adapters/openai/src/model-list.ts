@@ -49,7 +49,8 @@ export class ProviderModels {
     let entries: readonly Loose[];
     try {
       const answer: unknown = await readBeside(calls.config, 'models', AbortSignal.timeout(this.timeouts.list_ms));
-      entries = entriesOf(answer);
+      // Azure lists what it offers, not what is deployed.
+      entries = calls.config.azure_api_version === undefined ? entriesOf(answer) : [];
     } catch (error) {
       const fault = faultOf(error, calls.name, false, { prompts: [], key: calls.config.api_key }, Date.now());
       // Models named in the configuration still work on a server without this endpoint.

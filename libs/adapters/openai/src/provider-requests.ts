@@ -25,6 +25,8 @@ export interface ProviderRequest<T> {
   read(answer: unknown): T;
   /** Body for the next try of a request that the server refused; absent or null: it stays refused. */
   instead?(fault: FailedAttempt): object | null;
+  /** The failure of a request that a client wrote itself, with what the server says of it; absent: the one of the attempt. */
+  refused?(fault: FailedAttempt): Failure;
 }
 
 const defaultTimeoutMs = 60_000;
@@ -81,7 +83,8 @@ export class ProviderRequests {
           continue;
         }
         const waitMs = backOffMs(tries + 1, ended.afterMs, this.retry);
-        if (!ended.again || tries >= this.retry.attempts || waitMs > this.retry.longest_wait_ms) throw ended.failure;
+        if (!ended.again || tries >= this.retry.attempts || waitMs > this.retry.longest_wait_ms)
+          throw request.refused?.(ended) ?? ended.failure;
         await pause(waitMs, wanted);
       }
     } finally {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { defaultRetry, defaultTimeouts, splitRef, type KnownModel, type ProvidersConfig } from './configuration.js';
+import { EmbeddingCalls } from './embedding-calls.js';
 import { ProviderModels } from './model-list.js';
 import { ProviderCalls } from './provider-calls.js';
 
@@ -17,7 +18,8 @@ export function openProviders(config: ProvidersConfig): Models {
   const providers = new Map(
     Object.entries(config.providers).map(([name, provider]) => {
       const calls = new ProviderCalls(name, provider, timeouts, retry, config.onConceded);
-      return [name, { calls, list: new ProviderModels(calls, prices, timeouts) }] as const;
+      const embeddings = new EmbeddingCalls(name, provider, retry);
+      return [name, { calls, embeddings, list: new ProviderModels(calls, prices, timeouts) }] as const;
     }),
   );
   const closing = new AbortController();
@@ -62,6 +64,13 @@ export function openProviders(config: ProvidersConfig): Models {
       at(request.model, watch.signal, (calls, model, signal, known) => calls.call(model, request, known, { ...watch, signal })),
     pass: (request, watch) =>
       at(request.model, watch.signal, (calls, model, signal, known) => calls.pass(model, request, known, { ...watch, signal })),
+    embed(request, { signal }) {
+      const parts = splitRef(request.model);
+      const provider = parts && providers.get(parts.provider);
+      if (!parts || !provider) return Promise.reject(new Failure('MODEL_NOT_FOUND', `No provider serves ${request.model}.`));
+      const { price } = prices[request.model] ?? {};
+      return whileOpen(signal, (wanted) => provider.embeddings.embed(parts.model, request, price, wanted));
+    },
     /** Aborts running calls. */
     async close(): Promise<void> {
       closing.abort();

@@ -29,7 +29,7 @@ export class RedisJournal implements Journal {
     private readonly ttl: StoreTtl,
   ) {}
 
-  async begin({ runId, step, nonce, owner, flags = [] }: Parameters<Journal['begin']>[0]): Promise<Begun> {
+  async begin({ runId, step, nonce, owner, flags = [], withState = false }: Parameters<Journal['begin']>[0]): Promise<Begun> {
     const { at, journal, started, run, cancelled } = this.keys.of(runId);
     // Leases lie in another bucket, so an earlier owner is checked separately; if it is dead, the step begins in its place.
     for (let dead = ''; ;) {
@@ -37,12 +37,18 @@ export class RedisJournal implements Journal {
         at,
         beginStep,
         [journal, started, run, cancelled],
-        [step, nonce, owner, dead, this.ttl.retentionMs, flags.length, ...flags, ...above(step)],
+        [step, nonce, owner, dead, this.ttl.retentionMs, withState ? 1 : 0, flags.length, ...flags, ...above(step)],
       );
       if (reply[0] === 'done') return { kind: 'done', outcome: JSON.parse(reply[1]) as CallOutcome, attempt: reply[2] };
       if (reply[0] === 'begun') {
-        const [, attempt, repeated, ...flagged] = reply;
-        return { kind: 'begun', attempt, repeated: repeated === '1', ...(flags.length > 0 ? { flagged } : {}) };
+        const [, attempt, repeated, state, ...flagged] = reply;
+        return {
+          kind: 'begun',
+          attempt,
+          repeated: repeated === '1',
+          ...(flags.length > 0 ? { flagged } : {}),
+          ...(withState ? { state: state === '' ? null : (JSON.parse(state) as unknown) } : {}),
+        };
       }
       const leftMs = await this.leases.leftOf(reply[1]);
       if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, busyRetryMs) };

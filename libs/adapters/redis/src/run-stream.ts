@@ -1,5 +1,6 @@
 import type { StreamBody, StreamEntry, WorkerEntry } from '@conclave/contracts';
 import { planAppend, type RunStream, type StoreTtl, type StreamPage, type TaskProgress } from '@conclave/ports';
+import { AppendsTogether } from './appends-together.js';
 import { attempted } from './attempted.js';
 import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
@@ -12,8 +13,7 @@ const rememberedTasks = 10_000;
 export class RedisRunStream implements RunStream {
   /** Progress records as last read or written, least recently used first; '' for no record. */
   private readonly known = new Map<string, string>();
-  /** The last append of each run; appends of one run happen in call order. */
-  private readonly tails = new Map<string, Promise<unknown>>();
+  private readonly together = new AppendsTogether((runId, entries) => this.appendNow(runId, entries));
 
   constructor(
     private readonly connection: RedisConnection,
@@ -21,18 +21,8 @@ export class RedisRunStream implements RunStream {
     private readonly ttl: StoreTtl,
   ) {}
 
-  async append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
-    const before = this.tails.get(runId);
-    const mine = (async () => {
-      await before?.catch(() => undefined); // reported to the caller of that append
-      return this.appendNow(runId, entries);
-    })();
-    this.tails.set(runId, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.tails.get(runId) === mine) this.tails.delete(runId);
-    }
+  append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
+    return this.together.append(runId, entries);
   }
 
   async read(runId: string, after: number, limit: number): Promise<StreamPage> {

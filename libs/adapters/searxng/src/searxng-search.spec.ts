@@ -139,6 +139,7 @@ describe('SearXNG', () => {
   it.each([
     [403, 'search.formats'],
     [429, 'limits the rate'],
+    [302, 'redirects to another address'],
     [500, 'status 500'],
   ])('says what to do about status %i', async (status, words) => {
     expect(await failureOf(await serve(json({}, status)))).toMatchObject({

@@ -34,7 +34,7 @@ export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: Se
   setMaxListeners(Infinity, closing.signal);
 
   async function ask(path: string, signal: AbortSignal): Promise<Response> {
-    return fetch(base + path, { signal, headers: { accept: 'application/json', 'user-agent': 'conclave', ...authorization } });
+    return fetch(base + path, { signal, redirect: 'manual', headers: { accept: 'application/json', 'user-agent': 'conclave', ...authorization } });
   }
 
   return {
@@ -119,6 +119,8 @@ function refused({ status, headers }: Response): Failure {
     const wait = waitMs === null ? {} : { retryAfterMs: waitMs };
     return new Failure('SEARCH_UNAVAILABLE', 'It limits the rate of searches. Allow this address in its limiter.toml.', wait);
   }
+  if (status >= 300 && status < 400)
+    return new Failure('SEARCH_UNAVAILABLE', 'It redirects to another address: write the final one into `search.searxng`.');
   return new Failure('SEARCH_UNAVAILABLE', `It answers with status ${status}.`);
 }
 

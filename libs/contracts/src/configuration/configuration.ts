@@ -3,6 +3,7 @@ import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, Provide
 import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';
 import { TemplateId, TemplateSettings } from './templates.js';
+import { WebhookConfiguration, WebhookDeliverySettings } from './webhooks.js';
 
 const McpSettings = z.strictObject({
   builtin: z.string().min(1).optional().describe('name of a server that comes with the product'),
@@ -41,6 +42,7 @@ const GatewaySettings = z.strictObject({
     .default(10 * 1024 * 1024)
     .describe('total decoded size of the images and files of one request; not counted as body'),
   max_attachments: z.int().min(0).max(100).default(8).describe('maximum number of images and files in one question'),
+  max_embedding_texts: z.int().min(1).max(100_000).default(2_048).describe('maximum number of texts in one request for embeddings'),
   max_open_runs: z
     .int()
     .min(1)
@@ -63,6 +65,12 @@ const GatewaySettings = z.strictObject({
     .describe(
       'seconds that a run waits for a client to return after its gateway died; it makes no new calls meanwhile and is then cancelled',
     ),
+  request_timeout_s: z
+    .number()
+    .min(1)
+    .max(3_600)
+    .default(30)
+    .describe('seconds for the head of a request and for its body; a body gets a second more for each 16 KB that have arrived'),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
 });
 
@@ -112,6 +120,15 @@ const AllowedHost = z
   .regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/)
   .meta({ expected: 'a host name or an address, without scheme and path; an IPv6 address in brackets' });
 
+/** An origin as a browser writes it: no path, no final slash, no usual port. */
+const PageOrigin = z
+  .string()
+  .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)
+  .meta({
+    expected:
+      'an origin as browsers send it, such as https://chat.example.org: scheme and host, with a port only if it is not the usual one',
+  });
+
 const AliasName = z.string().min(1).max(128);
 
 /** conclave.yaml. Every field has a sentence; the parser, the JSON Schema for editors and the table of the docs are made from it. */
@@ -145,6 +162,12 @@ export const Configuration = z.strictObject({
     .array(AllowedHost)
     .default([])
     .describe('further host names accepted while no keys are configured, such as host.docker.internal; loopback names are always accepted'),
+  cors_origins: z
+    .array(PageOrigin)
+    .default([])
+    .describe('origins of web pages whose scripts may call this gateway (CORS), such as https://chat.example.org; absent: its own alone'),
+  webhooks: WebhookConfiguration.default({}).describe('receivers that are told of the end of runs, by name'),
+  webhook_delivery: WebhookDeliverySettings.default(WebhookDeliverySettings.parse({})).describe('how webhooks are called'),
   mcp: z
     .record(ProviderName, McpSettings)
     .default({})

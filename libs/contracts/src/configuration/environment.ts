@@ -56,6 +56,17 @@ export const Environment = z.object({
     .min(1)
     .optional()
     .describe('API key of OpenAI; used only if conclave.yaml names it or a client asks for model@openai'),
+  HTTPS_PROXY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('proxy for model servers with an https address; a lower-case name works too, and ALL_PROXY for both'),
+  HTTP_PROXY: z.string().min(1).optional().describe('proxy for model servers with an http address'),
+  NO_PROXY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('hosts that are reached without a proxy, with commas; this machine always is, and so is whatever is no model server'),
   LOG_LEVEL: z.enum(logLevels).default('info').describe('minimum severity of logged lines'),
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
   ADMIN_PORT: port.optional().describe('port for /health and /metrics of a service'),

@@ -8,3 +8,4 @@ export type { Mode } from './mode.js';
 export { CapabilityPolicies, CapabilityPolicy, policyFor, type PolicySubject } from './policies.js';
 export { ReasoningOptions } from './reasoning.js';
 export * from './shape.js';
+export { type WebhookDeliverySettings, type WebhookPreset, type WebhookSettings } from './webhooks.js';

@@ -13,6 +13,19 @@ export const ProviderName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
   .meta({ expected: 'a name of letters, digits, `_`, `.` and `-`' });
 
+/** Headers that Conclave sets itself, or that change how a request is sent. */
+const ownHeaders = /^(authorization|api-key|content-.*|host|connection|transfer-encoding|te|upgrade|expect|trailer|proxy-.*|cookie)$/i;
+const HeaderName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,100}$/)
+  .refine((name) => !ownHeaders.test(name))
+  .meta({ expected: 'the name of a header that Conclave does not set itself, such as HTTP-Referer' });
+/** Visible characters of ASCII: anything else cannot be sent, and a line break would begin another header. */
+const HeaderValue = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,2000}$/)
+  .meta({ expected: 'text of at most 2,000 ASCII characters without line breaks' });
+
 const firstToken = z.number().min(1).max(7200).optional();
 const idle = z.number().min(1).max(7200).optional();
 
@@ -29,6 +42,19 @@ export const ProviderSettings = z.strictObject({
     .describe('address of an OpenAI-compatible server'),
   api_key_env: EnvName.optional().describe('environment variable that holds the API key'),
   api_key_file: z.string().min(1).optional().describe('file that holds the API key, relative to this file'),
+  headers: z.record(HeaderName, HeaderValue).default({}).describe('headers added to each request, such as HTTP-Referer for OpenRouter'),
+  headers_env: z
+    .record(HeaderName, EnvName)
+    .default({})
+    .describe('headers added to each request whose values are secrets: the environment variables that hold them'),
+  azure_api_version: z
+    .string()
+    .regex(/^[A-Za-z0-9.-]{1,40}$/)
+    .optional()
+    .meta({ expected: 'a version of the API of Azure OpenAI, such as 2024-10-21' })
+    .describe(
+      "for Azure's older address form, where `base_url` ends in /openai: models are the names of deployments, listed under `models`, and the key is sent as `api-key`",
+    ),
   max_concurrency: z
     .int()
     .min(1)

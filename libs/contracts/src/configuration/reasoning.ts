@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { WebhookName } from '../values.js';
 import { CapabilityPolicies, CapabilityPolicy } from './policies.js';
 import { ConfiguredModel } from './providers.js';
 
@@ -43,6 +44,11 @@ export const ReasoningOptions = z.strictObject({
     .default(3)
     .describe('changes of plan at high confidence after which the run is summed up'),
   compress_every: z.int().min(1).max(100).default(3).describe('rounds after which the working memory is compressed'),
+  default_delivery: z
+    .array(z.union([z.literal('memory'), WebhookName]))
+    .max(8)
+    .default(['memory'])
+    .describe('where results go: `memory`, which always gets them, and names of webhooks, unless a request names one itself'),
   ask_user: z
     .enum(['runs', 'always', 'never'])
     .default('runs')

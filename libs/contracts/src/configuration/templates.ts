@@ -66,7 +66,9 @@ const LimitSettings = z.strictObject({
     .int()
     .min(1_000)
     .optional()
-    .describe(`context guard: prompt tokens summed over every model call; ${defaultLimits.prompt_tokens} by default`),
+    .describe(
+      `context guard: prompt tokens summed over every model call of the run itself, not of its child runs; ${defaultLimits.prompt_tokens} by default`,
+    ),
   tokens: z
     .int()
     .min(1_000)
@@ -174,7 +176,9 @@ export const TemplateSettings = z.strictObject({
   client_tools: z
     .enum(['ask_first', 'pass_through', 'ignore'])
     .default('ignore')
-    .describe('what happens to tools a client offers; without effect: they are ignored'),
-  tool_model: ConfiguredModel.optional().describe('model that decides about client tools; without effect'),
+    .describe(
+      'what happens to the tools that a client sends: pass_through = the tool model answers, and calls them; ask_first = the tool model is asked whether it calls one, and the run answers if it does not; ignore',
+    ),
+  tool_model: ConfiguredModel.optional().describe('model that gets the tools of clients; absent: the first of `judge`'),
 });
 export type TemplateSettings = z.infer<typeof TemplateSettings>;

@@ -9,6 +9,7 @@ import {
   Caller,
   CacheKeys,
   Complexity,
+  DeliveryTarget,
   FailureNote,
   HistoryEntry,
   Memory,
@@ -89,6 +90,7 @@ export const PlanRequested = defineEvent({
       .optional()
       .describe('templates that this run and its child runs may start runs of, by id, as they were when it was accepted'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
+    deliver: z.array(DeliveryTarget).optional().describe('webhooks that are told of its end'),
     fork: Fork.optional().describe('for a fork: the run that it takes up, and what that one had found'),
   }),
 });

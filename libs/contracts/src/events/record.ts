@@ -6,6 +6,7 @@ import {
   CacheKeys,
   Caller,
   Complexity,
+  DeliveryTarget,
   Fact,
   FailureNote,
   HistoryEntry,
@@ -36,8 +37,8 @@ export const RunCompleted = defineEvent({
   topic: 'run.completed',
   key: 'run',
   from: ['merger'],
-  to: ['graph-ingest', 'learning'],
-  doc: 'The only terminal event of a run. Caching, learning and ingestion start from it.',
+  to: ['graph-ingest', 'learning', 'webhooks'],
+  doc: 'The only terminal event of a run. Caching, learning, ingestion and webhooks start from it.',
   schema: z.object({
     outcome: Outcome,
     rule: RuleId.nullable().describe('row of the decision table that ended it; null for an abort'),
@@ -90,6 +91,7 @@ export const RunCompleted = defineEvent({
       })
       .optional()
       .describe('results that later runs of the tenant may recall'),
+    deliver: z.array(DeliveryTarget).optional().describe('webhooks that are told of it'),
     failure: FailureNote.nullable(),
     startedAt: Timestamp,
     completedAt: Timestamp,

@@ -56,6 +56,11 @@ export const ConclaveOptions = z.strictObject({
     .describe(
       'false: caches neither answer nor store this request; the headers `cache-control: no-cache` and `x-conclave-cache: off` say the same',
     ),
+  webhook: z
+    .string({ error: 'must be the name of a webhook' })
+    .min(1, { error: 'must be the name of a webhook' })
+    .nullish()
+    .describe('configured webhook that is told of the end of the run'),
   wall_time_s: z.number().positive().nullish().describe('seconds from acceptance to the end'),
   model_calls: positive.nullish().describe('maximum model calls'),
   prompt_tokens: positive.nullish().describe('maximum prompt tokens, summed over all calls'),
@@ -110,13 +115,13 @@ export const ChatCompletionRequest = z.object({
   tools: z
     .array(Tool, { error: 'must be a list of tools' })
     .nullish()
-    .describe('templates ignore the tools of a client; models (`model@provider`) get them unchanged'),
+    .describe('models (`model@provider`) get them unchanged, templates as their `client_tools` says'),
   tool_choice: z
     .union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })], {
       error: 'must be "none", "auto", "required" or {"type":"function","function":{"name":"..."}}',
     })
     .nullish()
-    .describe('templates refuse a tool that has to be called'),
+    .describe('a tool that has to be called is refused by a template that ignores the tools of clients'),
   ...answerFields,
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { Failure } from '../failure.js';
 import { type FailureCode, failures } from '../failures.js';
+import type { MessagesError } from './messages.js';
 
-/** The only error shape this gateway sends, at every status and inside streams. */
+/** The error shape of this gateway, at every status and inside streams, but for the routes of Anthropic's API. */
 export const ErrorBody = z.object({
   error: z.object({
     message: z.string().describe('what happened and what to do, for people'),
@@ -37,4 +38,23 @@ export function errorBody(failure: Failure): ErrorBody {
       code: openAiCodes[failure.code] ?? failure.code,
     },
   };
+}
+
+/** Anthropic's classes of errors by status. */
+const messagesTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+};
+
+/** Anthropic's error object of a failure. */
+export function messagesError(failure: Failure, requestId: string | null): MessagesError {
+  const { message, code } = errorBody(failure).error;
+  const status = failure.options.upstream?.status ?? failure.spec.status;
+  const type = messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  return { type: 'error', error: { type, message, code }, request_id: requestId };
 }

@@ -9,7 +9,7 @@ export const FeedbackRequest = z.object({
     .string({ error: 'must be the id of a run or of a chat completion' })
     .min(1, { error: 'must be the id of a run or of a chat completion' })
     .max(128, { error: 'must be the id of a run or of a chat completion' })
-    .describe('id of the run, or the `chatcmpl-...` id of its answer'),
+    .describe('id of the run, or of its answer in any API: `chatcmpl-...`, `msg_...`, `resp_...`, `cmpl-...`'),
   rating: z
     .int({ error: 'must be a whole number from 1 to 5' })
     .min(1, { error: 'must be a whole number from 1 to 5' })

@@ -1,4 +1,5 @@
 export * from './collections.js';
+export * from './embeddings.js';
 export * from './errors.js';
 export * from './feedback.js';
 export * from './settings.js';
@@ -16,9 +17,13 @@ export {
   PassedChatRequest,
   UrlCitation,
 } from './chat.js';
+export * from './completions.js';
 export * from './dead-letters.js';
 export * from './health.js';
 export * from './insights.js';
+export * from './messages.js';
 export * from './models.js';
+export * from './responses.js';
 export * from './routes.js';
 export * from './runs.js';
+export * from './webhooks.js';

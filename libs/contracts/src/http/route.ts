@@ -12,6 +12,8 @@ export interface Route {
   readonly response: { readonly name: string; readonly schema: z.ZodType } | { readonly text: string };
   /** Shape of each `data:` line, if the route can answer with server-sent events. */
   readonly events?: { readonly name: string; readonly schema: z.ZodType };
+  /** Shape of its errors; absent: `ErrorBody`. */
+  readonly error?: { readonly name: string; readonly schema: z.ZodType };
   readonly query?: readonly { readonly name: string; readonly doc: string; readonly integer: boolean }[];
   readonly headers?: readonly { readonly name: string; readonly doc: string }[];
   /** Requires no API key, even if keys are configured. */

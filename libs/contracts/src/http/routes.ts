@@ -1,9 +1,13 @@
 import { StreamEntryShape } from '../run-stream.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
+import { Completion, CompletionRequest } from './completions.js';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, DiscardRequest, RedriveRequest } from './dead-letters.js';
+import { EmbeddingList, EmbeddingRequest } from './embeddings.js';
 import { Live, Readiness } from './health.js';
 import { knowledgeRoutes } from './knowledge-routes.js';
+import { CountedTokens, CountTokensRequest, MessageAnswer, MessageEvent, MessagesError, MessagesRequest } from './messages.js';
 import { ModelList, ModelObject } from './models.js';
+import { ResponseDeleted, ResponseEvent, ResponseItemList, ResponseObject, ResponseRequest } from './responses.js';
 import type { Route } from './route.js';
 import { CommandAccepted, CommandRequest, ForkRequest, RunAccepted, RunFactList, RunList, RunRequest, RunView } from './runs.js';
 
@@ -28,11 +32,93 @@ export const routes: readonly Route[] = [
     headers: retryHeaders,
   },
   {
+    method: 'POST',
+    path: '/v1/responses',
+    summary: "As /v1/chat/completions, in the shape of OpenAI's Responses API; stored for seven days unless `store` is false.",
+    request: { name: 'ResponseRequest', schema: ResponseRequest },
+    status: 200,
+    response: { name: 'ResponseObject', schema: ResponseObject },
+    events: { name: 'ResponseEvent', schema: ResponseEvent },
+    headers: retryHeaders,
+  },
+  {
+    method: 'GET',
+    path: '/v1/responses/{id}',
+    summary: 'A stored response, as far as it is.',
+    status: 200,
+    response: { name: 'ResponseObject', schema: ResponseObject },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/responses/{id}',
+    summary: 'Forgets a stored response; its run stays until its own end of storage.',
+    status: 200,
+    response: { name: 'ResponseDeleted', schema: ResponseDeleted },
+  },
+  {
+    method: 'POST',
+    path: '/v1/responses/{id}/cancel',
+    summary: 'Cancels the run of a response; one that has ended stays as it is.',
+    status: 200,
+    response: { name: 'ResponseObject', schema: ResponseObject },
+  },
+  {
+    method: 'GET',
+    path: '/v1/responses/{id}/input_items',
+    summary: 'The input of a stored response, newest item first.',
+    status: 200,
+    response: { name: 'ResponseItemList', schema: ResponseItemList },
+    query: [
+      { name: 'limit', doc: 'items per page, 1 to 200; 50 by default', integer: true },
+      { name: 'order', doc: '`asc`: oldest item first', integer: false },
+      { name: 'after', doc: 'start after the item with this id', integer: false },
+    ],
+  },
+  {
+    method: 'POST',
+    path: '/v1/messages',
+    summary: "As /v1/chat/completions, in the shape of Anthropic's Messages API; its errors too.",
+    request: { name: 'MessagesRequest', schema: MessagesRequest },
+    status: 200,
+    response: { name: 'MessageAnswer', schema: MessageAnswer },
+    events: { name: 'MessageEvent', schema: MessageEvent },
+    error: { name: 'MessagesError', schema: MessagesError },
+    headers: retryHeaders,
+  },
+  {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    summary: 'Estimates the tokens of a request for /v1/messages.',
+    request: { name: 'CountTokensRequest', schema: CountTokensRequest },
+    status: 200,
+    response: { name: 'CountedTokens', schema: CountedTokens },
+    error: { name: 'MessagesError', schema: MessagesError },
+  },
+  {
+    method: 'POST',
+    path: '/v1/completions',
+    summary: "As /v1/chat/completions with one question, in the shape of OpenAI's legacy API.",
+    request: { name: 'CompletionRequest', schema: CompletionRequest },
+    status: 200,
+    response: { name: 'Completion', schema: Completion },
+    events: { name: 'Completion', schema: Completion },
+    headers: retryHeaders,
+  },
+  {
+    method: 'POST',
+    path: '/v1/embeddings',
+    summary: 'Vectors of texts, by the embedder that collections use or by an embedding model of a provider.',
+    request: { name: 'EmbeddingRequest', schema: EmbeddingRequest },
+    status: 200,
+    response: { name: 'EmbeddingList', schema: EmbeddingList },
+  },
+  {
     method: 'GET',
     path: '/v1/models',
     summary: 'Templates, aliases and models that can be asked.',
     status: 200,
     response: { name: 'ModelList', schema: ModelList },
+    query: [{ name: 'kind', doc: '`embedding`: the models that make vectors, instead of those that can be asked', integer: false }],
   },
   {
     method: 'GET',

@@ -9,6 +9,12 @@ export const RunRequest = z.object({
   model: z.string({ error: 'must be the id of a template' }).min(1, { error: 'must be the id of a template' }),
   input: z.string({ error: 'must be a text' }).nullish().describe('the question; or send `messages`'),
   messages: z.array(ChatMessage, { error: 'must be a list of messages' }).nullish(),
+  webhook: z
+    .union([z.string().min(1), z.object({ url: z.string().min(1).max(2_048) })], {
+      error: 'must be the name of a configured webhook, or {"url": "https://..."}',
+    })
+    .nullish()
+    .describe('who is told of the end of the run: a configured webhook, or an address where the operator allows its host'),
   ...answerFields,
 });
 export type RunRequest = z.infer<typeof RunRequest>;

@@ -179,7 +179,7 @@ describe('the shipped templates', () => {
 });
 
 describe('templates of an operator', () => {
-  it('are warned about where they ask for what comes later', () => {
+  it('say what happens to tools of clients, which the judge gets unless another model is named', () => {
     const { templates, warnings } = resolve(
       {
         mcp: { precision: { builtin: 'precision-tools' } },
@@ -189,12 +189,18 @@ describe('templates of an operator', () => {
             capabilities: ['research', 'math', 'mcp', 'collections'],
             client_tools: 'ask_first',
           },
+          other: { client_tools: 'pass_through', tool_model: 'x@ollama' },
         },
       },
       [demo],
       [demoProvider],
     );
-    expect(templates.map(({ id }) => id)).toEqual(['mine', 'conclave-fast', 'conclave', 'conclave-research']);
+    expect(templates.map(({ id }) => id)).toEqual(['mine', 'other', 'conclave-fast', 'conclave', 'conclave-research']);
+    expect(templates.map(({ client_tools: tools, tool_model: of }) => [tools, of])).toEqual([
+      ['ask_first', templates[0]!.judge.models[0]],
+      ['pass_through', 'x@ollama'],
+      ...Array.from({ length: 3 }, () => [undefined, undefined]),
+    ]);
     expect(templates[0]).toMatchObject({
       // Offers tools and collections once there are some.
       capabilities: ['research', 'math'],
@@ -203,7 +209,7 @@ describe('templates of an operator', () => {
       critic: { categories: ['medical_consult', 'legal_advisor'] },
       experts: { general: { t2: ['x@ollama'], always: ['y@ollama'] } },
     });
-    expect(warnings.filter((sentence) => sentence.includes('client_tools: ask_first'))).toHaveLength(1);
+    expect(warnings.filter((sentence) => sentence.includes('client_tools'))).toEqual([]);
   });
 
   const ollama = [[model('big@ollama')], [provider('ollama')]] as const;
@@ -296,7 +302,10 @@ describe('the catalogue', () => {
     expect(catalogue.resolve('qwen@nowhere')).toBeNull();
     expect(catalogue.resolve('constructor')).toBeNull();
     expect(await catalogue.waitsFor('conclave')).toBeNull();
-    expect((await catalogue.describeModels()).map(({ id }) => id)).toEqual([
+    expect([catalogue.resolveEmbedding('embed@ollama'), catalogue.resolveEmbedding('embed@nobody')]).toEqual(['embed@ollama', null]);
+    const described = await catalogue.describeModels();
+    expect(described.flatMap(({ id, kind }) => (kind === 'embedding' ? [id] : []))).toEqual(['embed@ollama']);
+    expect(described.flatMap(({ id, kind }) => (kind === undefined ? [id] : []))).toEqual([
       'conclave-fast',
       'conclave',
       'conclave-research',

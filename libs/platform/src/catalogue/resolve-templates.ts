@@ -157,7 +157,7 @@ const wants: Readonly<Record<string, readonly string[]>> = {
 export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
   const { configuration } = input;
   const choice = chooseModels(configuration, input.models, input.providers);
-  const warnings: string[] = laterFeatures(configuration);
+  const warnings: string[] = [];
   const own = Object.entries(configuration.templates);
   const standing = Object.entries(shipped).filter(([id]) => !(id in configuration.templates));
   const templates: Template[] = [];
@@ -279,6 +279,7 @@ function resolveOne(
     capabilities: asked.filter((name) => possible[name] ?? true),
     tools: asked.includes('mcp') || input.strategies.find(({ id }) => id === settings.strategy)?.callsTools ? [...offers.tools] : [],
     collections: asked.includes('collections') ? [...offers.collections] : [],
+    ...(settings.client_tools === 'ignore' ? {} : { client_tools: settings.client_tools, tool_model: settings.tool_model ?? judge[0]! }),
     ...(Object.keys(policies).length > 0 ? { policies } : {}),
     // The demo model has no knowledge and cannot advise: every question goes to the documents, and no expert is asked again.
     complexity: isDemo && settings.complexity === 'auto' ? 'moderate' : settings.complexity,
@@ -383,18 +384,4 @@ function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
-}
-
-/** Warnings about settings that this version does not implement yet. They are parsed, so that the file stays valid. */
-const laterFeatures = (configuration: Configuration): string[] =>
-  Object.entries(configuration.templates).flatMap(([id, template]) => ofTemplate(id, template));
-
-function ofTemplate(id: string, template: TemplateSettings): string[] {
-  const at = `templates.${id}`;
-  return [
-    ...(template.client_tools !== 'ignore'
-      ? [`${at}: client_tools: ${template.client_tools} has no effect; tools of clients are ignored.`]
-      : []),
-    ...(template.tool_model ? [`${at}: tool_model has no effect.`] : []),
-  ];
 }

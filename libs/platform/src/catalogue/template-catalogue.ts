@@ -11,6 +11,8 @@ export interface NamedModel {
   /** Seconds since 1970. */
   readonly created: number;
   readonly description?: string;
+  /** `embedding`: it makes vectors, and no chat can ask it. Absent: it can be asked. */
+  readonly kind?: 'embedding';
 }
 
 /** Templates, aliases and models by the names clients use. */
@@ -27,6 +29,8 @@ export interface TemplateCatalogue {
   upToDate(): Promise<void>;
   /** Reads the settings again now, for callers that know they have changed. Never rejects. */
   refresh(): Promise<void>;
+  /** `model@provider` of a name that may stand for an embedding model; null for an unknown provider. */
+  resolveEmbedding(name: string): string | null;
   describeModels(): Promise<readonly NamedModel[]>;
   /** Models, providers and templates of the last resolution, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
@@ -125,6 +129,11 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
       const isProvider = found.providers.some((provider) => provider.name === id.slice(at + 1));
       return isProvider && !isEmbedding ? { kind: 'model', ref: id } : null;
     },
+    resolveEmbedding: (name) => {
+      const id = targetOf(name);
+      const at = id.lastIndexOf('@');
+      return at >= 1 && found.providers.some((provider) => provider.name === id.slice(at + 1)) ? id : null;
+    },
     waitsFor: async (name) => {
       if (!isTemplate(targetOf(name))) return null;
       if (found.choice.because === 'nothing') await lookAgain();
@@ -152,14 +161,13 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
           created: openedAt,
           description: `The same as ${target}.`,
         })),
-        ...models
-          .filter(({ kind }) => kind === 'chat')
-          .map((model) => ({
-            id: model.ref,
-            ownedBy: model.provider,
-            created: openedAt,
-            ...(model.demo ? { description: 'Built-in demo model: deterministic, offline, for a first try.' } : {}),
-          })),
+        ...models.map((model) => ({
+          id: model.ref,
+          ownedBy: model.provider,
+          created: openedAt,
+          ...(model.kind === 'embedding' ? { kind: model.kind } : {}),
+          ...(model.demo ? { description: 'Built-in demo model: deterministic, offline, for a first try.' } : {}),
+        })),
       ];
     },
     found: () => found,

@@ -30,6 +30,8 @@ function refused(variables: Record<string, string> = {}): { readonly mistakes: r
   throw new Error('The configuration was accepted.');
 }
 
+const signing = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
 describe('a configuration file', () => {
   it('may be absent: every default is filled in', () => {
     const { configuration, environment, file, home } = load();
@@ -121,6 +123,19 @@ stores:
     expect(JSON.stringify(configuration)).not.toContain('sk-test-123456');
   });
 
+  it('adds headers to the requests of a provider, and reads those that are secret from the environment', () => {
+    const at = 'base_url: https://example.org/v1';
+    write(`providers:\n  p: { ${at}, headers: { HTTP-Referer: https://a.example }, headers_env: { X-Org-Key: ORG_KEY } }\n`);
+    const { configuration, secrets } = load({ ORG_KEY: 'org-secret' });
+    expect(configuration.providers['p']!.headers).toEqual({ 'HTTP-Referer': 'https://a.example' });
+    expect(secrets.providerHeaders).toEqual({ p: { 'x-org-key': 'org-secret' } });
+    expect(JSON.stringify(configuration)).not.toContain('org-secret');
+    expect(() => load({})).toThrow('the environment variable ORG_KEY is not set');
+    expect(() => load({ ORG_KEY: 'a\r\nHost: other' })).toThrow('no header can have');
+    write(`providers:\n  p: { ${at}, headers: { Authorization: Bearer mine } }\n`);
+    expect(() => load()).toThrow(/Authorization[^]*name of a header that Conclave does not set itself/);
+  });
+
   it('is looked for in CONCLAVE_CONFIG, then here, then in the data folder', () => {
     mkdirSync(join(folder, '.conclave'));
     write('store_prompts: none\n', '.conclave/conclave.yaml');
@@ -139,6 +154,33 @@ stores:
     expect(secrets.clientKeys).toEqual({ ann: 'sk-ann', bob: 'sk-bob' });
     expect(JSON.stringify(configuration)).not.toContain('sk-');
     expect(refused({ ANN_KEY: 'sk-bob' }).text).toContain('the same key as `ann`');
+  });
+
+  it('names webhooks, whose secrets are read from the environment or from files and stay out of what is shown', () => {
+    write(
+      [
+        'webhooks:',
+        '  ops: { url: "https://ops.example/h", secret_env: OPS }',
+        '  channel: { preset: discord, url_file: channel.txt, tenants: [acme] }',
+        '  phone: { preset: telegram, bot_token_env: BOT, chat_id: "-100" }',
+        'webhook_delivery: { client_hosts: ["*"], client_secret_file: client.txt }',
+        'reasoning: { default_delivery: [memory, ops] }',
+      ].join('\n'),
+    );
+    write('https://discord.example/api/webhooks/1/t0ken\n', 'channel.txt');
+    write(`${signing} ${signing}\n`, 'client.txt');
+    const { configuration, secrets } = load({ OPS: signing, BOT: '12:AA_b-c' });
+    expect(secrets.webhooks).toEqual({
+      ops: { secret: signing },
+      channel: { url: 'https://discord.example/api/webhooks/1/t0ken' },
+      phone: { botToken: '12:AA_b-c' },
+    });
+    expect(secrets.webhookClients).toBe(`${signing} ${signing}`);
+    expect(configuration.webhook_delivery).toMatchObject({ attempts: 8, timeout_s: 10, retry_s: 5 });
+    for (const secret of ['whsec_', 't0ken', '12:AA']) expect(JSON.stringify(configuration)).not.toContain(secret);
+    for (const wrong of ['whsec_', 'whsec_short', signing.replace('whsec_', ''), 'whsec_%%%'])
+      expect(refused({ OPS: wrong, BOT: '12:AA_b-c' }).text).toContain('webhooks.ops: is not a secret for signatures.');
+    expect(refused({ OPS: signing, BOT: '12/../x' }).text).toContain('its bot token is not one of Telegram');
   });
 
   it('is frozen once read', () => {
@@ -290,6 +332,30 @@ describe('mistakes in a configuration', () => {
       3,
       'keys.ann.key',
       ['keys must not be written into this file', 'keys: `key_env`'],
+    ],
+    ['a webhook without an address', 'webhooks:\n  ops: { secret_env: HOME }\n', 2, 'webhooks.ops', ['the address is missing', '`url`']],
+    ['a webhook without a secret', 'webhooks:\n  ops: { url: "http://x" }\n', 2, 'webhooks.ops', ['the secret for signatures is missing']],
+    ['a bot without a chat', 'webhooks:\n  p: { preset: telegram, bot_token_env: HOME }\n', 2, 'webhooks.p', ['the chat is missing']],
+    [
+      'a webhook with two addresses',
+      'webhooks:\n  d: { preset: discord, url: "http://x", url_env: HOME }\n',
+      2,
+      'webhooks.d',
+      ['in several ways'],
+    ],
+    [
+      'hosts of clients without a secret',
+      'webhook_delivery:\n  client_hosts: [a.example]\n',
+      2,
+      'webhook_delivery.client_hosts',
+      ['need a secret', '`client_secret_env`'],
+    ],
+    [
+      'a default delivery to nobody',
+      'webhooks:\n  ops: { preset: discord, url: "http://x" }\nreasoning:\n  default_delivery: [memory, opps]\n',
+      4,
+      'reasoning.default_delivery[1]',
+      ['no webhook is called `opps`', 'Did you mean `ops`'],
     ],
     ['a permission nobody has', 'keys:\n  ann: { key_env: HOME, detail: all }\n', 2, 'keys.ann.detail', ['redacted, full']],
     ['two searches', 'search:\n  searxng: http://127.0.0.1:8888\n  corpus: .\n', 3, 'search.corpus', ['both set']],

@@ -8,6 +8,7 @@ import {
   shippedTemplates,
   type Configuration,
   type TemplateSettings,
+  type WebhookSettings,
 } from '@conclave/contracts';
 
 /** A mistake before its line is known. */
@@ -43,6 +44,7 @@ export function checkReferences(configuration: Configuration): readonly PathProb
     ...checkStores(configuration),
     ...checkProviders(configuration),
     ...checkKeys(configuration),
+    ...checkWebhooks(configuration),
     ...checkClasses(configuration),
   ];
 }
@@ -213,4 +215,55 @@ function checkClasses({ task_classes: classes }: Configuration): PathProblem[] {
         : [{ path, problem: `class \`${other}\` has this capability already.`, remedy: 'Keep it in one class.' }];
     }),
   );
+}
+
+/** A webhook has what its preset needs, each part once; what refers to a webhook names one that exists. */
+function checkWebhooks({ webhooks, webhook_delivery: delivery, reasoning, templates }: Configuration): PathProblem[] {
+  const names = Object.keys(webhooks);
+  const deliveries: readonly (readonly [readonly PropertyKey[], unknown])[] = [
+    [['reasoning', 'default_delivery'], reasoning.default_delivery],
+    ...Object.entries(templates).map(
+      ([id, { options }]) => [['templates', id, 'options', 'default_delivery'], options['default_delivery']] as const,
+    ),
+  ];
+  const unknown = deliveries.flatMap(([path, listed]) =>
+    (Array.isArray(listed) ? listed : []).flatMap((name: unknown, i): PathProblem[] => {
+      if (name === 'memory' || names.includes(String(name))) return [];
+      const near = nearest(String(name), names);
+      const remedy = near ? `Did you mean \`${near}\`?` : 'Add it under `webhooks`, or leave it out.';
+      return [{ path: [...path, i], problem: `no webhook is called \`${String(name)}\`.`, remedy }];
+    }),
+  );
+  const unsigned: PathProblem[] =
+    delivery.client_hosts.length > 0 && !delivery.client_secret_env && !delivery.client_secret_file
+      ? [
+          {
+            path: ['webhook_delivery', 'client_hosts'],
+            problem: 'deliveries to addresses of clients need a secret.',
+            remedy: 'Name it with `client_secret_env` or `client_secret_file`.',
+          },
+        ]
+      : [];
+  return [...Object.entries(webhooks).flatMap(([name, webhook]) => checkWebhook(['webhooks', name], webhook)), ...unknown, ...unsigned];
+}
+
+function checkWebhook(path: readonly PropertyKey[], webhook: WebhookSettings): PathProblem[] {
+  const { preset, url, chat_id: chat } = webhook;
+  const address = [url, webhook.url_env, webhook.url_file].filter(Boolean).length;
+  const secrets = [webhook.secret_env, webhook.secret_file].filter(Boolean).length;
+  const tokens = [webhook.bot_token_env, webhook.bot_token_file].filter(Boolean).length;
+  const missing = (what: string, remedy: string): PathProblem => ({ path, atKey: true, problem: `${what} is missing.`, remedy });
+  return [
+    ...(address === 0 && preset !== 'telegram' ? [missing('the address', 'Name it with `url`, `url_env` or `url_file`.')] : []),
+    ...(secrets === 0 && preset === 'json'
+      ? [missing('the secret for signatures', 'Name it with `secret_env` or `secret_file`; the receiver needs the same one.')]
+      : []),
+    ...(tokens === 0 && preset === 'telegram'
+      ? [missing('the token of the bot', 'Name it with `bot_token_env` or `bot_token_file`.')]
+      : []),
+    ...(!chat && preset === 'telegram' ? [missing('the chat', 'Set `chat_id`.')] : []),
+    ...(address > 1 || secrets > 1 || tokens > 1
+      ? [{ path, atKey: true, problem: 'the same thing is named in several ways.', remedy: 'Keep one of each.' }]
+      : []),
+  ];
 }

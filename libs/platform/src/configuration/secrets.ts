@@ -14,12 +14,27 @@ export interface TlsFiles {
 export interface Secrets {
   /** Provider name -> API key. */
   readonly providerKeys: Readonly<Record<string, string>>;
+  /** Provider name -> headers from `headers_env`, by name. */
+  readonly providerHeaders: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Name under `keys` -> API key of a client. */
   readonly clientKeys: Readonly<Record<string, string>>;
+  /** Webhook -> what calls it. */
+  readonly webhooks: Readonly<Record<string, { readonly url?: string; readonly secret?: string; readonly botToken?: string }>>;
+  /** Signs deliveries to addresses of clients. */
+  readonly webhookClients?: string;
   readonly kafka: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly redis: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly neo4j: { readonly user?: string; readonly password?: string };
   readonly chroma: { readonly token?: string };
+}
+
+const signingRemedy = 'It is `whsec_` and the base64 of 24 to 64 bytes: `echo "whsec_$(openssl rand -base64 32)"` makes one.';
+
+/** `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks has it. */
+function isSigningSecret(text: string): boolean {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
+  const bytes = encoded === undefined ? 0 : Buffer.from(encoded, 'base64').length;
+  return bytes >= 24 && bytes <= 64;
 }
 
 /** Reads the secrets that the configuration names by environment variable or file. A missing one is a problem at the line that names it. */
@@ -51,10 +66,22 @@ export function resolveSecrets(
   };
 
   const providerKeys: Record<string, string> = {};
+  const providerHeaders: Record<string, Record<string, string>> = {};
   for (const [name, provider] of Object.entries(configuration.providers)) {
     const at = ['providers', name];
     const key = fromEnv(provider.api_key_env, [...at, 'api_key_env']) ?? fromFile(provider.api_key_file, [...at, 'api_key_file']);
     if (key) providerKeys[name] = key;
+    for (const [header, variable] of Object.entries(provider.headers_env)) {
+      const path = [...at, 'headers_env', header];
+      const value = fromEnv(variable, path);
+      if (value !== undefined && !/^[\x20-\x7e]+$/.test(value))
+        problems.push({
+          path,
+          problem: `${variable} holds a line break or other characters that no header can have.`,
+          remedy: `Correct ${variable}.`,
+        });
+      else if (value !== undefined) providerHeaders[name] = { ...providerHeaders[name], [header.toLowerCase()]: value };
+    }
   }
   const clientKeys: Record<string, string> = {};
   for (const [name, setting] of Object.entries(configuration.keys)) {
@@ -66,6 +93,35 @@ export function resolveSecrets(
     if (key === '') problems.push({ path: at, atKey: true, problem: 'its file is empty.', remedy: 'Put the key into the file.' });
     if (key) clientKeys[name] = key;
   }
+  const webhooks: Record<string, Secrets['webhooks'][string]> = {};
+  const signing = (secret: string | undefined, path: readonly PropertyKey[]): { readonly secret?: string } => {
+    if (secret !== undefined && !secret.split(/\s+/).every(isSigningSecret))
+      problems.push({ path, problem: 'is not a secret for signatures.', remedy: signingRemedy });
+    return secret === undefined ? {} : { secret };
+  };
+  for (const [name, setting] of Object.entries(configuration.webhooks)) {
+    const at = ['webhooks', name];
+    const url = fromEnv(setting.url_env, [...at, 'url_env']) ?? fromFile(setting.url_file, [...at, 'url_file']);
+    if (url !== undefined && !(/^https?:/.test(url) && URL.canParse(url)))
+      problems.push({
+        path: at,
+        atKey: true,
+        problem: 'its address is not one of http or https.',
+        remedy: 'Correct the variable or the file.',
+      });
+    const botToken =
+      fromEnv(setting.bot_token_env, [...at, 'bot_token_env']) ?? fromFile(setting.bot_token_file, [...at, 'bot_token_file']);
+    if (botToken !== undefined && !/^[A-Za-z0-9:_-]+$/.test(botToken))
+      problems.push({ path: at, atKey: true, problem: 'its bot token is not one of Telegram.', remedy: 'Copy it from @BotFather.' });
+    const secret = fromEnv(setting.secret_env, [...at, 'secret_env']) ?? fromFile(setting.secret_file, [...at, 'secret_file']);
+    webhooks[name] = { ...(url ? { url } : {}), ...(botToken ? { botToken } : {}), ...signing(secret, at) };
+  }
+  const { client_secret_env: clientEnv, client_secret_file: clientFile } = configuration.webhook_delivery;
+  const ofClients = ['webhook_delivery'];
+  const { secret: webhookClients } = signing(
+    fromEnv(clientEnv, [...ofClients, 'client_secret_env']) ?? fromFile(clientFile, [...ofClients, 'client_secret_file']),
+    ofClients,
+  );
   const { kafka, redis, neo4j, chroma } = configuration.stores;
   const token = fromEnv(chroma?.token_env, ['stores', 'chroma', 'token_env']);
   const login = (user: string | undefined, password: string | undefined) => ({
@@ -74,7 +130,10 @@ export function resolveSecrets(
   });
   const secrets: Secrets = {
     providerKeys,
+    providerHeaders,
     clientKeys,
+    webhooks,
+    ...(webhookClients ? { webhookClients } : {}),
     kafka: {
       ...login(
         fromEnv(kafka?.sasl.user_env, ['stores', 'kafka', 'sasl', 'user_env']),

@@ -25,6 +25,12 @@ export const metricList = {
     help: 'rounds of a run; template: the requested one, arm: the one that answered, the same or the other arm of a `split`',
     buckets: [1, 2, 3, 4, 5, 10, 15],
   },
+  webhook_deliveries_total: {
+    kind: 'counter',
+    unit: 'deliveries',
+    labels: ['webhook', 'outcome'],
+    help: 'deliveries to webhooks by outcome: delivered, failed (one attempt), dead (the last attempt); `address`: one that a client gave',
+  },
   parked_runs_total: { kind: 'counter', unit: 'runs', labels: [], help: 'runs parked because the gateway of their clients stopped' },
   timers_dropped_total: {
     kind: 'counter',

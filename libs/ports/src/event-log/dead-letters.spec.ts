@@ -102,7 +102,12 @@ describe('dead letters', () => {
   });
 
   it('say what their death has caused and what a re-drive can still change', async () => {
-    const { open } = await withLetters({ name: 'a' }, { name: 'b', reason: 'undecodable' }, { name: 'c', group: 'graph-ingest' });
+    const { open } = await withLetters(
+      { name: 'a' },
+      { name: 'b', reason: 'undecodable' },
+      { name: 'c', group: 'graph-ingest' },
+      { name: 'd', group: 'webhooks' },
+    );
     const runOf = async (runId: string) => (runId === sampleRunId('a') ? { status: 'failed', terminal: true } : null);
     const effects = async (id: string) => (await open({ runOf }).show(id)).effects;
     expect(await effects('0-0')).toEqual([
@@ -111,5 +116,6 @@ describe('dead letters', () => {
     ]);
     expect(await effects('0-1')).toEqual(['It could not be decoded, so no task or run was ended because of it.']);
     expect(await effects('0-2')).toEqual([]);
+    expect(await effects('0-3')).toEqual([expect.stringContaining('A re-drive tells those webhooks that were not told yet')]);
   });
 });

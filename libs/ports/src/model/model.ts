@@ -22,7 +22,27 @@ export interface Models {
    * says about a request it refuses (4xx).
    */
   pass(request: PassedRequest, watch: PassWatch): Promise<PassedReply>;
+  /**
+   * Vectors of texts by an embedding model, as its server sends them. Absent: none can be asked. Throws Failure like `pass`, and
+   * PROVIDER_REPLY_INVALID unless there is one vector for each text.
+   */
+  embed?(request: EmbeddingCall, watch: { readonly signal: AbortSignal }): Promise<EmbeddingReply>;
   close(): Promise<void>;
+}
+
+export interface EmbeddingCall {
+  /** `model@provider` */
+  readonly model: string;
+  readonly input: readonly string[];
+  /** Requested numbers per vector; absent: the model's own. */
+  readonly dimensions?: number;
+}
+export interface EmbeddingReply {
+  /** One per text, in order. */
+  readonly vectors: readonly Float32Array[];
+  readonly usage: Usage;
+  readonly reportedModel: string | null;
+  readonly durationMs: number;
 }
 
 export interface ModelInfo {

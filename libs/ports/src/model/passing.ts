@@ -1,32 +1,31 @@
+import { isJsonObject } from '../tools/tool-signature.js';
 import type { JsonObject } from '../tools/tools.js';
 import type { CallMessage, CallContentPart, ModelCall, ModelReply, Models } from './model.js';
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A whole reply as stream chunks; `usage`: adds a last chunk with it. */
 export function chunksOf(reply: JsonObject, usage: boolean): readonly JsonObject[] {
   const { id, created, model, choices } = reply;
   const head = { id, object: 'chat.completion.chunk', created, model };
-  const listed = Array.isArray(choices) ? choices.filter(isObject) : [];
+  const listed = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
   const deltas = listed.flatMap(({ index = 0, message, logprobs = null, finish_reason = 'stop' }) => [
     { ...head, choices: [{ index, delta: deltaOf(message), logprobs, finish_reason: null }] },
     { ...head, choices: [{ index, delta: {}, logprobs: null, finish_reason }] },
   ]);
-  return [...deltas, ...(usage && isObject(reply['usage']) ? [{ ...head, choices: [], usage: reply['usage'] }] : [])];
+  return [...deltas, ...(usage && isJsonObject(reply['usage']) ? [{ ...head, choices: [], usage: reply['usage'] }] : [])];
 }
 
 /** In a stream each tool call carries its index. */
 function deltaOf(message: unknown): JsonObject {
-  if (!isObject(message)) return {};
+  if (!isJsonObject(message)) return {};
   const calls = message['tool_calls'];
   return Array.isArray(calls)
-    ? { ...message, tool_calls: calls.map((call: unknown, index) => (isObject(call) ? { index, ...call } : call)) }
+    ? { ...message, tool_calls: calls.map((call: unknown, index) => (isJsonObject(call) ? { index, ...call } : call)) }
     : message;
 }
 
 /** Whether a body asks for a usage chunk. */
 export const asksForUsage = (body: JsonObject): boolean =>
-  isObject(body['stream_options']) && body['stream_options']['include_usage'] === true;
+  isJsonObject(body['stream_options']) && body['stream_options']['include_usage'] === true;
 
 /** `pass` for a model that does not use HTTP: sends the parameters the model knows and returns the reply in OpenAI's shape. */
 export const passOver =
@@ -95,18 +94,18 @@ function callOf(model: string, body: JsonObject, timeoutMs: number): ModelCall {
   const stop = typeof body['stop'] === 'string' ? [body['stop']] : body['stop'];
   return {
     model,
-    messages: (Array.isArray(body['messages']) ? body['messages'] : []).filter(isObject).map(messageOf),
+    messages: (Array.isArray(body['messages']) ? body['messages'] : []).filter(isJsonObject).map(messageOf),
     ...Object.fromEntries(
       Object.entries(numbers).filter(([name, value]) => typeof value === 'number' && (name !== 'maxTokens' || value > 0)),
     ),
     ...(Array.isArray(stop) && stop.length > 0 ? { stop: stop.filter((one) => typeof one === 'string') } : {}),
-    ...(isObject(body['response_format']) ? { responseFormat: body['response_format'] } : {}),
+    ...(isJsonObject(body['response_format']) ? { responseFormat: body['response_format'] } : {}),
     timeoutMs,
   };
 }
 
 function messageOf({ role, content }: JsonObject): CallMessage {
-  const parts = Array.isArray(content) ? (content.filter(isObject) as unknown as CallContentPart[]) : [];
+  const parts = Array.isArray(content) ? (content.filter(isJsonObject) as unknown as CallContentPart[]) : [];
   const text =
     typeof content === 'string' ? content : parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('');
   return {

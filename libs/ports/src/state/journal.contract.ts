@@ -44,6 +44,18 @@ export function describeJournal({ open }: StoreHarness): void {
       expect([undefined, flags]).toContainEqual(await flagged('2'));
     });
 
+    it('tells of the state of the run when a step is begun and it is asked for, where it looks at all', async () => {
+      const stateAt = async (nonce: string, withState = true) => {
+        const begun = await under.store.journal.begin({ runId, step: `${task}/call/${nonce}`, nonce, owner: await process(), withState });
+        return begun.kind === 'begun' ? begun.state : begun.kind;
+      };
+      expect([undefined, null]).toContainEqual(await stateAt('1'));
+      const event = nthInput(runId, 1);
+      await under.store.runs.commit<Tally>(event, counting(event));
+      expect([undefined, (await under.store.runs.read<Tally>(runId))!.state]).toContainEqual(await stateAt('2'));
+      expect(await stateAt('3', false)).toBeUndefined();
+    });
+
     it('lets the first one begin, and gives everybody the reply once it is finished', async () => {
       const owner = await process();
       expect(await begin(owner)).toEqual({ kind: 'begun', attempt: 1, repeated: false });

@@ -185,6 +185,8 @@ export type Begun =
       readonly repeated: boolean;
       /** Those of the flags that were set when the step was begun, as `Runs.cancelled` finds them; absent if the store did not check. */
       readonly flagged?: readonly string[];
+      /** The state of the run when the step was begun, where it was asked for; null if it has none, absent if the store did not look. */
+      readonly state?: unknown;
     };
 
 /** An attempt of a step. */
@@ -212,6 +214,8 @@ export interface Journal {
     readonly owner: string;
     /** Ids of this run whose cancel flags are checked in the same request. */
     readonly flags?: readonly string[];
+    /** Whether the state of the run is read in the same request. */
+    readonly withState?: boolean;
   }): Promise<Begun>;
   /** Counts an attempt that follows a death when its call is made; once per attempt. */
   noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;

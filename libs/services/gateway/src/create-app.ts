@@ -8,10 +8,12 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { errorBody, Failure, methodsOf, patternOf, routes } from '@conclave/contracts';
 import { nestLog } from '@conclave/platform';
 import type { NextFunction, Request, Response } from 'express';
-import { FailureFilter, sendFailure } from './http/failure-response.js';
+import { FailureFilter, isMessagesPath, sendFailure } from './http/failure-response.js';
 import { GatewayModule } from './gateway.module.js';
 import { type GatewayOptions, limitsOf, type GatewayMetrics } from './options.js';
+import { forPages } from './http/cors.js';
 import { refusalOfHost } from './http/hosts.js';
+import { longestRequestMs, slowBodies } from './http/slow-bodies.js';
 
 /** Milliseconds a kept-alive connection may be idle: longer than the usual 60 s of load balancers, so that they close first. */
 const keepAliveMs = 75_000;
@@ -33,15 +35,23 @@ export async function createGatewayApp(options: GatewayOptions): Promise<INestAp
 
 /** HTTP set-up for every app that serves the gateway's module. */
 export function configureHttp(app: NestExpressApplication, options: GatewayOptions): void {
+  const { requestTimeoutMs, retryAfterS } = limitsOf(options);
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
   app.use(responseHeaders(options.metrics));
   app.use(doors(options));
+  const origins = options.access?.origins ?? [];
+  if (origins.length > 0) app.use(forPages(origins));
+  app.use(
+    slowBodies(requestTimeoutMs, (response, failure) => {
+      options.metrics.onRefused(failure.code);
+      sendFailure(response, failure, retryAfterS);
+    }),
+  );
   app.useGlobalFilters(app.get(FailureFilter));
   const server = app.getHttpServer() as Server;
-  const { requestTimeoutMs } = limitsOf(options);
-  server.requestTimeout = requestTimeoutMs;
+  server.requestTimeout = longestRequestMs;
   server.headersTimeout = Math.min(requestTimeoutMs, 20_000);
   server.keepAliveTimeout = keepAliveMs;
   server.on('clientError', answerUnreadable);
@@ -67,7 +77,8 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket & { _http
 
 /** Runs before every route, known or not: while no keys are required, refuses foreign hosts and origins. */
 function doors(options: GatewayOptions) {
-  const rules = { allowedHosts: options.access?.allowedHosts ?? [], open: options.access?.open ?? false };
+  const { allowedHosts = [], origins = [], open = false } = options.access ?? {};
+  const rules = { allowedHosts, origins, open };
   return (request: Request, response: Response, next: NextFunction): void => {
     const failure = options.keys === null ? refusalOfHost(request, rules) : null;
     if (failure === null) return next();
@@ -93,6 +104,8 @@ function responseHeaders(metrics: GatewayMetrics) {
       'x-request-id',
       typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`,
     );
+    // Anthropic's clients read their request id here.
+    if (isMessagesPath(request.path)) response.setHeader('request-id', String(response.getHeader('x-request-id')));
     response.setHeader('x-conclave', '1');
     response.once('close', () => {
       metrics.onRequest({

@@ -14,21 +14,27 @@ import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
 import { Attachments } from './attachments/attachments.js';
 import { RemoteImages } from './attachments/remote-images.js';
+import { AskedQuestions } from './chat/asked-questions.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
+import { ClientTools } from './chat/client-tools.js';
 import { DirectCalls } from './chat/direct-calls.js';
 import { PendingQuestions } from './chat/pending-questions.js';
 import { RunResponses } from './chat/run-responses.js';
 import { CollectionsController } from './collections/collections.controller.js';
+import { CompletionsController } from './completions/completions.controller.js';
 import { DocumentRecords } from './collections/document-records.js';
 import { Documents } from './collections/documents.js';
 import { TenantCollections } from './collections/tenant-collections.js';
 import { UploadQuota } from './collections/upload-quota.js';
+import { EmbeddingCalls } from './embeddings/embedding-calls.js';
+import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { FeedbackController } from './feedback/feedback.controller.js';
 import { Callers } from './http/caller.js';
 import { FailureFilter } from './http/failure-response.js';
 import { InsightsController } from './knowledge/insights.controller.js';
 import { QuarantineController } from './knowledge/quarantine.controller.js';
+import { MessagesController } from './messages/messages.controller.js';
 import { ModelDirectory } from './models/model-directory.js';
 import { ModelsController } from './models/models.controller.js';
 import { Health } from './operations/health.js';
@@ -36,8 +42,12 @@ import { OperationsController } from './operations/operations.controller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
 import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
+import { ResponseViews } from './responses/response-views.js';
+import { ResponsesController } from './responses/responses.controller.js';
+import { StoredResponses } from './responses/stored-responses.js';
 import { Acceptance } from './runs/acceptance.js';
 import { Commands } from './runs/commands.js';
+import { DeliveryTargets } from './runs/delivery-targets.js';
 import { Forks } from './runs/forks.js';
 import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
@@ -67,6 +77,10 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
       module: GatewayModule,
       controllers: [
         ChatController,
+        CompletionsController,
+        EmbeddingsController,
+        MessagesController,
+        ResponsesController,
         ModelsController,
         RunsController,
         OperationsController,
@@ -88,15 +102,19 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         { provide: MODELS, useValue: options.models },
         Acceptance,
         AnswerCache,
+        AskedQuestions,
         Attachments,
         Callers,
         ChatRuns,
         Commands,
         Connections,
+        ClientTools,
         DirectCalls,
         DocumentRecords,
         Documents,
+        EmbeddingCalls,
         FailureFilter,
+        DeliveryTargets,
         Forks,
         Health,
         KeptSchema,
@@ -108,7 +126,9 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         RemoteImages,
         RunDirectory,
         RunEvents,
+        ResponseViews,
         RunResponses,
+        StoredResponses,
         SettingChanges,
         Skills,
         StreamHub,

@@ -12,6 +12,7 @@ import type {
   RunStream,
   StateStore,
   Vectors,
+  WebhookSender,
 } from '@conclave/ports';
 
 /** What the name in `model` stands for; aliases are applied already. */
@@ -26,12 +27,16 @@ export interface DescribedModel {
   /** Seconds since 1970. */
   readonly created: number;
   readonly description?: string;
+  /** `embedding`: it makes vectors, and no chat can ask it. Absent: it can be asked. */
+  readonly kind?: 'embedding';
 }
 
 /** Templates, aliases and models by the names clients use. */
 export interface TemplateSource {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
+  /** `model@provider` of a name that may stand for an embedding model; null for an unknown provider. */
+  resolveEmbedding?(modelName: string): string | null;
   /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
   upToDate?(): Promise<void>;
   /** Reads the templates anew, with the settings as they are now. */
@@ -62,6 +67,9 @@ export interface ConsumerHealth {
   readonly group: string;
   health(): string | null;
 }
+
+/** Built-in embedder's other name, which stays when the embedder changes. */
+export const ownEmbedding = 'conclave-embedding';
 
 export type StreamKind = 'chat' | 'direct' | 'events';
 export type StreamEnd = 'finished' | 'disconnected' | 'slow' | 'shutdown' | 'failed';
@@ -100,6 +108,8 @@ export interface GatewayLimits {
   /** Images and files of one question, and their decoded bytes in total; they do not count towards the body. */
   readonly maxAttachments: number;
   readonly maxAttachmentBytes: number;
+  /** Texts in one request for embeddings. */
+  readonly maxEmbeddingTexts: number;
   /** Runs open at the same time over all gateways. */
   readonly openRuns: number;
   /** Milliseconds that tasks may wait for a worker before new runs are refused; 0 = no limit. */
@@ -115,7 +125,7 @@ export interface GatewayLimits {
   readonly pollMs: number;
   /** Milliseconds the head of a stream waits for the log; after that the event is published later. */
   readonly publishMs: number;
-  /** Milliseconds a request may take to arrive. */
+  /** Milliseconds the head of a request may take to arrive, and its body; a body gets a second more for each 16 KB. */
   readonly requestTimeoutMs: number;
   /** Milliseconds a direct model may take. */
   readonly directTimeoutMs: number;
@@ -140,6 +150,7 @@ export const defaultLimits: GatewayLimits = {
   maxWaitingUploads: 1_000,
   maxAttachments: 8,
   maxAttachmentBytes: 10 * 1024 * 1024,
+  maxEmbeddingTexts: 2_048,
   openRuns: 200,
   maxQueueWaitMs: 0,
   directCalls: 64,
@@ -173,6 +184,13 @@ export interface GatewayOptions {
   readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
+  /** Absent: the operator configured none. */
+  readonly webhooks?: {
+    /** Webhook -> tenants that may use it; null = all. */
+    readonly tenants: Readonly<Record<string, readonly string[] | null>>;
+    /** Checks addresses of clients; null if none is allowed. */
+    readonly sender: Pick<WebhookSender, 'check'> | null;
+  };
   /** Absent or null if this process cannot reach one. */
   readonly graph?: KnowledgeGraph | null;
   /** Folder of skills, each approved by being there. */
@@ -182,12 +200,14 @@ export interface GatewayOptions {
   readonly limits?: Partial<GatewayLimits>;
   /** Every request needs one of these keys. Null: any key or none is accepted, as tenant `default`. */
   readonly keys: ApiKeys | null;
-  /** Rules while no keys are required. */
+  /** Rules for hosts while no keys are required, and for pages of other origins. */
   readonly access?: {
     /** Keys that are known nevertheless, such as the admin's. */
     readonly known: ApiKeys;
     /** Hosts, besides the loopback names, by which clients may address this gateway. */
     readonly allowedHosts: readonly string[];
+    /** Origins of pages that may call this gateway, with and without keys. */
+    readonly origins?: readonly string[];
     /** Whether other machines have access. */
     readonly open: boolean;
   };

@@ -13,6 +13,8 @@ import { chainHash, stateHash } from './step-hash.js';
 const conflictMs = 50;
 /** Milliseconds before retrying an input whose run has not begun here. */
 const notBegunMs = 50;
+/** Milliseconds before looking again whether a cancelled child run has begun after all; its calls are refused meanwhile. */
+const unbegunChildMs = 500;
 /** Milliseconds that a record may wait for an unknown run, or for an unknown task of its run. */
 const strayMs = 60_000;
 
@@ -90,9 +92,10 @@ export class EngineHandler {
       // Records of a run are delivered one by one: if this one waited, the run's request could wait behind it for ever.
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, header);
-      if ((await this.state.now()) - event.time < strayMs) return defer(notBegunMs);
       // A child run that was cancelled before it was accepted: the flag of its task keeps it from beginning.
-      if (event.type === 'CommandIssued' && event.data.command.name === 'cancel' && parentTaskOf(event.runId)) return [];
+      const isUnbegunChild = event.type === 'CommandIssued' && event.data.command.name === 'cancel' && parentTaskOf(event.runId) !== null;
+      if ((await this.state.now()) - event.time < strayMs) return defer(isUnbegunChild ? unbegunChildMs : notBegunMs);
+      if (isUnbegunChild) return [];
       throw error;
     }
   }

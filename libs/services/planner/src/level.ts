@@ -20,10 +20,19 @@ export interface RatedComplexity {
  * makes the level at least moderate: the vision expert must look first.
  */
 export function levelOf(request: PlanRequested['data']): RatedComplexity {
-  const level = levelInWords(request);
-  if (level.complexity !== 'trivial' || !hasImage(request.attachments)) return level;
-  return { ...level, complexity: 'moderate', signals: [...level.signals, 'context:image'], lookUp: null };
+  const read = levels.get(request);
+  if (read) return read;
+  const inWords = levelInWords(request);
+  const level: RatedComplexity =
+    inWords.complexity !== 'trivial' || !hasImage(request.attachments)
+      ? inWords
+      : { ...inWords, complexity: 'moderate', signals: [...inWords.signals, 'context:image'], lookUp: null };
+  levels.set(request, level);
+  return level;
 }
+
+/** A plan for a gap reads the same words as the first plan. */
+const levels = new WeakMap<PlanRequested['data'], RatedComplexity>();
 
 function levelInWords(request: PlanRequested['data']): RatedComplexity {
   const read = complexityOf(request.goal, {

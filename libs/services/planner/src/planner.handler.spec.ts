@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { GapDetected, PlanRequested, WorkerEntry } from '@conclave/contracts';
+import { noUsage, type GapDetected, type PlanRequested, type WorkerEntry } from '@conclave/contracts';
 import type { DeliveryContext } from '@conclave/platform';
 import type { StateStore } from '@conclave/ports';
 import type { CallMaker, CallEnd } from '@conclave/calls';
@@ -60,18 +60,20 @@ function planner(
   const replies = [...(options.replies ?? [])];
   const lines: WorkerEntry[] = [];
   const append = (_runId: string, entries: readonly WorkerEntry[]) => Promise.resolve((lines.push(...entries), 'appended' as const));
+  const stored = options.status === undefined ? null : { status: options.status, state: { awaiting: options.awaiting ?? null } };
   const state = {
     now: () => Promise.resolve(10_000),
     journal: { started: () => Promise.resolve(options.started ?? false) },
     runs: {
       header: () => Promise.resolve(request),
-      read: () =>
-        Promise.resolve(options.status === undefined ? null : { status: options.status, state: { awaiting: options.awaiting ?? null } }),
+      read: () => Promise.resolve(stored),
     },
   } as unknown as StateStore;
   const maker = {
     cancels: { isCancelled: () => Promise.resolve(options.cancelled ?? false) },
     model: async (call: Parameters<CallMaker['model']>[0]): Promise<CallEnd> => {
+      if (!options.started && (options.cancelled || (call.wanted && !call.wanted.is(stored?.state ?? null))))
+        return { kind: 'cancelled', attempt: 1, usage: noUsage, record: null };
       await call.onBegun?.(1);
       asked.push({ index: call.index, prompt: call.request.messages.at(-1)!.content, attempts: call.request.attempts });
       const usage = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0, estimated: false };

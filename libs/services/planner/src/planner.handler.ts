@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, makeEvent, noUsage, PlanCreated, planId, type Event, type GapDetected, type PlanRequested } from '@conclave/contracts';
-import { fallbackTasks, firstPlanAsked, type RunState } from '@conclave/loop';
+import { fallbackTasks, firstPlanAsked } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
@@ -34,6 +34,8 @@ import {
   type WorkState,
 } from '@conclave/calls';
 import { planAsk, strategyOf, withVision, type Ask, type PlanAsked, type PlanSaid } from '@conclave/strategies';
+import { AwaitedPlan } from './awaited-plan.js';
+import { KnownRequests } from './known-requests.js';
 import { type RandomSource } from './thompson.js';
 import type * as z from 'zod';
 import { levelOf, lowerLevel, needsDocument, raiseLevel, trivialTask } from './level.js';
@@ -80,6 +82,7 @@ interface Planning {
   readonly left: Pick<GapDetected['data']['left'], 'model_calls' | 'tokens'>;
   readonly deadline: number;
   readonly signal: AbortSignal;
+  readonly wanted: AwaitedPlan;
 }
 
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
@@ -90,6 +93,7 @@ const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, fai
 /** Splits a goal into tasks; on a gap, plans the next round. One plan per epoch, from whichever planner. */
 @Controller()
 export class PlannerHandler {
+  private readonly requests = new KnownRequests();
   private readonly choices: ModelChoices;
   private readonly lookup: Lookup;
 
@@ -112,20 +116,19 @@ export class PlannerHandler {
     // A run that a cache has answered, or that begins without a planner, awaits no plan in its first step.
     const first = firstPlanAsked(event, strategyOf);
     if (!first) return [];
+    this.requests.add(event.runId, event.data);
     const planning = await this.begun(event, event.data, null, context.signal);
-    if (!planning) return [];
     const own = strategyOf(first.strategy).planAsk;
     return own ? this.planByOwnAsk(planning, own, first.asked ?? {}) : this.plan(planning);
   }
 
   @EventPattern('GapDetected')
   async onGap(@Payload() event: GapDetected, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
-    const header = await this.state.runs.header(event.runId);
-    if (!header) throw new Failure('RUN_NOT_FOUND', `The header of ${event.runId} is not in the state store.`);
+    const request = this.requests.get(event.runId) ?? (await this.state.runs.header(event.runId))?.data;
+    if (!request) throw new Failure('RUN_NOT_FOUND', `The header of ${event.runId} is not in the state store.`);
     const gap = event.data;
-    const planning = await this.begun(event, header.data, gap, context.signal);
-    if (!planning) return [];
-    const own = strategyOf(gap.strategy ?? header.data.template.strategy).planAsk;
+    const planning = await this.begun(event, request, gap, context.signal);
+    const own = strategyOf(gap.strategy ?? request.template.strategy).planAsk;
     if (own) return this.planByOwnAsk(planning, own, gap.asked ?? {});
     // The first plan of a strategy that took the run over closes no gap.
     return this.plan(gap.first ? { ...planning, gap: null } : planning);
@@ -141,21 +144,20 @@ export class PlannerHandler {
     return abortRun(dead.event, this.state, dead.reason);
   }
 
-  /** Returns null if the plan is no longer awaited and was not begun. */
   private async begun(
     event: Event,
     request: PlanRequested['data'],
     gap: GapDetected['data'] | null,
     signal: AbortSignal,
-  ): Promise<Planning | null> {
+  ): Promise<Planning> {
     const { runId } = event;
     const epoch = gap ? gap.epoch + 1 : 0;
     const owner = planId(runId, epoch);
     const now = await this.state.now();
     const timeoutMs = request.template.planning_timeout_s * 1000;
-    if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return null;
+    const wanted = new AwaitedPlan({ state: this.state, cancels: this.maker.cancels }, event, owner, now, timeoutMs);
     const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
-    return { runId, owner, epoch, request, gap, left, deadline: now + timeoutMs, signal };
+    return { runId, owner, epoch, request, gap, left, deadline: now + timeoutMs, signal, wanted };
   }
 
   /** The plan of a strategy with its own ask: the reply is the plan. */
@@ -185,7 +187,7 @@ export class PlannerHandler {
 
   /** Performs the ask of a plan within the run's remaining budget and shows its result. */
   private async ask<In, Out>(
-    { runId, owner, deadline, signal, request, left, gap }: Planning,
+    { runId, owner, deadline, signal, wanted, request, left, gap }: Planning,
     ask: Ask<In, Out>,
     input: In,
     line: (model: string, tried: Try) => string,
@@ -193,7 +195,7 @@ export class PlannerHandler {
     const { template, limits } = request;
     let shownAttempt = 1;
     const asked = await performAsk(this.maker, ask, input, {
-      ...{ runId, owner, deadline, signal, callsPerTry },
+      ...{ runId, owner, deadline, signal, wanted, callsPerTry },
       purpose: 'plan',
       models: template.planner.models,
       contexts: template.contexts,
@@ -212,6 +214,8 @@ export class PlannerHandler {
           { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
         ]),
     });
+    // Where nothing was left for a call, none was begun that could find out.
+    if (asked.kind === 'failed' && !(await wanted.confirmed())) return { ...asked, kind: 'cancelled' };
     if (asked.kind === 'failed')
       await this.show(runId, owner, Math.max(shownAttempt, asked.attempt), request, [
         { n: 1, code: 'planner.result', text: `No plan came: ${asked.failure.message}` },
@@ -220,8 +224,8 @@ export class PlannerHandler {
   }
 
   private async plan(planning: Planning): Promise<HandlerOutcome> {
-    const { runId, owner, epoch, request, gap, deadline, signal } = planning;
-    const look = { runId, owner, deadline, signal };
+    const { runId, owner, epoch, request, gap, deadline, signal, wanted: awaited } = planning;
+    const look = { runId, owner, deadline, signal, wanted: awaited };
     const inWords = levelOf(request);
     const question = gap ? [gap.nextFocus, gap.gap].find((text) => text !== '') || request.goal : request.goal;
     const isInDoubt = inWords.complexity === 'trivial' && gap === null;
@@ -242,6 +246,8 @@ export class PlannerHandler {
       const tasks = offersLearned && level.complexity !== 'trivial' ? [...withLearned(draft.tasks, gap ? question : null)] : draft.tasks;
       return [this.created(runId, { ...draft, tasks, choices: drawn?.value ?? {} }), ...records];
     };
+    const needsNoCall = gap === null && (level.complexity === 'trivial' || request.plan !== undefined);
+    if (needsNoCall && !(await awaited.confirmed())) return looked?.records ?? [];
     if (level.complexity === 'trivial' && gap === null)
       return planned({ ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] });
     if (gap === null && request.plan) {
@@ -267,16 +273,6 @@ export class PlannerHandler {
     const { tasks: wanted, searchQuestion } = isFallback ? { tasks: fallbackTasks(request.goal), searchQuestion: null } : asked.output;
     const tasks = [...(gap === null ? withVision(wanted, request, level.complexity) : wanted)];
     return planned({ ...blank, ...level, epoch, tasks, searchQuestion, fallback: isFallback, reAsks, usage }, records);
-  }
-
-  /** False for obsolete work: an ended or cancelled run, or a plan whose time has passed. */
-  private async isAwaited(event: Event, now: number, timeoutMs: number): Promise<boolean> {
-    if (await this.maker.cancels.isCancelled([event.runId])) return false;
-    if (event.type === 'GapDetected') return now < event.time + timeoutMs;
-    // The engine may receive the run after the planner does; once it is past planning, the first plan is no longer awaited.
-    const run = await this.state.runs.read<Pick<RunState, 'awaiting'>>(event.runId);
-    // A paused run still awaits its plan.
-    return run === null || run.state.awaiting?.epoch === 0;
   }
 
   private show(

@@ -67,6 +67,8 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   readonly callsTools?: boolean;
   /** Its runs cannot read images and files: questions with attachments are refused. */
   readonly readsNoAttachments?: boolean;
+  /** Webhooks that are told of the end of its runs, from its options. */
+  delivers?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** Names of the templates that its runs may start runs of, from its options. */
   startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** The ask for its plans; absent if the committee's planner makes them. */

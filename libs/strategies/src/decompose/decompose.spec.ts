@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TaskDispatched, Template } from '@conclave/contracts';
-import { oneCall, Scenario } from '../testing/scenario.js';
+import { childRunId, type TaskDispatched, type Template } from '@conclave/contracts';
+import { oneCall, runId, Scenario, template } from '../testing/scenario.js';
 import { topicTask } from './topics.js';
 
 const law = { name: 'law', description: 'Statutes' };
@@ -151,6 +151,36 @@ describe('decompose', () => {
       rule: 'D2',
       reasonCode: 'budget_model_calls',
       answer: expect.stringContaining('Trains cost 12.'),
+    });
+  });
+
+  describe('with child runs, whose prompts are not its own', () => {
+    /** A parent that works on one sub-topic at a time; the first child has used so many prompt tokens. */
+    const afterChild = (prompt: number, limits = {}): Scenario => {
+      const child = template({ id: 'child' });
+      const run = new Scenario({ strategy: 'decompose', options: { child: 'child' } });
+      run.requested({ concurrent_tasks: 1, prompt_tokens: 1_000, ...limits }, { children: { child } });
+      run.planned(0, topics('trains', 'ferries'), oneCall, content());
+      const source = { kind: 'corpus' as const, title: 'doc', url: null };
+      const facts = [{ text: 'Trains cost 12.', source, taskId: `${runId}/0/t1`, epoch: 0, confidence: null }];
+      run.result('t1', {
+        usage: { ...oneCall, prompt },
+        output: { kind: 'run', runId: childRunId(`${runId}/0/t1`), outcome: 'completed', text: 'Trains cost 12 [1].', facts },
+      });
+      return run;
+    };
+
+    it('goes on where its children sent more tokens than its context guard allows', () => {
+      const run = afterChild(5_000);
+      expect(run.dispatched()).toEqual(['0/t1', '0/t2']);
+      expect(run.state!.spent.prompt).toBe(5_000 + oneCall.prompt);
+    });
+
+    it('still counts them against its budget of tokens', () => {
+      const run = afterChild(5_000, { tokens: 5_500 });
+      expect(run.dispatched()).toEqual(['0/t1', '0/judge.synthesis']);
+      run.composed('Trains [1].');
+      expect(run.completed()).toMatchObject({ outcome: 'limit_reached', reasonCode: 'budget_tokens' });
     });
   });
 

@@ -179,6 +179,7 @@ export const reasoning: AskingStrategy<Own> = {
       policies,
     };
   },
+  delivers: (given) => ReasoningOptions.parse(given).default_delivery.filter((name) => name !== 'memory'),
   callsTools: true,
   readsNoAttachments: true,
   limits: (view) => {

@@ -17,10 +17,10 @@ export function checkReplay({ evidence }: Case): readonly Finding[] {
   ];
 }
 
-/** A verdict begins with its run; further lines of it are indented. */
+/** A verdict begins with its run; further lines of it are indented, and so are the verdicts of child runs. */
 function differingRuns(text: string): readonly Finding[] {
   return text.split('\n').flatMap((line) => {
-    const verdict = /^(run_[A-Za-z0-9]+): (.*)$/.exec(line);
+    const verdict = /^\s*(run_[^\s:]+): (.*)$/.exec(line);
     if (verdict) return verdict[2]!.startsWith('same') ? [] : [finding(verdict[1]!, `${verdict[2]!}.`)];
     const undecodable = /^\s+cannot be decoded: (\S+)/.exec(line);
     return undecodable ? [finding(undecodable[1]!, 'It cannot be decoded.')] : [];

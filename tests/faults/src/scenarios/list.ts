@@ -1,3 +1,4 @@
+import { childrenKilled } from './children-killed.js';
 import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
 import { diskFull, diskFullLimit } from './disk-full.js';
 import { cells, killCell, killMatrix } from './kill-matrix.js';
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   killMatrix,
   randomKills,
   membersKilled,
+  childrenKilled,
   frozenExperts,
   frozenMerger,
   rebalanceStorm,

@@ -2,7 +2,7 @@ import { promptMarks } from '@conclave/contracts';
 import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep } from '@conclave/test-support';
 import { expert, price, research, roleOf, type Task, type TwoHops } from '@conclave/test-support/system';
 
-type Worker = 'planner' | 'expert' | 'assessor' | 'composer' | 'learner';
+type Worker = 'planner' | 'expert' | 'assessor' | 'composer' | 'learner' | 'decomposer';
 
 /** How the fake committee behaves; may be changed while it works. */
 export interface Manners {
@@ -25,11 +25,17 @@ export const loadQuestion = (name: string, rounds: 1 | 2, hops: TwoHops): string
 /** What the composer answers to a question: known to the clients, so that a wrong or mixed-up answer is seen. */
 export const rightAnswer = (question: string): string => `The committee has settled it: ${question.replace('?', '')}, that is all.`;
 
+/** In the question of a child run, behind the name of its parent's. */
+export const childQuestionMark = '-part-';
+/** Questions of the child runs of a run with this question. */
+export const childQuestions = (question: string): readonly string[] =>
+  [1, 2].map((n) => question.replace('?', `${childQuestionMark}${n}?`));
+
 /** Steps for every role, any number of times. A call that is about no load question is not answered: the server counts it as a violation. */
 export function committee(manners: () => Manners, hops: TwoHops): readonly ScriptedStep[] {
   /** Questions that were composed before: who asks again gets other words, so that two attempts can be told apart. */
   const composed = new Set<string>();
-  const roles: readonly Worker[] = ['planner', 'expert', 'assessor', 'composer', 'learner'];
+  const roles: readonly Worker[] = ['planner', 'expert', 'assessor', 'composer', 'learner', 'decomposer'];
   return roles.map((role) => ({
     name: `load ${role}`,
     times: Infinity,
@@ -55,6 +61,12 @@ function replyOf(role: Exclude<Worker, 'composer'>, question: string, request: S
       return JSON.stringify({ tasks: planOf(question, iteration, hops) });
     case 'expert':
       return `It is so: ${question}\nFINDING: It is so.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none`;
+    case 'decomposer': {
+      return JSON.stringify({
+        topics: childQuestions(question).map((part) => ({ topic: part, query: part, collections: [] })),
+        synthesis: 'merge',
+      });
+    }
     case 'learner':
       return JSON.stringify([
         { subject: question, subject_type: 'question', relation: 'PART_OF', object: hops.thing, object_type: 'thing' },

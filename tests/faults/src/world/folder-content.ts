@@ -34,7 +34,7 @@ export function contentOf(home: string): FolderContent {
     const [damage] = all<{ integrity_check: string }>('PRAGMA integrity_check');
     if (damage?.integrity_check !== 'ok') throw new Error(`The database is damaged: ${damage?.integrity_check}`);
     const log = all<{ seq: number; topic: string; event_id: string; headers: string; body: string }>(
-      'SELECT seq, topic, event_id, headers, hex(body) AS body FROM log ORDER BY seq',
+      'SELECT seq, topic, event_id, headers, hex(coalesce(body, packed)) AS body FROM log ORDER BY seq',
     );
     const eventIds = log.map(({ event_id }) => event_id);
     const logged = new Set(eventIds);

@@ -21,6 +21,7 @@ export const checkNames = [
   'effects',
   'usage',
   'documents',
+  'child runs',
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 

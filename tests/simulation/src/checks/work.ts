@@ -1,12 +1,20 @@
+import { ancestorsOf } from '@conclave/contracts';
+import { missingEffect } from '../world/effects.js';
+import type { Surroundings } from '../world/surroundings.js';
 import type { Check, Violation } from './check.js';
 
-/** A record that is done has its effect; a timer that is gone is on the log. Judged at the moment it happened. */
+/** Webhooks of ended runs that nobody was told of, once nothing is under way any more. */
+const untold = (world: Surroundings): readonly string[] =>
+  world.broker.records('run.completed').flatMap((_, n) => missingEffect(world, 'webhooks', `run.completed/0/${n}`));
+
+/** A record that is done has its effect; a timer that is gone is on the log: judged at the moment it happened. The end of each run was told. */
 export const durable: Check = ({ world }) => [
   ...world.observations.doneTooEarly.map(({ record, missing }): Violation => ({
     check: '4 durable',
     id: record,
     sentence: `was done while this was not durable: ${missing}`,
   })),
+  ...untold(world).map((id): Violation => ({ check: '4 durable', id, sentence: 'was never told, and there is no dead letter of it' })),
   ...world.observations.timersLost.map((id): Violation => ({ check: '4 durable', id, sentence: 'was removed and is not on the log' })),
 ];
 
@@ -34,14 +42,15 @@ export const calls: Check = ({ world }) => {
   return found;
 };
 
-/** No call of a run or task begins, or goes on, longer than this after its cancel flag or its end, in milliseconds; frozen and cut-off stretches do not count. */
+/** No call of a run, of a task or of a run that they started begins, or goes on, longer than this after its cancel flag or its end, in milliseconds; frozen and cut-off stretches do not count. */
 const cancelBoundMs = 3_000;
 
 export const cancel: Check = ({ world }) => {
   const { calls: made, over, excuses, deaths } = world.observations;
   const found: Violation[] = [];
   for (const call of made) {
-    const flagged = Math.min(over.get(call.runId) ?? Infinity, over.get(call.step.slice(0, call.step.lastIndexOf('/call/'))) ?? Infinity);
+    const task = call.step.slice(0, call.step.lastIndexOf('/call/'));
+    const flagged = Math.min(...[call.runId, task, ...ancestorsOf(call.runId)].map((id) => over.get(id) ?? Infinity));
     if (flagged === Infinity) continue;
     const slot = call.process.slice(0, call.process.lastIndexOf('.'));
     const excused = excuses.filter(({ process, to }) => process === slot && to >= flagged).map(({ to }) => to);

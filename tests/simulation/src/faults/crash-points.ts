@@ -24,7 +24,9 @@ export type Need =
   | 'tiers'
   | 'tools'
   | 'knowledge'
-  | 'lookup';
+  | 'lookup'
+  | 'topics'
+  | 'children';
 export interface CrashTarget extends CrashPoint {
   /** Which time it is passed. */
   readonly nth: number;
@@ -79,7 +81,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
   experts: {
     blobs: 'get',
     breakers: 'read swap',
-    caches: 'read write',
+    caches: 'claim read release write',
     deliveries: 'begin done failed released',
     embedder: 'embed',
     graph: 'retrieve',
@@ -103,7 +105,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     blobs: 'get put',
     breakers: 'read swap',
     caches: 'read write',
-    deliveries: 'begin done released',
+    deliveries: 'begin done failed released',
     embedder: 'embed',
     hints: 'publish subscribe',
     identity: 'read start',
@@ -115,12 +117,13 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     once: 'claim',
     point:
       'after-call after-commit after-poll after-publish before-call before-publish engine-committed engine-decided mid-stream reply-ordered timer-due timer-published',
-    runs: 'cancelled commit header nextCommandSeq park read unpublished',
+    runs: 'accept cancelled commit header nextCommandSeq park read unpublished',
     scores: 'add',
     state: 'now',
     stream: 'append',
     timers: 'due remove wait',
     vectors: 'count create delete upsert',
+    webhooks: 'post',
   },
   'graph-ingest': {
     blobs: 'get',
@@ -164,7 +167,10 @@ const needsOfPorts: Readonly<Record<string, Need>> = {
 };
 
 const needs: Readonly<Record<string, Need>> = {
+  'experts caches.claim': 'topics',
+  'experts caches.release': 'topics',
   'planner search.query': 'lookup',
+  'merger runs.accept': 'children',
   'merger runs.header': 'early',
   'merger runs.read': 'stall',
   'merger runs.nextCommandSeq': 'deadly',

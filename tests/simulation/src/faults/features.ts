@@ -16,6 +16,11 @@ export interface Features {
   readonly graph: boolean;
   /** Per client: that it asks the template of the strategy `waves`. */
   readonly waves: number;
+  /**
+   * What every client asks instead of a committee: `decompose` with sub-topics as tasks, as runs of the committee, or as runs of itself down to
+   * the deepest that there may be. Null in most seeds: such a run is many.
+   */
+  readonly topics: 'tasks' | 'committees' | 'tree' | null;
 }
 
 /** What the storm needs for its crash point is there; the rest is drawn. */
@@ -31,8 +36,20 @@ export function drawFeatures(random: Random, need: Need | null): Features {
     complexity: knows ? 'moderate' : need === 'lookup' ? 'auto' : level,
     tools: random.chance(0.25) || need === 'tools',
     documents: random.chance(0.15) || knows,
-    caches: random.chance(0.2) || knows,
+    caches: random.chance(0.2) || knows || need === 'topics',
     graph: random.chance(0.2) || knows,
     waves: knows || need === 'tiers' ? 0 : waves,
+    topics: drawTopics(random.fork('topics'), need),
   };
+}
+
+/** Share of the seeds with sub-topics that need nothing else. */
+const topicsShare = 0.08;
+
+/** A crash point that needs a part of the committee keeps its committee. */
+function drawTopics(random: Random, need: Need | null): Features['topics'] {
+  if (need === 'topics') return 'tasks';
+  if (need === 'children') return random.pick(['committees', 'tree'] as const);
+  const isFree = need === null || need === 'cancel' || need === 'early' || need === 'outage' || need === 'restart';
+  return isFree && random.chance(topicsShare) ? random.pick(['tasks', 'committees', 'tree', 'tree'] as const) : null;
 }

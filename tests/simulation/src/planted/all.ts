@@ -2,6 +2,7 @@ import { type StreamBody, TimerFired, isOutage, makeEvent, timerId } from '@conc
 import { overdueTasks, type RunState } from '@conclave/loop';
 import { type DueTimer, EVENT_LOG, type EventLog, STATE, type StateStore, isDeferred } from '@conclave/ports';
 import { MergerModule } from '@conclave/service-merger';
+import { childBugs } from './children.js';
 import { keptBugs } from './kept.js';
 import type { PlantedBug } from './planted-bug.js';
 
@@ -286,4 +287,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   retryMappingOverwritten,
   sweepMissing,
   ...keptBugs,
+  ...childBugs,
 ];

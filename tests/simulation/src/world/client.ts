@@ -3,6 +3,7 @@ import type { AcceptedRun, CheckedRequest } from '@conclave/service-gateway';
 import { hashText, type Random } from '../faults/random.js';
 import type { ObservedClient } from './observations.js';
 import { sleep } from './virtual-time.js';
+import { simulatedWebhook } from './simulated-receiver.js';
 import type { LivingProcess, Surroundings } from './surroundings.js';
 
 export interface ClientPlan {
@@ -12,7 +13,7 @@ export interface ClientPlan {
   readonly idempotent: boolean;
   /** What its Idempotency-Key says. */
   readonly key: string;
-  readonly template: 'committee' | 'waves';
+  readonly template: 'committee' | 'waves' | 'tree';
   readonly question: string;
   /** Cancels by command, or by leaving, so many milliseconds after its run was accepted. */
   readonly cancelsAfter: number | null;
@@ -101,7 +102,7 @@ export class SimulatedClient {
         system: null,
         answer: {},
         given: [],
-        options: { rounds: null, limits: {}, complexity: null, progress: null, detail: null, cache: true },
+        options: { rounds: null, limits: {}, complexity: null, progress: null, detail: null, cache: true, webhook: simulatedWebhook },
       },
       template,
       caller,

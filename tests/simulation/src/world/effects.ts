@@ -1,4 +1,6 @@
 import {
+  ancestorsOf,
+  childRunId,
   documentSetting,
   gapId,
   planId,
@@ -32,6 +34,8 @@ export function missingEffect(world: Surroundings, group: string, record: string
       return type === 'KnowledgeProposed' ? ofDocument(world, raw) : ofIngest(world, runId, raw);
     case 'learning':
       return type === 'RunCompleted' ? ofLearning(world, runId, raw) : [];
+    case 'webhooks':
+      return type === 'RunCompleted' ? ofWebhooks(world, runId, raw) : [];
     default:
       return taskIsAnswered(world, raw);
   }
@@ -62,6 +66,8 @@ function ofEngine(world: Surroundings, { type, runId, id }: Address, raw: RawRec
   if (outputs) return outputs.filter((output) => !world.logged.has(output));
   const row = runs.rows.get(runId);
   if (row?.terminal) return [];
+  // The flag of its task keeps a child run that was never accepted from beginning.
+  if (!row && type === 'CommandIssued' && ancestorsOf(runId).some((above) => runs.flagged.has(above))) return [];
   // A run that has a state has begun, with its request or from its header.
   const isDone = row?.state && (type === 'PlanRequested' || isIgnored(JSON.parse(row.state) as RunState, { type, runId, id }, raw));
   return isDone ? [] : [`the step of ${id}`];
@@ -81,7 +87,8 @@ function isIgnored(state: RunState, { type, runId, id }: Address, raw: RawRecord
 function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
   const { runs } = world.stores;
   const row = runs.rows.get(runId);
-  if (row?.terminal || runs.flagged.has(runId)) return [];
+  const isOver = (id: string): boolean => runs.flagged.has(id) || runs.rows.get(id)?.terminal === true;
+  if ([runId, ...ancestorsOf(runId)].some(isOver)) return [];
   const epoch = type === 'PlanRequested' ? 0 : Number(/\/(\d+)\/gap$/.exec(id)?.[1]) + 1;
   if (epoch > 0 && gapId(runId, epoch - 1) !== id) return [`a plan for ${id}`];
   const plan = planId(runId, epoch);
@@ -114,6 +121,14 @@ function ofLearning({ observations }: Surroundings, runId: string, raw: RawRecor
   return observations.cacheKeys.has(`${data.caller.tenant} experts/${runId}`) ? [] : [`what is learned of ${runId}`];
 }
 
+/** Whoever a run names was told of its end. */
+function ofWebhooks({ observations }: Surroundings, runId: string, raw: RawRecord): readonly string[] {
+  const named = dataOf<RunCompleted>(raw)?.deliver ?? [];
+  return named.flatMap((target) =>
+    'webhook' in target && !observations.told.has(`${runId}_${target.webhook}`) ? [`the webhook ${target.webhook} of ${runId}`] : [],
+  );
+}
+
 function ofDocument({ stores }: Surroundings, raw: RawRecord): readonly string[] {
   const data = dataOf<KnowledgeProposed>(raw);
   if (!data?.document) return [];
@@ -126,5 +141,7 @@ function ofDocument({ stores }: Surroundings, raw: RawRecord): readonly string[]
 
 function taskIsAnswered(world: Surroundings, raw: RawRecord): readonly string[] {
   const id = resultId(raw.headers.ce_id!);
+  // A child run has begun, and its end will be the result.
+  if (world.logged.has(`plan.requested ${childRunId(raw.headers.ce_id!)}`)) return [];
   return world.logged.has(`results.ready ${id}`) ? [] : [id];
 }

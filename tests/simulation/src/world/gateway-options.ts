@@ -1,3 +1,4 @@
+import type { Template } from '@conclave/contracts';
 import { describeRun } from '@conclave/loop';
 import { ProviderAccess } from '@conclave/calls';
 import { silentLogger, type Probe } from '@conclave/platform';
@@ -5,6 +6,7 @@ import type { Blobs, Embedder, EventLog, Models, RunStream, StateStore, Vectors 
 import type { GatewayMetrics, GatewayOptions } from '@conclave/service-gateway';
 import { strategyOf } from '@conclave/strategies';
 import { quietMetrics } from './quiet-metrics.js';
+import { simulatedWebhook } from './simulated-receiver.js';
 
 const metrics = new Proxy({} as GatewayMetrics, { get: () => () => undefined });
 
@@ -19,10 +21,13 @@ export const gatewayOptions = (parts: {
   readonly embedder: Embedder;
   readonly probe: Probe;
   readonly newRunId: () => string;
+  /** Those whose runs a run may start. */
+  readonly templates: readonly Template[];
 }): GatewayOptions => ({
   ...parts,
   providers: new ProviderAccess({ ...parts, metrics: quietMetrics, logger: silentLogger, processId: 'gateway' }),
-  catalogue: { templates: () => [], resolve: () => null, waitsFor: async () => null, describeModels: () => [] },
+  catalogue: { templates: () => parts.templates, resolve: () => null, waitsFor: async () => null, describeModels: () => [] },
+  webhooks: { tenants: { [simulatedWebhook]: null }, sender: null },
   keys: null,
   logger: silentLogger,
   metrics,

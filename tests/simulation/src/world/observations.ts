@@ -76,6 +76,8 @@ export class Observations {
   readonly over = new Map<string, number>();
   /** Items that were ordered, once for each effect. */
   readonly orders: string[] = [];
+  /** Ids under which a receiver was told of the end of a run. */
+  readonly told = new Set<string>();
   /** Cached entries, in the order they were written: `run` is the run they come from, and whether its end was on the log by then. */
   readonly kept: { readonly where: string; readonly runId: string; readonly ended: boolean }[] = [];
   /** `<tenant> <key>` of everything that was written to the caches. */

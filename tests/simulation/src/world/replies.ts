@@ -16,6 +16,8 @@ export function replyTo(request: ModelCall, number: number, features: Features, 
   const topic = topicOf(text);
   const { roles } = marks;
   if (text.includes(roles.planner)) return planOf(text, topic, number, features, random);
+  if (text.includes(roles.decomposer)) return topicsOf(text, number);
+  if (text.includes(roles.topicReader)) return JSON.stringify({ facts: [{ fact: `fact ${number} of ${subjectOf(text)}`, source: 1 }] });
   if (text.includes(roles.waves)) return waveOf(text, topic, number, random);
   if (text.includes(roles.assessor)) {
     const hops = Number(/hops (\d+)/.exec(text)?.[1] ?? 0);
@@ -61,6 +63,20 @@ function planOf(text: string, topic: string, number: number, { tools, documents,
       ...(documents ? [shelf] : []),
       { id: 'x1', task: `answer ${topic} after ${word(iteration)}`, capability: critic ? 'expert.legal_advisor' : 'expert.general' },
     ],
+  });
+}
+
+/** What the question asks about; the prompts of sub-topics use the word "topic" themselves. */
+const subjectOf = (text: string): string => /topic (t[a-z]q)/.exec(text)?.[1] ?? 'none';
+
+/** Two sub-topics of a client's question, and one of each part, so that a tree of runs grows no wider with its depth. */
+function topicsOf(text: string, number: number): string {
+  const question = text.slice(text.lastIndexOf(marks.question));
+  const subject = subjectOf(question);
+  const parts = /, part \d/.test(question) ? [number] : [number, number + 1];
+  return JSON.stringify({
+    topics: parts.map((n) => ({ topic: `part ${n} of ${subject}`, query: `What is topic ${subject}, part ${n}?`, collections: [] })),
+    synthesis: 'merge',
   });
 }
 

@@ -29,6 +29,7 @@ import {
   SYMBOLIC,
   TOOLS,
   VECTORS,
+  WEBHOOKS,
   type Blobs,
   type DeliveryKey,
   type DeliveryLedger,
@@ -41,7 +42,7 @@ import {
 import { ExpertsModule } from '@conclave/service-experts';
 import { Acceptance, Commands, Documents, GatewayModule, StreamHub } from '@conclave/service-gateway';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule } from '@conclave/service-merger';
+import { LearningModule, MergerModule, WebhooksModule } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 import { gatewayOptions } from './gateway-options.js';
 import { Assembled, callHook } from './light-injector.js';
@@ -50,6 +51,7 @@ import { portView, through } from './port-view.js';
 import { simulatedEmbedder } from './simulated-embedder.js';
 import { SimulatedLog } from './simulated-log.js';
 import { simulatedModels, simulatedSearch } from './simulated-models.js';
+import { simulatedReceiver, simulatedWebhook } from './simulated-receiver.js';
 import { simulatedTools } from './simulated-tools.js';
 import type { LivingProcess, SimulatedGateway, Surroundings } from './surroundings.js';
 
@@ -60,6 +62,13 @@ const modules = {
   merger: { register: () => MergerModule.register({ storePrompts }), classes: ['judge'] },
   'graph-ingest': { register: () => GraphIngestModule.register(), classes: [] },
 } as const;
+/** Its address stands for the simulated receiver. */
+const webhooks = () =>
+  WebhooksModule.register({
+    webhooks: { [simulatedWebhook]: { preset: 'json', url: 'https://receiver.example/', secret: `whsec_${'MfKQ'.repeat(8)}` } },
+    maxBytes: 65_536,
+    withQuestion: false,
+  });
 type LogService = keyof typeof modules;
 
 /**
@@ -223,6 +232,7 @@ export class SimulatedProcess implements LivingProcess {
       models,
       probe: this.probe,
       newRunId: this.world.newRunId,
+      templates: Object.values(this.world.templates),
     });
     const assembled = new Assembled(GatewayModule.register(options), new Map(), this.world.planted.replaced);
     const hub = assembled.get<StreamHub>(StreamHub);
@@ -248,16 +258,22 @@ export class SimulatedProcess implements LivingProcess {
       [RERANKINGS, { research: null, collections: null }],
       [MODELS, portView(this, 'models', simulatedModels(this, world.models), 'models', ['call'])],
       [SEARCH, simulatedSearch(this, world.models)],
+      [WEBHOOKS, simulatedReceiver(this, world.models)],
       [LOGGER, silentLogger],
       [METRICS, quietMetrics],
       [PROBE, this.probe],
       [READINESS, openReadiness()],
       [PROCESS, { id: this.id, classes }],
     ]);
-    // What is learned of runs has a group of its own in the process of the engine.
+    // What is learned of runs, and who is told of them, have groups of their own in the process of the engine.
     const served = [
       [service, modules[service].register()] as const,
-      ...(service === 'merger' ? [['learning', LearningModule.register()] as const] : []),
+      ...(service === 'merger'
+        ? ([
+            ['learning', LearningModule.register()],
+            ['webhooks', webhooks()],
+          ] as const)
+        : []),
     ];
     for (const [group, module] of served) {
       const assembled = new Assembled(module, values, world.planted.replaced);
@@ -268,7 +284,10 @@ export class SimulatedProcess implements LivingProcess {
   }
 
   private async consume(service: string, classes: readonly string[], assembled: Assembled): Promise<void> {
-    const transport = new LogTransport({ log: this.log, service, logger: silentLogger, metrics: quietMetrics, classes, graceMs: 5_000 });
+    // A receiver that refuses for a while is no fault of a record: dead letters here are those of the storm.
+    const retry = service === 'webhooks' ? { attempts: 100 } : {};
+    const observed = { logger: silentLogger, metrics: quietMetrics };
+    const transport = new LogTransport({ log: this.log, service, ...observed, classes, retry, graceMs: 5_000 });
     this.transports = [...this.transports, transport];
     for (const { pattern, handle } of assembled.handlers()) {
       transport.addHandler(pattern, ((payload: unknown, context: unknown) => handle(payload, context)) as never, true);

@@ -31,7 +31,7 @@ export interface Surroundings {
   readonly storm: Storm;
   readonly models: ModelWorld;
   readonly planted: Planted;
-  readonly templates: { readonly committee: Template; readonly waves: Template };
+  readonly templates: { readonly committee: Template; readonly waves: Template; readonly tree: Template };
   readonly observe: Observe;
   /** `<topic> <event id>` of everything the log holds. */
   readonly logged: ReadonlySet<string>;

@@ -11,8 +11,15 @@ const tools = [
 ];
 export const collection = 'shelf';
 
-/** Templates of one seed: a committee with the features that were drawn, and waves. */
-export function templatesOf({ rounds, gapCheck, features }: StormPlan): { readonly committee: Template; readonly waves: Template } {
+/** Model calls of a run with sub-topics; few enough for its child runs to have less than they would like. */
+const callsOfTree = 40;
+
+/** Templates of one seed: a committee with the features that were drawn, waves, and sub-topics. */
+export function templatesOf({ rounds, gapCheck, features }: StormPlan): {
+  readonly committee: Template;
+  readonly waves: Template;
+  readonly tree: Template;
+} {
   const { tiers, refineRounds, thinking, critic, complexity, documents, caches, graph } = features;
   const profile = { t1: tiers ? [model, other] : [model, model], ...(tiers ? { t2: [other] } : {}), prompt: 'Answer.' };
   const common = {
@@ -55,5 +62,18 @@ export function templatesOf({ rounds, gapCheck, features }: StormPlan): { readon
     capabilities: ['mcp'],
     tools,
   };
-  return { committee, waves };
+  const tree: Template = {
+    ...common,
+    id: 'conclave-tree',
+    strategy: 'decompose',
+    options: {
+      max_topics: 2,
+      ...(features.topics === 'committees' ? { child: committee.id } : features.topics === 'tree' ? { child: 'conclave-tree' } : {}),
+    },
+    experts: { general: profile },
+    capabilities: ['research'],
+    // Ends before a run whose gateway is gone is given up.
+    limits: { ...common.limits, model_calls: callsOfTree, wall_time_s: 40 },
+  };
+  return { committee, waves, tree };
 }

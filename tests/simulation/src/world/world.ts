@@ -181,12 +181,13 @@ export class World implements Surroundings {
   private clientPlans(): ClientPlan[] {
     const { clients, rounds, largeQuestion, twins, sameKey, cancels, impatient, pauses, features } = this.plan;
     const { random } = this;
+    const templateOf = (asksWaves: boolean) => (features.topics ? 'tree' : asksWaves ? 'waves' : 'committee');
     const plan = (n: number): ClientPlan => ({
       name: `client-${n}`,
       startsAt: random.between(0, 1_500),
       idempotent: twins ? sameKey : random.chance(0.5),
       key: twins ? 'twins' : `client-${n}`,
-      template: random.chance(features.waves) ? 'waves' : 'committee',
+      template: templateOf(random.chance(features.waves)),
       question: `${questionOn(twins ? 0 : n, random.below(rounds + 1))}${largeQuestion ? ' so'.repeat(23_000) : ''}`,
       cancelsAfter: random.chance(cancels) ? random.between(0, this.plan.target?.need === 'early' ? 200 : 4_000) : null,
       impatientMs: random.chance(impatient) ? random.between(1, 300) : null,
@@ -257,7 +258,7 @@ export class World implements Surroundings {
   }
 
   groups(): readonly string[] {
-    return ['planner', 'merger', 'learning', 'graph-ingest', 'tasks.expert', 'tasks.evidence', 'tasks.judge'];
+    return ['planner', 'merger', 'learning', 'webhooks', 'graph-ingest', 'tasks.expert', 'tasks.evidence', 'tasks.judge'];
   }
 
   lag(): readonly string[] {

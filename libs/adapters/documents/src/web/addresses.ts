@@ -26,20 +26,21 @@ export function reachOf(address: string): 'public' | 'private' | 'refused' {
 export class AllowedHosts {
   private readonly hosts = new Set<string>();
 
-  constructor(entries: readonly string[]) {
-    for (const entry of entries) this.hosts.add(normalised(entry));
+  /** Throws CONFIGURATION_INVALID, which names the setting, for an entry that is no host. */
+  constructor(entries: readonly string[], setting = 'search.allow_hosts') {
+    for (const entry of entries) this.hosts.add(normalised(entry, setting));
   }
   has(host: string, port: number): boolean {
     return this.hosts.has(host) || this.hosts.has(`${host}:${port}`);
   }
 }
 
-function normalised(entry: string): string {
+function normalised(entry: string, setting: string): string {
   const text = entry.trim().toLowerCase();
   const bare = text.includes('::') && !text.startsWith('[') ? `[${text}]` : text;
   const address = `http://${bare}`;
   if (!URL.canParse(address) || /[/?#@\s]/.test(bare))
-    throw new Failure('CONFIGURATION_INVALID', `search.allow_hosts: \`${entry}\` is not a host or host:port.`);
+    throw new Failure('CONFIGURATION_INVALID', `${setting}: \`${entry}\` is not a host or host:port.`);
   const { hostname } = new URL(address);
   const port = /:(\d{1,5})$/.exec(bare.replace(/^\[[^\]]*\]/, ''))?.[1];
   return hostOf(hostname) + (port ? `:${Number(port)}` : '');

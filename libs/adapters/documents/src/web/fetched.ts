@@ -1,10 +1,10 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import { Failure } from '@conclave/contracts';
-import { checkReach, redirected, webAddress, type AllowedHosts, type WebAddress } from './addresses.js';
-import { checkedLookup, type Resolve } from './checked-lookup.js';
+import { redirected, webAddress, type AllowedHosts } from './addresses.js';
+import type { Resolve } from './checked-lookup.js';
+import { answerOf } from './checked-request.js';
 
 export interface FetchLimits {
   /** Largest body, bytes, on the wire and unpacked. */
@@ -37,7 +37,7 @@ export async function fetched(
 ): Promise<Fetched> {
   let address = webAddress(text, parts.allowedHosts);
   for (let hop = 0; ; hop += 1) {
-    const response = await answerOf(address, parts.resolve, parts.signal);
+    const response = await answerOf(address, { method: 'GET', headers, resolve: parts.resolve, signal: parts.signal });
     try {
       const status = response.statusCode ?? 0;
       const { location } = response.headers;
@@ -57,41 +57,6 @@ export async function fetched(
       response.destroy();
     }
   }
-}
-
-function answerOf({ url, host, port, allowed }: WebAddress, resolve: Resolve | undefined, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise((resolvePromise, reject) => {
-    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
-      protocol: url.protocol,
-      host,
-      port,
-      path: url.pathname + url.search,
-      method: 'GET',
-      headers: { ...headers, host: url.host },
-      lookup: checkedLookup(allowed, resolve),
-      // No connection is shared: each is made to an address that was checked for this page.
-      agent: false,
-      signal,
-      maxHeaderSize: 32_768,
-      ...(url.protocol === 'https:' && !/^[\d.]+$|:/.test(host) ? { servername: host } : {}),
-    });
-    request.on('socket', (socket) =>
-      socket.once('connect', () => {
-        try {
-          checkReach(socket.remoteAddress ?? '', allowed);
-        } catch (error) {
-          request.destroy(error as Error);
-        }
-      }),
-    );
-    request.on('response', (response) => {
-      // Whoever reads the body hears of its errors; nobody does where it is thrown away.
-      response.on('error', () => undefined);
-      resolvePromise(response);
-    });
-    request.on('error', reject);
-    request.end();
-  });
 }
 
 /** The body, unpacked, bounded on the wire and unpacked. */

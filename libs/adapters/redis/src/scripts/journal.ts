@@ -2,22 +2,24 @@ import { script } from './script.js';
 import { payOnce } from './usage.js';
 
 /** `held`: by this process, which may be alive. */
-export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string, ...string[]];
+export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string, state: string, ...string[]];
 
 /**
  * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned step keeps its attempt and has no owner.
  * The field `base` holds for all steps of a rebuilt run: the lost store may have used attempts up to it.
+ * `state` is the JSON of the run's state, empty where there is none or nobody asked for it.
  * An owner that the caller found `dead` is replaced. Once an owner has died, `repeated` stays set.
  */
 export const beginStep = script<BeginReply>(
   'begin-step',
   `
 local journal, started, run, cancelled = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local step, nonce, owner, dead, ttl, flags = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
+local step, nonce, owner, dead, ttl, withState, flags = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
 local function field(name) return name .. ':' .. step end
 local function begun(attempt, repeated)
-  local found, over = { 'begun', attempt, repeated }, redis.call('HGET', run, 'terminal') == '1'
-  for n = 9, 8 + flags do
+  local state = withState == '1' and redis.call('HGET', run, 'state') or ''
+  local found, over = { 'begun', attempt, repeated, state }, redis.call('HGET', run, 'terminal') == '1'
+  for n = 10, 9 + flags do
     if over or redis.call('SISMEMBER', cancelled, ARGV[n]) == 1 then found[#found + 1] = ARGV[n] end
   end
   return found
@@ -35,7 +37,7 @@ if held[3] and held[3] ~= '' then
 end
 attempt = math.max(attempt, tonumber(held[6] or 0)) + 1
 redis.call('HSET', journal, field('attempt'), attempt, field('nonce'), nonce, field('owner'), owner, field('repeated'), repeated)
-for n = 9 + flags, #ARGV do redis.call('SADD', started, ARGV[n]) end
+for n = 10 + flags, #ARGV do redis.call('SADD', started, ARGV[n]) end
 keep(run, journal, ttl)
 keep(run, started, ttl)
 return begun(attempt, repeated)

@@ -38,3 +38,8 @@ INSERT INTO journal_new SELECT run_id, step, attempt, owner, opening, nonce, rep
 DROP TABLE journal;
 ALTER TABLE journal_new RENAME TO journal;
 `;
+
+/** The body of a record may be deflated: then it stands in `packed`, and `body` is NULL. Older records stay as they are. */
+export const packedSchema = `
+ALTER TABLE log ADD COLUMN packed BLOB;
+`;

@@ -2,19 +2,18 @@ import type { Event } from '@conclave/contracts';
 import { encodeEventNow, type EncodedRecord } from '@conclave/ports';
 import { putBlob } from '../blobs.js';
 import type { Store, Tick } from '../database/database.js';
-import { bytesOf } from '../database/sql.js';
 import { NewestRecords, type LoggedRecord } from './newest-records.js';
+import { bodyFrom, storedBody, type StoredBody } from './packed-body.js';
 import { headersOf, storedHeaders } from './stored-headers.js';
 import { StandingBodies } from './standing-bodies.js';
 import { Suspects } from './suspects.js';
 
-interface LogRow {
+interface LogRow extends StoredBody {
   readonly seq: number;
   readonly topic: string;
   readonly key: string | null;
   readonly event_id: string;
   readonly headers: string;
-  readonly body: unknown;
   /** Where the body of another record belongs in this one; null if the body is whole. */
   readonly part: string | null;
   readonly appended_at: number;
@@ -66,7 +65,7 @@ export class LogTable {
     this.last = database.read((sql) => sql.get<{ seq: number }>(`SELECT seq FROM sqlite_sequence WHERE name = 'log'`))?.seq ?? 0;
     this.durable = this.last;
     this.suspects = new Suspects(database);
-    this.bodies = new StandingBodies(database);
+    this.bodies = new StandingBodies(database, now);
   }
 
   /** Appends events as part of a step; publishing them after its commit does nothing more. */
@@ -92,7 +91,7 @@ export class LogTable {
       tick,
       events.map((event) => {
         // What is delivered from memory is handed on as it was appended.
-        const parted = this.newest.has(event.topic) ? null : this.bodies.part(event);
+        const parted = this.newest.has(event.topic) ? null : this.bodies.part(tick, event);
         if (parted) return { ...parted, id: event.id };
         const encoded: EncodedRecord = encodeEventNow(event, (body) => putBlob(tick, body, this.now()));
         return { ...encoded, id: event.id, event };
@@ -110,18 +109,12 @@ export class LogTable {
     for (let from = 0; from < records.length; from += rowsAtOnce) {
       const rows = records.slice(from, from + rowsAtOnce).map((record) => ({ seq: (this.last += 1), record }));
       const added = tick.sql.run(
-        `INSERT INTO log (seq, topic, key, event_id, headers, body, part, appended_at) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
+        `INSERT INTO log (seq, topic, key, event_id, headers, body, packed, part, appended_at) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
            ON CONFLICT DO NOTHING`,
-        ...rows.flatMap(({ seq, record: { topic, key, id, headers, raw, part = null } }) => [
-          seq,
-          topic,
-          key,
-          id,
-          storedHeaders(headers, { key, event_id: id }),
-          raw,
-          part,
-          appendedAt,
-        ]),
+        ...rows.flatMap(({ seq, record: { topic, key, id, headers, raw, part = null } }) => {
+          const { body, packed } = storedBody(raw);
+          return [seq, topic, key, id, storedHeaders(headers, { key, event_id: id }), body, packed, part, appendedAt];
+        }),
       );
       const given = rows.map(({ seq }) => seq);
       // RETURNING costs more than the whole insert; a second query finds the inserted rows in the rare case of a duplicate.
@@ -192,7 +185,7 @@ export class LogTable {
   }
 
   private recordOf(row: LogRow): LoggedRecord {
-    const raw = row.body === null ? null : bytesOf(row.body);
+    const raw = bodyFrom(row);
     return {
       seq: row.seq,
       topic: row.topic,

@@ -16,6 +16,7 @@ import {
   MemoryBlobs,
   MemoryBroker,
   type MemoryLog,
+  type EmbeddingCall,
   type Models,
   type ModelReply,
   type CallWatch,
@@ -103,7 +104,7 @@ export class ScriptedModels implements Models {
   next(answer: (watch: CallWatch) => Promise<ModelReply>): void {
     this.script.push(answer);
   }
-  readonly pass: Models['pass'] = async (request, watch) => {
+  pass: Models['pass'] = async (request, watch) => {
     this.calls.push({ request, signal: watch.signal });
     return passOver((_call, heard) => this.call(_call, heard))(request, watch);
   };
@@ -112,6 +113,18 @@ export class ScriptedModels implements Models {
     if (!answer) throw new Error('unscripted model call');
     return answer(watch);
   }
+  readonly embedded: EmbeddingCall[] = [];
+  /** How the embedding model answers; three numbers per text unless a spec says otherwise. */
+  embeds: NonNullable<Models['embed']> = async ({ input }) => ({
+    vectors: input.map((text) => Float32Array.of(text.length, 0.5, -1)),
+    usage: { calls: 1, prompt: 7, completion: 0, reasoning: 0, cost: 0.5, estimated: false },
+    reportedModel: 'e',
+    durationMs: 2,
+  });
+  embed: NonNullable<Models['embed']> = (request, watch) => {
+    this.embedded.push(request);
+    return this.embeds(request, watch);
+  };
   list() {
     return Promise.resolve([]);
   }
@@ -145,7 +158,7 @@ export interface WorldOptions {
   readonly share?: Pick<World, 'stores' | 'broker'>;
   /** Ports and limits that replace the defaults. */
   readonly parts?: Partial<
-    Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder' | 'models' | 'remoteFiles'>
+    Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder' | 'models' | 'remoteFiles' | 'webhooks'>
   >;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
 }
@@ -201,6 +214,7 @@ export class World {
           if (name === used.id || name === 'gpt-4o') return { kind: 'template', template: used };
           return ['m@fake', 'org/m:8b@fake'].includes(name) ? { kind: 'model', ref: name } : null;
         },
+        resolveEmbedding: (name) => (name.endsWith('@fake') ? name : null),
         waitsFor: async (name) => (name === 'asleep' ? 'fake: does not answer' : null),
         describeModels:
           describeModels ??
@@ -209,6 +223,7 @@ export class World {
             { id: 'gpt-4o', ownedBy: 'conclave', created: 1 },
             { id: 'm@fake', ownedBy: 'fake', created: 1 },
             { id: 'org/m:8b@fake', ownedBy: 'fake', created: 1 },
+            { id: 'e@fake', ownedBy: 'fake', created: 1, kind: 'embedding' as const },
           ]),
       },
       log: this.log,

@@ -1,9 +1,7 @@
-import vm from 'node:vm';
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { type AnswerParameters, Failure } from '@conclave/contracts';
-import type { JsonObject } from '@conclave/ports';
+import { isJsonObject, boundedRun, type JsonObject } from '@conclave/ports';
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const types: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
 
 /** Limits of a schema: nesting levels and parts. */
@@ -25,7 +23,7 @@ export function checkFormat(format: AnswerParameters['response_format'] | null |
     throw refuse('`response_format.type` must be "text", "json_object" or "json_schema".', 'type');
   if (type !== 'json_schema') return;
   const given = format['json_schema'];
-  if (!isObject(given) || !isObject(given['schema']))
+  if (!isJsonObject(given) || !isJsonObject(given['schema']))
     throw refuse('`response_format.json_schema.schema` must be a JSON Schema.', 'json_schema.schema');
   const mistake = mistakeIn(given['schema']);
   if (mistake !== null) throw refuse(`\`response_format.json_schema.schema\` ${mistake}.`, 'json_schema.schema');
@@ -36,7 +34,7 @@ function mistakeIn(schema: JsonObject): string | null {
   let parts = 0;
   const look = (value: unknown, level: number): string | null => {
     if (typeof value === 'boolean') return null;
-    if (!isObject(value)) return 'contains a part that is not a schema';
+    if (!isJsonObject(value)) return 'contains a part that is not a schema';
     if (level > deepest || (parts += 1) > mostParts) return 'is too large';
     const { type, pattern } = value;
     const named: readonly unknown[] = type === undefined ? [] : Array.isArray(type) ? type : [type];
@@ -45,7 +43,7 @@ function mistakeIn(schema: JsonObject): string | null {
     if (typeof pattern === 'string' && !isPattern(pattern)) return 'has an invalid regular expression as pattern';
     const below = [
       ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'].flatMap((name) =>
-        isObject(value[name]) ? Object.values(value[name]) : [],
+        isJsonObject(value[name]) ? Object.values(value[name]) : [],
       ),
       ...['anyOf', 'oneOf', 'allOf', 'prefixItems'].flatMap((name) => (Array.isArray(value[name]) ? (value[name] as unknown[]) : [])),
       ...['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'].flatMap((name) =>
@@ -72,7 +70,7 @@ function isPattern(text: string): boolean {
 /** The schema an answer must satisfy; null when the request has none or sets `strict: false`. */
 export function strictSchema({ response_format: format }: AnswerParameters): JsonObject | null {
   const given = format?.['type'] === 'json_schema' ? format['json_schema'] : null;
-  return isObject(given) && isObject(given['schema']) && given['strict'] !== false ? given['schema'] : null;
+  return isJsonObject(given) && isJsonObject(given['schema']) && given['strict'] !== false ? given['schema'] : null;
 }
 
 /** The JSON text of an answer that satisfies the schema, or what is wrong with the answer. */
@@ -88,7 +86,7 @@ export function fitOf(answer: string, schema: JsonObject): Fit {
     return { problem: 'It is not JSON.' };
   }
   try {
-    const { valid, errors } = within(() => new Validator(schema as Schema, '2020-12', true).validate(value));
+    const { valid, errors } = boundedRun(() => new Validator(schema as Schema, '2020-12', true).validate(value), longestMs);
     const [first] = [...errors].reverse();
     return valid
       ? { text }
@@ -96,21 +94,4 @@ export function fitOf(answer: string, schema: JsonObject): Fit {
   } catch {
     return { problem: 'The schema cannot be checked: a reference leads nowhere, or the check takes too long.' };
   }
-}
-
-const script = new vm.Script('run()');
-const context = vm.createContext({ run: null });
-
-/** Runs a function with a time limit that also stops regular expressions. */
-function within<T>(run: () => T): T {
-  let result: { readonly value: T } | undefined;
-  context.run = () => {
-    result = { value: run() };
-  };
-  try {
-    script.runInContext(context, { timeout: longestMs });
-  } finally {
-    context.run = null;
-  }
-  return result!.value;
 }

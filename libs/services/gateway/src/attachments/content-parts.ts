@@ -12,7 +12,9 @@ export interface GivenPart {
   readonly asked: boolean;
 }
 
-const isText = ({ type }: ContentPart): boolean => type === 'text' || type === 'refusal';
+/** Of the chat API, and of the Responses API. */
+const texts: ReadonlySet<string> = new Set(['text', 'refusal', 'input_text', 'output_text']);
+const isText = ({ type }: ContentPart): boolean => texts.has(type);
 
 /** The joined texts of a message, and its other parts. */
 export function readContent({ content }: ChatMessage): {
@@ -41,10 +43,11 @@ export const placeholderOf = ({ type }: ContentPart): string =>
 /** Length in characters from which a string counts as a file body instead of text. */
 const bodyFrom = 256;
 
-/** Characters of images and files in a chat body, which have their own limits. */
-export function bodyCharacters({ messages }: Record<string, unknown>): number {
-  if (!Array.isArray(messages)) return 0;
-  return messages.flatMap(partsOf).reduce((sum: number, part) => sum + longStrings(part), 0);
+/** Characters of images and files in a body of any chat API, which have their own limits. */
+export function bodyCharacters({ messages, input }: Record<string, unknown>): number {
+  const turns: unknown = messages ?? input;
+  if (!Array.isArray(turns)) return 0;
+  return turns.flatMap(partsOf).reduce((sum: number, part) => sum + longStrings(part), 0);
 }
 
 const partsOf = (message: unknown): readonly object[] => {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ContentPart, Failure } from '@conclave/contracts';
-import type { JsonObject } from '@conclave/ports';
+import { isJsonObject, type JsonObject } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { type DecodedPart, imageIn, readGiven } from './given-content.js';
 
@@ -42,7 +42,7 @@ export class RemoteImages {
     const { messages, tools } = body;
     if (!Array.isArray(messages)) return body;
     for (const [index, tool] of (Array.isArray(tools) ? (tools as unknown[]) : []).entries())
-      if (isObject(tool) && tool['type'] !== 'function') refuseAddresses(tool, `tools[${index}]`);
+      if (isJsonObject(tool) && tool['type'] !== 'function') refuseAddresses(tool, `tools[${index}]`);
     const found = new Map<string, Promise<Image>>();
     const fetchOnce = (url: string, param: string): Promise<Image> => {
       const known = found.get(url);
@@ -56,23 +56,23 @@ export class RemoteImages {
       return image;
     };
     const inPart = async (part: unknown, param: string): Promise<unknown> => {
-      if (!isObject(part)) return part;
+      if (!isJsonObject(part)) return part;
       const { image_url: image, text: _, ...others } = part;
       if (part['type'] !== 'image_url') {
         refuseAddresses({ ...others, image_url: image }, param);
         return part;
       }
       refuseAddresses(others, param);
-      const url = typeof image === 'string' ? image : isObject(image) ? image['url'] : undefined;
+      const url = typeof image === 'string' ? image : isJsonObject(image) ? image['url'] : undefined;
       if (typeof url === 'string' && /^data:/i.test(url)) return part;
       const given = readGiven(part as ContentPart, param);
       if (given.kind !== 'address') return part;
       const { mime, bytes } = await fetchOnce(given.url, param);
       const data = `data:${mime};base64,${bytes.toString('base64')}`;
-      return { ...part, image_url: isObject(image) ? { ...image, url: data } : data };
+      return { ...part, image_url: isJsonObject(image) ? { ...image, url: data } : data };
     };
     const inMessage = async (message: unknown, at: number): Promise<unknown> => {
-      if (!isObject(message)) return message;
+      if (!isJsonObject(message)) return message;
       for (const name of media) if (message[name] !== undefined) refuseAddresses(message[name], `messages[${at}].${name}`);
       const { content } = message;
       if (!Array.isArray(content)) return message;
@@ -99,7 +99,6 @@ export class RemoteImages {
 /** Members of a message, besides `content`, in which servers look for media. */
 const media = ['image', 'images', 'image_url', 'video', 'videos', 'audio', 'files', 'documents'] as const;
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const invalid = (detail: string, param: string, cause?: unknown): Failure =>
   new Failure('ATTACHMENT_INVALID', detail, { param, ...(cause ? { cause } : {}) });
 

@@ -1,7 +1,6 @@
 import {
   type AnswerFacts,
   type ChatCompletionChunk,
-  errorBody,
   Failure,
   type FailureCode,
   failures,
@@ -161,5 +160,3 @@ const detailOf = (message: string, code: FailureCode): string | undefined => {
   const rest = message.startsWith(sentence) ? message.slice(sentence.length).trim() : message;
   return rest === '' ? undefined : rest;
 };
-
-export const errorLine = (failure: Failure): string => `data: ${JSON.stringify(errorBody(failure))}\n\n`;

@@ -183,6 +183,7 @@ describe('what a caller wants less of', () => {
       'x-conclave-complexity': 'complex',
       'x-conclave-progress': 'status',
       'x-conclave-detail': 'full',
+      'x-conclave-webhook': 'ops',
     };
     expect(ask({}, headers).options).toEqual({
       rounds: 2,
@@ -191,6 +192,7 @@ describe('what a caller wants less of', () => {
       progress: 'status',
       detail: 'full',
       cache: true,
+      webhook: 'ops',
     });
     expect(ask({ conclave: { rounds: 0, complexity: 'trivial' } }, headers).options).toMatchObject({ rounds: 0, complexity: 'trivial' });
   });

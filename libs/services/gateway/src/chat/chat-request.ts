@@ -11,6 +11,7 @@ import {
   type Template,
   type TextMessage,
 } from '@conclave/contracts';
+import { isJsonObject } from '@conclave/ports';
 import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachments/content-parts.js';
 import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
@@ -45,6 +46,8 @@ export interface RequestOptions {
   readonly detail: 'redacted' | 'full' | null;
   /** False: no cache is read or written. */
   readonly cache: boolean;
+  /** Who is told of the end of the run: a configured webhook or an address; null leaves it to the template. */
+  readonly webhook: RunRequest['webhook'] | null;
 }
 export interface ChatQuestion extends ClientQuestion {
   readonly stream: boolean;
@@ -82,14 +85,18 @@ export function readChatRequest(body: Record<string, unknown>, headers: RequestH
   };
 }
 
+/** Whether a tool has to be called, so that no run could answer. */
+export const mustCall = (choice: unknown): boolean =>
+  choice === 'required' || (isJsonObject(choice) && choice['type'] !== 'none' && choice['type'] !== 'auto');
+
 /**
- * A template never calls the client's tools: optional ones are ignored, a required one throws REQUEST_INVALID.
+ * A template that ignores the client's tools leaves optional ones out; a required one throws REQUEST_INVALID.
  */
 function checkTools({ tool_choice: choice }: ChatCompletionRequest): void {
-  if (choice === 'required' || (typeof choice === 'object' && choice !== null && choice.type !== 'none' && choice.type !== 'auto'))
+  if (mustCall(choice))
     throw new Failure(
       'REQUEST_INVALID',
-      'A template does not call the tools of its client, so none can be required. Leave out `tool_choice`, or ask a model directly as model@provider.',
+      'This template does not call the tools of its client, so none can be required. Leave out `tool_choice`, set its `client_tools`, or ask a model directly as model@provider.',
       { param: 'tool_choice' },
     );
 }
@@ -142,10 +149,16 @@ function readQuestion(
     .slice(0, last)
     .map(({ role, text, others }) => ({ role, text: [text, ...others.map(([, part]) => placeholderOf(part))].filter(Boolean).join('\n') }))
     .flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
+  // What tools of the client said about the question comes after it.
+  const results = texts
+    .slice(last + 1)
+    .flatMap(({ role, text }): TextMessage[] =>
+      role === 'tool' && text !== '' ? [{ role: 'assistant', content: `${toolResult}\n${text}` }] : [],
+    );
   return {
     model,
     goal,
-    conversation,
+    conversation: [...conversation, ...results],
     system: system.length > 0 ? system.join('\n\n') : null,
     given: texts.flatMap(({ role, others }, index) =>
       others.map(([at, part]): GivenPart => ({ part, role, param: `messages[${index}].content[${at}]`, asked: index === last })),
@@ -154,6 +167,9 @@ function readQuestion(
     options: readWishes(request, headers),
   };
 }
+
+/** Stands before what a tool of the client returned. */
+const toolResult = 'Result of a tool that was called for the question:';
 
 const isTurn = (role: ChatMessage['role']): role is TextMessage['role'] => role === 'user' || role === 'assistant';
 
@@ -183,6 +199,7 @@ function readWishes(request: AnswerFields, headers: RequestHeaders): RequestOpti
     progress: options.progress ?? null,
     detail: options.detail ?? null,
     cache: request.conclave?.cache ?? cacheOption(headers),
+    webhook: request.webhook ?? options.webhook ?? null,
   };
 }
 

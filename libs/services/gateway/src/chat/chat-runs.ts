@@ -42,7 +42,7 @@ export class ChatRuns {
     );
     if (!session.open) return;
     if (run.cache) response.setHeader('x-conclave-cache', run.cache);
-    this.show(response, session, asked, { run, turn: new RunTurn(firstTurn), id: run.runId });
+    await this.show(response, session, asked, { run, turn: new RunTurn(firstTurn), id: run.runId });
   }
 
   /**
@@ -66,29 +66,36 @@ export class ChatRuns {
     this.options.logger.info('a message answers the question of a run', { run: runId, command: answer, repeated: sent !== null });
     if (!session.open) return;
     const turn = new RunTurn({ answer, usage, mayRepeat: repeat.mayAttach });
-    this.show(response, session, asked, { run, turn, id: `${runId}-${answer}` });
+    await this.show(response, session, asked, { run, turn, id: `${runId}-${answer}` });
   }
 
   private sessionOf(response: Response, caller: Caller): ChatSession {
     return new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
   }
 
-  /** `id`: of this turn, unlike that of every other. */
-  private show(
+  /** `id`: of this turn, unlike that of every other. Throws STORE_* before anything is written; the run then goes on by itself. */
+  private async show(
     response: Response,
     session: ChatSession,
     asked: TemplateRequest,
     { run, turn, id }: { readonly run: AcceptedRun; readonly turn: RunTurn; readonly id: string },
-  ): void {
-    const { whole, template, caller } = asked;
+  ): Promise<void> {
+    const { whole, template, caller, shape } = asked;
     const { runId } = run;
     response.setHeader('x-run-id', runId);
     response.setHeader('link', `</v1/runs/${runId}>; rel="describedby"`);
     const frame: ChunkFrame = {
-      id: `chatcmpl-${id.slice('run_'.length)}`,
+      id: shape.prefix + id.slice('run_'.length),
       created: Math.floor(run.requestedAt / 1000),
       model: whole.model,
     };
+    try {
+      await shape.begun?.(frame, runId);
+    } catch (error) {
+      session.end('goes on');
+      throw error;
+    }
+    if (!session.open) return;
     const schema = this.kept.of(whole.answer);
     const leaving = new AbortController();
     response.once('close', () => leaving.abort());

@@ -55,6 +55,15 @@ describe('a model of a provider', () => {
     expect(world.requested()).toEqual([]);
   });
 
+  it('is no run, so a request that wants to be told of its end is refused before the model is asked', async () => {
+    const said = async (response: Response) => [response.status, ((await response.json()) as { error: { param: string } }).error.param];
+    expect(await said(await direct({ stream: false, conclave: { webhook: 'ops' } }))).toEqual([400, 'conclave.webhook']);
+    const body = { model: 'm@fake', messages: [{ role: 'user', content: 'Why?' }] };
+    const response = await world.post('/v1/chat/completions', body, { headers: { 'x-conclave-webhook': 'ops' } });
+    expect(await said(response)).toEqual([400, 'conclave.webhook']);
+    expect(world.models.calls).toEqual([]);
+  });
+
   it('streams its tokens as they come', async () => {
     let go = (): void => undefined;
     const held = new Promise<void>((resolve) => (go = resolve));

@@ -10,6 +10,7 @@ import {
   MODELS,
   type Models,
   paidCallOf,
+  type PassedReply,
   STATE,
   type StateStore,
 } from '@conclave/ports';
@@ -20,10 +21,17 @@ import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
+import type { AnswerShape } from './answer-shape.js';
 import type { ChunkFrame } from './chat-shapes.js';
 import { DirectStream } from './direct-stream.js';
 import type { PassedQuestion } from './passed-request.js';
 import { inShape } from './utility-requests.js';
+
+/** Who asks, and in which API. */
+export interface Asker {
+  readonly caller: Caller;
+  readonly shape: AnswerShape;
+}
 
 /** Requests to `model@provider`: one upstream model, no run. */
 @Injectable()
@@ -41,30 +49,120 @@ export class DirectCalls {
   ) {}
 
   /** Throws OVERLOADED, SHUTTING_DOWN before the model is called. */
-  async answer(response: Response, question: PassedQuestion, ref: string, caller: Caller, utility?: UtilityPrompt): Promise<void> {
+  async answer(
+    response: Response,
+    question: PassedQuestion,
+    ref: string,
+    { caller, shape }: Asker,
+    utility?: UtilityPrompt,
+  ): Promise<void> {
+    await this.counted(() => this.call(response, question, ref, { caller, shape }, utility));
+  }
+
+  private async counted<T>(act: () => Promise<T>): Promise<T> {
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
     if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} direct calls are open.`);
     this.running += 1;
     try {
-      await this.call(response, question, ref, caller, utility);
+      return await act();
     } finally {
       this.running -= 1;
     }
   }
 
-  private async call(response: Response, question: PassedQuestion, ref: string, caller: Caller, utility?: UtilityPrompt): Promise<void> {
+  /**
+   * Makes the call, and sends its reply only where `wanted` says so; otherwise, or where the call fails, nothing is written and the result is
+   * false. The call is recorded in any case. A client that leaves meanwhile is answered: nothing more is to be done for it.
+   * Throws OVERLOADED, SHUTTING_DOWN before the model is called.
+   */
+  async answerIf(
+    wanted: (reply: JsonObject | null) => boolean,
+    response: Response,
+    question: PassedQuestion,
+    ref: string,
+    { caller, shape }: Asker,
+  ): Promise<boolean> {
+    return this.counted(async () => {
+      const abort = new AbortController();
+      const left = (): void => abort.abort();
+      response.once('close', left);
+      const callId = randomRunId();
+      const startedAt = Date.now();
+      const request = { model: ref, body: await this.images.inlined(question.body, abort.signal), purpose: 'tools' };
+      let reply: PassedReply;
+      try {
+        reply = await this.made(ref, callId, request.body, abort.signal);
+      } catch (error) {
+        this.connections.track(this.record(callId, request, startedAt, caller, null, asFailure(error)));
+        return response.destroyed;
+      } finally {
+        response.off('close', left);
+      }
+      this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
+      if (response.destroyed) return true;
+      if (!wanted(reply.body)) return false;
+      const frame = frameOf(shape, callId, question);
+      await shape.begun?.(frame, null);
+      const stream = question.stream
+        ? new DirectStream(response, frame, shape, this.limits, this.options.metrics, () => response.destroy())
+        : null;
+      await this.sent(response, question, { frame, shape, stream }, reply, reply.body);
+      return true;
+    });
+  }
+
+  private async made(
+    ref: string,
+    callId: string,
+    body: JsonObject,
+    signal: AbortSignal,
+    onChunk?: (chunk: JsonObject) => void,
+  ): Promise<PassedReply> {
+    const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
+    return this.options.providers
+      .call(ref, callId)
+      .make({ signal, deadline }, (timeoutMs) =>
+        this.models.pass({ model: ref, body, timeoutMs }, { signal, ...(onChunk ? { onChunk } : {}) }),
+      );
+  }
+
+  /** The end of an answer; of a stream whose chunks went out already, the body is null. */
+  private async sent(
+    response: Response,
+    { includeUsage }: PassedQuestion,
+    { frame, shape, stream }: { readonly frame: ChunkFrame; readonly shape: AnswerShape; readonly stream: DirectStream | null },
+    { usage }: PassedReply,
+    whole: JsonObject | null,
+  ): Promise<void> {
+    if (stream) {
+      if (whole) for (const chunk of chunksOf(whole, includeUsage)) stream.take(chunk);
+      await this.kept(shape, frame, null);
+      stream.finish();
+    } else {
+      await this.kept(shape, frame, whole);
+      response.setHeader('x-conclave-cost', String(usage.cost));
+      response.status(200).json(shape.whole({ ...whole, id: frame.id, model: frame.model }, frame));
+    }
+  }
+
+  private async call(
+    response: Response,
+    question: PassedQuestion,
+    ref: string,
+    { caller, shape }: Asker,
+    utility?: UtilityPrompt,
+  ): Promise<void> {
     const abort = new AbortController();
     response.once('close', () => abort.abort());
     const body = await this.images.inlined(question.body, abort.signal);
     if (response.destroyed) return;
     const callId = randomRunId();
-    const frame: ChunkFrame = {
-      id: `chatcmpl-${callId.slice('run_'.length)}`,
-      created: Math.floor(Date.now() / 1000),
-      model: question.model,
-    };
+    const frame = frameOf(shape, callId, question);
+    await shape.begun?.(frame, null);
     let left = false;
-    const stream = question.stream ? new DirectStream(response, frame, this.limits, this.options.metrics, () => abort.abort()) : null;
+    const stream = question.stream
+      ? new DirectStream(response, frame, shape, this.limits, this.options.metrics, () => abort.abort())
+      : null;
     this.connections.watch(
       response,
       () => {
@@ -78,24 +176,10 @@ export class DirectCalls {
     if (utility) response.setHeader('x-conclave-utility', ref);
     const startedAt = Date.now();
     try {
-      const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
-      const reply = await this.options.providers
-        .call(ref, callId)
-        .make({ signal: abort.signal, deadline }, (timeoutMs) =>
-          this.models.pass(
-            { model: ref, body, timeoutMs },
-            { signal: abort.signal, ...(stream ? { onChunk: (chunk) => stream.take(chunk) } : {}) },
-          ),
-        );
+      const reply = await this.made(ref, callId, body, abort.signal, stream ? (chunk) => stream.take(chunk) : undefined);
       this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
       const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
-      if (stream) {
-        if (whole) for (const chunk of chunksOf(whole, question.includeUsage)) stream.take(chunk);
-        stream.finish();
-      } else if (!left) {
-        response.setHeader('x-conclave-cost', String(reply.usage.cost));
-        response.status(200).json({ ...whole, id: frame.id, model: frame.model });
-      }
+      if (stream || !left) await this.sent(response, question, { frame, shape, stream }, reply, whole);
     } catch (error) {
       const failure = asFailure(error);
       this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
@@ -109,6 +193,15 @@ export class DirectCalls {
         stream?.abandon();
         sendFailure(response, shown, this.limits.retryAfterS);
       }
+    }
+  }
+
+  /** Lets the API keep the answer. It was paid for: a client can do without its storage, but not without the answer. */
+  private async kept(shape: AnswerShape, frame: ChunkFrame, completion: JsonObject | null): Promise<void> {
+    try {
+      await shape.ended?.(frame, completion);
+    } catch (error) {
+      this.options.logger.warn('the answer of a direct call could not be stored', { id: frame.id, error });
     }
   }
 
@@ -158,6 +251,12 @@ export class DirectCalls {
     }
   }
 }
+
+const frameOf = ({ prefix }: AnswerShape, callId: string, { model }: PassedQuestion): ChunkFrame => ({
+  id: prefix + callId.slice('run_'.length),
+  created: Math.floor(Date.now() / 1000),
+  model,
+});
 
 /** Usage the adapter had counted when the call failed, else just the call. */
 function usedBy(failure: Failure | null): Usage {

@@ -3,7 +3,7 @@ import type { JsonObject } from '@conclave/ports';
 import type { Response } from 'express';
 import type { GatewayLimits, GatewayMetrics, StreamEnd } from '../options.js';
 import { Sse } from '../stream/sse.js';
-import { errorLine } from './chat-frames.js';
+import type { AnswerShape, AnswerWriter } from './answer-shape.js';
 import type { ChunkFrame } from './chat-shapes.js';
 
 /** Characters buffered for a client that reads more slowly than its model writes. */
@@ -20,16 +20,20 @@ export class DirectStream {
   private answering = false;
   private backlog = '';
   private over = false;
+  private readonly writer: AnswerWriter;
   opened = false;
 
   constructor(
     response: Response,
     private readonly frame: ChunkFrame,
+    shape: AnswerShape,
     limits: GatewayLimits,
     private readonly metrics: GatewayMetrics,
     private readonly drop: () => void,
   ) {
-    this.sse = new Sse(response, limits, { drained: () => this.flush(), tooSlow: () => this.tooSlow() });
+    this.writer = shape.writer(frame);
+    const { heartbeat } = shape;
+    this.sse = new Sse(response, limits, { drained: () => this.flush(), tooSlow: () => this.tooSlow(), heartbeat });
     this.headTimer = setTimeout(() => this.open(), limits.directHeadMs);
   }
 
@@ -40,7 +44,7 @@ export class DirectStream {
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
     // Clients break on chunks without these.
     const shown = { object: 'chat.completion.chunk', created, ...chunk, id, model, choices };
-    this.backlog += `data: ${JSON.stringify(shown)}\n\n`;
+    this.backlog += this.writer.chunk(shown);
     if (!this.answering && choices.some(hasContent)) {
       this.answering = true;
       this.metrics.onFirstContent('direct', performance.now() - this.began);
@@ -52,12 +56,12 @@ export class DirectStream {
   finish(): void {
     if (this.over) return;
     this.open();
-    this.end('data: [DONE]\n\n', 'finished');
+    this.end(this.writer.done(), 'finished');
   }
 
   fail(failure: Failure): void {
     if (this.over) return;
-    this.end(errorLine(failure), failure.code === 'SHUTTING_DOWN' ? 'shutdown' : 'failed');
+    this.end(this.writer.fail(failure), failure.code === 'SHUTTING_DOWN' ? 'shutdown' : 'failed');
   }
 
   /** Called when the head was never sent; the caller sends an ordinary error instead. */
@@ -77,7 +81,7 @@ export class DirectStream {
     clearTimeout(this.headTimer);
     this.opened = true;
     this.metrics.onStreamOpen('direct');
-    this.sse.open('');
+    this.sse.open(this.writer.open());
   }
 
   private flush(): void {

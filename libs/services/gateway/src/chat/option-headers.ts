@@ -7,7 +7,7 @@ export const taskHeader = 'x-conclave-task';
 
 export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;
 
-const words = ['complexity', 'progress', 'detail'] as const;
+const words = ['complexity', 'progress', 'detail', 'webhook'] as const;
 const optionNames = ['rounds', ...words, ...limitNames] as const;
 const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-')}`;
 /** Known headers: the options, the cache, the claimed actor and the front end's own task. */
@@ -54,8 +54,8 @@ const isWord = (name: string): boolean => (words as readonly string[]).includes(
 
 const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
 
-/** Throws REQUEST_INVALID for invalid option headers, even where the options have no effect. */
-export function checkHeaders(headers: RequestHeaders): void {
-  fromHeaders(headers);
+/** The options that headers name. Throws REQUEST_INVALID for invalid ones, even where the options have no effect. */
+export function checkHeaders(headers: RequestHeaders): ConclaveOptions {
   cacheOption(headers);
+  return fromHeaders(headers);
 }

@@ -35,8 +35,17 @@ const ours: ReadonlySet<string> = new Set([
 
 /** Throws REQUEST_INVALID for a request that cannot be passed on; the model server checks the rest. */
 export function readPassedRequest(body: JsonObject, headers: RequestHeaders, maxMessages: number): PassedQuestion {
-  const { model, messages, stream, stream_options: options } = parseBody(PassedChatRequest, body);
-  checkHeaders(headers);
+  const { model, messages, stream, stream_options: options, conclave } = parseBody(PassedChatRequest, body);
+  const inHeaders = checkHeaders(headers);
+  // Whoever counts on being told must not wait for nothing.
+  if (conclave?.webhook ?? inHeaders.webhook)
+    throw new Failure(
+      'REQUEST_INVALID',
+      'A call to a single model is no run, so nobody is told of its end: leave `webhook` out, or ask a template.',
+      {
+        param: 'conclave.webhook',
+      },
+    );
   if (messages.length > maxMessages)
     throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are allowed; leave out the oldest.`, { param: 'messages' });
   const includeUsage = options?.include_usage ?? false;

@@ -21,7 +21,8 @@ import type { AcceptedRun } from '../runs/acceptance.js';
 import { Sse } from '../stream/sse.js';
 import { type Following, StreamHub, type Viewer } from '../stream/stream-hub.js';
 import { Backlog } from './answer-text.js';
-import { ChatFrames, errorLine, factsOf, factsOfQuestion, failureOf, finishOf } from './chat-frames.js';
+import type { AnswerShape } from './answer-shape.js';
+import { ChatFrames, factsOf, factsOfQuestion, failureOf, finishOf } from './chat-frames.js';
 import { type ChatQuestion, progressMode } from './chat-request.js';
 import { type ChunkFrame, citations, completion } from './chat-shapes.js';
 import { type ChatSession, shuttingDown } from './chat-session.js';
@@ -36,6 +37,8 @@ export interface TemplateRequest {
   readonly whole: ChatQuestion;
   readonly template: Template;
   readonly caller: Caller;
+  /** How the API of the request shows the answer. */
+  readonly shape: AnswerShape;
 }
 /** A run as one response shows it. */
 export interface Shown extends TemplateRequest {
@@ -78,8 +81,15 @@ export class RunResponses {
   }
 
   stream(response: Response, session: ChatSession, shown: Shown): void {
-    const { run, turn, whole, template, frame, fit } = shown;
-    const frames = new ChatFrames({ frame, runId: run.runId, mode: progressMode(whole, template), includeUsage: whole.includeUsage });
+    const { run, turn, whole, template, shape, frame, fit } = shown;
+    const frames = new ChatFrames({
+      frame,
+      runId: run.runId,
+      mode: shape.modeOf(progressMode(whole, template)),
+      includeUsage: whole.includeUsage,
+    });
+    const writer = shape.writer(frame);
+    const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => writer.chunk(chunk)).join('');
     let following: Following | null = null;
     let firstContent = true;
     const close = (end: StreamEnd): void => {
@@ -88,6 +98,7 @@ export class RunResponses {
     };
     const sse = new Sse(response, this.limits, {
       drained: () => following?.wake(),
+      heartbeat: shape.heartbeat,
       tooSlow: () => {
         session.end('goes on');
         close('slow');
@@ -97,7 +108,7 @@ export class RunResponses {
     const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on'): void => {
       session.end(after);
       close(end);
-      sse.end(events + (failure ? errorLine(failure) : 'data: [DONE]\n\n'));
+      sse.end(events + (failure ? writer.fail(failure) : writer.done()));
       this.note(run.runId, failure);
     };
     /** Once the run has asked, the turn shows nothing more. */
@@ -155,7 +166,7 @@ export class RunResponses {
     this.options.metrics.onStreamOpen('chat');
     // A cached answer is sent in one piece with the head.
     if (run.kept) response.cork();
-    sse.open(lines([frames.opening()]));
+    sse.open(writer.open() + lines([frames.opening()]));
     if (run.kept) {
       take(run.kept);
       return response.uncork();
@@ -175,12 +186,12 @@ export class RunResponses {
   }
 
   wait(response: Response, session: ChatSession, shown: Shown): void {
-    const { run, turn, frame, fit } = shown;
+    const { run, turn, frame, fit, shape } = shown;
     const finish = async (ended: RunCompletedEntry): Promise<void> => {
       const end = fit ? await fit(ended) : ended;
       if (!session.open) return;
       session.end('is over');
-      this.sendAnswer(response, run.runId, frame, end);
+      this.sendAnswer(response, run.runId, shown, end);
     };
     const fail = (failure: Failure): void => {
       if (!session.open) return;
@@ -194,7 +205,7 @@ export class RunResponses {
           if (!session.open) return;
           session.end('goes on');
           response.setHeader('x-conclave-outcome', facts.outcome);
-          response.status(200).json(completion(frame, { content: question, finish: 'stop', usage, facts }));
+          response.status(200).json(shape.whole(completion(frame, { content: question, finish: 'stop', usage, facts }), frame));
           this.note(run.runId, null);
         },
         (error: unknown) => fail(asFailure(error)),
@@ -224,7 +235,7 @@ export class RunResponses {
     response.once('close', () => following?.stop());
   }
 
-  private sendAnswer(response: Response, runId: string, frame: ChunkFrame, end: RunCompletedEntry): void {
+  private sendAnswer(response: Response, runId: string, { frame, shape }: Shown, end: RunCompletedEntry): void {
     response.setHeader('x-conclave-cost', String(end.usage.cost));
     response.setHeader('x-conclave-rounds', String(end.rounds));
     response.setHeader('x-conclave-outcome', end.outcome);
@@ -234,9 +245,9 @@ export class RunResponses {
       return this.note(runId, failure);
     }
     const annotations = citations(end.sources, end.answer);
-    response
-      .status(200)
-      .json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
+    const facts = factsOf(runId, end);
+    const whole = completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts });
+    response.status(200).json(shape.whole(whole, frame));
     this.note(runId, null);
   }
 
@@ -253,8 +264,6 @@ export class RunResponses {
 
 /** The failure of a turn whose answer came too late: the run has another one, or asks no longer. */
 const refusedAnswer = ({ reason }: { readonly reason: string }): Failure => new Failure('COMMAND_REJECTED', reason);
-
-const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
 
 /** The terminal entry, from the stored run, when the stream no longer holds it. */
 const completedOf = (view: RunView): RunCompletedEntry => ({

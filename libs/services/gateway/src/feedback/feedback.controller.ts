@@ -66,5 +66,5 @@ export class FeedbackController {
   }
 }
 
-/** A completion's id is its run's id with another prefix. */
-const runIdOf = (id: string): string => (id.startsWith('chatcmpl-') ? `run_${id.slice('chatcmpl-'.length)}` : id);
+/** The id of an answer is its run's id with another prefix, in each API. */
+const runIdOf = (id: string): string => id.replace(/^(?:chatcmpl-|cmpl-|msg_|resp_)/, 'run_');

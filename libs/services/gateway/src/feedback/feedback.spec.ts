@@ -34,16 +34,19 @@ describe('feedback', () => {
     ]);
   });
 
-  it('knows an answer by the id of its completion too, and keeps a correction apart from the rating', async () => {
-    const run = await answered();
-    const correction = '  It is Rayleigh scattering. ';
-    expect(await rate({ response_id: `chatcmpl-${run.slice(4)}`, rating: 1, correction })).toMatchObject({ status: 202, body: { run } });
-    expect(proposed()).toMatchObject([
-      { data: { kind: 'feedback', rating: 1, text: '' } },
-      { id: `${run}/feedback/correction`, data: { kind: 'correction', rating: null, text: 'It is Rayleigh scattering.' } },
-    ]);
-    expect(JSON.stringify(world.lines)).not.toContain('Rayleigh');
-  });
+  it.each(['chatcmpl-', 'cmpl-', 'msg_', 'resp_'])(
+    'knows an answer by its id with %s too, and keeps a correction apart',
+    async (prefix) => {
+      const run = await answered();
+      const correction = '  It is Rayleigh scattering. ';
+      expect(await rate({ response_id: prefix + run.slice(4), rating: 1, correction })).toMatchObject({ status: 202, body: { run } });
+      expect(proposed()).toMatchObject([
+        { data: { kind: 'feedback', rating: 1, text: '' } },
+        { id: `${run}/feedback/correction`, data: { kind: 'correction', rating: null, text: 'It is Rayleigh scattering.' } },
+      ]);
+      expect(JSON.stringify(world.lines)).not.toContain('Rayleigh');
+    },
+  );
 
   it('counts once: the same again is taken and has the same ids, another rating is refused', async () => {
     const run = await answered();

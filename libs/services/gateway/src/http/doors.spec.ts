@@ -30,7 +30,7 @@ const send = (world: World, { method, path }: Door, headers: Record<string, stri
       let text = '';
       response.setEncoding('utf8').on('data', (more: string) => (text += more));
       response.on('end', () => {
-        const body = text.startsWith('{"error"') ? (JSON.parse(text) as { error: { code: string } }) : null;
+        const body = /^\{("type":"error",)?"error"/.test(text) ? (JSON.parse(text) as { error: { code: string } }) : null;
         resolve({ status: response.statusCode ?? 0, code: body?.error.code ?? null });
       });
     });

@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
-import { errorBody, Failure, methodsOf } from '@conclave/contracts';
+import { errorBody, Failure, messagesError, methodsOf } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from '../options.js';
 
@@ -16,6 +16,15 @@ export function asFailure(error: unknown, path = ''): Failure {
   return new Failure('INTERNAL', undefined, { cause: error });
 }
 
+/** In the shape of the API that was asked. */
+function bodyOf(failure: Failure, response: Response): object {
+  if (!isMessagesPath(response.req.path)) return errorBody(failure);
+  return messagesError(failure, String(response.getHeader('x-request-id') ?? ''));
+}
+
+/** Whether a path is one of Anthropic's API. */
+export const isMessagesPath = (path: string): boolean => /^\/v1\/messages(?:\/|$)/.test(path);
+
 /** Writes a failure as the response; nothing may have been written before. `paidFor`: a retry would start the work anew. */
 export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
   const status = failure.options.upstream?.status ?? failure.spec.status;
@@ -24,7 +33,7 @@ export function sendFailure(response: Response, failure: Failure, retryAfterS: n
     response.setHeader('retry-after', String(Math.min(longestRetryAfterS, Math.max(1, asked))));
   }
   if (paidFor || failure.spec.paid || !failure.retriable) response.setHeader('x-should-retry', 'false');
-  const body = Buffer.from(JSON.stringify(errorBody(failure)));
+  const body = Buffer.from(JSON.stringify(bodyOf(failure, response)));
   response.statusCode = status;
   response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('content-length', body.length);
@@ -33,7 +42,7 @@ export function sendFailure(response: Response, failure: Failure, retryAfterS: n
   response.end(body);
 }
 
-/** Answers every exception of a handler in the OpenAI error shape. */
+/** Answers every exception of a handler in the error shape of its API. */
 @Catch()
 export class FailureFilter implements ExceptionFilter {
   constructor(@Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions) {}

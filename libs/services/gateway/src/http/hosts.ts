@@ -32,6 +32,8 @@ export function isLoopback(name: string): boolean {
 export interface HostRules {
   /** Allowed names besides the loopback ones, with a port or for every port. */
   readonly allowedHosts: readonly string[];
+  /** Origins whose pages may call this gateway. */
+  readonly origins?: readonly string[];
   /** Other machines have access: then a bare address is allowed too, since only a name can be made to resolve to another machine. */
   readonly open: boolean;
 }
@@ -55,7 +57,7 @@ export function refusalOfHost({ headers, rawHeaders, url = '/' }: Addressed, rul
   // The authority of an absolute-form target takes precedence over the Host header.
   const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
   if (target !== undefined && !isSame(authorityOf(target), host, 80)) return new Failure('HOST_NOT_ALLOWED');
-  if (headers.origin === undefined) return null;
+  if (headers.origin === undefined || rules.origins?.includes(headers.origin)) return null;
   const [, scheme = '', page = ''] = /^(https?):\/\/(.*)$/i.exec(headers.origin) ?? [];
   return isSame(authorityOf(page), host, scheme.toLowerCase() === 'https' ? 443 : 80) ? null : new Failure('ORIGIN_NOT_ALLOWED');
 }

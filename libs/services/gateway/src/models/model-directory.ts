@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
 import { Failure, type ModelObject, type Template } from '@conclave/contracts';
-import type { ModelInfo } from '@conclave/ports';
+import type { Embedder, ModelInfo } from '@conclave/ports';
 import { knownStrategy } from '@conclave/strategies';
 import { TenantCollections } from '../collections/tenant-collections.js';
 import {
@@ -11,6 +11,7 @@ import {
   GATEWAY_OPTIONS,
   type GatewayLimits,
   type GatewayOptions,
+  ownEmbedding,
   type Resolved,
 } from '../options.js';
 
@@ -83,12 +84,39 @@ export class ModelDirectory {
 
   /** Answers within `modelListMs`, with only the templates if a provider does not answer: clients give up on a slow list. */
   async list(): Promise<readonly ModelObject[]> {
+    return (await this.described()).filter(({ kind }) => kind === undefined).map(objectOf);
+  }
+
+  /** Models that make vectors. Front ends offer what `list` holds for chats, so these stand apart. */
+  async embeddings(): Promise<readonly ModelObject[]> {
+    const own = this.options.embedder ? [{ id: ownEmbedding, ownedBy: 'conclave', created: 0, description: 'What collections use.' }] : [];
+    return [...own, ...(await this.described()).filter(({ kind }) => kind === 'embedding')].map(objectOf);
+  }
+
+  private async described(): Promise<readonly DescribedModel[]> {
     const described = Promise.resolve(this.options.catalogue.describeModels());
-    return (await pTimeout(described, { milliseconds: this.limits.modelListMs, fallback: () => this.templatesAlone() })).map(objectOf);
+    return pTimeout(described, { milliseconds: this.limits.modelListMs, fallback: () => this.templatesAlone() });
+  }
+
+  /**
+   * What makes the vectors for this name: our own embedder, or a model as `model@provider`. Throws MODEL_NOT_FOUND with the ids of embedding
+   * models.
+   */
+  async embedder(name: string): Promise<Embedder | string> {
+    const { embedder, catalogue } = this.options;
+    if (embedder && [ownEmbedding, embedder.id].includes(name)) return embedder;
+    const ref = catalogue.resolveEmbedding?.(name) ?? null;
+    if (ref !== null) return ref;
+    const ids = (await this.embeddings()).map(({ id }) => id);
+    throw new Failure(
+      'MODEL_NOT_FOUND',
+      ids.length === 0 ? 'No embedding model is known.' : `Embedding models: ${ids.slice(0, namedIds).join(', ')}.`,
+      { param: 'model' },
+    );
   }
 
   async find(id: string): Promise<ModelObject> {
-    const listed = (await this.list()).find((model) => model.id === id);
+    const listed = [...(await this.list()), ...(await this.embeddings())].find((model) => model.id === id);
     if (listed) return listed;
     const resolved = this.options.catalogue.resolve(id);
     if (!resolved) throw await this.unknown();

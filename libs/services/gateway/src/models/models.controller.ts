@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { Failure, type ModelList } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { Callers } from '../http/caller.js';
+import { textIn } from '../http/query.js';
 import { ModelDirectory } from './model-directory.js';
 
 @Controller('v1/models')
@@ -14,7 +15,11 @@ export class ModelsController {
   @Get()
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.callers.identify(request);
-    const list: ModelList = { object: 'list', data: [...(await this.directory.list())] };
+    const kind = textIn(request.query, 'kind');
+    if (kind !== null && kind !== 'chat' && kind !== 'embedding')
+      throw new Failure('REQUEST_INVALID', '`kind` must be "chat" or "embedding".', { param: 'kind' });
+    const data = kind === 'embedding' ? await this.directory.embeddings() : await this.directory.list();
+    const list: ModelList = { object: 'list', data: [...data] };
     response.json(list);
   }
 

@@ -14,6 +14,7 @@ import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
+import { DeliveryTargets } from './delivery-targets.js';
 import { QueueWaits } from './queue-waits.js';
 
 /** Most runs of one retry key that end without an answer before a further run is refused. */
@@ -133,11 +134,12 @@ export class Acceptance {
     @Inject(Attachments) private readonly attachments: Attachments,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(ModelDirectory) private readonly models: ModelDirectory,
+    @Inject(DeliveryTargets) private readonly targets: DeliveryTargets,
   ) {}
 
   /**
    * Accepts the question or the fork, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
-   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING; nothing is accepted then.
+   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING, for a webhook WEBHOOK_UNKNOWN, WEBHOOK_REFUSED; nothing is accepted then.
    * A client that leaves after `known` was called is reported.
    */
   async accept(asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
@@ -167,6 +169,7 @@ export class Acceptance {
   /** The request of a question, with the cached answer if there is one. */
   private async questioned(asked: CheckedRequest, retryKey: string | null): Promise<PlanRequested['data']> {
     const { question, caller, origin } = asked;
+    const deliver = this.targets.of(question.options.webhook, asked.template, caller.tenant);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const children = await this.models.startedBy(asked.template, caller.tenant);
     const requestedAt = await this.state.now();
@@ -180,6 +183,7 @@ export class Acceptance {
         ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
         ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
         ...(Object.keys(children).length > 0 ? { children } : {}),
+        ...(deliver.length > 0 ? { deliver: [...deliver] } : {}),
         ...(retryKey === null ? {} : { retryKey }),
       },
       question.options.cache,

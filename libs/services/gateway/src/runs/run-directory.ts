@@ -32,8 +32,8 @@ export class RunDirectory {
     return { ...view, usage: { ...view.usage, recorded: await this.state.usage.ofRun(id) } };
   }
 
-  /** Resolves to whether the run ends within the wait. */
-  private ends(id: string): Promise<boolean> {
+  /** Resolves to whether the run ends within one second. */
+  ends(id: string): Promise<boolean> {
     return new Promise((resolve) => {
       const stop = (ended: boolean): void => {
         clearTimeout(timer);

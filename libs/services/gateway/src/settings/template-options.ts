@@ -3,6 +3,7 @@ import { Failure, StoredTemplateOptions, templateSetting, type TemplateView } fr
 import { STATE, type StateStore } from '@conclave/ports';
 import { faultsOf, knownStrategy, promptFaults } from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import { DeliveryTargets } from '../runs/delivery-targets.js';
 import { SettingChanges } from './setting-changes.js';
 
 /** Options of templates as an operator sees and changes them. */
@@ -12,6 +13,7 @@ export class TemplateOptions {
     @Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'catalogue'>,
     @Inject(STATE) private readonly state: Pick<StateStore, 'settings'>,
     @Inject(SettingChanges) private readonly changes: SettingChanges,
+    @Inject(DeliveryTargets) private readonly targets: DeliveryTargets,
   ) {}
 
   /** Throws MODEL_NOT_FOUND. */
@@ -26,7 +28,7 @@ export class TemplateOptions {
     return { object: 'template', id, strategy, options: offered?.options ?? null, changed, version: stored?.version ?? 0 };
   }
 
-  /** Replaces all changed options. Throws MODEL_NOT_FOUND, REQUEST_INVALID, PROMPT_INVALID, SETTING_CHANGED. */
+  /** Replaces all changed options. Throws MODEL_NOT_FOUND, REQUEST_INVALID, PROMPT_INVALID, WEBHOOK_UNKNOWN, SETTING_CHANGED. */
   async change(id: string, options: Record<string, unknown>, actor: string, expected: number | null): Promise<TemplateView> {
     const { strategy } = await this.view(id);
     const known = knownStrategy(strategy);
@@ -39,6 +41,7 @@ export class TemplateOptions {
       const faults = promptFaults(name, text);
       if (faults.length > 0) throw new Failure('PROMPT_INVALID', faults.join(' '), { param: 'options.prompts' });
     }
+    this.targets.check(known.delivers?.(read.data) ?? []);
     await this.changes.write({ name: templateSetting(id), actor, value: { strategy, options }, expected });
     await this.options.catalogue.refresh?.();
     return this.view(id);

@@ -12,6 +12,8 @@ export const sseHeaders = {
 } as const;
 
 export interface SseWatch {
+  /** Sent while there is nothing to say; a comment line if absent. */
+  readonly heartbeat?: string | undefined;
   /** The client has caught up after falling behind. */
   readonly drained: () => void;
   /** The client left written bytes unread for too long; the connection is already cut. */
@@ -19,7 +21,7 @@ export interface SseWatch {
 }
 
 /**
- * One stream of server-sent events. Writes only whole events, so a heartbeat (a comment line) never falls inside one. While the
+ * One stream of server-sent events. Writes only whole events, so a heartbeat never falls inside one. While the
  * client has not read what was written, `ready` is false and callers should write only what they already hold.
  */
 export class Sse {
@@ -76,7 +78,7 @@ export class Sse {
 
   private beat(afterMs: number): void {
     this.heartbeat = setTimeout(() => {
-      if (!this.behind && !this.response.write(': keep-alive\n\n')) this.fellBehind();
+      if (!this.behind && !this.response.write(this.watch.heartbeat ?? ': keep-alive\n\n')) this.fellBehind();
       this.beat(this.limits.heartbeatMs);
     }, afterMs);
   }

@@ -103,20 +103,21 @@ export function planning(replies: readonly string[], random: RandomSource = Math
   };
   return {
     ...{ stores, prompts, request },
+    ...{ process, context },
     handle: async (header: PlanRequested) => planOf(await process().onRequest(header, context)),
     plan: async (runId: string, over: Partial<PlanRequested['data']> = {}) =>
       planOf(await process().onRequest(await request(runId, over), context)),
-    rePlan: async (runId: string) => {
-      const gap = makeEvent(
-        GapDetected,
-        { id: `${runId}/0/gap`, runId, source: 'merger', time: Date.now() },
-        {
-          ...{ epoch: 0, iteration: 1, max: 2, gap: 'the year', nextFocus: 'the year', history: [], forbidden: [] },
-          memory: { goal: question, searchQuestion: null, facts: [], tried: [], userInputs: [] },
-          left: { model_calls: 20, tokens: 100_000, wall_time_s: 60 },
-        },
-      );
-      return planOf(await process().onGap(gap, context));
-    },
+    rePlan: async (runId: string) => planOf(await process().onGap(gapOf(runId), context)),
   };
 }
+
+export const gapOf = (runId: string, modelCalls = 20): GapDetected =>
+  makeEvent(
+    GapDetected,
+    { id: `${runId}/0/gap`, runId, source: 'merger', time: Date.now() },
+    {
+      ...{ epoch: 0, iteration: 1, max: 2, gap: 'the year', nextFocus: 'the year', history: [], forbidden: [] },
+      memory: { goal: question, searchQuestion: null, facts: [], tried: [], userInputs: [] },
+      left: { model_calls: modelCalls, tokens: 100_000, wall_time_s: 60 },
+    },
+  );

@@ -1,0 +1,50 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { checkReach, type WebAddress } from './addresses.js';
+import { checkedLookup, type Resolve } from './checked-lookup.js';
+
+export interface CheckedRequest {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** How names become addresses; the system's way unless told. */
+  readonly resolve?: Resolve | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The head of the answer to one request, whose address is checked when the socket is made. Throws PAGE_REFUSED; errors of the socket pass through. */
+export function answerOf({ url, host, port, allowed }: WebAddress, asked: CheckedRequest): Promise<IncomingMessage> {
+  const { method, headers, body, resolve, signal } = asked;
+  return new Promise((resolvePromise, reject) => {
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
+      protocol: url.protocol,
+      host,
+      port,
+      path: url.pathname + url.search,
+      method,
+      headers: { ...headers, host: url.host, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
+      lookup: checkedLookup(allowed, resolve),
+      // No connection is shared: each is made to an address that was checked for this request.
+      agent: false,
+      signal,
+      maxHeaderSize: 32_768,
+      ...(url.protocol === 'https:' && !/^[\d.]+$|:/.test(host) ? { servername: host } : {}),
+    });
+    request.on('socket', (socket) =>
+      socket.once('connect', () => {
+        try {
+          checkReach(socket.remoteAddress ?? '', allowed);
+        } catch (error) {
+          request.destroy(error as Error);
+        }
+      }),
+    );
+    request.on('response', (response) => {
+      // Whoever reads the body hears of its errors; nobody does where it is thrown away.
+      response.on('error', () => undefined);
+      resolvePromise(response);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}

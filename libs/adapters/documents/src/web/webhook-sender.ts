@@ -1,0 +1,91 @@
+import { Failure } from '@conclave/contracts';
+import type { WebhookSender } from '@conclave/ports';
+import { AllowedHosts, webAddress, type WebAddress } from './addresses.js';
+import type { Resolve } from './checked-lookup.js';
+import { answerOf } from './checked-request.js';
+
+export interface WebhookSenderOptions {
+  /** Hosts of the addresses that the operator configured: they may be private. */
+  readonly operatorHosts?: readonly string[];
+  /** Hosts whose addresses a client may give, private ones too; `*` stands for every host of the public web, over https. */
+  readonly clientHosts?: readonly string[];
+  /** Time until the receiver has answered, milliseconds. */
+  readonly timeoutMs?: number;
+  /** How names become addresses; the system's way unless told. */
+  readonly resolve?: Resolve;
+}
+
+/** Longest part of an address that a client may give; it stands in the record of the run. */
+const longestUrl = 2_048;
+
+/** Posts webhooks over HTTP. Throws CONFIGURATION_INVALID for an entry of the lists that is no host. */
+export function openWebhookSender({
+  operatorHosts = [],
+  clientHosts = [],
+  timeoutMs = 10_000,
+  resolve,
+}: WebhookSenderOptions = {}): WebhookSender {
+  const ofOperator = new AllowedHosts(operatorHosts, 'webhooks');
+  const ofClients = new AllowedHosts(
+    clientHosts.filter((host) => host !== '*'),
+    'webhook_delivery.client_hosts',
+  );
+  const takesAll = clientHosts.includes('*');
+  const addressFor = (url: string, by: 'operator' | 'client'): WebAddress => {
+    if (by === 'operator') return asWebhook(() => webAddress(url, ofOperator));
+    if (url.length > longestUrl) throw new Failure('WEBHOOK_REFUSED', `It is longer than ${longestUrl} characters.`);
+    const address = asWebhook(() => webAddress(url, ofClients));
+    if (address.allowed) return address;
+    if (!takesAll) throw new Failure('WEBHOOK_REFUSED', `The operator does not allow the host ${address.url.host}.`);
+    if (address.url.protocol !== 'https:') throw new Failure('WEBHOOK_REFUSED', 'Only https addresses are called there.');
+    return address;
+  };
+  return {
+    check: (url) => void addressFor(url, 'client'),
+    async post({ url, by, headers, body, signal }) {
+      const address = addressFor(url, by);
+      const { host } = address.url;
+      const over = AbortSignal.timeout(timeoutMs);
+      try {
+        const sent = { 'user-agent': 'conclave', 'content-type': 'application/json', ...headers };
+        const response = await answerOf(address, {
+          ...{ method: 'POST' as const, headers: sent, body, resolve },
+          signal: AbortSignal.any([signal, over]),
+        });
+        // What a receiver says beside its status is of no use to a run, and may be endless.
+        response.destroy();
+        const status = response.statusCode ?? 0;
+        if (status >= 300 && status < 400)
+          throw new Failure('WEBHOOK_FAILED', `${host} answers with a redirect (status ${status}), which is not followed.`);
+        if (status < 200 || status > 299) throw new Failure('WEBHOOK_FAILED', `${host} answers with status ${status}.`);
+      } catch (error) {
+        if (signal.aborted) throw new Failure('CALL_CANCELLED');
+        if (over.aborted) throw new Failure('WEBHOOK_FAILED', `${host} did not answer within ${timeoutMs} ms.`);
+        if (error instanceof Failure) throw webhookFailure(error);
+        throw new Failure('WEBHOOK_FAILED', `${host} cannot be reached${reasonOf(error)}.`);
+      }
+    },
+  };
+}
+
+/** The checks of page addresses under the names of webhooks. */
+function asWebhook<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof Failure ? webhookFailure(error) : error;
+  }
+}
+
+const webhookFailure = (failure: Failure): Failure =>
+  failure.code === 'PAGE_REFUSED'
+    ? new Failure('WEBHOOK_REFUSED', failure.detail)
+    : failure.code === 'PAGE_UNAVAILABLE'
+      ? new Failure('WEBHOOK_FAILED', failure.detail)
+      : failure;
+
+/** The code of a socket's error; its text may quote the address. */
+function reasonOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code) ? ` (${code})` : '';
+}

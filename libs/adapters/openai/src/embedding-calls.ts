@@ -1,0 +1,57 @@
+import { estimateTokens, type Usage } from '@conclave/contracts';
+import { type EmbeddingCall, type EmbeddingReply, wellFormed } from '@conclave/ports';
+import type { ModelPrice, ProviderConfig, RetrySettings } from './configuration.js';
+import { vectorsOf } from './embeddings.js';
+import { ProviderRequests } from './provider-requests.js';
+import { asRefused } from './upstream-failure.js';
+
+/** Requests of clients for the vectors of one server's models. */
+export class EmbeddingCalls {
+  private readonly requests: ProviderRequests;
+
+  constructor(
+    private readonly name: string,
+    private readonly provider: ProviderConfig,
+    retry: RetrySettings,
+  ) {
+    this.requests = new ProviderRequests({ name, provider, retry });
+  }
+
+  /** Throws CALL_CANCELLED, CALL_TIMEOUT, PROVIDER_*, MODEL_NOT_FOUND; a refusal carries what the server says. */
+  async embed(
+    model: string,
+    { input, dimensions }: EmbeddingCall,
+    price: ModelPrice | undefined,
+    signal: AbortSignal,
+  ): Promise<EmbeddingReply> {
+    const began = performance.now();
+    const texts = input.map(wellFormed);
+    // By default the client library requests base64, which not every server knows.
+    const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
+    const answer = await this.requests.whileWanted(signal, (wanted) =>
+      this.requests.post(
+        {
+          ...{ path: '/embeddings', body, brings: 'embeddings', prompts: texts },
+          read: (said) => ({ vectors: vectorsOf(said, texts.length, this.name), said: said as Said }),
+          refused: (fault) => asRefused(fault, this.provider.api_key),
+        },
+        wanted,
+      ),
+    );
+    const { vectors, said } = answer;
+    return { vectors, usage: usageOf(said, texts, price), reportedModel: said.model ?? null, durationMs: performance.now() - began };
+  }
+}
+
+interface Said {
+  readonly model?: string;
+  readonly usage?: { readonly prompt_tokens?: unknown };
+}
+
+/** What the server counted, or else our estimate. */
+function usageOf({ usage }: Said, texts: readonly string[], price: ModelPrice | undefined): Usage {
+  const counted = usage?.prompt_tokens;
+  const known = typeof counted === 'number' && Number.isInteger(counted) && counted >= 0;
+  const prompt = known ? counted : texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  return { calls: 1, prompt, completion: 0, reasoning: 0, cost: price ? (prompt * price.input) / 1_000_000 : 0, estimated: !known };
+}

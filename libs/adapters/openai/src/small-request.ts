@@ -1,0 +1,67 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { proxyFor } from './proxy.js';
+
+/** Longest reply in bytes. Lists of thousands of models have a few megabytes. */
+const longestReply = 32 * 1024 * 1024;
+
+export interface SmallRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Its reason is thrown when it aborts. */
+  readonly signal: AbortSignal;
+}
+
+export interface SmallReply {
+  /** True for a status from 200 to 299. */
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/**
+ * One request whose reply is read whole, with the HTTP client of Node's core and without redirects. The first `fetch` of a process compiles a client
+ * of its own, which takes some 90 ms of processor time, most of what a service needs to list models at its start.
+ * Throws the error of the connection, with its code, the reason of the signal, or an error for a reply over 32 MB.
+ */
+export async function smallRequest(url: URL, sent: SmallRequest): Promise<SmallReply> {
+  return proxyFor(url) === null ? direct(url, sent) : throughProxy(url, sent);
+}
+
+function direct(url: URL, { method = 'GET', headers, body, signal }: SmallRequest): Promise<SmallReply> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => reject(signal.aborted ? (signal.reason as Error) : (error as Error));
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const sent = send(url, { method, headers: { 'user-agent': 'conclave', ...headers }, signal }, (response) => {
+      readWhole(response).then((text) => {
+        const status = response.statusCode ?? 0;
+        resolve({ ok: status >= 200 && status < 300, status, headers: response.headers, text });
+      }, fail);
+    });
+    sent.on('error', fail);
+    sent.end(body);
+  });
+}
+
+async function readWhole(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > longestReply) throw new Error('The reply is longer than 32 MB.');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Node's core knows no proxies. */
+async function throughProxy(url: URL, { headers, ...sent }: SmallRequest): Promise<SmallReply> {
+  const { request } = await import('./connections.js');
+  const response = await request(url, { ...sent, headers: { 'user-agent': 'conclave', ...headers }, redirect: 'manual' });
+  return { ok: response.ok, status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+}
+
+/** Whether the reply declares JSON. */
+export const isJson = ({ headers }: SmallReply): boolean => /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? '');

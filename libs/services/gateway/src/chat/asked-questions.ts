@@ -1,0 +1,107 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Caller, ChatCompletionRequest, Failure, type Template } from '@conclave/contracts';
+import type { JsonObject } from '@conclave/ports';
+import type { Request, Response } from 'express';
+import { Callers } from '../http/caller.js';
+import { parseBody } from '../http/request-shape.js';
+import { ModelDirectory } from '../models/model-directory.js';
+import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
+import { Acceptance, type AcceptedRun, checkedRequest, repeatOf } from '../runs/acceptance.js';
+import { Skills } from '../skills/skills.js';
+import type { AnswerShape } from './answer-shape.js';
+import { readChatRequest } from './chat-request.js';
+import { ChatRuns } from './chat-runs.js';
+import { ClientTools, offersTools } from './client-tools.js';
+import { DirectCalls } from './direct-calls.js';
+import { readPassedRequest } from './passed-request.js';
+import { PendingQuestions } from './pending-questions.js';
+import { withinReach } from './question-size.js';
+import { readUtility, smallModel, utilityBody } from './utility-requests.js';
+
+/** A question in whichever API it was asked. */
+export interface AskedQuestion {
+  readonly caller: Caller;
+  /** The request in the chat protocol. */
+  readonly body: JsonObject;
+  /** The request as it came, for telling a repeat from a new one. */
+  readonly raw: Buffer;
+  readonly shape: AnswerShape;
+}
+
+/** The one way from a question to its answer, for every API: same checks, same limits, same run. */
+@Injectable()
+export class AskedQuestions {
+  constructor(
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
+    @Inject(ChatRuns) private readonly runs: ChatRuns,
+    @Inject(DirectCalls) private readonly direct: DirectCalls,
+    @Inject(Skills) private readonly skills: Skills,
+    @Inject(PendingQuestions) private readonly pending: PendingQuestions,
+    @Inject(Acceptance) private readonly acceptance: Acceptance,
+    @Inject(ClientTools) private readonly tools: ClientTools,
+  ) {}
+
+  /** Answers on the response. Throws before anything is written, so that every refusal comes before the head of a stream. */
+  async answer(request: Request, response: Response, question: AskedQuestion): Promise<void> {
+    try {
+      await this.answered(request, response, question);
+    } catch (error) {
+      throw renamed(error, question.shape);
+    }
+  }
+
+  /** Begins a run that outlives its client. Throws REQUEST_INVALID for a model that is no template, and what `answer` throws. */
+  async start(request: Request, question: AskedQuestion): Promise<{ readonly run: AcceptedRun; readonly template: Template }> {
+    const { caller, body, raw, shape } = question;
+    try {
+      const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
+      const resolved = await this.directory.resolve(model, caller.tenant, raw);
+      if (resolved.kind === 'model')
+        throw new Failure('REQUEST_INVALID', 'Only a template answers in the background: a single model is asked while its client waits.', {
+          param: 'model',
+        });
+      const { template } = resolved;
+      const whole = readChatRequest(body, request.headers, this.limits.maxMessages);
+      const asked = await this.skills.applied(withinReach(whole, template));
+      const detail = await this.callers.detailOf(request, whole.options.detail);
+      const checked = checkedRequest(request, asked, template, caller, 'runs', { raw, detail });
+      return { run: await this.acceptance.accept(checked, () => Promise.resolve()), template };
+    } catch (error) {
+      throw renamed(error, shape);
+    }
+  }
+
+  private async answered(request: Request, response: Response, { caller, body, raw, shape }: AskedQuestion): Promise<void> {
+    const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
+    const resolved = await this.directory.resolve(model, caller.tenant, raw);
+    const { maxMessages } = this.limits;
+    if (resolved.kind === 'model') {
+      const passed = readPassedRequest(body, request.headers, maxMessages);
+      return this.direct.answer(response, passed, resolved.ref, { caller, shape });
+    }
+    const { template } = resolved;
+    if (template.client_tools && offersTools(body)) {
+      const passed = readPassedRequest(body, request.headers, maxMessages);
+      if (await this.tools.answered(response, template, passed, { caller, shape })) return;
+    }
+    const whole = readChatRequest(body, request.headers, maxMessages);
+    const question = withinReach(whole, template);
+    const utility = readUtility(question, request.headers);
+    if (utility) {
+      const { stream, includeUsage } = question;
+      const small = smallModel(template, await this.directory.models());
+      return this.direct.answer(response, { model, stream, includeUsage, body: utilityBody(body) }, small, { caller, shape }, utility);
+    }
+    const asked = { whole, template, caller, shape };
+    const repeat = repeatOf(request, caller, 'chat', raw);
+    const waiting = await this.pending.answered(whole, template, caller, repeat);
+    if (waiting) return this.runs.goOn(response, asked, waiting, repeat);
+    const detail = await this.callers.detailOf(request, question.options.detail);
+    await this.runs.answer(request, response, await this.skills.applied(question), asked, { raw, detail });
+  }
+}
+
+/** An error with the names that the client used. */
+const renamed = (error: unknown, { named }: AnswerShape): unknown => (named && error instanceof Failure ? named(error) : error);

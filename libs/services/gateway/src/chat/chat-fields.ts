@@ -1,0 +1,23 @@
+import { Failure } from '@conclave/contracts';
+
+/** A chat body made from a request in another API, and where each of its messages came from. */
+export interface ChatFields {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Path of each chat message in the client's own request, such as `input[2]`. */
+  readonly paths: readonly string[];
+  /** Members whose names differ: chat's own name to the client's. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** The failure with the fields that its client sent: chat's `messages[1].content` may be `input[0].content`. */
+export function namedAsSent(failure: Failure, { paths, names }: ChatFields): Failure {
+  const { code, detail, options } = failure;
+  const sent = (text: string): string => text.replace(/\bmessages\[(\d+)\]/g, (whole, at: string) => paths[Number(at)] ?? whole);
+  const param = options.param === undefined ? undefined : (names[options.param] ?? sent(options.param));
+  const quoted = detail?.replace(/`([^`]+)`/g, (_, name: string) => `\`${names[name] ?? sent(name)}\``);
+  return new Failure(code, quoted, { ...options, ...(param === undefined ? {} : { param }) });
+}
+
+/** A member that a client left out or sent as null is left out. */
+export const present = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));

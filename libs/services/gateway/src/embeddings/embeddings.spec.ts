@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type CallRecorded, Failure } from '@conclave/contracts';
+import type { Embedder } from '@conclave/ports';
+import { until } from '@conclave/test-support';
+import OpenAI from 'openai';
+import { twoTenants, World } from '../__fixtures__/world.js';
+
+/** Two numbers per text. */
+const embedder: Embedder = {
+  id: 'words-1',
+  dimension: 2,
+  embed: async (texts) => texts.map((text) => Float32Array.of(text.length % 2, 1)),
+  health: async () => null,
+  close: async () => undefined,
+};
+
+let world: World;
+let client: OpenAI;
+beforeEach(async () => {
+  world = await World.open({ parts: { embedder }, limits: { maxEmbeddingTexts: 3 } });
+  client = new OpenAI({ baseURL: `${world.url}/v1`, apiKey: 'sk-test', maxRetries: 0 });
+});
+afterEach(() => world.close());
+
+const recorded = (): CallRecorded[] => world.events<CallRecorded>('audit').filter(({ data }) => data.purpose === 'embedding');
+
+describe('embeddings through the OpenAI client', () => {
+  it('come from the embedder of the collections, as base64 and as numbers alike', async () => {
+    // The client asks for base64 by itself and reads it.
+    const packed = await client.embeddings.create({ model: 'conclave-embedding', input: ['ab', 'abc'] });
+    const plain = await client.embeddings.create({ model: 'words-1', input: ['ab', 'abc'], encoding_format: 'float' });
+    expect(packed.data.map(({ embedding }) => embedding)).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
+    expect(plain.data).toEqual(packed.data);
+    expect(packed).toMatchObject({ object: 'list', model: 'conclave-embedding', usage: { prompt_tokens: 2, total_tokens: 2 } });
+    expect(recorded()).toEqual([]);
+  });
+
+  it('come from a model of a provider, with its usage, its cost and a record of the call', async () => {
+    const { data, response } = await client.embeddings.create({ model: 'e@fake', input: 'abcd', dimensions: 3 }).withResponse();
+    expect(data.data[0]!.embedding).toEqual([4, 0.5, -1]);
+    expect(data.usage).toEqual({ prompt_tokens: 7, total_tokens: 7 });
+    expect(response.headers.get('x-conclave-cost')).toBe('0.5');
+    expect(world.models.embedded).toEqual([{ model: 'e@fake', input: ['abcd'], dimensions: 3 }]);
+    await until('the record', () => recorded().length === 1);
+    expect(recorded()[0]!.data).toMatchObject({ model: 'e@fake', status: 'ok', request: null, usage: { prompt: 7, cost: 0.5 } });
+  });
+
+  it.each<[string, object, string, RegExp]>([
+    ['token ids', { input: [[1, 2], [3]] }, 'input[0]', /token ids mean other words to every model, so send the text itself/],
+    ['a list of token ids', { input: [1, 2] }, 'input[0]', /send the text itself/],
+    ['no text', { input: [] }, 'input', /at least one text/],
+    ['more texts than one request may have', { input: ['a', 'b', 'c', 'd'] }, 'input', /At most 3 texts/],
+    ['another form of numbers', { encoding_format: 'int8' }, 'encoding_format', /"float" or "base64"/],
+    ['a length that the embedder cannot give', { dimensions: 1 }, 'dimensions', /gives 2 numbers per text and does not shorten them/],
+    ['a length that a model ignores', { model: 'e@fake', dimensions: 2 }, 'dimensions', /gives 3 numbers/],
+  ])('are refused with a sentence for %s', async (_, over, param, sentence) => {
+    const asked = client.embeddings.create({ model: 'conclave-embedding', input: 'a', ...over } as OpenAI.EmbeddingCreateParams);
+    await expect(asked).rejects.toMatchObject({ status: 400, param, message: expect.stringMatching(sentence) });
+  });
+
+  it('name the embedding models when the model is another, and say what a server says of a request', async () => {
+    const other = client.embeddings.create({ model: 'conclave', input: 'a' });
+    await expect(other).rejects.toMatchObject({ status: 404, code: 'model_not_found', message: expect.stringContaining('e@fake') });
+    world.models.embeds = async () => {
+      const upstream = { status: 400, message: 'too long', type: 'invalid_request_error', param: 'input', code: null };
+      throw new Failure('PROVIDER_REFUSED', 'too long', { upstream });
+    };
+    await expect(client.embeddings.create({ model: 'e@fake', input: 'a' })).rejects.toMatchObject({ status: 400, param: 'input' });
+    await until('the record', () => recorded().some(({ data }) => data.status === 'error'));
+  });
+
+  it('stop when their client leaves', async () => {
+    let stopped = false;
+    world.models.embeds = (_, { signal }) =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => {
+          stopped = true;
+          reject(new Failure('CALL_CANCELLED'));
+        }),
+      );
+    const leaving = new AbortController();
+    const asked = client.embeddings.create({ model: 'e@fake', input: 'a' }, { signal: leaving.signal });
+    await until('the call', () => world.models.embedded.length === 1);
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await until('the end of the call', () => stopped, { timeoutMs: 1_000 });
+  });
+
+  it('stand in a list of their own, so that no chat offers them', async () => {
+    const ids = async (query: string) =>
+      ((await (await fetch(`${world.url}/v1/models${query}`)).json()) as OpenAI.ModelsPage).data.map(({ id }) => id);
+    expect(await ids('')).not.toContain('e@fake');
+    expect(await ids('?kind=embedding')).toEqual(['conclave-embedding', 'e@fake']);
+    expect((await client.models.retrieve('e@fake')).owned_by).toBe('fake');
+    expect((await fetch(`${world.url}/v1/models?kind=other`)).status).toBe(400);
+  });
+
+  it('need a key where keys are asked for', async () => {
+    const keyed = await World.open({ parts: { embedder }, keys: twoTenants });
+    try {
+      const body = { model: 'conclave-embedding', input: 'a' };
+      expect((await keyed.post('/v1/embeddings', body)).status).toBe(401);
+      expect((await keyed.post('/v1/embeddings', body, { headers: { 'x-api-key': 'sk-a' } })).status).toBe(200);
+    } finally {
+      await keyed.close();
+    }
+  });
+});

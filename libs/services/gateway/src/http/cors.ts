@@ -1,0 +1,33 @@
+import cors from 'cors';
+import type { RequestHandler } from 'express';
+import { methodsOf } from '@conclave/contracts';
+
+/** Headers of ours that a page may read. */
+const readable = [
+  'x-run-id',
+  'x-request-id',
+  'x-conclave-cache',
+  'x-conclave-cost',
+  'x-conclave-outcome',
+  'x-conclave-rounds',
+  'x-conclave-utility',
+  'x-should-retry',
+  'retry-after',
+];
+/** Seconds for which a browser need not ask again. */
+const preflightS = 600;
+
+/**
+ * Lets pages of these origins call every route from a browser. Keys travel in headers that the page sets itself: cookies are never allowed. Pages
+ * of other origins get no such header, so that their browser keeps the answer from them.
+ */
+export function forPages(origins: readonly string[]): RequestHandler {
+  return cors((request, done) => {
+    done(null, {
+      origin: [...origins],
+      methods: [...methodsOf(request.url.replace(/[?#].*$/, ''))],
+      exposedHeaders: readable,
+      maxAge: preflightS,
+    });
+  });
+}

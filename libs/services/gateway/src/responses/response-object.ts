@@ -1,0 +1,102 @@
+import {
+  type AnswerFacts,
+  errorBody,
+  type Failure,
+  type ResponseItem,
+  type ResponseObject,
+  type ResponseRequest,
+  type ResponseStatus,
+  type ResponseText,
+  type ResponseUsage,
+  type UrlCitation,
+} from '@conclave/contracts';
+import { isJsonObject } from '@conclave/ports';
+import type { ChunkFrame } from '../chat/chat-shapes.js';
+
+/** What a response repeats of its request, and its id. */
+export type ResponseHead = Omit<ResponseObject, 'status' | 'output' | 'usage' | 'error' | 'incomplete_details' | 'conclave'>;
+
+export const headOf = (request: ResponseRequest, { id, created, model }: ChunkFrame): ResponseHead => ({
+  id,
+  object: 'response',
+  created_at: created,
+  background: request.background ?? false,
+  instructions: request.instructions ?? null,
+  max_output_tokens: request.max_output_tokens ?? null,
+  model,
+  parallel_tool_calls: true,
+  previous_response_id: request.previous_response_id ?? null,
+  reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
+  store: request.store ?? true,
+  temperature: request.temperature ?? null,
+  text: { format: request.text?.format ?? { type: 'text' } },
+  tool_choice: request.tool_choice ?? 'auto',
+  tools: [...(request.tools ?? [])],
+  top_p: request.top_p ?? null,
+  truncation: 'disabled',
+  user: null,
+  metadata: request.metadata ?? {},
+});
+
+/** How far a response is. */
+export interface ResponseEnd {
+  readonly status: ResponseStatus;
+  readonly output: readonly ResponseItem[];
+  readonly usage: ResponseUsage | null;
+  readonly failure?: Pick<Failure, 'message'> & { readonly code: string };
+  readonly facts?: AnswerFacts | undefined;
+}
+
+export const responseOf = (head: ResponseHead, { status, output, usage, failure, facts }: ResponseEnd): ResponseObject => ({
+  ...head,
+  status,
+  error: failure ? { code: failure.code, message: failure.message } : null,
+  incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+  output: [...output],
+  usage,
+  ...(facts ? { conclave: facts } : {}),
+});
+
+/** A failure in the words of every other API. */
+export const failureIn = (failure: Failure): NonNullable<ResponseEnd['failure']> => {
+  const { message, code } = errorBody(failure).error;
+  return { message, code: code ?? failure.code };
+};
+
+/** The part of a response's id behind its prefix, from which its items get theirs. */
+export const suffixOf = (id: string): string => id.slice('resp_'.length);
+
+export const textPart = (text: string, citations: readonly UrlCitation[]): ResponseText => ({
+  type: 'output_text',
+  text,
+  annotations: citations.map(({ url_citation: at }) => ({ type: 'url_citation', ...at })),
+  logprobs: [],
+});
+
+export const messageItem = (
+  id: string,
+  status: 'in_progress' | 'completed' | 'incomplete',
+  content: readonly ResponseText[],
+): ResponseItem => ({
+  id: `msg_${suffixOf(id)}`,
+  type: 'message',
+  role: 'assistant',
+  status,
+  content: [...content],
+});
+
+const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+/** Usage of a chat answer in the names of this API; null without any. */
+export function usageOf(usage: unknown): ResponseUsage | null {
+  if (!isJsonObject(usage)) return null;
+  const details = isJsonObject(usage['completion_tokens_details']) ? usage['completion_tokens_details'] : {};
+  const [input, output] = [count(usage['prompt_tokens']), count(usage['completion_tokens'])];
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: count(details['reasoning_tokens']) },
+    total_tokens: input + output,
+  };
+}

@@ -1,0 +1,293 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
+import OpenAI from 'openai';
+import { completed, reply, twoTenants, World } from '../__fixtures__/world.js';
+
+let world: World;
+let client: OpenAI;
+beforeEach(async () => {
+  world = await World.open();
+  client = new OpenAI({ baseURL: `${world.url}/v1`, apiKey: 'sk-test', maxRetries: 0 });
+});
+afterEach(() => world.close());
+
+const question = { model: 'conclave', input: 'Why is the sky blue?' };
+
+/** Plays the engine for the n-th run: progress, live text, the end. */
+async function engine(n = 0, over: Parameters<typeof completed>[0] = {}): Promise<void> {
+  await until('the run', () => world.requested().length > n);
+  const run = world.runs()[n]!;
+  const taskId = `${run}/0/judge.synthesis`;
+  world.stores.write(run, [
+    { kind: 'planning', epoch: 0, iteration: 0, max: 3 },
+    { kind: 'replanning', iteration: 1, max: 3, gap: 'the year' },
+    { kind: 'composing', taskId, stream: 'live' },
+  ]);
+  await world.stores.worker(run, [{ kind: 'chunk', taskId, attempt: 1, offset: 0, text: 'It is ' }]);
+  await world.stores.worker(run, [{ kind: 'chunk', taskId, attempt: 1, offset: 6, text: 'blue' }]);
+  world.stores.write(run, [completed(over)]);
+}
+const asked = async (over: object = {}): Promise<OpenAI.Responses.Response> => {
+  const n = world.requested().length;
+  const played = engine(n);
+  const response = await client.responses.create({ ...question, ...over } as OpenAI.Responses.ResponseCreateParamsNonStreaming);
+  await played;
+  return response;
+};
+
+const usage = {
+  ...{ input_tokens: 120, input_tokens_details: { cached_tokens: 0 } },
+  ...{ output_tokens: 45, output_tokens_details: { reasoning_tokens: 7 }, total_tokens: 165 },
+};
+
+describe('the Responses API through the OpenAI client', () => {
+  it('answers with text, citations, usage and what the request said', async () => {
+    const response = await asked({
+      instructions: 'Be brief.',
+      max_output_tokens: 500,
+      metadata: { a: 'b' },
+      text: { format: { type: 'json_object' } },
+    });
+    expect(response).toMatchObject({
+      id: `resp_${world.run().slice('run_'.length)}`,
+      ...{ object: 'response', status: 'completed', model: 'conclave', output_text: 'It is blue [1].', error: null, usage },
+      ...{ instructions: 'Be brief.', max_output_tokens: 500, metadata: { a: 'b' }, store: true, previous_response_id: null },
+    });
+    expect(response.output).toMatchObject([
+      {
+        type: 'message',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', annotations: [{ type: 'url_citation', title: 'Sky' }] }],
+      },
+    ]);
+    const { data } = world.requested()[0]!;
+    expect(data).toMatchObject({ goal: 'Why is the sky blue?', system: 'Be brief.', origin: 'chat' });
+    expect(data.answer).toEqual({ max_tokens: 500, response_format: { type: 'json_object' } });
+  });
+
+  it('streams its events in order, numbered without gaps, and the helper reads them', async () => {
+    const played = engine();
+    const stream = client.responses.stream(question);
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of stream) events.push(event);
+    await played;
+    expect(events.map(({ sequence_number: n }) => n)).toEqual(events.map((_, n) => n));
+    const kinds = events.map(({ type }) => type.replace('response.', ''));
+    expect(kinds.filter((kind, at) => kind !== kinds[at - 1])).toEqual([
+      ...['created', 'in_progress', 'output_item.added', 'content_part.added', 'output_text.delta', 'output_text.annotation.added'],
+      ...['output_text.done', 'content_part.done', 'output_item.done', 'completed'],
+    ]);
+    const final = await stream.finalResponse();
+    expect(final).toMatchObject({ status: 'completed', output_text: 'It is blue [1].', usage });
+    expect(await client.responses.retrieve(final.id)).toMatchObject({
+      output: final.output.map((item) => ({ type: item.type, id: item.id })),
+      usage,
+    });
+  });
+
+  it('shows progress as a reasoning item where a summary is asked for', async () => {
+    const played = engine();
+    const final = await client.responses.stream({ ...question, reasoning: { summary: 'auto' } }).finalResponse();
+    await played;
+    expect(final.output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
+    expect(JSON.stringify(final.output[0])).toContain('Agentic Loop');
+  });
+
+  it('ends as incomplete where the text was cut, and as failed where there is none, also when it is read later', async () => {
+    const cut = engine(0, { cutShort: true });
+    const stream = client.responses.stream(question);
+    const incomplete = await stream.finalResponse();
+    await cut;
+    expect(incomplete).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+    expect(await client.responses.retrieve(incomplete.id)).toMatchObject({ status: 'incomplete' });
+
+    const failure = { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } as const;
+    const broken = engine(1, { outcome: 'failed', answer: null, failure });
+    const kinds: string[] = [];
+    let id = '';
+    for await (const event of await client.responses.create({ ...question, stream: true })) {
+      kinds.push(event.type);
+      if (event.type === 'response.failed') {
+        id = event.response.id;
+        expect(event.response).toMatchObject({
+          status: 'failed',
+          error: { code: 'PROVIDER_UNREACHABLE', message: expect.stringContaining('No model answered.') },
+        });
+      }
+    }
+    await broken;
+    expect(kinds.at(-1)).toBe('response.failed');
+    expect(await client.responses.retrieve(id)).toMatchObject({ status: 'failed', error: { message: 'No model answered.' } });
+  });
+
+  it('goes on from a stored response, without its instructions', async () => {
+    const first = await asked({ instructions: 'Be brief.' });
+    const second = await asked({
+      input: [{ role: 'user', content: [{ type: 'input_text', text: 'And the sea?' }] }],
+      previous_response_id: first.id,
+    });
+    expect(second.previous_response_id).toBe(first.id);
+    expect(world.requested()[1]!.data).toMatchObject({
+      goal: 'And the sea?',
+      system: null,
+      conversation: [
+        { role: 'user', content: 'Why is the sky blue?' },
+        { role: 'assistant', content: 'It is blue [1].' },
+      ],
+    });
+    await asked({ input: 'Why?', previous_response_id: second.id });
+    expect(world.requested()[2]!.data.conversation.map(({ content }) => content)).toEqual([
+      ...['Why is the sky blue?', 'It is blue [1].', 'And the sea?', 'It is blue [1].'],
+    ]);
+  });
+
+  it('is read, listed and forgotten by its id, and not at all without storage', async () => {
+    const { id } = await asked({
+      input: [
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: 'Hi' },
+        { role: 'user', content: 'Why?' },
+      ],
+    });
+    const texts: string[] = [];
+    for await (const item of client.responses.inputItems.list(id, { limit: 2 })) texts.push(JSON.stringify(item));
+    expect(texts.map((text) => /"text":"([^"]+)"/.exec(text)?.[1])).toEqual(['Why?', 'Hi', 'Hello']);
+    await client.responses.delete(id);
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'RESPONSE_NOT_FOUND' });
+    await expect(client.responses.delete(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(client.responses.create({ ...question, previous_response_id: id })).rejects.toMatchObject({
+      status: 404,
+      param: 'previous_response_id',
+    });
+    const unkept = await asked({ store: false });
+    expect(unkept).toMatchObject({ store: false });
+    await expect(client.responses.retrieve(unkept.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+
+  it('works in the background while nobody waits, until it is done or cancelled', async () => {
+    const queued = await client.responses.create({ ...question, background: true });
+    expect(queued).toMatchObject({ status: 'queued', background: true, output: [] });
+    expect(world.requested()[0]!.data.origin).toBe('runs');
+    await expect(client.responses.create({ ...question, previous_response_id: queued.id })).rejects.toMatchObject({
+      status: 400,
+      param: 'previous_response_id',
+    });
+    await engine();
+    expect(await client.responses.retrieve(queued.id)).toMatchObject({ status: 'completed', output_text: 'It is blue [1].', usage });
+    expect(await client.responses.cancel(queued.id)).toMatchObject({ status: 'completed' });
+
+    const other = await client.responses.create({ ...question, background: true });
+    const cancelling = client.responses.cancel(other.id);
+    const run = world.runs()[1]!;
+    await until('the cancel', () => world.stores.flagged.has(run));
+    world.stores.write(run, [completed({ outcome: 'cancelled', answer: null })]);
+    expect(await cancelling).toMatchObject({ status: 'cancelled', output: [] });
+  });
+
+  it('cancels its run when its client leaves the stream', async () => {
+    const stream = client.responses.stream(question);
+    stream.on('error', () => undefined);
+    stream.on('abort', () => undefined);
+    await until('the client', () => world.runs().length === 1 && world.stores.clients(world.run()).size === 1);
+    stream.abort();
+    await until('the cancel', () => world.stores.flagged.has(world.run()), { timeoutMs: 1_000 });
+  });
+
+  it('belongs to its tenant alone, under every route', async () => {
+    const keyed = await World.open({ keys: twoTenants });
+    try {
+      const of = (apiKey: string) => new OpenAI({ baseURL: `${keyed.url}/v1`, apiKey, maxRetries: 0 });
+      const { id } = await of('sk-a').responses.create({ ...question, background: true });
+      expect((await of('sk-a-full').responses.retrieve(id)).id).toBe(id);
+      const b = of('sk-b').responses;
+      const tries = [
+        b.retrieve(id),
+        b.delete(id),
+        b.cancel(id),
+        b.inputItems.list(id),
+        b.create({ ...question, previous_response_id: id }),
+      ] as const;
+      for (const tried of tries) await expect(tried).rejects.toMatchObject({ status: 404, code: 'RESPONSE_NOT_FOUND' });
+      expect(keyed.commands()).toEqual([]);
+      expect((await of('sk-a').responses.retrieve(id)).status).toBe('queued');
+    } finally {
+      await keyed.close();
+    }
+  });
+
+  it.each<[string, object, string, RegExp]>([
+    ['no input', { input: [] }, 'input', /at least one item/],
+    ['an unknown item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type', /may be `message`/],
+    ['an empty question', { instructions: 'x', input: [{ role: 'user', content: ' ' }] }, 'input[0].content', /no text/],
+    ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
+    ['a limit that is none', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
+    ['a tool that has to be called', { tool_choice: 'required' }, 'tool_choice', /none can be required/],
+    ['a stream in the background', { background: true, stream: true }, 'stream', /is not streamed/],
+    ['the background without storage', { background: true, store: false }, 'store', /read later/],
+    ['a stored conversation', { conversation: 'c' }, 'conversation', /previous_response_id/],
+  ])('refuses %s with a sentence that names its field', async (_, over, param, sentence) => {
+    const refused = client.responses.create({ ...question, ...over } as OpenAI.Responses.ResponseCreateParamsNonStreaming);
+    await expect(refused).rejects.toMatchObject({ status: 400, param, message: expect.stringMatching(sentence) });
+    expect(world.runs()).toEqual([]);
+  });
+});
+
+describe('the Responses API at a single model', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"sky"}' } };
+  const tools = [{ type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: false }];
+
+  it('keeps the answer of the model, streamed or not, and goes on from it', async () => {
+    world.models.next(async ({ onDelta }) => {
+      onDelta?.({ content: 'Hello ' });
+      onDelta?.({ content: 'there' });
+      return reply();
+    });
+    const final = await client.responses.stream({ ...question, model: 'm@fake' }).finalResponse();
+    expect(final.output_text).toBe('Hello there');
+    expect(await client.responses.retrieve(final.id)).toMatchObject({
+      status: 'completed',
+      output_text: 'Hello there',
+      usage: { total_tokens: 5 },
+    });
+    world.models.next(async () => reply({ content: 'Again' }));
+    const next = await client.responses.create({ model: 'm@fake', input: 'More', previous_response_id: final.id });
+    expect(next.output_text).toBe('Again');
+    expect(world.models.calls[1]!.request.body['messages']).toEqual([
+      { role: 'user', content: 'Why is the sky blue?' },
+      { role: 'assistant', content: 'Hello there' },
+      { role: 'user', content: 'More' },
+    ]);
+  });
+
+  it('gives it tools, and brings their calls and their results', async () => {
+    world.models.pass = async (_, { onChunk }) => {
+      const send = (delta: object, finish_reason: string | null = null): void =>
+        onChunk!({ choices: [{ index: 0, delta, finish_reason }] });
+      send({ role: 'assistant', tool_calls: [{ index: 0, ...call, function: { name: 'look', arguments: '{"at":' } }] });
+      send({ tool_calls: [{ index: 0, function: { arguments: '"sky"}' } }] });
+      send({}, 'tool_calls');
+      return { ...reply({ finishReason: 'tool_calls' }), body: null };
+    };
+    const final = await client.responses.stream({ ...question, model: 'm@fake', tools }).finalResponse();
+    expect(final.output).toMatchObject([
+      { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"at":"sky"}', status: 'completed' },
+    ]);
+    let body: Readonly<Record<string, unknown>> = {};
+    world.models.pass = async (request) => {
+      body = request.body;
+      return { ...reply(), body: { choices: [{ index: 0, message: { role: 'assistant', content: 'Blue.' }, finish_reason: 'stop' }] } };
+    };
+    const output = [{ type: 'function_call_output' as const, call_id: 'call_1', output: 'blue' }];
+    const next = await client.responses.create({ model: 'm@fake', tools, previous_response_id: final.id, input: output });
+    expect(next.output_text).toBe('Blue.');
+    expect(body).toMatchObject({
+      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }],
+      messages: [
+        { role: 'user' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'blue' },
+      ],
+    });
+  });
+});

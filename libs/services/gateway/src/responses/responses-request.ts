@@ -1,0 +1,112 @@
+import { Failure, type ResponseInputItem, type ResponseRequest } from '@conclave/contracts';
+import { isJsonObject } from '@conclave/ports';
+import { type ChatFields, present } from '../chat/chat-fields.js';
+import type { RequestHeaders } from '../chat/option-headers.js';
+
+export type Loose = Readonly<Record<string, unknown>>;
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Items of the input; a text is one message of the user. */
+export const itemsOf = ({ input }: Pick<ResponseRequest, 'input'>): readonly ResponseInputItem[] =>
+  typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input;
+
+/** Throws REQUEST_INVALID for what this API cannot do. */
+export function checkPossible({ conversation, prompt, background, stream, store }: ResponseRequest): void {
+  const refusals: readonly (readonly [unknown, string, string])[] = [
+    [conversation ?? null, 'conversation', 'Conversations are not stored here: send `previous_response_id` instead.'],
+    [prompt ?? null, 'prompt', 'Prompts are not stored for this API: write the text into `instructions`.'],
+    [
+      background && store === false ? true : null,
+      'store',
+      'A response in the background is read later: leave out `store` or set it to true.',
+    ],
+    [
+      background && stream ? true : null,
+      'stream',
+      'A response in the background is not streamed: GET /v1/responses/{id} shows it, and GET /v1/runs/{id}/events follows its run.',
+    ],
+  ];
+  const refused = refusals.find(([value]) => value !== null);
+  if (refused) throw new Failure('REQUEST_INVALID', refused[2], { param: refused[1] });
+}
+
+/** The request in the chat protocol; `earlier`: messages of the response that it follows. Throws REQUEST_INVALID. */
+export function chatOf(request: ResponseRequest, earlier: readonly Loose[], headers: RequestHeaders): ChatFields {
+  const { instructions, reasoning, text } = request;
+  const chosen = request.conclave?.progress ?? headers['x-conclave-progress'];
+  const turns = [
+    ...(instructions ? [{ message: { role: 'system', content: instructions }, path: 'instructions' }] : []),
+    ...earlier.map((message) => ({ message, path: 'previous_response_id' })),
+    ...itemsOf(request).flatMap((item, at) => messageOf(item, at).map((message) => ({ message, path: `input[${at}]` }))),
+  ];
+  const { model, stream, temperature, top_p, tool_choice: choice } = request;
+  const body = present({
+    ...{ model, stream, temperature, top_p },
+    messages: turns.map(({ message }) => message),
+    ...(stream ? { stream_options: { include_usage: true } } : {}),
+    max_tokens: request.max_output_tokens,
+    reasoning_effort: reasoning?.effort,
+    response_format: text?.format ? formatOf(text.format) : undefined,
+    tools: request.tools?.map(toolOf),
+    tool_choice: isJsonObject(choice) && choice.type === 'function' ? { type: 'function', function: { name: choice['name'] } } : choice,
+    conclave: { ...request.conclave, ...(chosen ? {} : { progress: reasoning?.summary ? 'reasoning' : 'none' }) },
+  });
+  const names = {
+    messages: 'input',
+    max_tokens: 'max_output_tokens',
+    reasoning_effort: 'reasoning.effort',
+    response_format: 'text.format',
+    stream_options: 'stream',
+  };
+  return { body, paths: turns.map(({ path }) => path), names };
+}
+
+/** One item as chat messages. */
+function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
+  switch (item.type ?? 'message') {
+    case 'message':
+      return [{ role: item.role ?? 'user', content: typeof item.content === 'string' ? item.content : (item.content ?? []).map(partOf) }];
+    case 'function_call': {
+      const call = { id: item['call_id'], type: 'function', function: { name: item['name'], arguments: item['arguments'] } };
+      return [{ role: 'assistant', content: null, tool_calls: [call] }];
+    }
+    case 'function_call_output':
+      return [{ role: 'tool', tool_call_id: item['call_id'], content: outputOf(item['output']) }];
+    case 'reasoning':
+      return [];
+    default:
+      throw new Failure('REQUEST_INVALID', 'Items may be `message`, `function_call`, `function_call_output` or `reasoning`.', {
+        param: `input[${at}].type`,
+      });
+  }
+}
+
+const outputOf = (output: unknown): string =>
+  Array.isArray(output) ? output.map((part: unknown) => (isJsonObject(part) ? textIn(part['text']) : '')).join('') : textIn(output);
+
+/** A part as one of a chat message; an unknown one stays as it is, and is refused like any unknown part. */
+function partOf(part: Loose): Loose {
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+      return { type: 'text', text: textIn(part['text']) };
+    case 'input_image':
+      return { type: 'image_url', image_url: present({ url: part['image_url'], detail: part['detail'] }) };
+    case 'input_file':
+      return {
+        type: 'file',
+        file: present({ filename: part['filename'], file_data: part['file_data'] ?? part['file_url'], file_id: part['file_id'] }),
+      };
+    default:
+      return part;
+  }
+}
+
+/** `{type, name, schema, strict}` lies one level deeper in the chat protocol. */
+function formatOf({ type, ...rest }: Loose): Loose {
+  return type === 'json_schema' ? { type, json_schema: present(rest) } : { type };
+}
+
+function toolOf({ type, ...rest }: Loose): Loose {
+  return type === 'function' ? { type, function: present(rest) } : { type, ...rest };
+}

@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type DeliveryTarget, Failure } from '@conclave/contracts';
+import type { DeliveryContext } from '@conclave/platform';
+import { MemoryStores, type StateStore, type WebhookPost } from '@conclave/ports';
+import { ended } from './__fixtures__/ended.js';
+import { type Webhook, WebhooksHandler } from './webhooks.handler.js';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const webhooks: Readonly<Record<string, Webhook>> = {
+  ops: { preset: 'json', url: 'https://ops.example/', secret },
+  news: { preset: 'discord', url: 'https://news.example/' },
+};
+const lines: unknown[] = [];
+const context = (attempt = 1): DeliveryContext =>
+  ({
+    attempt,
+    signal: new AbortController().signal,
+    logger: { info: (message: string, fields: object) => void lines.push({ message, ...fields }) },
+  }) as unknown as DeliveryContext;
+const to = (...deliver: DeliveryTarget[]) => ended({ deliver });
+
+let state: StateStore;
+let posts: WebhookPost[];
+let counts: string[];
+/** Receivers that fail, by address. */
+let failing: Map<string, Failure>;
+let handler: WebhooksHandler;
+beforeEach(() => {
+  state = new MemoryStores().connect('merger').state;
+  posts = [];
+  counts = [];
+  lines.length = 0;
+  failing = new Map();
+  const sender = {
+    check: () => undefined,
+    post: async (post: WebhookPost) => {
+      posts.push(post);
+      const failure = failing.get(post.url);
+      if (failure) throw failure;
+    },
+  };
+  handler = new WebhooksHandler(
+    state,
+    sender,
+    { webhooks, clientSecret: secret, maxBytes: 100_000, withQuestion: true },
+    { count: (name, labels) => void counts.push([name, ...Object.values(labels ?? {})].join(' ')) },
+    { error: (message, fields) => void lines.push({ message, ...fields }) },
+  );
+});
+
+describe('the end of a run', () => {
+  it('is told to nobody unless the run says to whom', async () => {
+    expect(await handler.onCompleted(ended(), context())).toEqual([]);
+    expect(posts).toEqual([]);
+  });
+
+  it('is told to each once, also when the log delivers it twice or one of them fails', async () => {
+    failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
+    const event = to({ webhook: 'ops' }, { webhook: 'news' });
+    await expect(handler.onCompleted(event, context())).rejects.toThrow('status 500');
+    await expect(handler.onCompleted(event, context(2))).rejects.toThrow('status 500');
+    failing.clear();
+    expect(await handler.onCompleted(event, context(3))).toEqual([]);
+    expect(await handler.onCompleted(event, context())).toEqual([]);
+    const told = posts.map(({ url, by }) => [url, by]);
+    expect(told.filter(([url]) => url === 'https://ops.example/')).toEqual([['https://ops.example/', 'operator']]);
+    expect(told).toHaveLength(4);
+    expect(counts.sort()).toEqual([
+      ...['webhook_deliveries_total news delivered', 'webhook_deliveries_total news failed', 'webhook_deliveries_total news failed'],
+      'webhook_deliveries_total ops delivered',
+    ]);
+  });
+
+  it('is durable before anybody outside hears of it', async () => {
+    let durable = false;
+    const watched = { caches: state.caches, now: () => state.now(), durable: async () => void (durable = true) };
+    const before: boolean[] = [];
+    const sender = { check: () => undefined, post: async () => void before.push(durable) };
+    const options = { webhooks, maxBytes: 100_000, withQuestion: true };
+    await new WebhooksHandler(watched, sender, options, { count: () => undefined }, { error: () => undefined }).onCompleted(
+      to({ webhook: 'ops' }),
+      context(),
+    );
+    expect(before).toEqual([true]);
+  });
+
+  it('is signed under an id that stays the same, for an address of a client too', async () => {
+    const event = to({ url: 'https://client.example/hook' });
+    failing.set('https://client.example/hook', new Failure('WEBHOOK_FAILED'));
+    await expect(handler.onCompleted(event, context())).rejects.toThrow();
+    await expect(handler.onCompleted(event, context(2))).rejects.toThrow();
+    expect(posts.map(({ by, headers }) => [by, headers['webhook-id']])).toEqual([
+      ['client', 'run_00000001_address'],
+      ['client', 'run_00000001_address'],
+    ]);
+    expect(posts[0]!.headers['webhook-signature']).toMatch(/^v1,/);
+    expect(posts[0]!.headers['webhook-id']).not.toContain('.');
+  });
+
+  it('fails with a sentence for a webhook that this process does not know', async () => {
+    for (const webhook of ['gone', 'constructor'])
+      await expect(handler.onCompleted(to({ webhook }), context())).rejects.toThrow(`There is no webhook \`${webhook}\``);
+    expect(posts).toEqual([]);
+  });
+
+  it('that was told to nobody at last is counted and said, once for each who was not told', async () => {
+    failing.set('https://news.example/', new Failure('WEBHOOK_FAILED'));
+    const event = to({ webhook: 'ops' }, { webhook: 'news' });
+    await expect(handler.onCompleted(event, context())).rejects.toThrow();
+    counts.length = 0;
+    lines.length = 0;
+    expect(await handler.onDead({ event, reason: 'failed' })).toEqual([]);
+    expect(counts).toEqual(['webhook_deliveries_total news dead']);
+    expect(lines).toEqual([{ message: expect.stringContaining('dead letter'), run: 'run_00000001', webhook: 'news', why: 'failed' }]);
+  });
+});

@@ -1,0 +1,118 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { type DeliveryTarget, Failure, type RunCompleted, type WebhookPreset } from '@conclave/contracts';
+import { EventPattern, LOGGER, METRICS, type DeliveryContext, type Logger, type Metrics } from '@conclave/platform';
+import { STATE, WEBHOOKS, type DeadReason, type HandlerOutcome, type StateStore, type WebhookSender } from '@conclave/ports';
+import { bodyOf } from './bodies.js';
+import { signed } from './signature.js';
+
+/** A configured receiver, with its secrets. Never logged. */
+export interface Webhook {
+  readonly preset: WebhookPreset;
+  readonly url: string;
+  /** Absent: nothing is signed. */
+  readonly secret?: string | undefined;
+  readonly chatId?: string | undefined;
+}
+
+export interface WebhookOptions {
+  readonly webhooks: Readonly<Record<string, Webhook>>;
+  /** Signs deliveries to addresses of clients. */
+  readonly clientSecret?: string | undefined;
+  readonly maxBytes: number;
+  /** Whether the question may be sent along with the answer. */
+  readonly withQuestion: boolean;
+}
+export const WEBHOOK_OPTIONS = Symbol('WebhookOptions');
+
+/** Milliseconds for which a delivery is remembered: longer than a dead letter can be re-driven by default. */
+const rememberedMs = 30 * 86_400_000;
+/** Stands for every address of a client, in ids and metrics. */
+const byAddress = 'address';
+
+const nameOf = (target: DeliveryTarget): string => ('webhook' in target ? target.webhook : byAddress);
+const markOf = (runId: string, name: string): string => `delivered/${runId}/${name}`;
+
+/**
+ * Tells receivers of the end of a run: its own consumer group, `webhooks`. A delivery is made at least once: what fails is delivered again by
+ * the log, each time under the same id, and is a dead letter after the last attempt. The run has ended before and stays as it is.
+ */
+@Controller()
+export class WebhooksHandler {
+  constructor(
+    @Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'durable' | 'now'>,
+    @Inject(WEBHOOKS) private readonly sender: WebhookSender | null,
+    @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
+    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
+  ) {}
+
+  /** Throws the failure of the first target that could not be reached; those that were are not called again. */
+  @EventPattern('RunCompleted')
+  async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    const open = await this.undelivered(event);
+    if (open.length === 0) return [];
+    // The end of the run must not be known outside before it is sure here.
+    await this.state.durable();
+    const tried = await Promise.allSettled(open.map((target) => this.deliver(target, event, context)));
+    const failed = tried.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+    return [];
+  }
+
+  @EventPattern('dead:RunCompleted')
+  async onDead(@Payload() { event, reason }: { readonly event: RunCompleted; readonly reason: DeadReason }): Promise<HandlerOutcome> {
+    for (const target of await this.undelivered(event)) {
+      this.metrics.count('webhook_deliveries_total', { webhook: nameOf(target), outcome: 'dead' });
+      this.logger.error(
+        'A webhook was not delivered and is a dead letter. `conclave dead list` shows it; re-drive it once its receiver works.',
+        {
+          run: event.runId,
+          webhook: nameOf(target),
+          why: reason,
+        },
+      );
+    }
+    return [];
+  }
+
+  private async undelivered({ runId, data }: RunCompleted): Promise<readonly DeliveryTarget[]> {
+    const { deliver = [], caller } = data;
+    const marks = await Promise.all(deliver.map((target) => this.state.caches.read(caller.tenant, markOf(runId, nameOf(target)))));
+    return deliver.filter((_, n) => marks[n] === null);
+  }
+
+  private async deliver(target: DeliveryTarget, event: RunCompleted, { signal, attempt, logger }: DeliveryContext): Promise<void> {
+    const { runId, data } = event;
+    const name = nameOf(target);
+    try {
+      await this.post(target, event, signal);
+    } catch (error) {
+      // A process that is told to stop hands the record back: that is no attempt.
+      if (!signal.aborted) this.metrics.count('webhook_deliveries_total', { webhook: name, outcome: 'failed' });
+      throw error;
+    }
+    this.metrics.count('webhook_deliveries_total', { webhook: name, outcome: 'delivered' });
+    logger.info('The webhook was delivered.', { webhook: name, attempt });
+    const mark = { tenant: data.caller.tenant, key: markOf(runId, name), value: { attempt }, ttlMs: rememberedMs, tags: [] };
+    await this.state.caches.write(mark);
+  }
+
+  private async post(target: DeliveryTarget, event: RunCompleted, signal: AbortSignal): Promise<void> {
+    if (!this.sender) throw new Failure('WEBHOOK_FAILED', 'This process has no configured webhook.');
+    const { maxBytes, withQuestion, clientSecret, webhooks } = this.options;
+    const known = 'webhook' in target && Object.hasOwn(webhooks, target.webhook) ? webhooks[target.webhook] : undefined;
+    if ('webhook' in target && !known)
+      throw new Failure('WEBHOOK_UNKNOWN', `There is no webhook \`${target.webhook}\` in the configuration of this process.`);
+    const { preset, url, secret, chatId }: Webhook = known ?? {
+      preset: 'json',
+      url: (target as { url: string }).url,
+      secret: clientSecret,
+    };
+    const body = bodyOf(event, { preset, chatId, maxBytes, withQuestion });
+    // The same in every attempt, so that a receiver can drop repeats; it holds no full stop, which separates the signed parts.
+    const id = `${event.runId}_${nameOf(target)}`;
+    const headers = secret === undefined ? {} : { ...signed(secret, { id, at: await this.state.now(), body }) };
+    await this.sender.post({ url, by: known ? 'operator' : 'client', headers, body, signal });
+  }
+}

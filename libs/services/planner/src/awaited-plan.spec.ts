@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CallRecorded, Event } from '@conclave/contracts';
+import { gapOf, keptPlan, planning } from './__fixtures__/planning.js';
+
+const runId = 'run_00000001';
+const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"}]}';
+const typesOf = (outcome: unknown): readonly string[] => (outcome as readonly Event[]).map(({ type }) => type);
+
+describe('a plan', () => {
+  /** A run whose engine has gone on to the tasks of its first plan. */
+  async function past(world: ReturnType<typeof planning>, over = {}) {
+    const header = await world.request(runId, over);
+    await world.stores.runs.commit(header, () => ({
+      ...{ next: { awaiting: null }, outputs: [], entries: [], arm: [], disarm: [], cancels: [], terminal: false, status: 'collecting' },
+    }));
+    return header;
+  }
+
+  it.each([
+    [
+      'is cancelled',
+      async (world: ReturnType<typeof planning>) => {
+        const header = await world.request(runId);
+        await world.stores.runs.cancel(runId);
+        return header;
+      },
+    ],
+    ['is past its first plan', past],
+  ])('of a run that %s is not asked for: the record of a cancelled call says so, the same with each delivery', async (_which, make) => {
+    const world = planning([]);
+    const header = await make(world);
+    const outcomes = [await world.process().onRequest(header, world.context), await world.process().onRequest(header, world.context)];
+    for (const outcome of outcomes) {
+      const [record] = outcome as readonly [CallRecorded];
+      expect([typesOf(outcome), record.data.status, record.data.usage.calls]).toEqual([['CallRecorded'], 'cancelled', 0]);
+    }
+    expect((outcomes[1] as readonly Event[])[0]!.id).toBe((outcomes[0] as readonly Event[])[0]!.id);
+    expect(world.prompts).toEqual([]);
+  });
+
+  it('that needs no call is not made for a run that awaits none', async () => {
+    const world = planning([]);
+    expect(await world.process().onRequest(await past(world, { plan: keptPlan }), world.context)).toEqual([]);
+    const other = planning([]);
+    expect(await other.process().onRequest(await past(other, { goal: 'Thanks!' }), other.context)).toEqual([]);
+    const shown = await world.stores.connect('two').stream.read(runId, 0, 100);
+    expect(shown.entries).toEqual([]);
+  });
+
+  it('for which no call is left is not given out for a run that was cancelled', async () => {
+    const world = planning([]);
+    await world.request(runId);
+    expect(typesOf(await world.process().onGap(gapOf(runId, 0), world.context))).toEqual(['PlanCreated']);
+    await world.stores.runs.cancel(runId);
+    expect(await world.process().onGap(gapOf(runId, 0), world.context)).toEqual([]);
+  });
+
+  it('is given out again after its run was cancelled, when what it cost was already paid', async () => {
+    const world = planning([good]);
+    const header = await world.request(runId);
+    const first = await world.process().onRequest(header, world.context);
+    await world.stores.runs.cancel(runId);
+    expect(typesOf(await world.process().onRequest(header, world.context))).toEqual(typesOf(first));
+    expect(world.prompts).toHaveLength(1);
+  });
+
+  it('for a gap reads the request from the store only where this process did not plan for the run, or it is long', async () => {
+    const headersRead = async (over: object, again: boolean): Promise<number> => {
+      const world = planning([good, good]);
+      let read = 0;
+      const { header } = world.stores.runs;
+      world.stores.runs.header = (id) => ((read += 1), header.call(world.stores.runs, id));
+      const planner = world.process();
+      await planner.onRequest(await world.request(runId, over), world.context);
+      await (again ? world.process() : planner).onGap(gapOf(runId), world.context);
+      return read;
+    };
+    expect(await headersRead({}, false)).toBe(0);
+    expect(await headersRead({}, true)).toBe(1);
+    expect(await headersRead({ conversation: [{ role: 'user', content: 'x'.repeat(40_000) }] }, false)).toBe(1);
+  });
+});

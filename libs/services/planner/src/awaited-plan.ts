@@ -1,0 +1,51 @@
+import type { Event } from '@conclave/contracts';
+import type { Calls, Wanted, WorkState } from '@conclave/calls';
+import type { RunState } from '@conclave/loop';
+
+export interface AwaitedParts {
+  readonly state: Pick<WorkState, 'journal' | 'runs'>;
+  readonly cancels: Calls['cancels'];
+}
+
+/**
+ * Whether the engine still awaits a plan. The first call that is begun for it finds out with the answer of the journal, and costs no
+ * request of its own; a plan without a fresh call is looked at before it is made.
+ */
+export class AwaitedPlan implements Wanted {
+  private known = false;
+
+  /** `owner`: of the plan's calls. `now` and `timeoutMs` say when a plan for a gap is no longer awaited. */
+  constructor(
+    private readonly parts: AwaitedParts,
+    private readonly event: Event,
+    private readonly owner: string,
+    private readonly now: number,
+    private readonly timeoutMs: number,
+  ) {}
+
+  get withState(): boolean {
+    return !this.known && this.event.type === 'PlanRequested';
+  }
+
+  is(state: unknown): boolean {
+    this.known ||= this.event.type === 'GapDetected' ? this.now < this.event.time + this.timeoutMs : awaitsFirst(state as Awaiting | null);
+    return this.known;
+  }
+
+  /** True also for a plan that was begun: what it cost must be known. False for a run that is cancelled or over. */
+  async confirmed(): Promise<boolean> {
+    const { runId } = this.event;
+    const { state, cancels } = this.parts;
+    if (this.known || (await state.journal.started(this.owner))) return true;
+    if (await cancels.isCancelled([runId])) return false;
+    return this.is(this.withState ? ((await state.runs.read<Awaiting>(runId))?.state ?? null) : null);
+  }
+}
+
+type Awaiting = Pick<RunState, 'awaiting'>;
+
+/**
+ * The engine may receive the run after the planner does; once it is past planning, the first plan is no longer awaited. A paused run still
+ * awaits its plan.
+ */
+const awaitsFirst = (state: Awaiting | null): boolean => state === null || state.awaiting?.epoch === 0;

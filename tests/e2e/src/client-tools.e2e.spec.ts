@@ -1,0 +1,176 @@
+// Tools of a client on a template: a model calls them through the client, or the run answers.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { CommitteeScript, inventedName, plainTemplate, readRun, System } from '@conclave/test-support/system';
+
+const caches = { answer: false, semantic: false, plan: false, search: false };
+const shared = { ...plainTemplate, strategy: 'single-pass', capabilities: [], caches } as const;
+const answers = { general: { t1: ['m@fake'] } };
+
+let system: System;
+let client: OpenAI;
+beforeAll(async () => {
+  system = await System.start({
+    configuration: {
+      templates: {
+        asks: { ...shared, client_tools: 'ask_first', experts: answers },
+        passes: { ...shared, client_tools: 'pass_through', experts: answers },
+        ignores: { ...shared, experts: answers },
+      },
+    },
+  });
+  client = new OpenAI({ baseURL: `${system.url()}/v1`, apiKey: 'any', maxRetries: 0 });
+});
+afterAll(() => system?.stop());
+afterEach(() => expect(system.models.violations()).toEqual([]));
+
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      description: 'The weather of a town',
+      parameters: { type: 'object', properties: { town: { type: 'string' } } },
+    },
+  },
+] as const satisfies OpenAI.ChatCompletionTool[];
+const calls = [{ id: 'call_1', type: 'function' as const, function: { name: 'get_weather', arguments: '{"town":"Ulm"}' } }];
+const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+const completion = (message: object, finish: string): object => ({
+  ...{ id: 'x', object: 'chat.completion', created: 1, model: 'm' },
+  ...{ choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finish }], usage },
+});
+const question = (): string => `How is the weather near ${inventedName()}?`;
+
+/** The tool model's reply to the question, which it gets together with the tools. */
+function toolModel(text: string, reply: object, afterTool = false): void {
+  system.models.add({
+    name: 'tool model',
+    match: ({ body, messages }) =>
+      Array.isArray(body['tools']) && messages.some(({ content }) => content === text) && (messages.at(-1)!.role === 'tool') === afterTool,
+    reply: { status: 200, body: reply },
+  });
+}
+const user = (content: string): OpenAI.ChatCompletionMessageParam => ({ role: 'user', content });
+const runsOf = async (text: string): Promise<number> => {
+  const { data } = (await (await fetch(`${system.url()}/v1/runs?limit=100`)).json()) as { data: { question: string }[] };
+  return data.filter((run) => run.question === text).length;
+};
+
+describe('a template that asks first', () => {
+  it('hands a call of the tool model to the client, and starts no run', async () => {
+    const text = question();
+    toolModel(text, completion({ tool_calls: calls }, 'tool_calls'));
+    const answer = await client.chat.completions.create({ model: 'asks', messages: [user(text)], tools: [...tools] });
+    expect(answer).toMatchObject({ model: 'asks', usage, choices: [{ finish_reason: 'tool_calls', message: { tool_calls: calls } }] });
+    expect(await runsOf(text)).toBe(0);
+  });
+
+  it('streams the call with its index, its arguments and the finish reason', async () => {
+    const text = question();
+    toolModel(text, completion({ tool_calls: calls }, 'tool_calls'));
+    const stream = client.chat.completions.stream({
+      ...{ model: 'asks', messages: [user(text)], tools: [...tools], stream_options: { include_usage: true } },
+    });
+    const { choices } = await stream.finalChatCompletion();
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ id: 'call_1', function: calls[0]!.function }] },
+    });
+    expect(await stream.totalUsage()).toMatchObject({ prompt_tokens: 11, completion_tokens: 7 });
+  });
+
+  it('lets the committee answer where no tool is needed', async () => {
+    const s = new CommitteeScript(system.models, question());
+    toolModel(s.question, completion({ content: 'I need none.' }, 'stop'));
+    s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
+      .expert('It rains.')
+      .answer(['It rains there.']);
+    const { data, response } = await client.chat.completions
+      .create({ model: 'asks', messages: [user(s.question)], tools: [...tools] })
+      .withResponse();
+    expect(data.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It rains there.' } });
+    expect((await readRun(system.url(), response.headers.get('x-run-id')!)).outcome).toBe('completed');
+    expect(s.unused()).toEqual([]);
+  });
+
+  it('gives the results of tools to the committee, and asks nothing again', async () => {
+    const s = new CommitteeScript(system.models, question());
+    toolModel(s.question, completion({ content: 'That is all.' }, 'stop'), true);
+    s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
+      .expert('It snows.')
+      .answer(['It snows in Ulm.']);
+    const result = `${inventedName()} degrees and snow`;
+    const answer = await client.chat.completions.create({
+      model: 'asks',
+      messages: [
+        user(s.question),
+        { role: 'assistant', content: null, tool_calls: calls },
+        { role: 'tool', tool_call_id: 'call_1', content: result },
+      ],
+      tools: [...tools],
+    });
+    expect(answer.choices[0]!.message.content).toBe('It snows in Ulm.');
+    expect(JSON.stringify(s.calls('composer')[0]!.messages)).toContain(result);
+    expect(await runsOf(s.question)).toBe(1);
+  });
+
+  it('lets the committee answer where the tool model fails', async () => {
+    const s = new CommitteeScript(system.models, question());
+    system.models.add({
+      match: ({ body, messages }) => Array.isArray(body['tools']) && messages.some(({ content }) => content === s.question),
+      reply: { status: 400, body: { error: { message: 'I know no tools.', type: 'invalid_request_error' } } },
+    });
+    s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
+      .expert('It rains.')
+      .answer(['It rains again.']);
+    const answer = await client.chat.completions.create({ model: 'asks', messages: [user(s.question)], tools: [...tools] });
+    expect(answer.choices[0]!.message.content).toBe('It rains again.');
+  });
+
+  it('asks nobody where the client forbids calls', async () => {
+    const s = new CommitteeScript(system.models, question());
+    s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
+      .expert('It rains.')
+      .answer(['It rains.']);
+    await client.chat.completions.create({ model: 'asks', messages: [user(s.question)], tools: [...tools], tool_choice: 'none' });
+    expect(s.unused()).toEqual([]);
+  });
+});
+
+describe('a template that passes tools through', () => {
+  it('lets the tool model answer the whole turn, also after a tool, without a run', async () => {
+    const text = question();
+    toolModel(text, completion({ tool_calls: calls }, 'tool_calls'));
+    toolModel(text, completion({ content: 'It snows.' }, 'stop'), true);
+    const ask = (messages: OpenAI.ChatCompletionMessageParam[]) =>
+      client.chat.completions.create({ model: 'passes', messages, tools: [...tools], tool_choice: 'auto' });
+    const first = await ask([user(text)]);
+    expect(first.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: calls } });
+    const second = await ask([user(text), first.choices[0]!.message, { role: 'tool', tool_call_id: 'call_1', content: 'snow' }]);
+    expect(second.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It snows.' } });
+    expect(await runsOf(text)).toBe(0);
+  });
+});
+
+describe('a tool that has to be called', () => {
+  const forced = { type: 'function', function: { name: 'get_weather' } } as const;
+
+  it.each(['asks', 'passes'])('is called by the tool model of %s', async (model) => {
+    const text = question();
+    toolModel(text, completion({ tool_calls: calls }, 'stop'));
+    const answer = await client.chat.completions.create({ model, messages: [user(text)], tools: [...tools], tool_choice: forced });
+    expect(answer.choices[0]!.message.tool_calls).toEqual(calls);
+    expect(system.models.calls.at(-1)!.body['tool_choice']).toEqual(forced);
+  });
+
+  it('is refused by a template that ignores the tools of clients', async () => {
+    const asked = client.chat.completions.create({
+      model: 'ignores',
+      messages: [user(question())],
+      tools: [...tools],
+      tool_choice: forced,
+    });
+    await expect(asked).rejects.toMatchObject({ status: 400, param: 'tool_choice', message: expect.stringContaining('client_tools') });
+  });
+});

@@ -1,0 +1,58 @@
+import {
+  childRunId,
+  resultId,
+  type CallRecorded,
+  type PlanRequested,
+  type ResultReady,
+  type RunCompleted,
+  type TaskDispatched,
+} from '@conclave/contracts';
+import { runCapability } from '@conclave/loop';
+import type { Check, Evidence, Violation } from './check.js';
+
+/**
+ * A child run gets no more than its task was allowed, and makes no more calls; where it ended by itself its parent got its answer and its usage, and
+ * nothing of a child is asked for without a task.
+ */
+export const childRuns: Check = ({ events }) => {
+  const found: Violation[] = [];
+  const all = <E>(topic: string): readonly E[] => (events.get(topic) ?? []) as unknown as readonly E[];
+  const tasks = all<TaskDispatched>('tasks.dispatched.judge').filter(({ data }) => data.capability === runCapability);
+  const requests = new Map(all<PlanRequested>('plan.requested').map((event) => [event.runId, event.data]));
+  const ends = new Map(all<RunCompleted>('run.completed').map((event) => [event.runId, event.data]));
+  const results = all<ResultReady>('results.ready');
+  const calls = callsByRun(events);
+  const started = new Set(tasks.map(({ id }) => childRunId(id)));
+  for (const runId of requests.keys())
+    if (runId.includes('~') && !started.has(runId)) found.push({ check: 'child runs', id: runId, sentence: 'was begun for no task' });
+  for (const { id, data } of tasks) {
+    const runId = childRunId(id);
+    const say = (sentence: string): void => void found.push({ check: 'child runs', id: runId, sentence });
+    const request = requests.get(runId);
+    if (!request) continue;
+    const { allowance, timeoutS } = data;
+    const { limits } = request;
+    if (limits.model_calls > allowance.calls) say(`may make ${limits.model_calls} calls where its task was allowed ${allowance.calls}`);
+    if (limits.tokens > allowance.tokens) say(`may use ${limits.tokens} tokens where its task was allowed ${allowance.tokens}`);
+    if (limits.wall_time_s > timeoutS) say(`may go on for ${limits.wall_time_s} s where its task was allowed ${timeoutS}`);
+    const made = calls(runId);
+    if (made > allowance.calls) say(`made ${made} calls with the runs it started where its task was allowed ${allowance.calls}`);
+    const end = ends.get(runId);
+    const told = results.filter((result) => result.id === resultId(id)).map((result) => result.data);
+    if (
+      !end ||
+      !told.some(({ usage, output }) => usage.calls === end.usage.calls && (output?.kind === 'run' ? output.text : null) === end.answer)
+    )
+      say(`ended with ${JSON.stringify(end?.answer ?? null).slice(0, 60)}, and its parent was told ${told.length} times, never that`);
+  }
+  return found;
+};
+
+/** Steps whose model call is on record, once each, of a run and of the runs under it. */
+function callsByRun(events: Evidence['events']): (runId: string) => number {
+  const records = ((events.get('audit') ?? []) as CallRecorded[]).filter(
+    ({ type, data }) => type === 'CallRecorded' && data.usage.calls > 0,
+  );
+  const steps = [...new Set(records.map(({ data }) => data.step))];
+  return (runId) => steps.filter((step) => step.startsWith(`${runId}/`) || step.startsWith(`${runId}~`)).length;
+}

@@ -136,6 +136,7 @@ export {
   ForkRequest,
   InsightList,
   InsightView,
+  KeyLimits,
   methodsOf,
   ModelList,
   ModelObject,

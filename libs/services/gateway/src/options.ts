@@ -1,4 +1,4 @@
-import type { CallRecorded, Caller, KeyRole, RunView, Template } from '@conclave/contracts';
+import type { CallRecorded, Caller, KeyLimits, KeyRole, RunView, Template } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
 import type { Logger, Probe } from '@conclave/platform';
 import type {
@@ -54,6 +54,14 @@ export interface KeyOwner extends Caller {
   readonly role: KeyRole;
   /** `full`: the key may see prompts and raw replies, and its runs keep them by default. Absent: redacted. */
   readonly detail?: 'redacted' | 'full';
+  /** Identifies the key in what is counted and limited: stays when its value is rotated. */
+  readonly keyId: string;
+  /** Absent: no limits. */
+  readonly limits?: KeyLimits;
+  /** Limits of all keys of its tenant together. Absent: no limits. */
+  readonly tenantLimits?: KeyLimits;
+  /** Ids that the key may ask: templates, and `model@provider`. Absent: all. */
+  readonly templates?: readonly string[];
 }
 
 /** Configured API keys. */

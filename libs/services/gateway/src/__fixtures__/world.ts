@@ -315,12 +315,12 @@ export class World {
 
 const user = { role: 'user' } as const;
 const owners: Readonly<Record<string, KeyOwner>> = {
-  'sk-a': { name: 'a', tenant: 'a', actor: 'key_a', ...user },
-  'sk-a-full': { name: 'a-full', tenant: 'a', actor: 'key_a_full', detail: 'full', ...user },
-  'sk-a-auditor': { name: 'a-auditor', tenant: 'a', actor: 'key_a_auditor', role: 'auditor' },
-  'sk-a-admin': { name: 'a-admin', tenant: 'a', actor: 'key_a_admin', role: 'admin' },
-  'sk-b-admin': { name: 'b-admin', tenant: 'b', actor: 'key_b_admin', role: 'admin' },
-  'sk-b': { name: 'b', tenant: 'b', actor: 'key_b', ...user },
+  'sk-a': { keyId: 'static:a', name: 'a', tenant: 'a', actor: 'key_a', ...user },
+  'sk-a-full': { keyId: 'static:a-full', name: 'a-full', tenant: 'a', actor: 'key_a_full', detail: 'full', ...user },
+  'sk-a-auditor': { keyId: 'static:a-auditor', name: 'a-auditor', tenant: 'a', actor: 'key_a_auditor', role: 'auditor' },
+  'sk-a-admin': { keyId: 'static:a-admin', name: 'a-admin', tenant: 'a', actor: 'key_a_admin', role: 'admin' },
+  'sk-b-admin': { keyId: 'static:b-admin', name: 'b-admin', tenant: 'b', actor: 'key_b_admin', role: 'admin' },
+  'sk-b': { keyId: 'static:b', name: 'b', tenant: 'b', actor: 'key_b', ...user },
 };
 
 /** Keys of two tenants; one tenant has a further key for each role. */
@@ -332,5 +332,6 @@ export const twoTenants: ApiKeys = {
 export const adminKey = 'sk-admin-of-these-specs';
 export const byAdmin = { 'x-api-key': adminKey } as const;
 const knownAdmin: ApiKeys = {
-  identify: (key) => Promise.resolve(key === adminKey ? { name: 'ada', tenant: 'default', actor: 'key_ada', role: 'admin' } : null),
+  identify: (key) =>
+    Promise.resolve(key === adminKey ? { keyId: 'static:ada', name: 'ada', tenant: 'default', actor: 'key_ada', role: 'admin' } : null),
 };

@@ -12,7 +12,12 @@ export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'd
 
 /** Looks up known keys. Compares only hashes, so timing reveals nothing about a key. */
 export function knownKeys(keys: readonly NamedKey[]): ApiKeys {
-  const owners = new Map(keys.map(({ value, ...owner }): [string, KeyOwner] => [hashOf(value), { ...owner, keyId: `static:${owner.name}`, actor: fingerprint(value) }]));
+  const owners = new Map(
+    keys.map(({ value, ...owner }): [string, KeyOwner] => [
+      hashOf(value),
+      { ...owner, keyId: `static:${owner.name}`, actor: fingerprint(value) },
+    ]),
+  );
   return { identify: (key) => Promise.resolve(key === null ? null : (owners.get(hashOf(key)) ?? null)) };
 }
 

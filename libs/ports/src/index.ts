@@ -27,6 +27,7 @@ export {
   type HandlerOutcome,
   isDeferred,
   type Lag,
+  type ReadRange,
   type RetryPolicy,
   type StoreMark,
   type Subscription,

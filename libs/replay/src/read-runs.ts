@@ -1,6 +1,6 @@
-import { isKeyedByRun } from '@conclave/contracts';
 import type { EventLog } from '@conclave/ports';
 import { Recording } from './recording.js';
+import { byRunFirst, RunRange } from './run-range.js';
 
 /** Bytes of records held at once; parsed they take several times as much memory. */
 const heldBytes = 64 * 1024 * 1024;
@@ -26,15 +26,18 @@ export async function readRuns(
   for (;;) {
     passes += 1;
     const held = new Held(limit);
-    const only = wanted?.size === 1 ? [...wanted][0] : undefined;
+    const range = wanted && new RunRange(wanted);
     const children: string[] = [];
-    for (const topic of ['audit', ...topics.filter(isRead)])
-      for await (const record of log.read(topic, isKeyedByRun(topic) ? only : undefined)) {
+    for (const topic of ['audit', ...byRunFirst(topics.filter(isRead))])
+      for await (const record of log.read(topic, range?.of(topic))) {
         // The audit also records settings, which belong to no run.
         if (record.event?.type === 'SettingChanged') continue;
         const id = record.event?.runId ?? record.headers['ce_runid'];
         if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;
-        else if (!done.has(id) && (wanted === null || wanted.has(id))) held.of(id, topic === 'audit')?.(record);
+        else if (!done.has(id) && (wanted === null || wanted.has(id))) {
+          range?.saw(record);
+          held.of(id, topic === 'audit')?.(record);
+        }
       }
     for (const recording of held.runs()) {
       await each(recording);

@@ -1,7 +1,8 @@
-import { childRunId, deadTopic, depthOf, isKeyedByRun, specOf, type AnyEvent, type TaskDispatched, type Usage } from '@conclave/contracts';
+import { childRunId, deadTopic, depthOf, specOf, type AnyEvent, type TaskDispatched, type Usage } from '@conclave/contracts';
 import { runCapability } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { EventLog, StoredRecord } from '@conclave/ports';
+import { byRunFirst, RunRange } from '@conclave/replay';
 import { localTask } from './run-printer.js';
 
 interface Moment {
@@ -21,16 +22,19 @@ export async function timelineOf(log: Pick<EventLog, 'read'>, topics: readonly s
   const moments: Moment[] = [];
   const asked = [runId];
   // Child runs are added while the list is walked.
-  for (const id of asked)
-    for (const topic of topics)
-      for await (const record of log.read(topic, isKeyedByRun(topic) ? id : undefined)) {
+  for (const id of asked) {
+    const range = new RunRange([id]);
+    for (const topic of byRunFirst(topics))
+      for await (const record of log.read(topic, range.of(topic))) {
         const { event, headers } = record;
         if ((event?.runId ?? headers['ce_runid'] ?? headers['ce_partitionkey']) !== id) continue;
+        range.saw(record);
         const child = topic === deadTopic ? null : childOf(event);
         if (child !== null && !asked.includes(child)) asked.push(child);
         const columns = indented(columnsOf(record), id, runId);
         moments.push({ at: record.appendedAt, made: event?.time ?? record.appendedAt, columns });
       }
+  }
   moments.sort((a, b) => a.at - b.at || a.made - b.made);
   const start = moments[0]?.at ?? 0;
   const width = (column: 0 | 1) => Math.max(0, ...moments.map(({ columns }) => columns[column].length));

@@ -8,7 +8,7 @@ export type ToldFact = RunFactList['data'][number];
 /** Every fact of a run on the log, in order. */
 export async function factsOnLog(log: Pick<EventLog, 'read'>, runId: string): Promise<readonly ToldFact[]> {
   const steps = new Map<number, StepRecorded['data']>();
-  for await (const { event } of log.read('audit', runId))
+  for await (const { event } of log.read('audit', { keys: [runId] }))
     if (event?.type === 'StepRecorded' && event.runId === runId)
       steps.set((event as StepRecorded).data.version, (event as StepRecorded).data);
   const ordered = [...steps.values()].sort((a, b) => a.version - b.version);

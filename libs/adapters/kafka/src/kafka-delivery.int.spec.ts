@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { blobThresholdBytes } from '@conclave/ports';
+import { blobThresholdBytes, type ReadRange } from '@conclave/ports';
 import { inputTopic, outputTopic, sampleInput, sampleName, Stage } from '@conclave/ports/suites';
 import { openWorld, type KafkaWorld, type WorldOptions } from './__fixtures__/world.js';
 
@@ -130,7 +130,8 @@ describe('a Kafka consumption', () => {
     const reading = async (key?: string) => {
       const before = world.first.proxy.delivered;
       const found: { readonly runId: string; readonly partition: number }[] = [];
-      for await (const { event, partition } of stage.log.read(inputTopic, key)) found.push({ runId: event!.runId, partition });
+      for await (const { event, partition } of stage.log.read(inputTopic, key === undefined ? {} : { keys: [key] }))
+        found.push({ runId: event!.runId, partition });
       return { found, bytes: world.first.proxy.delivered - before };
     };
     const whole = await reading();
@@ -146,6 +147,41 @@ describe('a Kafka consumption', () => {
     }
     // A key that was never written still maps to a partition.
     expect((await reading('run_never')).found.every(({ runId }) => runId !== 'run_never')).toBe(true);
+  }, 60_000);
+
+  it('reads the records of a time, and fetches no others', async () => {
+    const { stage, world } = await open({ partitions: 4 });
+    const text = 'x'.repeat(blobThresholdBytes / 4);
+    const publish = async (round: string) => {
+      // By the broker's clock, which is that of this machine.
+      await stage.until('the next millisecond', async () => Date.now() > (await lastAppended()));
+      await stage.log.publish(Array.from({ length: 40 }, (_, n) => sampleInput(`${round}-${n}`, `run-${round}-${n}`, text)));
+    };
+    const lastAppended = async () => Math.max(0, ...(await stage.stored(inputTopic)).map(({ appendedAt }) => appendedAt));
+    for (const round of ['before', 'during', 'after']) await publish(round);
+    const times = (await stage.stored(inputTopic))
+      .filter(({ event }) => sampleName(event!).startsWith('during'))
+      .map(({ appendedAt }) => appendedAt);
+    const reading = async (range: ReadRange) => {
+      const before = world.first.proxy.delivered;
+      const names: string[] = [];
+      for await (const { event } of stage.log.read(inputTopic, range)) names.push(sampleName(event!).split('-')[0]!);
+      return { rounds: [...new Set(names)].sort(), found: names.length, bytes: world.first.proxy.delivered - before };
+    };
+    const whole = await reading({});
+    expect(whole).toMatchObject({ rounds: ['after', 'before', 'during'], found: 120 });
+    const [since, until] = [Math.min(...times), Math.max(...times)];
+    expect(await reading({ since, until })).toMatchObject({ rounds: ['during'], found: 40 });
+    const newest = await reading({ since: until + 1 });
+    expect(newest).toMatchObject({ rounds: ['after'], found: 40 });
+    expect(newest.bytes).toBeLessThan(whole.bytes / 2);
+    expect(await reading({ since })).toMatchObject({ rounds: ['after', 'during'], found: 80 });
+    expect(await reading({ until })).toMatchObject({ rounds: ['before', 'during'], found: 80 });
+    expect(await reading({ since: until + 3_600_000 })).toMatchObject({ found: 0 });
+    expect(await reading({ until: since - 3_600_000 })).toMatchObject({ found: 0 });
+    const mine = await reading({ keys: ['run-during-3', 'run-after-3'].map((run) => sampleInput('x', run).runId), since, until });
+    expect(mine.rounds).toEqual(['during']);
+    expect(mine.found).toBeLessThan(40);
   }, 60_000);
 
   it('reports the committed positions: those of finished records, unless a test commits them at hand-over', async () => {

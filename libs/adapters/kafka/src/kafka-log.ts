@@ -8,6 +8,7 @@ import {
   type EventLog,
   type Lag,
   type OutgoingRecord,
+  type ReadRange,
   type StoredRecord,
   type StoreMark,
   type Subscription,
@@ -106,8 +107,8 @@ class KafkaLog implements EventLog {
     return groupLag(this.admin, this.prefix + group, [...(this.topicsOf.get(group) ?? [])], this.prefix);
   }
 
-  async *read(topic: string, key?: string): AsyncIterable<StoredRecord> {
-    for await (const record of readTopic(this.members, this.admin, this.options, topic, key))
+  async *read(topic: string, range?: ReadRange): AsyncIterable<StoredRecord> {
+    for await (const record of readTopic(this.members, this.admin, this.options, topic, range))
       yield await storedRecord(record, this.options.blobs);
   }
 

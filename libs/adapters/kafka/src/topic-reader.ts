@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Partitioners, type Admin, type Consumer, type Kafka } from 'kafkajs';
 import pTimeout from 'p-timeout';
-import type { RawRecord } from '@conclave/ports';
+import type { RawRecord, ReadRange } from '@conclave/ports';
 import { logUnavailable, onCluster, readFromCluster } from './failures.js';
 import { prefixOf, retry, type KafkaConnectionOptions } from './options.js';
 import { rawRecord } from './raw-records.js';
@@ -16,30 +16,27 @@ function partitionOf(key: string, topic: string, partitions: readonly number[]):
   return Partitioners.DefaultPartitioner()({ topic, partitionMetadata: metadata, message: { key, value: null } });
 }
 
+/** Offsets of a partition: the first that is wanted, and the one behind the last. */
+interface Span {
+  readonly first: bigint;
+  readonly end: bigint;
+}
+
 /**
- * Reads a topic from its beginning to its current end, in a temporary group that is deleted afterwards; with a key, only the partition of
- * that key. Throws Failure LOG_UNAVAILABLE, also for a topic that does not exist.
+ * Reads a topic from its beginning to its current end, in a temporary group that is deleted afterwards; with a range, only the partitions
+ * of its keys and the records of its time. Throws Failure LOG_UNAVAILABLE, also for a topic that does not exist.
  */
 export async function* readTopic(
   kafka: Kafka,
   admin: Admin,
   options: KafkaConnectionOptions,
   topic: string,
-  key?: string,
+  range: ReadRange = {},
 ): AsyncGenerator<RawRecord> {
   const name = prefixOf(options) + topic;
-  const all = await readFromCluster(`Reading ${name}`, () => admin.fetchTopicOffsets(name));
-  const only =
-    key === undefined
-      ? null
-      : partitionOf(
-          key,
-          name,
-          all.map(({ partition }) => partition),
-        );
-  const ends = all.filter(({ partition }) => only === null || partition === only);
-  const left = new Map(ends.filter(({ low, high }) => BigInt(high) > BigInt(low)).map(({ partition, high }) => [partition, BigInt(high)]));
-  if (left.size === 0) return;
+  const spans = await readFromCluster(`Reading ${name}`, () => spansOf(admin, name, range));
+  const wanted = new Map([...spans].filter(([, { first, end }]) => end > first));
+  if (wanted.size === 0) return;
   const groupId = `${prefixOf(options)}read-${randomUUID()}`;
   const consumer = kafka.consumer({
     groupId,
@@ -48,24 +45,48 @@ export async function* readTopic(
     retry: { ...retry, restartOnFailure: async () => false },
   });
   try {
-    const others = all.map(({ partition }) => partition).filter((partition) => only !== null && partition !== only);
-    yield* records(consumer, name, topic, left, others);
+    const others = [...spans.keys()].filter((partition) => !wanted.has(partition));
+    yield* records(consumer, name, topic, wanted, others);
   } finally {
     await pTimeout(leave(consumer, admin, groupId), { milliseconds: goodbyeMs, fallback: () => undefined });
   }
 }
+
+/** What the range needs of each partition of the topic; an empty span for partitions that hold none of its keys. */
+async function spansOf(admin: Admin, name: string, { keys, since, until }: ReadRange): Promise<ReadonlyMap<number, Span>> {
+  const all = await admin.fetchTopicOffsets(name);
+  const partitions = all.map(({ partition }) => partition);
+  const only = keys && new Set(keys.map((key) => partitionOf(key, name, partitions)));
+  const at = async (time: number | undefined): Promise<ReadonlyMap<number, bigint>> => {
+    if (time === undefined) return new Map();
+    const offsets = await admin.fetchTopicOffsetsByTimestamp(name, time);
+    return new Map(offsets.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  };
+  const from = await at(since);
+  const to = await at(until === undefined ? undefined : until + 1);
+  return new Map(
+    all.map(({ partition, low, high }) => {
+      const first = larger(BigInt(low), from.get(partition) ?? 0n);
+      return [partition, only && !only.has(partition) ? { first, end: first } : { first, end: smaller(BigInt(high), to.get(partition)) }];
+    }),
+  );
+}
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const smaller = (a: bigint, b: bigint | undefined): bigint => (b === undefined || a < b ? a : b);
 
 /** `others`: partitions that are not fetched. */
 async function* records(
   consumer: Consumer,
   name: string,
   topic: string,
-  left: Map<number, bigint>,
+  spans: ReadonlyMap<number, Span>,
   others: readonly number[],
 ): AsyncGenerator<RawRecord> {
   const ready: RawRecord[] = [];
-  const wanted = [{ topic: name, partitions: [...left.keys()] }];
-  const next = new Map<number, bigint>();
+  const wanted = [{ topic: name, partitions: [...spans.keys()] }];
+  const left = new Map([...spans].map(([partition, { end }]) => [partition, end]));
+  const next = new Map([...spans].map(([partition, { first }]) => [partition, first]));
   let wake = () => {};
   let crashed: Error | null = null;
   consumer.on(consumer.events.CRASH, ({ payload }) => {
@@ -73,7 +94,10 @@ async function* records(
     wake();
   });
   // Right after an assignment and before its first fetch.
-  if (others.length > 0) consumer.on(consumer.events.GROUP_JOIN, () => consumer.pause([{ topic: name, partitions: [...others] }]));
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    if (others.length > 0) consumer.pause([{ topic: name, partitions: [...others] }]);
+    for (const [partition, offset] of next) consumer.seek({ topic: name, partition, offset: String(offset) });
+  });
   await onCluster(`Reading ${name}`, async () => {
     await consumer.connect();
     await consumer.subscribe({ topics: [name], fromBeginning: true });

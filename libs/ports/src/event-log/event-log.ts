@@ -22,9 +22,9 @@ export interface EventLog {
   lag(group: string): Promise<readonly Lag[]>;
   /**
    * Reads a topic from its beginning to its current end, without a group; for replay and people. Undecodable records have `event: null`.
-   * With a key, records of other keys may be left out: a partitioned log reads only the key's partition.
+   * Records outside the range may be left out.
    */
-  read(topic: string, key?: string): AsyncIterable<StoredRecord>;
+  read(topic: string, range?: ReadRange): AsyncIterable<StoredRecord>;
   /** The mark that names the state store of this log; null on a new log. */
   readonly identity: { read(): Promise<StoreMark | null>; write(mark: StoreMark): Promise<void> };
   /** Null while it can publish and fetch, otherwise a sentence that says what is wrong. */
@@ -34,6 +34,15 @@ export interface EventLog {
    * twice.
    */
   close(): Promise<void>;
+}
+
+/** What a reader needs of a topic. A log that cannot read less may ignore it: readers look at each record themselves. */
+export interface ReadRange {
+  /** Keys of the records: a partitioned log reads only their partitions. */
+  readonly keys?: readonly string[];
+  /** Milliseconds since 1970, by the time at which the log accepted a record: the first and the last that are needed. */
+  readonly since?: number;
+  readonly until?: number;
 }
 
 export interface Subscription {

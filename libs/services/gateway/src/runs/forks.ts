@@ -69,7 +69,7 @@ export class Forks {
   /** Recorded steps of a run, in order, each once. */
   private async stepsOf(runId: string): Promise<readonly RecordedStep[]> {
     const steps = new Map<number, RecordedStep>();
-    for await (const { event } of this.log.read('audit', runId))
+    for await (const { event } of this.log.read('audit', { keys: [runId] }))
       if (event?.type === 'StepRecorded' && event.runId === runId)
         steps.set((event as StepRecorded).data.version, (event as StepRecorded).data);
     return [...steps.values()].sort((a, b) => a.version - b.version);

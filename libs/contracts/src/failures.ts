@@ -135,6 +135,8 @@ const rows = {
   DOCUMENT_NOT_FOUND:          [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'The collection has no document of this id. GET its documents to list them.'],
   PROMPT_NOT_FOUND:            [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No prompt has this name. GET /v1/admin/prompts lists them.'],
   PROMPT_INVALID:              [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The text cannot replace this prompt.'],
+  KEY_NOT_FOUND:               [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No issued API key has this id. GET /v1/admin/keys lists them.'],
+  KEYS_FULL:                   [409, 'invalid_request_error',  'policy_quota',            no,  no,  no,  'No more API keys can be issued: 10,000 are the most. Change or rotate one of those there are.'],
   SKILL_NOT_FOUND:             [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No skill has this name. GET /v1/admin/skills lists them.'],
   SKILL_INVALID:               [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The skill is invalid.'],
   SETTING_CHANGED:             [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The setting was changed in the meantime. Read it again, then repeat the change.'],

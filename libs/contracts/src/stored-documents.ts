@@ -54,4 +54,9 @@ export const promptSetting = (name: string): string => `prompts/${name}`;
 export const templateSetting = (id: string): string => `templates/${id}`;
 export const StoredTemplateOptions = z.object({ strategy: z.string(), options: z.record(z.string(), z.unknown()) });
 export type StoredTemplateOptions = z.infer<typeof StoredTemplateOptions>;
+/** Settings that hold an issued API key, and the options of a tenant. */
+export const keySetting = (id: string): string => `keys/${id}`;
+export const tenantSetting = (id: string): string => `tenants/${id}`;
+/** Changes with every key and tenant, so that one look tells whether any did. */
+export const accountsSetting = 'accounts';
 export const skillSetting = (name: string): string => `skills/${name}`;

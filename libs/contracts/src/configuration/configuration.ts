@@ -88,23 +88,25 @@ export const TaskClassName = z
 export const keyRoles = ['user', 'auditor', 'admin'] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
+/** What a key may do. */
+export const ConfiguredRole = z.enum(keyRoles);
+
+export const TenantName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, { error: 'must be a name of at most 64 letters, digits, `_`, `.` and `-`' })
+  .meta({ expected: 'a name of letters, digits, `_`, `.` and `-`' });
+
 const ClientKeySettings = z.strictObject({
   key_env: EnvName.optional().describe('environment variable that holds the key'),
   key_file: z.string().min(1).optional().describe('file that holds the key, relative to this file'),
-  tenant: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
-    .meta({ expected: 'a name of letters, digits, `_`, `.` and `-`' })
-    .default('default')
-    .describe('tenant whose runs, documents, caches and knowledge the key can see'),
+  tenant: TenantName.default('default').describe('tenant whose runs, documents, caches and knowledge the key can see'),
   detail: z
     .enum(['redacted', 'full'])
     .default('redacted')
     .describe('full: the events of its runs hold prompts and raw replies, and the key may read them'),
-  role: z
-    .enum(keyRoles)
-    .default('user')
-    .describe('auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes'),
+  role: ConfiguredRole.default('user').describe(
+    'auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes',
+  ),
 });
 
 /** How a reranker puts the hits of one retrieval in order. */

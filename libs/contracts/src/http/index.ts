@@ -1,3 +1,4 @@
+export * from './accounts.js';
 export * from './collections.js';
 export * from './embeddings.js';
 export * from './errors.js';

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** OpenAPI path; `{id+}` also matches slashes. */
   readonly path: string;
   readonly summary: string;

@@ -1,4 +1,5 @@
 import { StreamEntryShape } from '../run-stream.js';
+import { accountRoutes } from './account-routes.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
 import { Completion, CompletionRequest } from './completions.js';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, DiscardRequest, RedriveRequest } from './dead-letters.js';
@@ -227,6 +228,7 @@ export const routes: readonly Route[] = [
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },
   ...knowledgeRoutes,
+  ...accountRoutes,
   {
     method: 'GET',
     path: '/',

@@ -9,6 +9,9 @@ import {
 import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { samenessWarmUp } from '@conclave/questions';
+import { AccountsController } from './accounts/accounts.controller.js';
+import { Accounts } from './accounts/accounts.js';
+import { IssuedKeys } from './accounts/issued-keys.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
@@ -92,6 +95,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         SkillsController,
         InsightsController,
         QuarantineController,
+        AccountsController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
@@ -101,6 +105,8 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         { provide: RUN_STREAM, useValue: options.stream },
         { provide: MODELS, useValue: options.models },
         Acceptance,
+        Accounts,
+        IssuedKeys,
         AnswerCache,
         AskedQuestions,
         Attachments,

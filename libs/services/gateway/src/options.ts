@@ -143,6 +143,8 @@ export interface GatewayLimits {
   readonly modelListMs: number;
   /** Seconds in Retry-After; at most 60, which clients obey. */
   readonly retryAfterS: number;
+  /** Milliseconds for which issued API keys stay valid while they cannot be looked up. */
+  readonly keysWithoutStoreMs: number;
   /** Milliseconds a health answer may be reused. */
   readonly healthCacheMs: number;
   /** Milliseconds shutdown waits for streams to send their last events. */
@@ -172,6 +174,7 @@ export const defaultLimits: GatewayLimits = {
   directHeadMs: 1_000,
   modelListMs: 3_000,
   retryAfterS: 5,
+  keysWithoutStoreMs: 300_000,
   healthCacheMs: 500,
   shutdownGraceMs: 5_000,
 };

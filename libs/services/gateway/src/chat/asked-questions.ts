@@ -57,7 +57,7 @@ export class AskedQuestions {
     const { caller, body, raw, shape } = question;
     try {
       const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
-      const resolved = await this.directory.resolve(model, caller.tenant, raw);
+      const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
       if (resolved.kind === 'model')
         throw new Failure('REQUEST_INVALID', 'Only a template answers in the background: a single model is asked while its client waits.', {
           param: 'model',
@@ -75,7 +75,7 @@ export class AskedQuestions {
 
   private async answered(request: Request, response: Response, { caller, body, raw, shape }: AskedQuestion): Promise<void> {
     const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
-    const resolved = await this.directory.resolve(model, caller.tenant, raw);
+    const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
     const { maxMessages } = this.limits;
     if (resolved.kind === 'model') {
       const passed = readPassedRequest(body, request.headers, maxMessages);

@@ -3,6 +3,7 @@ import { type Caller, type EmbeddingList, type EmbeddingRequest, estimateTokens,
 import { type Embedder, type EmbeddingReply, MODELS, type ModelReply, type Models, STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { DirectCalls } from '../chat/direct-calls.js';
+import type { MayAsk } from '../http/caller.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -30,8 +31,8 @@ export class EmbeddingCalls {
   ) {}
 
   /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN before anything is asked. */
-  async answer(response: Response, asked: AskedVectors, caller: Caller): Promise<void> {
-    const embedder = await this.directory.embedder(asked.model);
+  async answer(response: Response, asked: AskedVectors, caller: Caller, mayAsk: MayAsk): Promise<void> {
+    const embedder = await this.directory.embedder(asked.model, mayAsk);
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
     if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} calls for embeddings are open.`);
     const abort = new AbortController();

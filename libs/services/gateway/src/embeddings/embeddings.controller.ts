@@ -26,6 +26,6 @@ export class EmbeddingsController {
       throw new Failure('REQUEST_INVALID', `At most ${most} texts are allowed in one request; send the rest in another.`, {
         param: 'input',
       });
-    await this.calls.answer(response, { ...asked, texts }, caller);
+    await this.calls.answer(response, { ...asked, texts }, caller, await this.callers.mayAsk(request));
   }
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure } from '@conclave/contracts';
 import type { Request } from 'express';
+import { IssuedKeys } from '../accounts/issued-keys.js';
+import { issuedPrefix } from '../accounts/key-value.js';
 import { GATEWAY_OPTIONS, type GatewayOptions, type KeyOwner } from '../options.js';
 
 /** The key of a request, from `Authorization: Bearer` or `x-api-key` alike; null without one. */
@@ -14,10 +16,16 @@ export function keyOf(headers: Request['headers']): string | null {
 /** First 12 hex digits of the key's SHA-256: tells callers apart and is useless as a key. */
 export const fingerprint = (key: string): string => `key_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 
+/** Ids of templates and models that a key may ask; null for all. */
+export type MayAsk = readonly string[] | null;
+
 /** Identifies the caller and its rights by the key alone, never by the client's address. */
 @Injectable()
 export class Callers {
-  constructor(@Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions) {}
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(IssuedKeys) private readonly issued: IssuedKeys,
+  ) {}
 
   /** Throws UNAUTHENTICATED without details, STORE_UNAVAILABLE when the keys cannot be looked up. */
   async identify(request: Request): Promise<Caller> {
@@ -58,11 +66,21 @@ export class Callers {
     return wish;
   }
 
+  /** What the caller may ask; null for everything. */
+  async mayAsk(request: Request): Promise<MayAsk> {
+    return (await this.ownerOf(request))?.templates ?? null;
+  }
+
   /** Returns null when no key is required and this one is unknown. */
   private async ownerOf(request: Request): Promise<KeyOwner | null> {
     const { keys, access } = this.options;
-    const owner = await (keys ?? access?.known)?.identify(keyOf(request.headers));
-    if (!owner && keys !== null) throw new Failure('UNAUTHENTICATED');
-    return owner ?? null;
+    const value = keyOf(request.headers);
+    const configured = await (keys ?? access?.known)?.identify(value);
+    if (configured) return configured;
+    const owner = await this.issued.identify(value);
+    // A revoked key must not become a caller without a key.
+    if (!owner && (keys !== null || value?.startsWith(issuedPrefix))) throw new Failure('UNAUTHENTICATED');
+    if (owner && request.res) this.issued.watch(value!, request.res);
+    return owner;
   }
 }

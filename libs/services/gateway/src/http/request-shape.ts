@@ -21,10 +21,15 @@ const sentence = (issue: Issue): string => {
 };
 
 /** Parses the body by its schema. Throws REQUEST_INVALID, which names the field of the first error. */
-export function parseBody<S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> {
-  const parsed = schema.safeParse(withoutNulls(body));
-  if (parsed.success) return parsed.data;
-  const issue = deepest(parsed.error.issues[0]!);
+export const parseBody = <S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> => parsed(schema, withoutNulls(body));
+
+/** As `parseBody`, for a change of something: null is a value there, and what stays as it is is left out. */
+export const parseChange = <S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> => parsed(schema, body);
+
+function parsed<S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> {
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  const issue = deepest(read.error.issues[0]!);
   if (issue.code === 'unrecognized_keys' && issue.path[0] === 'conclave') throw unknownKey(issue, ConclaveOptions.keyof().options);
   throw new Failure('REQUEST_INVALID', sentence(issue), { param: pathOf(issue.path) || undefined });
 }

@@ -41,7 +41,7 @@ export class MessagesController {
     const caller = await this.callers.identify(request);
     const { value, raw } = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
     const asked = parseBody(CountTokensRequest, value);
-    await this.directory.resolve(asked.model, caller.tenant, raw);
+    await this.directory.resolve(asked.model, caller.tenant, raw, await this.callers.mayAsk(request));
     const counted: CountedTokens = { input_tokens: estimateInput(asked) };
     response.status(200).json(counted);
   }

@@ -4,6 +4,7 @@ import pTimeout from 'p-timeout';
 import { Failure, type ModelObject, type Template } from '@conclave/contracts';
 import type { Embedder, ModelInfo } from '@conclave/ports';
 import { knownStrategy } from '@conclave/strategies';
+import type { MayAsk } from '../http/caller.js';
 import { TenantCollections } from '../collections/tenant-collections.js';
 import {
   type DescribedModel,
@@ -29,11 +30,11 @@ export class ModelDirectory {
 
   /**
    * Resolves a model name, with the collections of the tenant; for a template with a `split`, to the arm for this body. Throws
-   * MODEL_NOT_FOUND with the valid ids, and PROVIDER_UNREACHABLE for a template whose model servers are all down.
+   * MODEL_NOT_FOUND with the ids that the caller may ask, and PROVIDER_UNREACHABLE for a template whose model servers are all down.
    */
-  async resolve(name: string, tenant: string, raw: Buffer): Promise<Resolved> {
+  async resolve(name: string, tenant: string, raw: Buffer, mayAsk: MayAsk): Promise<Resolved> {
     await this.options.catalogue.upToDate?.();
-    const resolved = await this.named(name);
+    const resolved = await this.named(name, mayAsk);
     if (resolved.kind === 'model') return resolved;
     return { ...resolved, template: await this.collections.offeredBy(this.armOf(resolved.template, raw), tenant) };
   }
@@ -49,7 +50,7 @@ export class ModelDirectory {
       for (const id of knownStrategy(next.strategy)?.startsRuns?.(next.options ?? {}) ?? []) {
         if (Object.hasOwn(found, id)) continue;
         const child = this.options.catalogue.templates().find((other) => other.id === id);
-        if (!child) throw await this.unknown();
+        if (!child) throw await this.unknown(null);
         found[id] = await this.collections.offeredBy(child, tenant);
         waiting.push(child);
       }
@@ -65,16 +66,24 @@ export class ModelDirectory {
   }
 
   /** What a name stands for now. Throws MODEL_NOT_FOUND, PROVIDER_UNREACHABLE. */
-  async named(name: string): Promise<Resolved> {
+  async named(name: string, mayAsk: MayAsk): Promise<Resolved> {
     const { catalogue } = this.options;
     const resolved = catalogue.resolve(name);
-    if (resolved) return resolved;
+    if (resolved) return this.allowed(name, resolved, mayAsk);
     const down = await catalogue.waitsFor(name);
     // The servers may have come back during the check.
     const found = catalogue.resolve(name);
-    if (found) return found;
-    if (down !== null) throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${down}).`, { param: 'model' });
-    throw await this.unknown();
+    if (found) return this.allowed(name, found, mayAsk);
+    if (down !== null && (mayAsk === null || mayAsk.includes(name)))
+      throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${down}).`, { param: 'model' });
+    throw await this.unknown(mayAsk);
+  }
+
+  /** A caller may ask what its key names, under any alias. */
+  private async allowed(name: string, resolved: Resolved, mayAsk: MayAsk): Promise<Resolved> {
+    const id = resolved.kind === 'template' ? resolved.template.id : resolved.ref;
+    if (mayAsk === null || mayAsk.includes(name) || mayAsk.includes(id)) return resolved;
+    throw await this.unknown(mayAsk);
   }
 
   /** Models that can be called now; empty if they cannot be listed in time. */
@@ -83,14 +92,17 @@ export class ModelDirectory {
   }
 
   /** Answers within `modelListMs`, with only the templates if a provider does not answer: clients give up on a slow list. */
-  async list(): Promise<readonly ModelObject[]> {
-    return (await this.described()).filter(({ kind }) => kind === undefined).map(objectOf);
+  async list(mayAsk: MayAsk): Promise<readonly ModelObject[]> {
+    return listed(
+      (await this.described()).filter(({ kind }) => kind === undefined),
+      mayAsk,
+    );
   }
 
   /** Models that make vectors. Front ends offer what `list` holds for chats, so these stand apart. */
-  async embeddings(): Promise<readonly ModelObject[]> {
+  async embeddings(mayAsk: MayAsk): Promise<readonly ModelObject[]> {
     const own = this.options.embedder ? [{ id: ownEmbedding, ownedBy: 'conclave', created: 0, description: 'What collections use.' }] : [];
-    return [...own, ...(await this.described()).filter(({ kind }) => kind === 'embedding')].map(objectOf);
+    return listed([...own, ...(await this.described()).filter(({ kind }) => kind === 'embedding')], mayAsk);
   }
 
   private async described(): Promise<readonly DescribedModel[]> {
@@ -102,12 +114,13 @@ export class ModelDirectory {
    * What makes the vectors for this name: our own embedder, or a model as `model@provider`. Throws MODEL_NOT_FOUND with the ids of embedding
    * models.
    */
-  async embedder(name: string): Promise<Embedder | string> {
+  async embedder(name: string, mayAsk: MayAsk): Promise<Embedder | string> {
     const { embedder, catalogue } = this.options;
-    if (embedder && [ownEmbedding, embedder.id].includes(name)) return embedder;
+    const isAllowed = (...ids: readonly string[]): boolean => mayAsk === null || ids.some((id) => mayAsk.includes(id));
+    if (embedder && [ownEmbedding, embedder.id].includes(name) && isAllowed(ownEmbedding, embedder.id)) return embedder;
     const ref = catalogue.resolveEmbedding?.(name) ?? null;
-    if (ref !== null) return ref;
-    const ids = (await this.embeddings()).map(({ id }) => id);
+    if (ref !== null && isAllowed(name, ref)) return ref;
+    const ids = (await this.embeddings(mayAsk)).map(({ id }) => id);
     throw new Failure(
       'MODEL_NOT_FOUND',
       ids.length === 0 ? 'No embedding model is known.' : `Embedding models: ${ids.slice(0, namedIds).join(', ')}.`,
@@ -115,11 +128,12 @@ export class ModelDirectory {
     );
   }
 
-  async find(id: string): Promise<ModelObject> {
-    const listed = [...(await this.list()), ...(await this.embeddings())].find((model) => model.id === id);
-    if (listed) return listed;
+  async find(id: string, mayAsk: MayAsk): Promise<ModelObject> {
+    const known = [...(await this.list(mayAsk)), ...(await this.embeddings(mayAsk))].find((model) => model.id === id);
+    if (known) return known;
     const resolved = this.options.catalogue.resolve(id);
-    if (!resolved) throw await this.unknown();
+    if (!resolved) throw await this.unknown(mayAsk);
+    await this.allowed(id, resolved, mayAsk);
     return objectOf({
       id,
       created: 0,
@@ -133,12 +147,17 @@ export class ModelDirectory {
       .map((template) => ({ id: template.id, ownedBy: 'conclave', created: 0, description: template.description }));
   }
 
-  private async unknown(): Promise<Failure> {
-    const ids = (await this.list()).map((model) => model.id);
+  private async unknown(mayAsk: MayAsk): Promise<Failure> {
+    const ids = (await this.list(mayAsk)).map((model) => model.id);
     const more = ids.length > namedIds ? ` and ${ids.length - namedIds} more` : '';
-    return new Failure('MODEL_NOT_FOUND', `Valid ids: ${ids.slice(0, namedIds).join(', ')}${more}.`, { param: 'model' });
+    const said =
+      ids.length === 0 ? 'This key may ask none that is offered now.' : `Valid ids: ${ids.slice(0, namedIds).join(', ')}${more}.`;
+    return new Failure('MODEL_NOT_FOUND', said, { param: 'model' });
   }
 }
+
+const listed = (models: readonly DescribedModel[], mayAsk: MayAsk): readonly ModelObject[] =>
+  models.filter(({ id }) => mayAsk === null || mayAsk.includes(id)).map(objectOf);
 
 const objectOf = ({ id, ownedBy, created, description }: DescribedModel): ModelObject => ({
   id,

@@ -18,7 +18,8 @@ export class ModelsController {
     const kind = textIn(request.query, 'kind');
     if (kind !== null && kind !== 'chat' && kind !== 'embedding')
       throw new Failure('REQUEST_INVALID', '`kind` must be "chat" or "embedding".', { param: 'kind' });
-    const data = kind === 'embedding' ? await this.directory.embeddings() : await this.directory.list();
+    const mayAsk = await this.callers.mayAsk(request);
+    const data = kind === 'embedding' ? await this.directory.embeddings(mayAsk) : await this.directory.list(mayAsk);
     const list: ModelList = { object: 'list', data: [...data] };
     response.json(list);
   }
@@ -27,7 +28,8 @@ export class ModelsController {
   @Get('*id')
   async one(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.callers.identify(request);
-    response.json(await this.directory.find(decoded(request.path.slice('/v1/models/'.length))));
+    const id = decoded(request.path.slice('/v1/models/'.length));
+    response.json(await this.directory.find(id, await this.callers.mayAsk(request)));
   }
 }
 

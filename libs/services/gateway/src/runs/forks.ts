@@ -3,6 +3,7 @@ import { type Caller, Failure, type ForkRequest, type RunFactList, type StepReco
 import { forkAfter, type RecordedStep, toldFacts } from '@conclave/loop';
 import { EVENT_LOG, type EventLog } from '@conclave/ports';
 import { knownStrategy, strategyOf } from '@conclave/strategies';
+import type { MayAsk } from '../http/caller.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import type { CheckedFork } from './acceptance.js';
@@ -34,11 +35,16 @@ export class Forks {
    * What a fork of this run after this step begins with. Throws RUN_NOT_FOUND, MODEL_NOT_FOUND, PROVIDER_UNREACHABLE, and FORK_REFUSED with
    * the steps that can be named, or with what is missing.
    */
-  async checked(id: string, caller: Caller, { step, model }: ForkRequest): Promise<Pick<CheckedFork, 'template' | 'caller' | 'begins'>> {
+  async checked(
+    id: string,
+    caller: Caller,
+    { step, model }: ForkRequest,
+    mayAsk: MayAsk,
+  ): Promise<Pick<CheckedFork, 'template' | 'caller' | 'begins'>> {
     const { runId, data: recorded } = await this.runs.header(id, caller);
     if (!knownStrategy(recorded.template.strategy)) throw refused(`There is no strategy ${recorded.template.strategy} any more.`);
     const steps = whole(await this.stepsOf(runId), step);
-    const today = await this.modelsFor(recorded.template, model ?? null);
+    const today = await this.modelsFor(recorded.template, model ?? null, mayAsk);
     const known = await this.knownOfModels();
     const template = withModels(recorded.template, today, known);
     const take = (newId: string) =>
@@ -75,9 +81,9 @@ export class Forks {
     return [...steps.values()].sort((a, b) => a.version - b.version);
   }
 
-  private async modelsFor(recorded: Template, model: string | null): Promise<TodaysModels> {
+  private async modelsFor(recorded: Template, model: string | null, mayAsk: MayAsk): Promise<TodaysModels> {
     try {
-      return await this.models.named(model ?? recorded.id);
+      return await this.models.named(model ?? recorded.id, mayAsk);
     } catch (error) {
       if (model !== null || !(error instanceof Failure) || error.code !== 'MODEL_NOT_FOUND') throw error;
       const why = `The template ${recorded.id} is no longer offered. Name a model for its calls, or a template whose models make them.`;

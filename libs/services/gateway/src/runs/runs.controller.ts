@@ -51,7 +51,7 @@ export class RunsController {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
-    const resolved = await this.models.resolve(question.model, caller.tenant, body.raw);
+    const resolved = await this.models.resolve(question.model, caller.tenant, body.raw, await this.callers.mayAsk(request));
     if (resolved.kind === 'model')
       throw new Failure('REQUEST_INVALID', 'A run needs a template. Use /v1/chat/completions to ask a single model.', {
         param: 'model',
@@ -70,7 +70,7 @@ export class RunsController {
   async fork(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
-    const fork = await this.forks.checked(id, caller, parseBody(ForkRequest, body.value));
+    const fork = await this.forks.checked(id, caller, parseBody(ForkRequest, body.value), await this.callers.mayAsk(request));
     const detail = await this.callers.detailOf(request, null);
     const run = await this.acceptance.accept(checkedFork(request, id, fork, { raw: body.raw, detail }), () => Promise.resolve());
     sendAccepted(response, run, fork.template.id);

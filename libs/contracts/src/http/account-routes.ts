@@ -1,0 +1,66 @@
+import { KeyChange, KeyCreated, KeyList, KeyRequest, KeyRotation, KeyView, TenantChange, TenantList, TenantView } from './accounts.js';
+import type { Route } from './route.js';
+
+const of = <S>(name: string, schema: S) => ({ name, schema });
+const key = of('KeyView', KeyView);
+const created = of('KeyCreated', KeyCreated);
+
+/** Issued API keys and tenants. An admin of the tenant `default` administers all tenants, one of another tenant its own. */
+export const accountRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/v1/admin/keys',
+    summary: 'Issues an API key. Its value is in this answer alone: only a hash of it is stored.',
+    request: of('KeyRequest', KeyRequest),
+    status: 201,
+    response: created,
+  },
+  {
+    method: 'GET',
+    path: '/v1/admin/keys',
+    summary: 'Issued keys, newest first; those of the configuration are not among them.',
+    status: 200,
+    response: of('KeyList', KeyList),
+    query: [{ name: 'tenant', doc: 'only those of this tenant', integer: false }],
+  },
+  { method: 'GET', path: '/v1/admin/keys/{id}', summary: 'One of them.', status: 200, response: key },
+  {
+    method: 'PATCH',
+    path: '/v1/admin/keys/{id}',
+    summary:
+      'Changes rights, limits or expiry of a key; holds on all gateways within two seconds. Absent members stay, null takes a limit away.',
+    request: of('KeyChange', KeyChange),
+    status: 200,
+    response: key,
+  },
+  {
+    method: 'POST',
+    path: '/v1/admin/keys/{id}/rotate',
+    summary: 'Gives a key another value, shown in this answer alone; the one so far is accepted for `grace_s` more seconds.',
+    request: of('KeyRotation', KeyRotation),
+    status: 200,
+    response: created,
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/admin/keys/{id}',
+    summary: 'Revokes a key for good, on all gateways within two seconds. Its open requests are cut, and their runs cancelled.',
+    status: 200,
+    response: key,
+  },
+  {
+    method: 'GET',
+    path: '/v1/admin/tenants',
+    summary: 'Tenants that have issued keys or limits.',
+    status: 200,
+    response: of('TenantList', TenantList),
+  },
+  {
+    method: 'PATCH',
+    path: '/v1/admin/tenants/{id}',
+    summary: 'Sets the limits of all keys of a tenant together.',
+    request: of('TenantChange', TenantChange),
+    status: 200,
+    response: of('TenantView', TenantView),
+  },
+];

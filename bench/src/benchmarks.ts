@@ -1,4 +1,5 @@
 import { memoryOverTime } from './memory-over-time/memory-over-time.js';
+import { passThrough } from './pass-through/pass-through.js';
 import { overheadOfShippedTemplate, overheadPerRun } from './overhead-per-run/overhead-per-run.js';
 import { hopOverKafka } from './hop-over-kafka/hop-over-kafka.js';
 import { throughputByWorkers } from './throughput-by-workers/throughput-by-workers.js';
@@ -12,6 +13,7 @@ import type { Benchmark } from './benchmark.js';
 
 /** All benchmarks of `npm run bench`, in the order of `all`. */
 export const benchmarks: readonly Benchmark[] = [
+  passThrough,
   overheadPerRun,
   overheadOfShippedTemplate,
   hopOverKafka,

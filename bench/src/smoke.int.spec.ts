@@ -18,6 +18,16 @@ describe('npm run bench without servers', () => {
     expect(code).toBe(text.includes('\nMissed:') ? 1 : 0);
   }, 60_000);
 
+  it("measures B1 beside Portkey's gateway where that is installed", async () => {
+    const { code, text } = await runBench(['B1', '--quick']);
+    expect(text).toMatch(/Conclave embedded +[\d.]+ \[.*n=1\] +[\d.]+ \[.*n=1\]\n/);
+    expect(text).toMatch(/latency added to a request alone, p50, against direct:\n\s+[\d.]+ ms .*; no target/);
+    expect(text).toMatch(
+      /requests per second, against Portkey:\n\s+RATIO [\d.]+x .*target >= 1 x: (met|NOT MET)|Portkey's gateway is not installed/,
+    );
+    expect(code).toBe(0);
+  }, 60_000);
+
   it('measures B9 and judges both kinds of hits', async () => {
     const { code, text } = await runBench(['B9', '--quick']);
     expect(text).toMatch(/exact hit: .*\n\s+[\d.]+ ms \[.*\], RATIO [\d.]+x \[.*\]; target <= 5 ms: (met|NOT MET)/);
@@ -43,7 +53,7 @@ describe('npm run bench without servers', () => {
   it('lists the known benchmarks for an unknown one, and names no host', async () => {
     const { code, text } = await runBench(['B99']);
     expect(text).toContain('There is no benchmark B99');
-    for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10', 'B12', 'B13']) expect(text).toContain(id);
+    for (const id of ['B1', 'B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10', 'B12', 'B13']) expect(text).toContain(id);
     expect(code).toBe(2);
   });
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Message } from '../committee/replies.js';
 import { emit, hostMethods } from '../processes/worker-host.js';
 import { markOf, monotonicMs, stampedToken, workOf, type CallNote } from './protocol.js';
-import { scriptedRole, wholeReply, type Schedule, type ScriptedRole } from './schedule.js';
+import { scriptedRole, unstreamedAnswer, wholeReply, type Schedule, type ScriptedRole } from './schedule.js';
 
 /**
  * A fake OpenAI-compatible model server with fixed latencies, in its own process so that the benchmark does not delay it. Tells its
@@ -25,7 +25,11 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     response.writeHead(404).end();
     return;
   }
-  const { messages } = JSON.parse(body) as { messages: Message[] };
+  const { messages, stream: isStreamed } = JSON.parse(body) as { messages: Message[]; stream?: boolean };
+  if (isStreamed !== true) {
+    calls += 1;
+    return json(response, wholeAnswer);
+  }
   const role = scriptedRole(messages);
   const call = (calls += 1);
   const note = (): CallNote => ({ call, role, mark: markOf(body), at: monotonicMs() });
@@ -36,6 +40,15 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   await stream(response, role, workOf(body));
 }
+
+const wholeAnswer = {
+  id: 'chatcmpl-bench',
+  object: 'chat.completion',
+  created: 0,
+  model: 'scripted',
+  choices: [{ index: 0, message: { role: 'assistant', content: unstreamedAnswer }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 200, completion_tokens: 200, total_tokens: 400 },
+};
 
 /** Milliseconds between signs of life: callers drop a stream that is silent for a minute. */
 const signOfLifeMs = 5_000;

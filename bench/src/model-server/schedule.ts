@@ -41,3 +41,6 @@ export const wholeReply = {
   }),
   topicReader: JSON.stringify({ facts: [{ fact: 'It is ground from stone.', source: 1 }] }),
 } as const satisfies Partial<Record<ScriptedRole, string>>;
+
+/** Answer of a call that is not streamed, given at once: about 1 KB. */
+export const unstreamedAnswer = 'The sea is wide, and deep, and cold. '.repeat(27);

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { workspaceRoot } from '@conclave/test-support/system';
@@ -9,14 +8,12 @@ import { interleave } from '../measuring/interleave.js';
 import type { Finding, Report, Table } from '../measuring/report.js';
 import { ratios, spread } from '../measuring/statistics.js';
 import { Closing } from '../processes/closing.js';
+import { installPackages } from '../processes/install-packages.js';
 import { Scratch } from '../processes/scratch.js';
 import { Worker } from '../processes/worker.js';
 import type { RoundOrder, RoundResult } from './measured-round.js';
 
 const folder = join(workspaceRoot, 'bench/langgraph');
-/** Installing compiles a native module, which takes minutes. */
-const installWithinMs = 15 * 60_000;
-
 const langGraphWorker = pathToFileURL(join(folder, 'worker.mjs'));
 
 const isInstalled = (): boolean =>
@@ -28,19 +25,13 @@ async function ensureLangGraph(options: {
   readonly mayInstall: boolean;
   readonly progress: (text: string) => void;
 }): Promise<string | null> {
-  if (isInstalled()) return null;
-  if (!options.mayInstall) return 'LangGraph.js is not installed; a full run (without --quick) installs it.';
-  options.progress('installing LangGraph.js into bench/langgraph; a native module is compiled, which takes some minutes');
-  try {
-    await new Promise<void>((resolve, reject) => {
-      execFile('npm', ['ci', '--no-progress', '--loglevel=error'], { cwd: folder, timeout: installWithinMs }, (error, _out, stderr) =>
-        error ? reject(new Error(stderr.trim().split('\n').slice(-5).join(' ') || error.message)) : resolve(),
-      );
-    });
-  } catch (error) {
-    return `LangGraph.js could not be installed: ${(error as Error).message}`;
-  }
-  return isInstalled() ? null : 'LangGraph.js could not be installed: its native SQLite module was not built.';
+  return installPackages({
+    name: 'LangGraph.js',
+    folder,
+    isInstalled,
+    note: '; a native module is compiled, which takes some minutes',
+    ...options,
+  });
 }
 
 interface Side {

@@ -1,9 +1,8 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Supervised } from '@conclave/test-support';
 import { workspaceRoot } from '@conclave/test-support/system';
 import type { Closing } from './closing.js';
+import { freePort } from './free-port.js';
 import type { Scratch } from './scratch.js';
 import type { Stores } from './stores.js';
 import { profileFlags } from './worker.js';
@@ -141,13 +140,3 @@ export async function launch({ app, home, portName, closing, profile, env = {}, 
   closing.add(() => running.stop(20_000));
   return { app, port, pid: running.pid! };
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });

@@ -1,42 +1,39 @@
 import { Failure } from '@conclave/contracts';
-import type { OpenAI } from 'openai';
-import { APIError } from 'openai/core/error';
-import type { ChatCompletionCreateParams } from 'openai/resources';
 import { createParser } from 'eventsource-parser';
 import type { CompletionBody } from './concessions.js';
+import type { ProviderConfig } from './configuration.js';
 import { readError } from './error-body.js';
+import { ErrorReply, post, type ProviderReply } from './provider-client.js';
 import type { ReplyReader } from './reply-reader.js';
+import { readWhole } from './small-request.js';
 import type { Watchdog } from './watchdog.js';
 
 /**
  * Sends one call and feeds the reader until the reply ends. JSON in reply to a stream request is read as a whole reply.
- * Throws what the client library throws, or PROVIDER_STREAM_BROKEN / PROVIDER_REPLY_INVALID.
+ * Throws what `post` throws, or PROVIDER_STREAM_BROKEN / PROVIDER_REPLY_INVALID.
  * `onHead` runs when the response headers have arrived.
  */
 export async function attempt(
-  client: OpenAI,
-  provider: string,
+  { name: provider, config }: { readonly name: string; readonly config: ProviderConfig },
   body: CompletionBody,
   reader: ReplyReader,
   watchdog: Watchdog,
   onHead: () => void,
 ): Promise<void> {
-  const response = await client.chat.completions
-    .create(body as unknown as ChatCompletionCreateParams, { signal: watchdog.controller.signal })
-    .asResponse();
+  const reply = await post(config, 'chat/completions', { ...body }, watchdog.controller.signal);
   onHead();
-  const type = response.headers.get('content-type') ?? '';
+  const type = reply.headers['content-type'] ?? '';
   if (/html/i.test(type)) {
     watchdog.controller.abort();
     throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} sent a web page. Most servers need a \`base_url\` that ends in /v1.`);
   }
-  if (!body.stream || /^application\/json\b/i.test(type)) reader.whole(withoutError(await response.json()));
-  else await readStream(provider, response, reader, watchdog);
+  if (!body.stream || /^application\/json\b/i.test(type)) reader.whole(withoutError(JSON.parse(await readWhole(reply.body))));
+  else await readStream(provider, reply, reader, watchdog);
 }
 
-async function readStream(provider: string, response: Response, reader: ReplyReader, watchdog: Watchdog): Promise<void> {
+async function readStream(provider: string, reply: ProviderReply, reader: ReplyReader, watchdog: Watchdog): Promise<void> {
   let whole = false;
-  for await (const data of dataOf(response, () => watchdog.heard(reader.begun))) {
+  for await (const data of dataOf(reply, () => watchdog.heard(reader.begun))) {
     if (data === '[DONE]') whole = true;
     else reader.chunk(withoutError(JSON.parse(data)));
     whole ||= reader.finished;
@@ -47,23 +44,23 @@ async function readStream(provider: string, response: Response, reader: ReplyRea
   if (!watchdog.cut && !whole) throw new Failure('PROVIDER_STREAM_BROKEN', `Provider ${provider} sent no finish reason.`);
 }
 
-/** Throws APIError for an error in the body: some servers send it with status 200. */
+/** Throws ErrorReply for an error in the body: some servers send it with status 200. */
 function withoutError(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { error, object } = value as { error?: unknown; object?: unknown };
   if (!error && object !== 'error') return value;
-  throw new APIError(undefined, readError(value), undefined, undefined);
+  throw new ErrorReply(null, readError(value));
 }
 
 /** Most characters of one event; a server that sends more would never stop. */
 const longestEvent = 16_000_000;
 
 /** The data of each event of a stream, in order. `onBytes` is called for every byte chunk, including keep-alive comments. */
-async function* dataOf(response: Response, onBytes: () => void): AsyncGenerator<string, void, undefined> {
+async function* dataOf({ body }: ProviderReply, onBytes: () => void): AsyncGenerator<string, void, undefined> {
   const ready: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => void ready.push(data), maxBufferSize: longestEvent });
   const decoder = new TextDecoder();
-  for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const bytes of body) {
     onBytes();
     parser.feed(decoder.decode(bytes, { stream: true }));
     while (ready.length > 0) yield ready.shift()!;

@@ -26,12 +26,12 @@ export class EmbeddingCalls {
   ): Promise<EmbeddingReply> {
     const began = performance.now();
     const texts = input.map(wellFormed);
-    // By default the client library requests base64, which not every server knows.
+    // Not every server knows base64.
     const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
     const answer = await this.requests.whileWanted(signal, (wanted) =>
       this.requests.post(
         {
-          ...{ path: '/embeddings', body, brings: 'embeddings', prompts: texts },
+          ...{ path: 'embeddings', body, brings: 'embeddings', prompts: texts },
           read: (said) => ({ vectors: vectorsOf(said, texts.length, this.name), said: said as Said }),
           refused: (fault) => asRefused(fault, this.provider.api_key),
         },

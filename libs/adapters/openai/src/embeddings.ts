@@ -62,10 +62,10 @@ class EmbeddingsEndpoint implements Embedder {
 
   private async batch(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[]> {
     const { model, dimensions, name } = this.config;
-    // By default the client library requests base64, which not every server knows.
+    // Not every server knows base64.
     const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
     const read = (answer: unknown): readonly Float32Array[] => vectorsOf(answer, texts.length, name);
-    return this.checked(await this.requests.post({ path: '/embeddings', body, brings: 'embeddings', prompts: texts, read }, wanted));
+    return this.checked(await this.requests.post({ path: 'embeddings', body, brings: 'embeddings', prompts: texts, read }, wanted));
   }
 
   private checked(vectors: readonly Float32Array[]): readonly Float32Array[] {

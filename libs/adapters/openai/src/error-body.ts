@@ -33,37 +33,25 @@ export function readError(body: unknown): UpstreamError {
   };
 }
 
-/** The body of a failed reply as `{error}`, the only shape whose message the client library keeps. */
-export function errorBody(raw: string): { readonly error: UpstreamError } {
-  let body: unknown = raw.slice(0, longestBody);
+/** The error in the text of a failed reply. */
+export function errorIn(text: string): UpstreamError {
+  let body: unknown = text.slice(0, longestBody);
   try {
-    body = JSON.parse(raw);
+    body = JSON.parse(text);
   } catch {
     // Not JSON: the text itself is the error.
   }
-  return { error: readError(body) };
+  return readError(body);
 }
 
-/** Rewrites every failed reply to `{error}`. Reads at most 64 KB. */
-export async function withErrorBody(response: Response): Promise<Response> {
-  const body = errorBody(await firstBytes(response, longestBody));
-  const headers = new Headers(response.headers);
-  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name);
-  headers.set('content-type', 'application/json');
-  return new Response(JSON.stringify(body), { status: response.status, headers });
-}
-
-async function firstBytes(response: Response, limit: number): Promise<string> {
-  const reader = response.body?.getReader();
-  if (!reader) return '';
+/** The first 64 KB of a failed reply; what follows is not read. */
+export async function firstBytes(body: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  while (size < limit) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    size += value.length;
+  for await (const part of body) {
+    parts.push(part);
+    size += part.length;
+    if (size >= longestBody) break;
   }
-  await reader.cancel();
-  return Buffer.concat(parts).subarray(0, limit).toString('utf8');
+  return Buffer.concat(parts).subarray(0, longestBody).toString('utf8');
 }

@@ -9,7 +9,6 @@ import {
   type PassedRequest,
   type PassWatch,
 } from '@conclave/ports';
-import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
 import {
@@ -64,7 +63,6 @@ export class ProviderCalls {
   readonly maxConcurrency: number;
   private readonly slots: CallSlots;
   private readonly concessions: LearnedConcessions;
-  private client: Promise<OpenAI> | null = null;
 
   constructor(
     readonly name: string,
@@ -167,11 +165,6 @@ export class ProviderCalls {
     }
   }
 
-  /** Imported at the first call, for a faster start. */
-  private opened(): Promise<OpenAI> {
-    return (this.client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config)));
-  }
-
   private async attempt(body: CompletionBody, exchange: Exchange, deadline: number, onFirstText: () => void): Promise<Attempted> {
     const { signal, onDelta, passed, estimatedPrompt } = exchange;
     const reader = new ReplyReader(this.name, { onDelta, onFirstText, ...(passed ? { passed } : {}) });
@@ -181,7 +174,7 @@ export class ProviderCalls {
     const watchdog = new Watchdog(signal, deadline - performance.now(), body.stream ? firstTokenMs : null, timeouts);
     let started = false;
     try {
-      await attempt(await this.opened(), this.name, body, reader, watchdog, () => (started = true));
+      await attempt(this, body, reader, watchdog, () => (started = true));
     } catch (error) {
       if (watchdog.cut !== 'usage') {
         const secrets = { prompts: exchange.prompts, key: this.config.api_key };

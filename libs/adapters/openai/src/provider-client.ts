@@ -1,53 +1,83 @@
-import { APIError } from 'openai/core/error';
-import type { RequestInit } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ProviderConfig } from './configuration.js';
-import { errorBody, withErrorBody } from './error-body.js';
+import { errorIn, firstBytes, type UpstreamError } from './error-body.js';
 import { isJson, smallRequest } from './small-request.js';
 
-/** Headers that are sent beside configured ones. The client library adds more, some from environment variables of another account. */
-const sentHeaders = ['accept', 'api-key', 'authorization', 'content-type', 'user-agent'];
+/** A server answered with an error: by its status, or, with status null, inside a reply that began well. */
+export class ErrorReply extends Error {
+  constructor(
+    readonly status: number | null,
+    readonly said: UpstreamError,
+    readonly headers: IncomingHttpHeaders = {},
+  ) {
+    super(status === null ? 'The reply holds an error.' : `The server answered with status ${status}.`);
+  }
+}
 
-/** Fetch without timeouts of its own. Imports the HTTP client late, for a faster start. */
-const patientFetch: typeof fetch = async (input, init) => {
-  const { request } = await import('./connections.js');
-  return (await request(input as URL, init as RequestInit)) as unknown as Response;
-};
+/** A reply whose head has arrived. */
+export interface ProviderReply {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Azure's older form has the model, there a deployment, in the path of these. */
+const ofDeployments = new Set(['chat/completions', 'completions', 'embeddings']);
 
 /**
- * A fetch limited to one origin, without redirects, so that a key never reaches another server. Sends only the headers above.
+ * POST of a JSON body to a path of the provider, without redirects, so that a key never reaches another server. Imports the HTTP client late,
+ * for a faster start. Throws ErrorReply for any status but 2xx, and the error of the connection.
  */
-export function fetchWithin({ base_url, headers: added = {} }: ProviderConfig): typeof fetch {
-  const { origin } = new URL(base_url);
-  return async (input, init) => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    if (url.origin !== origin) throw new TypeError(`A call for ${origin} must not go to ${url.origin}.`);
-    const given = new Headers(init?.headers);
-    const headers = new Headers();
-    for (const name of sentHeaders) {
-      const value = given.get(name);
-      if (value !== null) headers.set(name, value);
-    }
-    headers.set('user-agent', 'conclave');
-    for (const [name, value] of Object.entries(added)) headers.set(name, value);
-    const response = await patientFetch(url, { ...init, headers: [...headers], redirect: 'manual' });
-    return response.ok ? response : withErrorBody(response);
-  };
+export async function post(
+  provider: ProviderConfig,
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<ProviderReply> {
+  const { send } = await import('./connections.js');
+  const deployment =
+    provider.azure_api_version !== undefined && ofDeployments.has(path) ? `deployments/${encodeURIComponent(String(body['model']))}/` : '';
+  const answered = await send(addressOf(provider, `${deployment}${path}`), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headersOf(provider) },
+    body: JSON.stringify(body),
+    signal,
+  });
+  const { statusCode, headers } = answered;
+  const reply = plain(answered.body, headers);
+  if (statusCode < 200 || statusCode > 299) throw new ErrorReply(statusCode, errorIn(await firstBytes(reply)), headers);
+  return { headers, body: reply };
 }
 
 /**
- * GET of a path beside the model calls; returns JSON, or the text of anything else. Works without the client library, so that a start
- * does not load it. Throws what the library throws.
+ * GET of a path beside the model calls; returns JSON, or the text of anything else. Works without an HTTP client of its own, so that a start does not
+ * load one. Throws what `post` throws.
  */
 export async function readBeside(provider: ProviderConfig, path: string, signal: AbortSignal): Promise<unknown> {
-  const { base_url, api_key, azure_api_version: version, headers: added } = provider;
-  const key: readonly [string, string] = version === undefined ? ['authorization', `Bearer ${api_key}`] : ['api-key', `${api_key}`];
+  const reply = await smallRequest(addressOf(provider, path), { headers: headersOf(provider), signal });
+  if (reply.ok) return isJson(reply.headers) ? JSON.parse(reply.text) : reply.text;
+  throw new ErrorReply(reply.status, errorIn(reply.text), reply.headers);
+}
+
+const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
+
+/** We ask for no compression, but some proxies compress all the same. */
+function plain(reply: Readable, headers: IncomingHttpHeaders): AsyncIterable<Uint8Array> {
+  const decoder = decoders[headers['content-encoding']?.toLowerCase() ?? '']?.();
+  // Whoever reads the decoder gets the error of either.
+  return decoder ? pipeline(reply, decoder, () => undefined) : reply;
+}
+
+function addressOf({ base_url, azure_api_version: version }: ProviderConfig, path: string): URL {
   const url = new URL(`${base_url.replace(/\/$/, '')}/${path}`);
   if (version !== undefined) url.searchParams.set('api-version', version);
-  const reply = await smallRequest(url, {
-    headers: { accept: 'application/json', ...(api_key === undefined ? {} : { [key[0]]: key[1] }), ...added },
-    signal,
-  });
-  if (reply.ok) return isJson(reply) ? JSON.parse(reply.text) : reply.text;
-  const after = reply.headers['retry-after'];
-  throw APIError.generate(reply.status, errorBody(reply.text), undefined, new Headers(after === undefined ? {} : { 'retry-after': after }));
+  return url;
+}
+
+function headersOf({ api_key, azure_api_version: version, headers = {} }: ProviderConfig): Record<string, string> {
+  const key: Record<string, string> =
+    api_key === undefined ? {} : version === undefined ? { authorization: `Bearer ${api_key}` } : { 'api-key': api_key };
+  const configured = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { accept: 'application/json', 'user-agent': 'conclave', ...key, ...Object.fromEntries(configured) };
 }

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
-import type { OpenAI } from 'openai';
 import { CallSlots } from './call-slots.js';
 import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
+import { post, readBeside } from './provider-client.js';
 import { backOffMs, pause } from './retry.js';
+import { isJson, readWhole } from './small-request.js';
 import { faultOf, type FailedAttempt } from './upstream-failure.js';
 
 export interface RequestsConfig {
@@ -37,7 +38,6 @@ export class ProviderRequests {
   private readonly slots: CallSlots;
   private readonly retry: RetrySettings;
   private readonly closing = new AbortController();
-  private client: Promise<OpenAI> | null = null;
 
   constructor(private readonly config: RequestsConfig) {
     const { provider, retry } = config;
@@ -95,7 +95,7 @@ export class ProviderRequests {
   /** Null while the server answers, otherwise a sentence. */
   async health(): Promise<string | null> {
     try {
-      await (await this.opened()).get('/models', { signal: AbortSignal.timeout(healthMs) });
+      await readBeside(this.config.provider, 'models', AbortSignal.timeout(healthMs));
       return null;
     } catch (error) {
       const fault = this.faultOf(error, []);
@@ -107,11 +107,6 @@ export class ProviderRequests {
   /** Aborts running requests. */
   close(): void {
     this.closing.abort();
-  }
-
-  /** Imported at the first request, for a faster start. */
-  private opened(): Promise<OpenAI> {
-    return (this.client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config.provider)));
   }
 
   private async attempt<T>(
@@ -126,7 +121,9 @@ export class ProviderRequests {
     const stop = (): void => limit.abort();
     wanted.addEventListener('abort', stop, { once: true });
     try {
-      return { value: read(await (await this.opened()).post(path, { body, signal: limit.signal })) };
+      const reply = await post(provider, path, { ...body }, limit.signal);
+      const text = await readWhole(reply.body);
+      return { value: read(isJson(reply.headers) ? JSON.parse(text) : text) };
     } catch (error) {
       const fault = this.faultOf(error, prompts);
       // Our own timeout is not retried: a hanging server would only get more work.

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { imageTokens } from '@conclave/contracts';
 import { ask, bare, failureOf, fixture, open, scripted, watch } from './__fixtures__/servers.js';
@@ -27,6 +28,31 @@ describe('a streamed reply', () => {
       expect(reply.firstTokenMs).toBeGreaterThanOrEqual(0);
       expect(reply.durationMs).toBeGreaterThanOrEqual(reply.firstTokenMs!);
     }
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('is read although a proxy compressed it with %s', async (encoding, compress) => {
+    const url = await bare((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': encoding });
+      response.end(compress(fixture('openai-stream')));
+    });
+    expect(await open(url).call(ask(), watch())).toMatchObject({ content: 'Two rivers.' });
+    const failing = await bare((_request, response) => {
+      response.writeHead(400, { 'content-type': 'application/json', 'content-encoding': encoding });
+      response.end(compress(JSON.stringify({ error: { message: 'no such sampler' } })));
+    });
+    expect(await failureOf(open(failing).call(ask(), watch()))).toMatchObject({
+      code: 'PROVIDER_REFUSED',
+      detail: expect.stringContaining('no such sampler'),
+    });
+    const broken = await bare((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': encoding });
+      response.end(compress(fixture('openai-stream')).subarray(0, 40));
+    });
+    expect(await failureOf(open(broken).call(ask(), watch()))).toMatchObject({ code: 'PROVIDER_STREAM_BROKEN' });
   });
 
   it('separates <think> cut across chunks', async () => {

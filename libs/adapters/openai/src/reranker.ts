@@ -49,7 +49,7 @@ class RerankEndpoint implements Reranker {
       const byTexts = { query: asked, texts: documents, truncate: true };
       return this.requests.post(
         {
-          path: '/rerank',
+          path: 'rerank',
           body: this.takesTexts ? byTexts : byDocuments,
           brings: 'a ranking',
           prompts: [asked, ...documents],
@@ -72,7 +72,8 @@ class RerankEndpoint implements Reranker {
 }
 
 /** Whether the server refused the request because it has no member `texts`. */
-const missesTexts = ({ status, said }: FailedAttempt): boolean => (status === 400 || status === 422) && /\btexts\b/u.test(`${said.message} ${said.param}`);
+const missesTexts = ({ status, said }: FailedAttempt): boolean =>
+  (status === 400 || status === 422) && /\btexts\b/u.test(`${said.message} ${said.param}`);
 
 type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null;

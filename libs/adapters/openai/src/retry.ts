@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '@conclave/contracts';
 import type { RetrySettings } from './configuration.js';
 
@@ -5,16 +6,17 @@ import type { RetrySettings } from './configuration.js';
  * Milliseconds a server asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as HTTP date. Null when absent or unreadable;
  * never negative.
  */
-export function retryAfterMs(headers: Headers | undefined, now: number): number | null {
-  const milliseconds = numberIn(headers?.get('retry-after-ms'));
+export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | null {
+  const milliseconds = numberIn(textIn(headers['retry-after-ms']));
   if (milliseconds !== null) return milliseconds;
-  const value = headers?.get('retry-after');
+  const value = headers['retry-after'];
   const seconds = numberIn(value);
   if (seconds !== null) return seconds * 1000;
   const date = value ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
+const textIn = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0]);
 const numberIn = (value: string | null | undefined): number | null =>
   value && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Math.ceil(Number(value)) : null;
 

@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { proxyFor } from './proxy.js';
 
@@ -22,8 +22,7 @@ export interface SmallReply {
 }
 
 /**
- * One request whose reply is read whole, with the HTTP client of Node's core and without redirects. The first `fetch` of a process compiles a client
- * of its own, which takes some 90 ms of processor time, most of what a service needs to list models at its start.
+ * One request whose reply is read whole, with the HTTP client of Node's core and without redirects. Loading a client for many connections takes some 90 ms of processor time, most of what a service needs to list models at its start.
  * Throws the error of the connection, with its code, the reason of the signal, or an error for a reply over 32 MB.
  */
 export async function smallRequest(url: URL, sent: SmallRequest): Promise<SmallReply> {
@@ -45,10 +44,11 @@ function direct(url: URL, { method = 'GET', headers, body, signal }: SmallReques
   });
 }
 
-async function readWhole(response: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
+/** Throws for a reply over 32 MB. */
+export async function readWhole(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
+  for await (const part of body) {
     size += part.length;
     if (size > longestReply) throw new Error('The reply is longer than 32 MB.');
     parts.push(part);
@@ -57,11 +57,15 @@ async function readWhole(response: IncomingMessage): Promise<string> {
 }
 
 /** Node's core knows no proxies. */
-async function throughProxy(url: URL, { headers, ...sent }: SmallRequest): Promise<SmallReply> {
-  const { request } = await import('./connections.js');
-  const response = await request(url, { ...sent, headers: { 'user-agent': 'conclave', ...headers }, redirect: 'manual' });
-  return { ok: response.ok, status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+async function throughProxy(url: URL, { method = 'GET', headers, ...sent }: SmallRequest): Promise<SmallReply> {
+  const { send } = await import('./connections.js');
+  const {
+    statusCode: status,
+    headers: said,
+    body,
+  } = await send(url, { method, headers: { 'user-agent': 'conclave', ...headers }, ...sent });
+  return { ok: status >= 200 && status < 300, status, headers: said, text: await readWhole(body) };
 }
 
-/** Whether the reply declares JSON. */
-export const isJson = ({ headers }: SmallReply): boolean => /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? '');
+/** Whether the headers of a reply declare JSON. */
+export const isJson = (headers: IncomingHttpHeaders): boolean => /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? '');

@@ -1,7 +1,7 @@
 import { Failure, type FailureCode } from '@conclave/contracts';
 import { connectionWords } from '@conclave/ports';
-import { APIConnectionTimeoutError, APIError } from 'openai/core/error';
-import { readError, type UpstreamError } from './error-body.js';
+import type { UpstreamError } from './error-body.js';
+import { ErrorReply } from './provider-client.js';
 import { retryAfterMs } from './retry.js';
 
 /** One failed attempt: what to throw, and whether a retry can help. */
@@ -56,19 +56,16 @@ export function faultOf(error: unknown, provider: string, started: boolean, secr
   if (error instanceof Failure) return plain(error, error.retriable);
   if (nameOfError(error) === 'SyntaxError')
     return plain(new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} sent text that is not JSON.`), false);
-  if (error instanceof APIConnectionTimeoutError) return plain(new Failure('CALL_TIMEOUT', `Provider ${provider}.`), false);
-  if (error instanceof APIError && (error.status !== undefined || error.error !== undefined))
-    return answered(error, provider, secrets, now);
+  if (error instanceof ErrorReply) return answered(error, provider, secrets, now);
   const reason = connectionCode(error);
   if (started) return streamBroken(`Provider ${provider}${reason}.`, undefined);
   return plain(new Failure('PROVIDER_UNREACHABLE', `Provider ${provider}${reason}.`), true);
 }
 
 /** The server answered with an error status, or with an error inside its stream. */
-function answered(error: APIError, provider: string, secrets: HiddenTexts, now: number): FailedAttempt {
-  const said = readError(error.error);
-  const status = error.status ?? (/^[45]\d\d$/.test(said.code) ? Number(said.code) : 500);
-  const afterMs = retryAfterMs(error.headers, now);
+function answered({ status: sent, said, headers }: ErrorReply, provider: string, secrets: HiddenTexts, now: number): FailedAttempt {
+  const status = sent ?? (/^[45]\d\d$/.test(said.code) ? Number(said.code) : 500);
+  const afterMs = retryAfterMs(headers, now);
   const { code, again, hint } = kindOf(status, said);
   const detail = [`Provider ${provider}, status ${status}${nameOf(said)}.`, hint, quotable(said.message, secrets)]
     .filter(Boolean)

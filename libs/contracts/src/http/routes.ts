@@ -283,6 +283,7 @@ export const patternOf = ({ path }: Pick<Route, 'path'>): RegExp =>
 
 /** Methods of all routes that match a path; empty for an unknown path. */
 export function methodsOf(path: string): readonly string[] {
-  const matches = routes.filter((route) => patternOf(route).test(path));
-  return [...new Set(matches.map((route) => route.method))];
+  const matches = patterns.filter(({ pattern }) => pattern.test(path));
+  return [...new Set(matches.map(({ route }) => route.method))];
 }
+const patterns = routes.map((route) => ({ route, pattern: patternOf(route) }));

@@ -5,7 +5,7 @@ import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { errorBody, Failure, methodsOf, patternOf, routes } from '@conclave/contracts';
+import { errorBody, Failure, patternOf, routes } from '@conclave/contracts';
 import { nestLog } from '@conclave/platform';
 import type { NextFunction, Request, Response } from 'express';
 import { FailureFilter, isMessagesPath, sendFailure } from './http/failure-response.js';
@@ -87,13 +87,13 @@ function doors(options: GatewayOptions) {
   };
 }
 
-const templates = routes.map((route) => ({
-  path: route.path,
-  pattern: patternOf(route),
-}));
+const patterns = routes.map(({ path, method }) => ({ path, method, pattern: patternOf({ path }) }));
 
-/** Route-table path of a raw path; `other` for unknown paths, so that labels stay bounded. */
-const routeOf = (path: string): string => templates.find(({ pattern }) => pattern.test(path))?.path ?? 'other';
+/** Method and path of the route table; `other` for unknown ones, so that labels stay bounded. */
+function labelsOf({ method, path }: Request): { readonly method: string; readonly route: string } {
+  const matching = patterns.filter(({ pattern }) => pattern.test(path));
+  return { method: matching.some((route) => route.method === method) ? method : 'other', route: matching[0]?.path ?? 'other' };
+}
 
 /** Sets the headers of every response, errors included, and records one observation per request. Keeps a client's `x-request-id`. */
 function responseHeaders(metrics: GatewayMetrics) {
@@ -109,8 +109,7 @@ function responseHeaders(metrics: GatewayMetrics) {
     response.setHeader('x-conclave', '1');
     response.once('close', () => {
       metrics.onRequest({
-        method: methodLabel(request),
-        route: routeOf(request.path),
+        ...labelsOf(request),
         status: response.headersSent ? response.statusCode : 499,
         ms: performance.now() - began,
       });
@@ -118,5 +117,3 @@ function responseHeaders(metrics: GatewayMetrics) {
     next();
   };
 }
-
-const methodLabel = (request: Request): string => (methodsOf(request.path).includes(request.method) ? request.method : 'other');

@@ -18,6 +18,9 @@ import { PendingQuestions } from './pending-questions.js';
 import { withinReach } from './question-size.js';
 import { readUtility, smallModel, utilityBody } from './utility-requests.js';
 
+/** What says who answers; the rest of the body is read for that one. */
+const NamedModel = ChatCompletionRequest.pick({ model: true });
+
 /** A question in whichever API it was asked. */
 export interface AskedQuestion {
   readonly caller: Caller;
@@ -56,7 +59,7 @@ export class AskedQuestions {
   async start(request: Request, question: AskedQuestion): Promise<{ readonly run: AcceptedRun; readonly template: Template }> {
     const { caller, body, raw, shape } = question;
     try {
-      const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
+      const { model } = parseBody(NamedModel, body);
       const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
       if (resolved.kind === 'model')
         throw new Failure('REQUEST_INVALID', 'Only a template answers in the background: a single model is asked while its client waits.', {
@@ -74,7 +77,7 @@ export class AskedQuestions {
   }
 
   private async answered(request: Request, response: Response, { caller, body, raw, shape }: AskedQuestion): Promise<void> {
-    const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
+    const { model } = parseBody(NamedModel, body);
     const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
     const { maxMessages } = this.limits;
     if (resolved.kind === 'model') {

@@ -153,7 +153,9 @@ export class DirectCalls {
     utility?: UtilityPrompt,
   ): Promise<void> {
     const abort = new AbortController();
-    response.once('close', () => abort.abort());
+    response.once('close', () => {
+      if (!response.writableFinished) abort.abort();
+    });
     const body = await this.images.inlined(question.body, abort.signal);
     if (response.destroyed) return;
     const callId = randomRunId();
@@ -177,9 +179,13 @@ export class DirectCalls {
     const startedAt = Date.now();
     try {
       const reply = await this.made(ref, callId, body, abort.signal, stream ? (chunk) => stream.take(chunk) : undefined);
-      this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
-      const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
-      if (stream || !left) await this.sent(response, question, { frame, shape, stream }, reply, whole);
+      try {
+        const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
+        if (stream || !left) await this.sent(response, question, { frame, shape, stream }, reply, whole);
+      } finally {
+        // The client does not wait for it.
+        this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
+      }
     } catch (error) {
       const failure = asFailure(error);
       this.connections.track(this.record(callId, request, startedAt, caller, null, failure));

@@ -4,6 +4,7 @@ import { overheadOfShippedTemplate, overheadPerRun } from './overhead-per-run/ov
 import { hopOverKafka } from './hop-over-kafka/hop-over-kafka.js';
 import { throughputByWorkers } from './throughput-by-workers/throughput-by-workers.js';
 import { shortBesideLongTasks } from './short-beside-long-tasks/short-beside-long-tasks.js';
+import { openStreams } from './open-streams/open-streams.js';
 import { timeToFirstToken } from './time-to-first-token/time-to-first-token.js';
 import { cancelToUpstream } from './cancel-to-upstream/cancel-to-upstream.js';
 import { answerFromCache } from './answer-from-cache/answer-from-cache.js';
@@ -20,6 +21,7 @@ export const benchmarks: readonly Benchmark[] = [
   throughputByWorkers,
   shortBesideLongTasks,
   timeToFirstToken,
+  openStreams,
   cancelToUpstream,
   answerFromCache,
   memoryOverTime,

@@ -50,6 +50,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     max_embedding_texts: maxEmbeddingTexts,
     request_timeout_s: requestTimeoutS,
     max_open_runs: openRuns,
+    max_direct_calls: directCalls,
     heartbeat_s: heartbeat,
     max_queue_wait_s: queueWait,
   } = loaded.configuration.gateway;
@@ -81,6 +82,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       maxAttachmentBytes,
       maxEmbeddingTexts,
       openRuns,
+      directCalls,
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,

@@ -49,6 +49,12 @@ const GatewaySettings = z.strictObject({
     .max(1_000_000)
     .default(64)
     .describe('maximum number of runs in flight over all gateways; above it, 429 with Retry-After'),
+  max_direct_calls: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(256)
+    .describe('maximum number of requests to single models, and apart from these of requests for embeddings, that one gateway has open; above it, 429 with Retry-After'),
   max_queue_wait_s: z
     .number()
     .min(0)

@@ -163,7 +163,7 @@ export const defaultLimits: GatewayLimits = {
   maxEmbeddingTexts: 2_048,
   openRuns: 200,
   maxQueueWaitMs: 0,
-  directCalls: 64,
+  directCalls: 256,
   firstHeartbeatMs: 10_000,
   heartbeatMs: 15_000,
   slowClientMs: 30_000,

@@ -51,6 +51,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     request_timeout_s: requestTimeoutS,
     max_open_runs: openRuns,
     heartbeat_s: heartbeat,
+    max_issued_keys: maxIssuedKeys,
+    keys_without_store_s: keysWithoutStoreS,
     max_queue_wait_s: queueWait,
   } = loaded.configuration.gateway;
   const app = await createGatewayApp({
@@ -80,6 +82,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       maxAttachments,
       maxAttachmentBytes,
       maxEmbeddingTexts,
+      maxIssuedKeys,
+      keysWithoutStoreMs: keysWithoutStoreS * 1_000,
       openRuns,
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,

@@ -198,6 +198,20 @@ describe('while the stores do not answer', () => {
     expect(await asked(world, 'sk-cv-nobody', models)).toEqual({ status: 401, code: 'invalid_api_key' });
   });
 
+  it('an outage finds keys known that nobody has used for long: they are looked up all the time', async () => {
+    const world = await open({ limits: { keysWithoutStoreMs: 2_000 } });
+    const { key } = await issued(world);
+    expect((await asked(world, key)).status).toBe(200);
+    const { settings } = world.stores.kept;
+    const read = settings.read.bind(settings);
+    let readings = 0;
+    settings.read = (name) => {
+      readings += 1;
+      return read(name);
+    };
+    await until('readings without a question', () => readings >= 2, soon);
+  });
+
   it('known keys go on for the configured time, then get 503', async () => {
     const world = await open({ limits: { keysWithoutStoreMs: 0 } });
     const { key } = await issued(world);

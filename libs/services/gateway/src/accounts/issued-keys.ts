@@ -8,7 +8,7 @@ import { KnownAccounts } from './known-accounts.js';
 
 /** Milliseconds for which this process believes what it has read: a change holds everywhere within twice this time. */
 const freshMs = 1_000;
-/** Milliseconds between readings while nobody asks, so that an outage finds them known. */
+/** Most milliseconds between readings while nobody asks: an outage is to find the keys known, however long nobody used one. */
 const idleMs = 30_000;
 
 /**
@@ -102,7 +102,9 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     const began = performance.now();
     await this.known.read();
     this.readAt = began;
-    if (this.known.size > 0) this.idle ??= setInterval(() => void this.refreshed().catch(() => undefined), idleMs).unref(); // decided: whoever asks with a key hears of it
+    if (this.known.size === 0) return;
+    const everyMs = Math.max(freshMs, Math.min(idleMs, this.limits.keysWithoutStoreMs / 2));
+    this.idle ??= setInterval(() => void this.refreshed().catch(() => undefined), everyMs).unref(); // decided: whoever asks with a key hears of it
   }
 
   private isTooOld(): boolean {

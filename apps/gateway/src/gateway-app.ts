@@ -52,6 +52,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     max_open_runs: openRuns,
     max_direct_calls: directCalls,
     heartbeat_s: heartbeat,
+    max_issued_keys: maxIssuedKeys,
+    keys_without_store_s: keysWithoutStoreS,
     max_queue_wait_s: queueWait,
   } = loaded.configuration.gateway;
   const app = await createGatewayApp({
@@ -81,6 +83,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       maxAttachments,
       maxAttachmentBytes,
       maxEmbeddingTexts,
+      maxIssuedKeys,
+      keysWithoutStoreMs: keysWithoutStoreS * 1_000,
       openRuns,
       directCalls,
       maxQueueWaitMs: queueWait * 1000,

@@ -5,12 +5,14 @@ import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { deadCommand } from './commands/dead.js';
 import { forkCommand } from './commands/fork.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
+import { keysCommand } from './commands/keys.js';
 import { recoverCommand } from './commands/recover.js';
 import { replayCommand } from './commands/replay.js';
 import { optionCommand, sendCommand } from './commands/run-control.js';
 import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
+import { tenantsCommand } from './commands/tenants.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
 import { meant, numberOf, readArguments, UsageMistake } from './commands/usage.js';
@@ -49,6 +51,8 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
       --force                          also where the store fits the log or processes live on it
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
+  npm run conclave -- keys             API keys: create, list, show, change, expire, revoke, rotate (--help)
+  npm run conclave -- tenants          limits of all keys of a tenant together: list, set (--help)
   npm run conclave -- topics           what Kafka needs: plan, create, check (--help)
 
   npm run conclave -- version          the version; \`help\` shows this page, and --help behind a command its part
@@ -72,7 +76,22 @@ async function runningGateway() {
   return client;
 }
 
-const commands = ['up', 'start', 'serve', 'ask', 'runs', 'run', 'replay', 'recover', 'dead', 'topics', 'version', 'help'] as const;
+const commands = [
+  'up',
+  'start',
+  'serve',
+  'ask',
+  'runs',
+  'run',
+  'replay',
+  'recover',
+  'dead',
+  'keys',
+  'tenants',
+  'topics',
+  'version',
+  'help',
+] as const;
 
 /** The help lines of one command, or the whole page if it has none. */
 function helpOf(command: string): string {
@@ -87,6 +106,8 @@ function helpOf(command: string): string {
 /** Commands that read their own arguments. */
 const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   dead: (args) => deadCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+  keys: (args) => keysCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
+  tenants: (args) => tenantsCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
   topics: (args) => topicsCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
 };
 

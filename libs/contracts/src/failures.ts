@@ -89,7 +89,9 @@ const rows = {
   // Authentication and access.
   UNAUTHENTICATED:             [401, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'The API key is missing or unknown.'],
   DETAIL_NOT_ALLOWED:          [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This API key may not see prompts and raw replies. Leave `detail` out, set `detail: full` for the key in conclave.yaml, or use the key of an admin.'],
-  ADMIN_KEY_NEEDED:            [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This route needs a key with the role admin: one with `role: admin` under `keys`, or the one in the file `admin.key` of the data folder (CONCLAVE_ADMIN_KEY_FILE names another file). Send it as `Authorization: Bearer` or `x-api-key`.'],
+  ADMIN_KEY_NEEDED:            [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This route needs a key with the role admin: one with `role: admin` under `keys`, an issued one, or the one in the file `admin.key` of the data folder (CONCLAVE_ADMIN_KEY_FILE names another file). Send it as `Authorization: Bearer` or `x-api-key`.'],
+  OPERATOR_KEY_NEEDED:         [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'What this route reads or changes serves all tenants: it takes an admin key of the tenant `default`.'],
+  BEYOND_OWN_RIGHTS:           [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'An admin key cannot give rights that it does not have itself.'],
   HOST_NOT_ALLOWED:            [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'While no API keys are configured, this gateway only answers to loopback names, so that no web page can reach it under another name. Call it as 127.0.0.1 or localhost, add the name to `allowed_hosts` in conclave.yaml, or configure `keys`.'],
   ORIGIN_NOT_ALLOWED:          [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'While no API keys are configured, pages of other origins may not call this gateway. Call it from a program or from its own address, add the origin to `cors_origins` in conclave.yaml, or configure `keys`.'],
   // Evidence: search, tools, pages, documents, mathematics, graph, vectors.
@@ -136,7 +138,8 @@ const rows = {
   PROMPT_NOT_FOUND:            [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No prompt has this name. GET /v1/admin/prompts lists them.'],
   PROMPT_INVALID:              [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The text cannot replace this prompt.'],
   KEY_NOT_FOUND:               [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No issued API key has this id. GET /v1/admin/keys lists them.'],
-  KEYS_FULL:                   [409, 'invalid_request_error',  'policy_quota',            no,  no,  no,  'No more API keys can be issued: 10,000 are the most. Change or rotate one of those there are.'],
+  KEY_REVOKED:                 [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This key was revoked, which is for good. Issue another one.'],
+  KEYS_FULL:                   [409, 'invalid_request_error',  'policy_quota',            no,  no,  no,  'No more API keys can be issued; revoked and expired ones count. Change or rotate one of those there are, or raise `gateway.max_issued_keys`.'],
   SKILL_NOT_FOUND:             [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No skill has this name. GET /v1/admin/skills lists them.'],
   SKILL_INVALID:               [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The skill is invalid.'],
   SETTING_CHANGED:             [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The setting was changed in the meantime. Read it again, then repeat the change.'],

@@ -77,6 +77,18 @@ const GatewaySettings = z.strictObject({
     .max(3_600)
     .default(30)
     .describe('seconds for the head of a request and for its body; a body gets a second more for each 16 KB that have arrived'),
+  max_issued_keys: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(10_000)
+    .describe('maximum number of issued API keys, revoked and expired ones included'),
+  keys_without_store_s: z
+    .number()
+    .min(0)
+    .max(86_400)
+    .default(300)
+    .describe('seconds for which issued API keys stay valid while the state store cannot be read, and their revocation is not seen'),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
 });
 

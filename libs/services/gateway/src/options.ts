@@ -145,6 +145,8 @@ export interface GatewayLimits {
   readonly retryAfterS: number;
   /** Milliseconds for which issued API keys stay valid while they cannot be looked up. */
   readonly keysWithoutStoreMs: number;
+  /** Issued API keys, revoked and expired ones included. */
+  readonly maxIssuedKeys: number;
   /** Milliseconds a health answer may be reused. */
   readonly healthCacheMs: number;
   /** Milliseconds shutdown waits for streams to send their last events. */
@@ -175,6 +177,7 @@ export const defaultLimits: GatewayLimits = {
   modelListMs: 3_000,
   retryAfterS: 5,
   keysWithoutStoreMs: 300_000,
+  maxIssuedKeys: 10_000,
   healthCacheMs: 500,
   shutdownGraceMs: 5_000,
 };

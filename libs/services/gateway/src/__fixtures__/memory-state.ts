@@ -120,7 +120,13 @@ export class MemoryStores {
       },
     },
     deliveries: { begin: unused('deliveries'), failed: unused('deliveries'), released: unused('deliveries'), done: unused('deliveries') },
-    settings: this.kept.settings,
+    settings: {
+      read: (name) => this.guarded(() => this.kept.settings.read(name)),
+      write: (name, version, value) => this.guarded(() => this.kept.settings.write(name, version, value)),
+      list: (prefix) => this.guarded(() => this.kept.settings.list(prefix)),
+      versions: (name) => this.guarded(() => this.kept.settings.versions(name)),
+      readVersion: (name, version) => this.guarded(() => this.kept.settings.readVersion(name, version)),
+    },
     caches: this.kept.caches,
     scores: this.kept.scores,
     once: this.kept.once,
@@ -217,7 +223,7 @@ export class MemoryStores {
       .slice(0, limit);
   }
 
-  private guarded<T>(act: () => T): Promise<T> {
+  private guarded<T>(act: () => T | Promise<T>): Promise<T> {
     if (this.outage) return Promise.reject(this.outage);
     return Promise.resolve(act());
   }

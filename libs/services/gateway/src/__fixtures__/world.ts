@@ -153,6 +153,8 @@ export interface WorldOptions {
   readonly keys?: GatewayOptions['keys'];
   readonly access?: Partial<NonNullable<GatewayOptions['access']>>;
   readonly template?: Partial<Template>;
+  /** Templates offered besides it. */
+  readonly others?: readonly Template[];
   readonly probe?: Partial<Probe>;
   /** Stores and log shared with another gateway. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
@@ -196,7 +198,7 @@ export class World {
     await this.log.close();
   }
 
-  private options({ limits, keys, access, template: changes, probe, describeModels, parts }: WorldOptions): GatewayOptions {
+  private options({ limits, keys, access, template: changes, others = [], probe, describeModels, parts }: WorldOptions): GatewayOptions {
     const used = { ...template, ...changes };
     const metrics = new Proxy({} as GatewayMetrics, {
       get:
@@ -209,9 +211,11 @@ export class World {
     const providing = { state: this.stores.state, models: this.models, metrics: openMetrics(), logger: silentLogger, processId: 'gateway' };
     return {
       catalogue: {
-        templates: () => [used],
+        templates: () => [used, ...others],
         resolve: (name) => {
           if (name === used.id || name === 'gpt-4o') return { kind: 'template', template: used };
+          const other = others.find(({ id }) => id === name);
+          if (other) return { kind: 'template', template: other };
           return ['m@fake', 'org/m:8b@fake'].includes(name) ? { kind: 'model', ref: name } : null;
         },
         resolveEmbedding: (name) => (name.endsWith('@fake') ? name : null),
@@ -220,6 +224,7 @@ export class World {
           describeModels ??
           (() => [
             { id: used.id, ownedBy: 'conclave', created: 1, description: used.description },
+            ...others.map(({ id, description }) => ({ id, ownedBy: 'conclave', created: 1, description })),
             { id: 'gpt-4o', ownedBy: 'conclave', created: 1 },
             { id: 'm@fake', ownedBy: 'fake', created: 1 },
             { id: 'org/m:8b@fake', ownedBy: 'fake', created: 1 },
@@ -320,10 +325,11 @@ const owners: Readonly<Record<string, KeyOwner>> = {
   'sk-a-auditor': { keyId: 'static:a-auditor', name: 'a-auditor', tenant: 'a', actor: 'key_a_auditor', role: 'auditor' },
   'sk-a-admin': { keyId: 'static:a-admin', name: 'a-admin', tenant: 'a', actor: 'key_a_admin', role: 'admin' },
   'sk-b-admin': { keyId: 'static:b-admin', name: 'b-admin', tenant: 'b', actor: 'key_b_admin', role: 'admin' },
+  'sk-admin': { keyId: 'static:admin', name: 'admin', tenant: 'default', actor: 'key_admin', role: 'admin' },
   'sk-b': { keyId: 'static:b', name: 'b', tenant: 'b', actor: 'key_b', ...user },
 };
 
-/** Keys of two tenants; one tenant has a further key for each role. */
+/** Keys of two tenants, of which one has a further key for each role, and an admin of the tenant `default`. */
 export const twoTenants: ApiKeys = {
   identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
 };

@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { Controller, Delete, Get, Header, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import {
   KeyChange,
   type KeyCreated,
@@ -39,9 +39,10 @@ export class AccountsController {
   }
 
   @Post('keys')
+  @Header('cache-control', 'no-store')
   async create(@Req() request: Request): Promise<KeyCreated> {
     const admin = await this.callers.identifyAdmin(request);
-    const created = await this.accounts.create(admin, admin.actor, parseBody(KeyRequest, await this.body(request)));
+    const created = await this.accounts.create(admin, parseBody(KeyRequest, await this.body(request)));
     return this.noted('API key issued', created, admin.actor);
   }
 
@@ -54,21 +55,22 @@ export class AccountsController {
   async change(@Req() request: Request, @Param('id') id: string): Promise<KeyView> {
     const admin = await this.callers.identifyAdmin(request);
     const change = parseChange(KeyChange, await this.body(request));
-    return this.noted('API key changed', await this.accounts.change(admin, admin.actor, id, change), admin.actor);
+    return this.noted('API key changed', await this.accounts.change(admin, id, change), admin.actor);
   }
 
   @Delete('keys/:id')
   async revoke(@Req() request: Request, @Param('id') id: string): Promise<KeyView> {
     const admin = await this.callers.identifyAdmin(request);
-    return this.noted('API key revoked', await this.accounts.revoke(admin, admin.actor, id), admin.actor);
+    return this.noted('API key revoked', await this.accounts.revoke(admin, id), admin.actor);
   }
 
   @Post('keys/:id/rotate')
+  @Header('cache-control', 'no-store')
   @HttpCode(200)
   async rotate(@Req() request: Request, @Param('id') id: string): Promise<KeyCreated> {
     const admin = await this.callers.identifyAdmin(request);
     const { grace_s: graceS } = parseBody(KeyRotation, await this.body(request));
-    return this.noted('API key rotated', await this.accounts.rotate(admin, admin.actor, id, graceS * 1_000), admin.actor);
+    return this.noted('API key rotated', await this.accounts.rotate(admin, id, graceS * 1_000), admin.actor);
   }
 
   @Get('tenants')
@@ -78,11 +80,12 @@ export class AccountsController {
 
   @Patch('tenants/:id')
   async changeTenant(@Req() request: Request, @Param('id') id: string): Promise<TenantView> {
-    const admin = await this.callers.identifyAdmin(request);
+    // Whoever is limited does not set its own limits.
+    const operator = await this.callers.identifyOperator(request);
     const change = parseChange(TenantChange, await this.body(request));
     parseBody(TenantId, { id });
-    const view = await this.accounts.changeTenant(admin, admin.actor, id, change);
-    this.options.logger.info('tenant changed', { tenant: id, actor: admin.actor });
+    const view = await this.accounts.changeTenant(operator, id, change);
+    this.options.logger.info('tenant changed', { tenant: id, actor: operator.actor });
     return view;
   }
 

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   accountsSetting,
-  type Caller,
   Failure,
   type KeyChange,
   type KeyCreated,
@@ -15,12 +14,11 @@ import {
   type TenantView,
 } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
+import { type Admin, operatingTenant } from '../http/caller.js';
+import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { hashOfKey, hintOf, newKeyId, newKeyValue } from './key-value.js';
 
-/** The tenant whose admins administer all others. */
-const operators = 'default';
-const mostKeys = 10_000;
 /** Most tries to tell that accounts changed while others tell the same. */
 const tries = 20;
 
@@ -37,12 +35,13 @@ interface Found {
 @Injectable()
 export class Accounts {
   constructor(
+    @Inject(GATEWAY_LIMITS) private readonly limits: Pick<GatewayLimits, 'maxIssuedKeys'>,
     @Inject(STATE) private readonly state: Pick<StateStore, 'settings' | 'now'>,
     @Inject(SettingChanges) private readonly changes: SettingChanges,
   ) {}
 
   /** Keys that the admin may see, newest first; with `tenant`, those of that tenant. */
-  async keys(admin: Caller, tenant: string | null): Promise<readonly KeyView[]> {
+  async keys(admin: Admin, tenant: string | null): Promise<readonly KeyView[]> {
     const names = await this.state.settings.list(keySetting(''));
     const found = await Promise.all(names.map(({ name }) => this.read(name)));
     const now = await this.state.now();
@@ -54,15 +53,16 @@ export class Accounts {
   }
 
   /** Throws KEY_NOT_FOUND, also for a key of a tenant that the admin does not administer. */
-  async key(admin: Caller, id: string): Promise<KeyView> {
+  async key(admin: Admin, id: string): Promise<KeyView> {
     return viewOf((await this.found(admin, id)).key, await this.state.now());
   }
 
-  /** Throws REQUEST_INVALID for another tenant than the admin's, KEYS_FULL. */
-  async create(admin: Caller, actor: string, request: KeyRequest): Promise<KeyCreated> {
+  /** Throws BEYOND_OWN_RIGHTS, KEYS_FULL. */
+  async create(admin: Admin, request: KeyRequest): Promise<KeyCreated> {
     if (!sees(admin, request.tenant))
-      throw new Failure('REQUEST_INVALID', `This key administers the tenant ${admin.tenant} alone.`, { param: 'tenant' });
-    if ((await this.state.settings.list(keySetting(''))).length >= mostKeys) throw new Failure('KEYS_FULL');
+      throw new Failure('BEYOND_OWN_RIGHTS', `This one administers the tenant ${admin.tenant} alone.`, { param: 'tenant' });
+    assertGives(admin, request.templates);
+    if ((await this.state.settings.list(keySetting(''))).length >= this.limits.maxIssuedKeys) throw new Failure('KEYS_FULL');
     const value = newKeyValue();
     const now = await this.state.now();
     const stored: StoredKey = {
@@ -72,61 +72,58 @@ export class Accounts {
       hash: hashOfKey(value),
       former: null,
       created_at: now,
-      created_by: actor,
+      created_by: admin.actor,
       revoked_at: null,
     };
-    await this.write(actor, stored, 0);
+    await this.write(admin, stored, 0);
     return { ...viewOf(stored, now), key: value };
   }
 
-  /** Throws KEY_NOT_FOUND, COMMAND_REJECTED for a revoked key, SETTING_CHANGED. */
-  async change(admin: Caller, actor: string, id: string, change: KeyChange): Promise<KeyView> {
+  /** Throws KEY_NOT_FOUND, KEY_REVOKED, BEYOND_OWN_RIGHTS, SETTING_CHANGED. */
+  async change(admin: Admin, id: string, change: KeyChange): Promise<KeyView> {
     const { key, version } = await this.valid(admin, id);
     const changed: StoredKey = { ...key, ...change };
-    await this.write(actor, changed, version);
+    assertGives(admin, changed.templates);
+    await this.write(admin, changed, version);
     return viewOf(changed, await this.state.now());
   }
 
-  /** Gives the key another value. Throws KEY_NOT_FOUND, COMMAND_REJECTED for a revoked key, SETTING_CHANGED. */
-  async rotate(admin: Caller, actor: string, id: string, graceMs: number): Promise<KeyCreated> {
+  /** Gives the key another value. Throws KEY_NOT_FOUND, KEY_REVOKED, BEYOND_OWN_RIGHTS, SETTING_CHANGED; then the value so far is still accepted. */
+  async rotate(admin: Admin, id: string, graceMs: number): Promise<KeyCreated> {
     const { key, version } = await this.valid(admin, id);
+    assertGives(admin, key.templates);
     const value = newKeyValue();
     const now = await this.state.now();
     const former = graceMs > 0 ? { hash: key.hash, until: now + graceMs } : null;
     const rotated: StoredKey = { ...key, hash: hashOfKey(value), hint: hintOf(value), former };
-    await this.write(actor, rotated, version);
+    await this.write(admin, rotated, version).catch(async (error: unknown) => {
+      await this.takeBack(rotated, key).catch(() => undefined); // decided: the error of the change says what to do
+      throw error;
+    });
     return { ...viewOf(rotated, now), key: value };
   }
 
-  /** For good; repeating it changes nothing. Throws KEY_NOT_FOUND, SETTING_CHANGED. */
-  async revoke(admin: Caller, actor: string, id: string): Promise<KeyView> {
+  /** For good; a repeat tells it once more. Throws KEY_NOT_FOUND, SETTING_CHANGED. */
+  async revoke(admin: Admin, id: string): Promise<KeyView> {
     const { key, version } = await this.found(admin, id);
     const now = await this.state.now();
-    if (key.revoked_at !== null) {
-      // The revocation may have been stored by a request that failed before it was told.
-      await this.tell();
-      return viewOf(key, now);
-    }
-    const revoked: StoredKey = { ...key, revoked_at: now, former: null };
-    await this.write(actor, revoked, version);
+    // Also where it is revoked already: the request that did it may have failed before it was told.
+    const revoked: StoredKey = { ...key, revoked_at: key.revoked_at ?? now, former: null };
+    await this.write(admin, revoked, version);
     return viewOf(revoked, now);
   }
 
   /** Tenants with options of their own, and those of keys, by id. */
-  async tenants(admin: Caller): Promise<readonly TenantView[]> {
+  async tenants(admin: Admin): Promise<readonly TenantView[]> {
     const stored = (await this.state.settings.list(tenantSetting(''))).map(({ name }) => name.slice(tenantSetting('').length));
     const ofKeys = (await this.keys(admin, null)).map(({ tenant }) => tenant);
-    const ids = [...new Set([operators, admin.tenant, ...stored, ...ofKeys])].filter((id) => sees(admin, id)).sort();
+    const ids = [...new Set([operatingTenant, admin.tenant, ...stored, ...ofKeys])].filter((id) => sees(admin, id)).sort();
     return Promise.all(ids.map((id) => this.tenant(id)));
   }
 
-  /** Throws REQUEST_INVALID for another tenant than the admin's. */
-  async changeTenant(admin: Caller, actor: string, id: string, { limits }: TenantChange): Promise<TenantView> {
-    // Whoever is limited does not set its own limits.
-    if (admin.tenant !== operators)
-      throw new Failure('ADMIN_KEY_NEEDED', `Limits of a tenant are set by an admin of the tenant ${operators}.`);
-    await this.changes.write({ name: tenantSetting(id), actor, value: { limits } satisfies StoredTenant, expected: null });
-    await this.tell();
+  async changeTenant(operator: Admin, id: string, { limits }: TenantChange): Promise<TenantView> {
+    const value: StoredTenant = { limits };
+    await this.told(() => this.changes.write({ name: tenantSetting(id), actor: operator.actor, value, expected: null }));
     return this.tenant(id);
   }
 
@@ -142,20 +139,38 @@ export class Accounts {
     return stored && data ? { key: data, version: stored.version } : null;
   }
 
-  private async found(admin: Caller, id: string): Promise<Found> {
+  private async found(admin: Admin, id: string): Promise<Found> {
     const found = await this.read(keySetting(id));
     if (!found || !sees(admin, found.key.tenant)) throw new Failure('KEY_NOT_FOUND');
     return found;
   }
 
-  private async valid(admin: Caller, id: string): Promise<Found> {
+  private async valid(admin: Admin, id: string): Promise<Found> {
     const found = await this.found(admin, id);
-    if (found.key.revoked_at !== null) throw new Failure('COMMAND_REJECTED', 'This key was revoked. Issue another one.', { param: 'id' });
+    if (found.key.revoked_at !== null) throw new Failure('KEY_REVOKED');
     return found;
   }
 
-  private async write(actor: string, key: StoredKey, version: number): Promise<void> {
-    await this.changes.write({ name: keySetting(key.id), actor, value: key, expected: version });
+  private async write({ actor }: Admin, key: StoredKey, version: number): Promise<void> {
+    await this.told(() => this.changes.write({ name: keySetting(key.id), actor, value: key, expected: version, shown: withoutHashes }));
+  }
+
+  /** A value that was stored and never shown does not replace the one that clients have. */
+  private async takeBack(rotated: StoredKey, before: StoredKey): Promise<void> {
+    const present = await this.read(keySetting(rotated.id));
+    if (present?.key.hash !== rotated.hash) return;
+    await this.state.settings.write(keySetting(rotated.id), present.version, before);
+    await this.tell();
+  }
+
+  /** A change whose event could not be published is stored all the same, so gateways hear of it in any case. */
+  private async told(change: () => Promise<unknown>): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      await this.tell().catch(() => undefined); // decided: the error of the change says what to do
+      throw error;
+    }
     await this.tell();
   }
 
@@ -170,7 +185,21 @@ export class Accounts {
   }
 }
 
-const sees = ({ tenant }: Caller, other: string): boolean => tenant === operators || tenant === other;
+const sees = ({ tenant }: Admin, other: string): boolean => tenant === operatingTenant || tenant === other;
+
+/** An admin whose own key is limited to some ids does not get at others by way of another key. Throws BEYOND_OWN_RIGHTS. */
+function assertGives({ mayAsk }: Admin, templates: readonly string[] | null): void {
+  if (mayAsk === null || templates?.every((id) => mayAsk.includes(id))) return;
+  throw new Failure('BEYOND_OWN_RIGHTS', `This one may ask ${mayAsk.join(', ')} alone.`, { param: 'templates' });
+}
+
+/** A key as the audit shows it. */
+function withoutHashes(value: unknown): unknown {
+  const { data } = StoredKey.safeParse(value);
+  if (!data) return null;
+  const { hash: _hash, former, ...shown } = data;
+  return { ...shown, former_value_until: former?.until ?? null };
+}
 
 function viewOf({ hash: _hash, former, ...key }: StoredKey, now: number): KeyView {
   const isOver = key.expires_at !== null && now >= key.expires_at;

@@ -1,27 +1,15 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { accountsSetting, Failure, keySetting, StoredKey, StoredTenant, tenantSetting } from '@conclave/contracts';
+import { Failure } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type ApiKeys, type GatewayLimits, type GatewayOptions, type KeyOwner } from '../options.js';
 import { hashOfKey, issuedPrefix } from './key-value.js';
+import { KnownAccounts } from './known-accounts.js';
 
 /** Milliseconds for which this process believes what it has read: a change holds everywhere within twice this time. */
 const freshMs = 1_000;
-/** Milliseconds after which every setting is looked at, even if nobody said that one changed. */
-const wholeMs = 60_000;
-
-/** The owner of an issued key, from what is stored. Null if the value is no longer, or not yet, accepted. */
-function ownerOf(key: StoredKey, tenant: StoredTenant | undefined, hash: string, now: number): KeyOwner | null {
-  const { id, name, role, detail, templates, limits, former } = key;
-  const isAccepted = key.hash === hash || (former !== null && former.hash === hash && now < former.until);
-  if (!isAccepted || key.revoked_at !== null || (key.expires_at !== null && now >= key.expires_at)) return null;
-  return {
-    ...{ keyId: id, actor: id, name, tenant: key.tenant, role, detail },
-    ...(templates ? { templates } : {}),
-    ...(limits ? { limits } : {}),
-    ...(tenant?.limits ? { tenantLimits: tenant.limits } : {}),
-  };
-}
+/** Most milliseconds between readings while nobody asks: an outage is to find the keys known, however long nobody used one. */
+const idleMs = 30_000;
 
 /**
  * Issued API keys as this process knows them. They are read from the settings when a request names one, at most once a second; while the
@@ -29,30 +17,30 @@ function ownerOf(key: StoredKey, tenant: StoredTenant | undefined, hash: string,
  */
 @Injectable()
 export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
-  private readonly keys = new Map<string, { readonly version: number; readonly key: StoredKey }>();
-  private readonly byHash = new Map<string, string>();
-  private readonly tenants = new Map<string, { readonly version: number; readonly tenant: StoredTenant }>();
-  private revision = -1;
+  private readonly known: KnownAccounts;
   private readAt = -Infinity;
-  private wholeAt = -Infinity;
   private reading: Promise<void> | null = null;
   /** Open responses by the hash of the key that asked for them. */
   private readonly open = new Map<string, Set<Response>>();
-  private timer: NodeJS.Timeout | undefined;
+  private cutting: NodeJS.Timeout | undefined;
+  private idle: NodeJS.Timeout | undefined;
 
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'logger'>,
     @Inject(GATEWAY_LIMITS) private readonly limits: Pick<GatewayLimits, 'keysWithoutStoreMs'>,
-    @Inject(STATE) private readonly state: Pick<StateStore, 'settings'>,
-  ) {}
+    @Inject(STATE) state: Pick<StateStore, 'settings'>,
+  ) {
+    this.known = new KnownAccounts(state.settings, options.logger);
+  }
 
   /** Null for a value that is not an issued key, or no longer a valid one. Throws STORE_UNAVAILABLE for one that cannot be looked up. */
   async identify(value: string | null): Promise<KeyOwner | null> {
     if (value === null || !value.startsWith(issuedPrefix)) return null;
     const hash = hashOfKey(value);
-    await this.refresh();
-    if (!this.byHash.has(hash)) await this.refresh(0);
-    return this.known(hash);
+    if (this.known.has(hash)) await this.refreshed();
+    // A key that was issued a moment ago, perhaps by another gateway, is looked up at once.
+    else await this.readAnew();
+    return this.known.owner(hash, Date.now());
   }
 
   /** Cuts this response when the key is no longer valid before its end. */
@@ -64,80 +52,64 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     response.once('close', () => {
       open.delete(response);
       if (open.size === 0) this.open.delete(hash);
-      if (this.open.size === 0) this.timer = void clearInterval(this.timer);
+      if (this.open.size === 0) this.cutting = void clearInterval(this.cutting);
     });
-    this.timer ??= setInterval(() => void this.cutInvalid(), freshMs).unref();
+    this.cutting ??= setInterval(() => void this.cutInvalid(), freshMs).unref();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
-  }
-
-  private known(hash: string): KeyOwner | null {
-    const stored = this.keys.get(this.byHash.get(hash) ?? '');
-    return stored ? ownerOf(stored.key, this.tenants.get(stored.key.tenant)?.tenant, hash, Date.now()) : null;
+    clearInterval(this.cutting);
+    clearInterval(this.idle);
   }
 
   private async cutInvalid(): Promise<void> {
     // Without the store, what is known stays valid for its time.
-    await this.refresh().catch((error: unknown) => this.options.logger.warn('issued keys cannot be looked up', { error }));
+    await this.refreshed().catch((error: unknown) => this.options.logger.warn('issued keys cannot be looked up', { error }));
     for (const [hash, responses] of this.open) {
-      const owner = this.isTooOld() ? null : this.known(hash);
-      if (owner) continue;
-      this.options.logger.info('open requests of a key that is no longer valid are cut', { requests: responses.size });
+      if (!this.isTooOld() && this.known.owner(hash, Date.now())) continue;
+      this.options.logger.info('open requests of a key that is no longer accepted are cut', { requests: responses.size });
       for (const response of responses) response.destroy();
     }
   }
 
-  /** Reads what has changed, if the last reading is older than `olderThanMs`. Throws STORE_UNAVAILABLE once what is known is too old. */
-  private async refresh(olderThanMs = freshMs): Promise<void> {
-    if (performance.now() - this.readAt < olderThanMs && olderThanMs > 0) return;
-    this.reading ??= this.read().finally(() => (this.reading = null));
+  /** Reads what has changed, if the last reading is not fresh. Throws STORE_UNAVAILABLE once what is known is too old. */
+  private async refreshed(): Promise<void> {
+    if (performance.now() - this.readAt < freshMs) return;
     try {
-      await this.reading;
+      await this.read();
     } catch (error) {
-      if (this.isTooOld() || olderThanMs === 0) throw new Failure('STORE_UNAVAILABLE', 'API keys cannot be looked up.', { cause: error });
+      if (this.isTooOld()) throw unavailable(error);
     }
+  }
+
+  /** Returns after a reading that began after this call. Throws STORE_UNAVAILABLE. */
+  private async readAnew(): Promise<void> {
+    await this.reading?.catch(() => undefined); // decided: it began too early; the next one says whether the store answers
+    try {
+      await this.read();
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  /** At most one reading at a time. */
+  private read(): Promise<void> {
+    this.reading ??= this.readNow().finally(() => (this.reading = null));
+    return this.reading;
+  }
+
+  private async readNow(): Promise<void> {
+    const began = performance.now();
+    await this.known.read();
+    this.readAt = began;
+    if (this.known.size === 0) return;
+    const everyMs = Math.max(freshMs, Math.min(idleMs, this.limits.keysWithoutStoreMs / 2));
+    this.idle ??= setInterval(() => void this.refreshed().catch(() => undefined), everyMs).unref(); // decided: whoever asks with a key hears of it
   }
 
   private isTooOld(): boolean {
     return performance.now() - this.readAt >= this.limits.keysWithoutStoreMs;
   }
-
-  private async read(): Promise<void> {
-    const { settings } = this.state;
-    const began = performance.now();
-    const revision = (await settings.read(accountsSetting))?.version ?? 0;
-    if (revision !== this.revision || began - this.wholeAt > wholeMs) {
-      await this.readChanged();
-      this.revision = revision;
-      this.wholeAt = began;
-    }
-    this.readAt = began;
-  }
-
-  private async readChanged(): Promise<void> {
-    const { settings } = this.state;
-    for (const { name, version } of await settings.list(tenantSetting(''))) {
-      const id = name.slice(tenantSetting('').length);
-      if (this.tenants.get(id)?.version === version) continue;
-      const read = StoredTenant.safeParse((await settings.read(name))?.value);
-      if (read.success) this.tenants.set(id, { version, tenant: read.data });
-    }
-    for (const { name, version } of await settings.list(keySetting(''))) {
-      const id = name.slice(keySetting('').length);
-      const known = this.keys.get(id);
-      if (known?.version === version) continue;
-      const read = StoredKey.safeParse((await settings.read(name))?.value);
-      if (!read.success) {
-        this.options.logger.warn('a stored API key is invalid and is not accepted', { key: id });
-        continue;
-      }
-      for (const hash of known ? hashesOf(known.key) : []) this.byHash.delete(hash);
-      for (const hash of hashesOf(read.data)) this.byHash.set(hash, id);
-      this.keys.set(id, { version, key: read.data });
-    }
-  }
 }
 
-const hashesOf = ({ hash, former }: StoredKey): readonly string[] => [hash, ...(former ? [former.hash] : [])];
+const unavailable = (cause: unknown): Failure => new Failure('STORE_UNAVAILABLE', 'API keys cannot be looked up.', { cause });

@@ -19,6 +19,14 @@ export const fingerprint = (key: string): string => `key_${createHash('sha256').
 /** Ids of templates and models that a key may ask; null for all. */
 export type MayAsk = readonly string[] | null;
 
+/** The tenant whose admins administer all tenants, and what serves all of them. */
+export const operatingTenant = 'default';
+
+/** The caller of an admin route. */
+export interface Admin extends Caller {
+  readonly mayAsk: MayAsk;
+}
+
 /** Identifies the caller and its rights by the key alone, never by the client's address. */
 @Injectable()
 export class Callers {
@@ -36,10 +44,17 @@ export class Callers {
   }
 
   /** The caller of an admin route, named by its key. Throws UNAUTHENTICATED, ADMIN_KEY_NEEDED, STORE_UNAVAILABLE. */
-  async identifyAdmin(request: Request): Promise<Caller> {
+  async identifyAdmin(request: Request): Promise<Admin> {
     const owner = await this.ownerOf(request);
     if (owner?.role !== 'admin') throw new Failure('ADMIN_KEY_NEEDED');
-    return { tenant: owner.tenant, actor: owner.name };
+    return { tenant: owner.tenant, actor: owner.name, mayAsk: owner.templates ?? null };
+  }
+
+  /** As `identifyAdmin`, for a route to what serves all tenants. Also throws OPERATOR_KEY_NEEDED. */
+  async identifyOperator(request: Request): Promise<Admin> {
+    const admin = await this.identifyAdmin(request);
+    if (admin.tenant !== operatingTenant) throw new Failure('OPERATOR_KEY_NEEDED', `This key administers the tenant ${admin.tenant} alone.`);
+    return admin;
   }
 
   /** Whether the caller may see prompts and raw replies. */
@@ -48,12 +63,12 @@ export class Callers {
     return owner !== null && (owner.detail === 'full' || owner.role !== 'user');
   }
 
-  /** Whether the caller may read why this gateway is not ready: admins; without keys, everybody unless other machines have access. */
+  /** Whether the caller may read why this gateway is not ready: operators; without keys, everybody unless other machines have access. */
   async maySeeReasons(request: Request): Promise<boolean> {
     const { keys, access } = this.options;
     if (keys === null && !access?.open) return true;
     const owner = await this.ownerOf(request).catch(() => null);
-    return owner?.role === 'admin';
+    return owner?.role === 'admin' && owner.tenant === operatingTenant;
   }
 
   /**

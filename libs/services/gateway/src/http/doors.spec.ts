@@ -21,6 +21,19 @@ function doorsOf(world: World): readonly Door[] {
 }
 const isPublic = ({ path }: Door): boolean => ['/', '/health', '/health/live', '/health/ready'].includes(path);
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
+/** Admin routes to what belongs to one tenant; all others serve all tenants. */
+const ofOneTenant: readonly string[] = [
+  'GET /v1/admin/keys',
+  'POST /v1/admin/keys',
+  'GET /v1/admin/keys/:id',
+  'PATCH /v1/admin/keys/:id',
+  'DELETE /v1/admin/keys/:id',
+  'POST /v1/admin/keys/:id/rotate',
+  'GET /v1/admin/tenants',
+  'GET /v1/admin/knowledge/quarantine',
+  'POST /v1/admin/knowledge/quarantine/:id',
+];
+const isForOperators = (door: Door): boolean => isAdmin(door) && !ofOneTenant.includes(`${door.method} ${door.path}`);
 
 /** Sends headers that fetch forbids. */
 const send = (world: World, { method, path }: Door, headers: Record<string, string>): Promise<{ status: number; code: string | null }> =>
@@ -34,7 +47,7 @@ const send = (world: World, { method, path }: Door, headers: Record<string, stri
         resolve({ status: response.statusCode ?? 0, code: body?.error.code ?? null });
       });
     });
-    sent.on('error', reject).end(method === 'POST' || method === 'PUT' ? '{}' : undefined);
+    sent.on('error', reject).end(['POST', 'PUT', 'PATCH'].includes(method) ? '{}' : undefined);
   });
 
 const forwarded: readonly Record<string, string>[] = [
@@ -123,6 +136,7 @@ describe('every route of the running gateway', () => {
       ['sk-a-full', 403],
       ['sk-a-auditor', 403],
       ['sk-a-admin', null],
+      ['sk-admin', null],
     ] as const;
     for (const [at, door] of doorsOf(keyed).entries()) {
       const answers = await Promise.all(
@@ -134,9 +148,26 @@ describe('every route of the running gateway', () => {
           }),
         ),
       );
-      const expected = roles.map(([, refusal]) => (isPublic(door) || (refusal === 403 && !isAdmin(door)) ? null : refusal));
+      const expected = roles.map(([key, refusal]) => {
+        if (key === 'sk-a-admin') return isForOperators(door) ? 403 : null;
+        return isPublic(door) || (refusal === 403 && !isAdmin(door)) ? null : refusal;
+      });
       expect([door, answers.map(({ status }) => (status === 401 || status === 403 ? status : null))]).toEqual([door, expected]);
     }
+  });
+
+  it('serves all tenants, and then takes no admin of one tenant, or belongs to one tenant', async () => {
+    const admins = doorsOf(keyed).filter(isAdmin);
+    const listed = admins.map(({ method, path }) => `${method} ${path}`);
+    expect(ofOneTenant.filter((door) => !listed.includes(door))).toEqual([]);
+    for (const door of admins) {
+      const { code } = await send(keyed, door, withKey('sk-b-admin'));
+      expect([door, code === 'OPERATOR_KEY_NEEDED']).toEqual([door, isForOperators(door)]);
+    }
+    const answer = await fetch(`${keyed.url}/v1/admin/prompts`, { headers: withKey('sk-b-admin') });
+    expect(((await answer.json()) as { error: { message: string } }).error.message).toMatch(
+      /serves all tenants.*admin key of the tenant `default`.*administers the tenant b alone/,
+    );
   });
 
   it('is found by no other spelling of an admin path', async () => {

@@ -40,8 +40,8 @@ export class ModelDirectory {
   }
 
   /**
-   * Templates that a run of this one may start runs of, and those may in turn, by id, with the collections of the tenant. Throws
-   * MODEL_NOT_FOUND if one is no longer offered.
+   * Templates that a run of this one may start runs of, and those may in turn, by id, with the collections of the tenant, whether or not
+   * the caller may ask them itself. Throws MODEL_NOT_FOUND if one is no longer offered.
    */
   async startedBy(template: Template, tenant: string): Promise<Readonly<Record<string, Template>>> {
     const found: Record<string, Template> = {};
@@ -50,7 +50,7 @@ export class ModelDirectory {
       for (const id of knownStrategy(next.strategy)?.startsRuns?.(next.options ?? {}) ?? []) {
         if (Object.hasOwn(found, id)) continue;
         const child = this.options.catalogue.templates().find((other) => other.id === id);
-        if (!child) throw await this.unknown(null);
+        if (!child) throw new Failure('MODEL_NOT_FOUND', 'Its runs start runs of a template that is no longer offered.', { param: 'model' });
         found[id] = await this.collections.offeredBy(child, tenant);
         waiting.push(child);
       }
@@ -74,16 +74,33 @@ export class ModelDirectory {
     // The servers may have come back during the check.
     const found = catalogue.resolve(name);
     if (found) return this.allowed(name, found, mayAsk);
-    if (down !== null && (mayAsk === null || mayAsk.includes(name)))
+    if (down !== null && this.mayBeAsked(name, mayAsk))
       throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${down}).`, { param: 'model' });
     throw await this.unknown(mayAsk);
   }
 
-  /** A caller may ask what its key names, under any alias. */
   private async allowed(name: string, resolved: Resolved, mayAsk: MayAsk): Promise<Resolved> {
-    const id = resolved.kind === 'template' ? resolved.template.id : resolved.ref;
-    if (mayAsk === null || mayAsk.includes(name) || mayAsk.includes(id)) return resolved;
+    if (!this.mayBeAsked(name, mayAsk)) throw await this.unknown(mayAsk);
+    return resolved;
+  }
+
+  /** A caller may ask what its key names, under any alias; a key that names an alias may ask that alone. */
+  private mayBeAsked(name: string, mayAsk: MayAsk): boolean {
+    if (mayAsk === null || mayAsk.includes(name)) return true;
+    const id = this.idOf(name);
+    return id !== null && mayAsk.includes(id);
+  }
+
+  /** Throws MODEL_NOT_FOUND unless the caller may ask this template by some name, or the one whose arm it is. */
+  async assertAskable({ id, split_of: whole }: Pick<Template, 'id' | 'split_of'>, mayAsk: MayAsk): Promise<void> {
+    const ids = whole === undefined ? [id] : [id, whole];
+    if (mayAsk === null || mayAsk.some((name) => ids.includes(name) || ids.includes(this.idOf(name) ?? ''))) return;
     throw await this.unknown(mayAsk);
+  }
+
+  private idOf(name: string): string | null {
+    const resolved = this.options.catalogue.resolve(name);
+    return resolved && (resolved.kind === 'template' ? resolved.template.id : resolved.ref);
   }
 
   /** Models that can be called now; empty if they cannot be listed in time. */
@@ -93,16 +110,18 @@ export class ModelDirectory {
 
   /** Answers within `modelListMs`, with only the templates if a provider does not answer: clients give up on a slow list. */
   async list(mayAsk: MayAsk): Promise<readonly ModelObject[]> {
-    return listed(
-      (await this.described()).filter(({ kind }) => kind === undefined),
-      mayAsk,
-    );
+    return (await this.described()).filter(({ id, kind }) => kind === undefined && this.mayBeAsked(id, mayAsk)).map(objectOf);
   }
 
   /** Models that make vectors. Front ends offer what `list` holds for chats, so these stand apart. */
   async embeddings(mayAsk: MayAsk): Promise<readonly ModelObject[]> {
-    const own = this.options.embedder ? [{ id: ownEmbedding, ownedBy: 'conclave', created: 0, description: 'What collections use.' }] : [];
-    return listed([...own, ...(await this.described()).filter(({ kind }) => kind === 'embedding')], mayAsk);
+    const { embedder } = this.options;
+    const own =
+      embedder && this.mayEmbed([ownEmbedding, embedder.id], mayAsk)
+        ? [{ id: ownEmbedding, ownedBy: 'conclave', created: 0, description: 'What collections use.' }]
+        : [];
+    const others = (await this.described()).filter(({ id, kind }) => kind === 'embedding' && this.mayEmbed([id], mayAsk));
+    return [...own, ...others].map(objectOf);
   }
 
   private async described(): Promise<readonly DescribedModel[]> {
@@ -116,16 +135,20 @@ export class ModelDirectory {
    */
   async embedder(name: string, mayAsk: MayAsk): Promise<Embedder | string> {
     const { embedder, catalogue } = this.options;
-    const isAllowed = (...ids: readonly string[]): boolean => mayAsk === null || ids.some((id) => mayAsk.includes(id));
-    if (embedder && [ownEmbedding, embedder.id].includes(name) && isAllowed(ownEmbedding, embedder.id)) return embedder;
+    const own = embedder ? [ownEmbedding, embedder.id] : [];
+    if (embedder && own.includes(name) && this.mayEmbed(own, mayAsk)) return embedder;
     const ref = catalogue.resolveEmbedding?.(name) ?? null;
-    if (ref !== null && isAllowed(name, ref)) return ref;
+    if (ref !== null && this.mayEmbed([name, ref], mayAsk)) return ref;
     const ids = (await this.embeddings(mayAsk)).map(({ id }) => id);
     throw new Failure(
       'MODEL_NOT_FOUND',
       ids.length === 0 ? 'No embedding model is known.' : `Embedding models: ${ids.slice(0, namedIds).join(', ')}.`,
       { param: 'model' },
     );
+  }
+
+  private mayEmbed(names: readonly string[], mayAsk: MayAsk): boolean {
+    return mayAsk === null || names.some((name) => mayAsk.includes(name));
   }
 
   async find(id: string, mayAsk: MayAsk): Promise<ModelObject> {
@@ -155,9 +178,6 @@ export class ModelDirectory {
     return new Failure('MODEL_NOT_FOUND', said, { param: 'model' });
   }
 }
-
-const listed = (models: readonly DescribedModel[], mayAsk: MayAsk): readonly ModelObject[] =>
-  models.filter(({ id }) => mayAsk === null || mayAsk.includes(id)).map(objectOf);
 
 const objectOf = ({ id, ownedBy, created, description }: DescribedModel): ModelObject => ({
   id,

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const admin = { 'x-api-key': 'sk-a-admin' };
+const admin = { 'x-api-key': 'sk-admin' };
 const get = async (path: string, headers: Record<string, string> = {}) => {
   const response = await fetch(world.url + path, { headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
@@ -57,7 +57,7 @@ describe('health', () => {
       status: 'not_ready',
       red: ['State store: is older than the log.', 'Consumer merger: no fetch for 30 s.'],
     });
-    for (const key of [undefined, 'sk-a', 'sk-a-auditor', 'sk-wrong'])
+    for (const key of [undefined, 'sk-a', 'sk-a-auditor', 'sk-a-admin', 'sk-wrong'])
       expect(await get('/health/ready', key ? { 'x-api-key': key } : {})).toMatchObject({ status: 503, text: '{"status":"not_ready"}' });
   });
 

@@ -42,6 +42,8 @@ export class Forks {
     mayAsk: MayAsk,
   ): Promise<Pick<CheckedFork, 'template' | 'caller' | 'begins'>> {
     const { runId, data: recorded } = await this.runs.header(id, caller);
+    // Whoever may not ask a template does not continue its runs with other models either.
+    await this.models.assertAskable(recorded.template, mayAsk);
     if (!knownStrategy(recorded.template.strategy)) throw refused(`There is no strategy ${recorded.template.strategy} any more.`);
     const steps = whole(await this.stepsOf(runId), step);
     const today = await this.modelsFor(recorded.template, model ?? null, mayAsk);
@@ -83,7 +85,7 @@ export class Forks {
 
   private async modelsFor(recorded: Template, model: string | null, mayAsk: MayAsk): Promise<TodaysModels> {
     try {
-      return await this.models.named(model ?? recorded.id, mayAsk);
+      return await (model === null ? this.models.named(recorded.id, null) : this.models.named(model, mayAsk));
     } catch (error) {
       if (model !== null || !(error instanceof Failure) || error.code !== 'MODEL_NOT_FOUND') throw error;
       const why = `The template ${recorded.id} is no longer offered. Name a model for its calls, or a template whose models make them.`;

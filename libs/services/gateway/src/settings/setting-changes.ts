@@ -13,6 +13,8 @@ export interface SettingChange {
   readonly value: unknown;
   /** Version that was read; nothing is written if the version differs by now. Null: any version is replaced. */
   readonly expected: number | null;
+  /** What the audit shows of a value; default all of it. */
+  readonly shown?: (value: unknown) => unknown;
 }
 
 /** Settings that people change while the system runs. Each change is an event on the audit. */
@@ -46,10 +48,10 @@ export class SettingChanges {
     throw new Failure('SETTING_CHANGED');
   }
 
-  private async tell({ name, actor, value }: SettingChange, before: unknown, version: number): Promise<void> {
+  private async tell({ name, actor, value, shown = (all) => all }: SettingChange, before: unknown, version: number): Promise<void> {
     const changedAt = await this.state.now();
     const id = `setting/${name}/${version}`;
     const address = { id, runId: 'settings', source: 'gateway', time: changedAt, traceparent: traceparentFor({ id, runId: id }) } as const;
-    await this.log.publish([makeEvent(SettingChanged, address, { setting: name, actor, before, after: value, version, changedAt })]);
+    await this.log.publish([makeEvent(SettingChanged, address, { setting: name, actor, before: shown(before), after: shown(value), version, changedAt })]);
   }
 }

@@ -320,10 +320,12 @@ const owners: Readonly<Record<string, KeyOwner>> = {
   'sk-a-auditor': { keyId: 'static:a-auditor', name: 'a-auditor', tenant: 'a', actor: 'key_a_auditor', role: 'auditor' },
   'sk-a-admin': { keyId: 'static:a-admin', name: 'a-admin', tenant: 'a', actor: 'key_a_admin', role: 'admin' },
   'sk-b-admin': { keyId: 'static:b-admin', name: 'b-admin', tenant: 'b', actor: 'key_b_admin', role: 'admin' },
+  'sk-b-auditor': { keyId: 'static:b-auditor', name: 'b-auditor', tenant: 'b', actor: 'key_b_auditor', role: 'auditor' },
+  'sk-operator': { keyId: 'static:operator', name: 'operator', tenant: 'default', actor: 'key_operator', role: 'admin' },
   'sk-b': { keyId: 'static:b', name: 'b', tenant: 'b', actor: 'key_b', ...user },
 };
 
-/** Keys of two tenants; one tenant has a further key for each role. */
+/** Keys of two tenants, each with a key for every role, and the key of the operator. */
 export const twoTenants: ApiKeys = {
   identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
 };

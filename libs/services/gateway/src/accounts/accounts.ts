@@ -15,11 +15,10 @@ import {
   type TenantView,
 } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
+import { operatorTenant } from '../http/caller.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { hashOfKey, hintOf, newKeyId, newKeyValue } from './key-value.js';
 
-/** The tenant whose admins administer all others. */
-const operators = 'default';
 const mostKeys = 10_000;
 /** Most tries to tell that accounts changed while others tell the same. */
 const tries = 20;
@@ -116,15 +115,15 @@ export class Accounts {
   async tenants(admin: Caller): Promise<readonly TenantView[]> {
     const stored = (await this.state.settings.list(tenantSetting(''))).map(({ name }) => name.slice(tenantSetting('').length));
     const ofKeys = (await this.keys(admin, null)).map(({ tenant }) => tenant);
-    const ids = [...new Set([operators, admin.tenant, ...stored, ...ofKeys])].filter((id) => sees(admin, id)).sort();
+    const ids = [...new Set([operatorTenant, admin.tenant, ...stored, ...ofKeys])].filter((id) => sees(admin, id)).sort();
     return Promise.all(ids.map((id) => this.tenant(id)));
   }
 
   /** Throws REQUEST_INVALID for another tenant than the admin's. */
   async changeTenant(admin: Caller, actor: string, id: string, { limits }: TenantChange): Promise<TenantView> {
     // Whoever is limited does not set its own limits.
-    if (admin.tenant !== operators)
-      throw new Failure('ADMIN_KEY_NEEDED', `Limits of a tenant are set by an admin of the tenant ${operators}.`);
+    if (admin.tenant !== operatorTenant)
+      throw new Failure('ADMIN_KEY_NEEDED', `Limits of a tenant are set by an admin of the tenant ${operatorTenant}.`);
     await this.changes.write({ name: tenantSetting(id), actor, value: { limits } satisfies StoredTenant, expected: null });
     await this.tell();
     return this.tenant(id);
@@ -170,7 +169,7 @@ export class Accounts {
   }
 }
 
-const sees = ({ tenant }: Caller, other: string): boolean => tenant === operators || tenant === other;
+const sees = ({ tenant }: Caller, other: string): boolean => tenant === operatorTenant || tenant === other;
 
 function viewOf({ hash: _hash, former, ...key }: StoredKey, now: number): KeyView {
   const isOver = key.expires_at !== null && now >= key.expires_at;

@@ -61,7 +61,7 @@ export class DeadLettersController {
 
   @Get()
   async list(@Req() request: Request, @Query() query: Query): Promise<DeadLetterList> {
-    await this.callers.identifyAdmin(request);
+    await this.callers.identifyOperator(request);
     const limit = Math.min(limitOf(text(query, 'limit')), pageSize.most);
     const before = text(query, 'before');
     const [topic, group, reason] = [text(query, 'topic'), text(query, 'group'), text(query, 'reason')];
@@ -71,14 +71,14 @@ export class DeadLettersController {
 
   @Get(':id')
   async one(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterView> {
-    await this.callers.identifyAdmin(request);
+    await this.callers.identifyOperator(request);
     return this.turns.take(() => this.letters.show(id));
   }
 
   @Post(':id/redrive')
   @HttpCode(200)
   async redrive(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterSettled> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     const { again, note } = parseBody(RedriveRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     const settled = await this.turns.take(() => this.letters.redrive(id, { actor, note: note ?? null, again: again ?? false }));
     this.options.logger.info('dead letter re-driven', { letter: id, actor, group: settled.letter.group, topic: settled.letter.topic });
@@ -88,7 +88,7 @@ export class DeadLettersController {
   @Post(':id/discard')
   @HttpCode(200)
   async discard(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterSettled> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     const { note } = parseBody(DiscardRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     const settled = await this.turns.take(() => this.letters.discard(id, { actor, note: note ?? null }));
     this.options.logger.info('dead letter discarded', { letter: id, actor, group: settled.letter.group, topic: settled.letter.topic });

@@ -16,6 +16,9 @@ export function keyOf(headers: Request['headers']): string | null {
 /** First 12 hex digits of the key's SHA-256: tells callers apart and is useless as a key. */
 export const fingerprint = (key: string): string => `key_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 
+/** The tenant whose admins administer the others and what all of them share. */
+export const operatorTenant = 'default';
+
 /** Ids of templates and models that a key may ask; null for all. */
 export type MayAsk = readonly string[] | null;
 
@@ -40,6 +43,17 @@ export class Callers {
     const owner = await this.ownerOf(request);
     if (owner?.role !== 'admin') throw new Failure('ADMIN_KEY_NEEDED');
     return { tenant: owner.tenant, actor: owner.name };
+  }
+
+  /**
+   * The caller of an admin route for what all tenants share: prompts, skills, templates, dead letters. The admin of one tenant must
+   * neither change nor read those. Throws as `identifyAdmin`.
+   */
+  async identifyOperator(request: Request): Promise<Caller> {
+    const admin = await this.identifyAdmin(request);
+    if (admin.tenant !== operatorTenant)
+      throw new Failure('ADMIN_KEY_NEEDED', `All tenants share this: it needs an admin of the tenant ${operatorTenant}.`);
+    return admin;
   }
 
   /** Whether the caller may see prompts and raw replies. */

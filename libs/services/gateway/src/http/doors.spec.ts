@@ -20,6 +20,8 @@ function doorsOf(world: World): readonly Door[] {
   );
 }
 const isPublic = ({ path }: Door): boolean => ['/', '/health', '/health/live', '/health/ready'].includes(path);
+/** What all tenants share is administered by the operator alone. */
+const isShared = ({ path }: Door): boolean => /^\/v1\/admin\/(templates|prompts|skills|dead-letters)\b/.test(path);
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
 
 /** Sends headers that fetch forbids. */
@@ -122,21 +124,26 @@ describe('every route of the running gateway', () => {
       ['sk-a', 403],
       ['sk-a-full', 403],
       ['sk-a-auditor', 403],
-      ['sk-a-admin', null],
+      ['sk-a-admin', 'shared'],
+      ['sk-operator', null],
     ] as const;
-    for (const [at, door] of doorsOf(keyed).entries()) {
-      const answers = await Promise.all(
-        roles.map(([key], n) =>
-          send(keyed, door, {
-            ...forwarded[(at + n) % forwarded.length],
-            ...(n % 2 ? { host: 'evil.test' } : {}),
-            ...withKey(key, at + n),
-          }),
-        ),
-      );
-      const expected = roles.map(([, refusal]) => (isPublic(door) || (refusal === 403 && !isAdmin(door)) ? null : refusal));
-      expect([door, answers.map(({ status }) => (status === 401 || status === 403 ? status : null))]).toEqual([door, expected]);
-    }
+    for (const [at, door] of doorsOf(keyed).entries())
+      for (const header of [0, 1]) {
+        const answers = await Promise.all(
+          roles.map(([key], n) =>
+            send(keyed, door, {
+              ...forwarded[(at + n) % forwarded.length],
+              ...(n % 2 ? { host: 'evil.test' } : {}),
+              ...withKey(key, header),
+            }),
+          ),
+        );
+        const expected = roles.map(([, refusal]) => {
+          if (isPublic(door) || (refusal === 403 && !isAdmin(door))) return null;
+          return refusal === 'shared' ? (isShared(door) ? 403 : null) : refusal;
+        });
+        expect([door, answers.map(({ status }) => (status === 401 || status === 403 ? status : null))]).toEqual([door, expected]);
+      }
   });
 
   it('is found by no other spelling of an admin path', async () => {

@@ -19,19 +19,19 @@ export class PromptsController {
 
   @Get()
   async list(@Req() request: Request): Promise<PromptList> {
-    await this.callers.identifyAdmin(request);
+    await this.callers.identifyOperator(request);
     return { object: 'list', data: [...(await this.prompts.list())] };
   }
 
   @Get(':name')
   async one(@Req() request: Request, @Param('name') name: string): Promise<PromptView> {
-    await this.callers.identifyAdmin(request);
+    await this.callers.identifyOperator(request);
     return this.prompts.view(name);
   }
 
   @Put(':name')
   async change(@Req() request: Request, @Param('name') name: string): Promise<PromptView> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     const { text, version } = parseBody(PromptChange, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     return this.changed(await this.prompts.change(name, text, actor, version ?? null), actor);
   }
@@ -39,7 +39,7 @@ export class PromptsController {
   @Post(':name/rollback')
   @HttpCode(200)
   async rollBack(@Req() request: Request, @Param('name') name: string): Promise<PromptView> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     const { version } = parseBody(RollbackRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     return this.changed(await this.prompts.rollBack(name, version ?? null, actor), actor);
   }

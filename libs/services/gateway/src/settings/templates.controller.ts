@@ -19,13 +19,13 @@ export class TemplatesController {
 
   @Get(':id')
   async one(@Req() request: Request, @Param('id') id: string): Promise<TemplateView> {
-    await this.callers.identifyAdmin(request);
+    await this.callers.identifyOperator(request);
     return this.templates.view(id);
   }
 
   @Put(':id')
   async change(@Req() request: Request, @Param('id') id: string): Promise<TemplateView> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     const { options, version } = parseBody(TemplateChange, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     const view = await this.templates.change(id, options, actor, version ?? null);
     this.options.logger.info('template changed', { template: id, version: view.version, actor });

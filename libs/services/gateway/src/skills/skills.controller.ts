@@ -19,19 +19,19 @@ export class SkillsController {
 
   @Get()
   async list(@Req() request: Request): Promise<SkillList> {
-    await this.callers.identifyAdmin(request);
+    await this.callers.identifyOperator(request);
     return this.skills.list();
   }
 
   @Get(':name')
   async one(@Req() request: Request, @Param('name') name: string): Promise<SkillView> {
-    await this.callers.identifyAdmin(request);
+    await this.callers.identifyOperator(request);
     return this.skills.view(name);
   }
 
   @Put(':name')
   async change(@Req() request: Request, @Param('name') name: string): Promise<SkillView> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     const { text } = parseBody(SkillChange, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     return this.changed(await this.skills.change(name, text, actor), actor);
   }
@@ -39,14 +39,14 @@ export class SkillsController {
   @Post(':name/approval')
   @HttpCode(200)
   async approve(@Req() request: Request, @Param('name') name: string): Promise<SkillView> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     const { approved, version } = parseBody(SkillApproval, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     return this.changed(await this.skills.approve(name, version, approved, actor), actor);
   }
 
   @Delete(':name')
   async remove(@Req() request: Request, @Param('name') name: string): Promise<Deleted> {
-    const { actor } = await this.callers.identifyAdmin(request);
+    const { actor } = await this.callers.identifyOperator(request);
     await this.skills.remove(name, actor);
     this.options.logger.info('skill removed', { skill: name, actor });
     return { object: 'deleted', id: name };

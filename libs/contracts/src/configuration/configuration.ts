@@ -14,6 +14,12 @@ const McpSettings = z.strictObject({
   env: z.record(z.string(), EnvName).optional().describe('variable of the program -> environment variable that holds its value'),
   allow: z.boolean().optional().describe('must be true for a program to be started'),
   enabled: z.boolean().optional().describe('false: the server is not used'),
+  may_write: z
+    .boolean()
+    .optional()
+    .describe(
+      'true: every template may call its tools, also those that do not say they change nothing; otherwise a template must name those',
+    ),
 });
 
 const GatewaySettings = z.strictObject({

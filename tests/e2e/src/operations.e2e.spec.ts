@@ -55,7 +55,7 @@ async function recordsOf(system: System, runId: string): Promise<readonly Stored
 
 describe('a system in operation', () => {
   it('is live and ready in every process', async () => {
-    for (const url of system.metricUrls()) {
+    for (const url of [...system.healthUrls(), ...system.metricUrls()]) {
       expect((await fetch(`${url}/health/live`)).status).toBe(200);
       const ready = await fetch(`${url}/health/ready`);
       expect([ready.status, await ready.json()]).toEqual([200, expect.objectContaining({ status: 'ready' })]);

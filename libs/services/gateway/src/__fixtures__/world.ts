@@ -243,7 +243,6 @@ export class World {
       metrics,
       describeRun,
       consumers: () => [{ group: 'merger', health: () => this.consumer }],
-      metricsText: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'conclave_up 1\n' }),
       openApi: () => openApiText('0.1.0'),
       asyncApi: () => '{"asyncapi":"3.0.0"}',
       probe: { ...noProbe, records: true, note: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }), ...probe },

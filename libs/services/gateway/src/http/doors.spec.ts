@@ -21,7 +21,7 @@ function doorsOf(world: World): readonly Door[] {
 }
 const isPublic = ({ path }: Door): boolean => ['/', '/health', '/health/live', '/health/ready'].includes(path);
 /** What all tenants share is administered by the operator alone. */
-const isShared = ({ path }: Door): boolean => /^\/v1\/admin\/(templates|prompts|skills|dead-letters)\b/.test(path);
+const isShared = ({ path }: Door): boolean => /^\/v1\/admin\/(templates|prompts|skills|dead-letters|health)\b/.test(path);
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
 
 /** Sends headers that fetch forbids. */

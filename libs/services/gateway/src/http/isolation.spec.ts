@@ -1,13 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as z from 'zod';
-import { type Route, routes, type StoredDocument, documentSetting } from '@conclave/contracts';
+import { routes, type StoredDocument, documentSetting } from '@conclave/contracts';
 import { deadRecord, type Embedder, MemoryBlobs, MemoryGraphStore, MemoryVectorStore } from '@conclave/ports';
 import { shippedPrompts } from '@conclave/strategies';
 import { completed, twoTenants, World } from '../__fixtures__/world.js';
 
 /** What belongs to a tenant and has an id. */
 type Kind =
-  'run' | 'ended run' | 'answer' | 'response' | 'collection' | 'document' | 'insight' | 'contradiction' | 'key' | 'tenant' | 'dead letter';
+  | 'run'
+  | 'ended run'
+  | 'answer'
+  | 'response'
+  | 'collection'
+  | 'document'
+  | 'insight'
+  | 'contradiction'
+  | 'key'
+  | 'tenant'
+  | 'dead letter'
+  | 'template'
+  | 'prompt'
+  | 'skill';
+
+type Route = (typeof routes)[number];
 
 interface Row {
   /** What the id names, by the name of the place that it stands in. */

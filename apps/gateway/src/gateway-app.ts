@@ -97,7 +97,6 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     metrics: gatewayMetrics(metrics),
     describeRun: (state) => describeRun(state, strategyOf),
     ...(consumers ? { consumers } : {}),
-    metricsText: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
     openApi: () => openApiText(apiVersion),
     asyncApi: () => asyncApiText(apiVersion),
     recordPrompts: loaded.configuration.store_prompts === 'full',

@@ -48,7 +48,13 @@ beforeAll(async () => {
     mcp: { precision: { enabled: false } },
   };
   writeFileSync(join(home, 'conclave.yaml'), JSON.stringify(configuration));
-  const variables = { CONCLAVE_HOME: join(home, 'data'), CONCLAVE_CONFIG: join(home, 'conclave.yaml'), PORT: '0', LOG_LEVEL: 'silent' };
+  const variables = {
+    CONCLAVE_HOME: join(home, 'data'),
+    CONCLAVE_CONFIG: join(home, 'conclave.yaml'),
+    PORT: '0',
+    ADMIN_PORT: '0',
+    LOG_LEVEL: 'silent',
+  };
   running = await up({ loaded: loadConfiguration(variables, home), out: quiet, terminal: quiet, localServers });
 }, 60_000);
 afterAll(async () => {
@@ -87,7 +93,7 @@ describe('a provider in the whole product after five failures', () => {
     expect(moved).not.toContain('a@sick makes the plan');
     expect(sick.calls).toHaveLength(5);
 
-    const metrics = async () => get('/metrics');
+    const metrics = async () => (await fetch(`http://127.0.0.1:${running.adminPort}/metrics`)).text();
     expect(await metrics()).toMatch(/conclave_provider_breaker\{[^}]*provider="sick"[^}]*\} 2/);
     expect(await metrics()).toMatch(/conclave_provider_breaker_openings_total\{[^}]*provider="sick"[^}]*\} 1/);
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   // One expert answers every question: the demo model has no document about these.
   const quick = { strategy: 'single-pass', complexity: 'trivial', caches: { answer: true, semantic: true } };
   writeFileSync(join(home, 'conclave.yaml'), JSON.stringify({ mcp, templates: { quick } }));
-  const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '0' }, home, { categories: Object.keys(expertPrompts) });
+  const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '0', ADMIN_PORT: '0' }, home, { categories: Object.keys(expertPrompts) });
   running = await up({ loaded, out: sink, terminal: sink, localServers });
 });
 afterAll(async () => {
@@ -63,7 +63,7 @@ describe('a question that was answered before', () => {
     expect(reworded.cache).toMatch(/^semantic; distance=0\.\d{3}$/);
     expect(reworded).toMatchObject({ answer: first.answer, calls: 0, run: { cached: { origin: 'semantic', runId: first.run.id } } });
     expect(await ask('How tall is the Aurora tower?', { 'x-conclave-cache': 'off' })).toMatchObject({ cache: null, run: { cached: null } });
-    const metrics = await (await fetch(`${running.listening.url}/metrics`)).text();
+    const metrics = await (await fetch(`http://127.0.0.1:${running.adminPort}/metrics`)).text();
     expect(metrics).toMatch(/conclave_cache_hits_total\{cache="exact"\} [1-9]/);
     expect(metrics).toMatch(/conclave_cache_hits_total\{cache="semantic"\} [1-9]/);
   });

@@ -34,7 +34,7 @@ beforeAll(async () => {
       },
       search: { searxng: search.url, read_pages: 1, allow_hosts: ['127.0.0.1'] },
       math: { python: '/nowhere/python3' },
-      mcp: { weak: { url: `${tools.url}/mcp` } },
+      mcp: { weak: { url: `${tools.url}/mcp`, may_write: true } },
       stores: { chroma: { url: 'http://127.0.0.1:9' }, ...(bolt ? {} : { neo4j: { url: `bolt://127.0.0.1:${graph.port}` } }) },
     },
     ...(bolt ? {} : { env: { NEO4J_USER: 'neo4j', NEO4J_PASSWORD: 'nothing' } }),

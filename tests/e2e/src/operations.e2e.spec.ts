@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newProcessId, openLog } from '@conclave/host';
 import { until } from '@conclave/test-support';
@@ -14,6 +12,7 @@ import {
   System,
   expert,
   latch,
+  logText,
   providerKey,
   research,
   runEnd,
@@ -34,15 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** JSON lines that the processes logged: printed, or in files of the data folder. */
-function logText(): string {
-  const files = (readdirSync(system.folder, { recursive: true }) as string[])
-    .map((name) => join(system.folder, name))
-    .filter((path) => /\.(log|jsonl|ndjson)$/.test(path) && !path.endsWith('history.ndjson') && statSync(path).isFile());
-  return [system.output(), ...files.map((path) => readFileSync(path, 'utf8'))].join('\n');
-}
 const logLines = (): readonly Record<string, unknown>[] =>
-  logText()
+  logText(system)
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -63,7 +55,7 @@ async function recordsOf(system: System, runId: string): Promise<readonly Stored
 
 describe('a system in operation', () => {
   it('is live and ready in every process', async () => {
-    for (const url of system.metricUrls()) {
+    for (const url of [...system.healthUrls(), ...system.metricUrls()]) {
       expect((await fetch(`${url}/health/live`)).status).toBe(200);
       const ready = await fetch(`${url}/health/ready`);
       expect([ready.status, await ready.json()]).toEqual([200, expect.objectContaining({ status: 'ready' })]);
@@ -137,7 +129,7 @@ describe('a system in operation', () => {
     expect(new Set(ofRuns.map((line) => line['trace'])).size).toBe(new Set(ofRuns.map((line) => line['run'])).size);
     for (const line of lines)
       expect(line).toMatchObject({ time: expect.any(String), level: expect.any(String), message: expect.any(String) });
-    const text = logText();
+    const text = logText(system);
     for (const canary of [secretWord, providerKey, clientKey, hops.question]) expect(text.includes(canary)).toBe(false);
     expect(JSON.stringify(system.history())).not.toContain(providerKey);
     const metrics = await Promise.all(system.metricUrls().map(async (url) => (await fetch(`${url}/metrics`)).text()));
@@ -147,7 +139,7 @@ describe('a system in operation', () => {
   it('shows no key in an error whose cause is the key', async () => {
     const refused = await ask(system.url(), { model: `x@${providerKey}`, messages: user('x') }, { authorization: `Bearer ${clientKey}` });
     expect(refused.status).toBe(404);
-    expect(logText().includes(clientKey)).toBe(false);
+    expect(logText(system).includes(clientKey)).toBe(false);
   });
 
   it('ends in good order while it streams: the client is told, the run is not cancelled, and goes on after the start', async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
       templates: {
         // As the example has it, and one that has all that costs a committee calls.
         hotel: { strategy: 'waves', capabilities: ['mcp'], caches, learn: 'off' },
-        stock: { ...plainTemplate, strategy: 'waves', capabilities: ['mcp'], task_timeout_s: 10 },
+        stock: { ...plainTemplate, strategy: 'waves', capabilities: ['mcp'], tools: ['stock', 'stock.reserve'], task_timeout_s: 10 },
         shared: { ...plainTemplate, strategy: 'single-pass', split: { template: 'stock', share: 1 } },
       },
       mcp: {

@@ -38,7 +38,6 @@ export class DirectGateway {
       describeRun: () => {
         throw new Error('A direct call is no run.');
       },
-      metricsText: async () => ({ contentType: 'text/plain', text: '' }),
       openApi: () => '{}',
       asyncApi: () => '{}',
       ...more,

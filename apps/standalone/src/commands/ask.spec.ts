@@ -131,11 +131,12 @@ describe('up', () => {
     await expect(fetch(running.listening.url)).rejects.toThrow();
   }, 30_000);
 
-  it('answers the readiness check and serves metrics', async () => {
-    const { running } = await started();
+  it('answers the readiness check, and serves metrics on the admin port alone', async () => {
+    const { running } = await started({ ADMIN_PORT: '0' });
     const ready = await fetch(`${running.listening.url}/health/ready`);
     expect(ready.status).toBe(200);
-    expect(await (await fetch(`${running.listening.url}/metrics`)).text()).toContain('conclave_event_handle_seconds');
+    expect((await fetch(`${running.listening.url}/metrics`)).status).toBe(404);
+    expect(await (await fetch(`http://127.0.0.1:${running.adminPort}/metrics`)).text()).toContain('conclave_event_handle_seconds');
   }, 30_000);
 
   it('refuses to listen for other machines without keys, before it opens anything', async () => {

@@ -37,7 +37,7 @@ const called = (s: CommitteeScript, role: 'planner' | 'expert' | 'composer') =>
 
 async function readiness(): Promise<readonly number[]> {
   return Promise.all(
-    system.metricUrls().map(async (url) => {
+    system.healthUrls().map(async (url) => {
       const { status } = await fetch(`${url}/health/ready`);
       return status;
     }),

@@ -34,6 +34,8 @@ const shutdownLimitMs = 15_000;
 
 export interface RunningServer {
   readonly listening: Listening;
+  /** Port with /metrics; null unless ADMIN_PORT is set. */
+  readonly adminPort: number | null;
   /** Returns the same promise to every caller. */
   close(): Promise<void>;
 }
@@ -64,14 +66,11 @@ export async function up({
     const system = await openSystem({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
     shutdown.add('system', () => system.close());
     const { PORT, OPENAI_API_KEY, ADMIN_HOST, ADMIN_PORT } = loaded.environment;
-    if (ADMIN_PORT !== undefined) {
-      const admin = await openAdminServer({
-        host: ADMIN_HOST,
-        port: ADMIN_PORT,
-        readiness: observers.readiness,
-        metrics: observers.metrics,
-      });
+    const { readiness, metrics } = observers;
+    const admin = ADMIN_PORT === undefined ? null : await openAdminServer({ host: ADMIN_HOST, port: ADMIN_PORT, readiness, metrics });
+    if (admin) {
       shutdown.add('admin server', () => admin.close());
+      observers.logger.info('The admin port answers.', { port: admin.port });
     }
     const listening = await listen(system.gateway, host, PORT);
     shutdown.add('note', noteGateway(loaded.home, listening.url));
@@ -93,7 +92,7 @@ export async function up({
         question: questionFor(choice, system.ports.sampleQuestion),
       }),
     );
-    return { listening, close: () => shutdown.run() };
+    return { listening, adminPort: admin?.port ?? null, close: () => shutdown.run() };
   } catch (error) {
     await shutdown.run();
     throw error;

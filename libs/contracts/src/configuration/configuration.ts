@@ -14,6 +14,12 @@ const McpSettings = z.strictObject({
   env: z.record(z.string(), EnvName).optional().describe('variable of the program -> environment variable that holds its value'),
   allow: z.boolean().optional().describe('must be true for a program to be started'),
   enabled: z.boolean().optional().describe('false: the server is not used'),
+  may_write: z
+    .boolean()
+    .optional()
+    .describe(
+      'true: every template may call its tools, also those that do not say they change nothing; otherwise a template must name those',
+    ),
 });
 
 const GatewaySettings = z.strictObject({
@@ -54,7 +60,9 @@ const GatewaySettings = z.strictObject({
     .min(1)
     .max(100_000)
     .default(256)
-    .describe('maximum number of requests to single models, and apart from these of requests for embeddings, that one gateway has open; above it, 429 with Retry-After'),
+    .describe(
+      'maximum number of requests to single models, and apart from these of requests for embeddings, that one gateway has open; above it, 429 with Retry-After',
+    ),
   max_queue_wait_s: z
     .number()
     .min(0)

@@ -95,6 +95,12 @@ const CacheSettings = z.strictObject({
   search: z.boolean().default(true).describe('results of searches and of the knowledge graph are cached'),
 });
 
+/** A tool server, or one of its tools as `server.tool`. */
+const ToolName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,200}$/)
+  .meta({ expected: 'a name under `mcp`, or `server.tool`' });
+
 export const TemplateSettings = z.strictObject({
   description: z.string().default('').describe('shown to clients and in lists'),
   strategy: StrategyId.default('agentic').describe(`kind of loop; built in: ${shippedStrategies.join(', ')}`),
@@ -118,6 +124,12 @@ export const TemplateSettings = z.strictObject({
     .array(CapabilityName)
     .default(['research'])
     .describe(`evidence the planner may ask for; built in: ${evidenceCapabilities.join(', ')}`),
+  tools: z
+    .array(ToolName)
+    .optional()
+    .describe(
+      'tool servers, or tools as `server.tool`, that plans may call; absent = all servers. A tool that does not say it changes nothing must be named itself, unless its server has `may_write`',
+    ),
   policies: CapabilityPolicies.default({}).describe(
     'how capabilities and tools (as `server.tool`) may be used, by name; `*` stands for all others',
   ),

@@ -227,6 +227,13 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },
+  {
+    method: 'GET',
+    path: '/v1/admin/health',
+    summary: 'Whether the gateway can do work, with a sentence for each problem. Its metrics are on the admin port.',
+    status: 200,
+    response: { name: 'Readiness', schema: Readiness },
+  },
   ...knowledgeRoutes,
   ...accountRoutes,
   {
@@ -261,7 +268,6 @@ export const routes: readonly Route[] = [
     response: { name: 'Readiness', schema: Readiness },
     open: true,
   },
-  { method: 'GET', path: '/metrics', summary: 'Metrics for Prometheus.', status: 200, response: { text: 'text/plain' } },
   { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' } },
   {
     method: 'GET',

@@ -213,7 +213,7 @@ describe('templates of an operator', () => {
   });
 
   const ollama = [[model('big@ollama')], [provider('ollama')]] as const;
-  const tool = { name: 'stock.count', description: 'Counts', signature: 'item: string' };
+  const tool = { name: 'stock.count', description: 'Counts', signature: 'item: string', readOnly: true };
   const withTools = (yaml: object, tools = [tool]) =>
     resolveTemplates({
       ...{ configuration: Configuration.parse(yaml), models: ollama[0], providers: ollama[1], expertPrompts, strategies, capabilities },
@@ -368,7 +368,7 @@ describe('the catalogue', () => {
   });
 
   it('carries the prompts and tools of the settings to whoever asks two seconds after they changed', async () => {
-    const offers = { ...noOffers, tools: [{ name: 'a.b', description: 'c', signature: 'd' }] };
+    const offers = { ...noOffers, tools: [{ name: 'a.b', description: 'c', signature: 'd', readOnly: true }] };
     let now: typeof noOffers | Error = offers;
     let slow: Promise<void> | null = null;
     const failed: unknown[] = [];

@@ -18,6 +18,7 @@ import {
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import type * as z from 'zod';
 import { chooseModels, type ModelChoice } from './choose-models.js';
+import { offeredTools, withheldTools } from './offered-tools.js';
 import { codeCategories, visionCategory } from './spread-models.js';
 
 export interface TemplateInput {
@@ -60,6 +61,8 @@ export interface TemplateMeaning {
   readonly prompts?: Readonly<Record<string, string>>;
   /** Policies of capabilities and tools by name. */
   readonly policies?: CapabilityPolicies;
+  /** Tools that the options name: a template that names none itself allows them. */
+  readonly tools?: readonly string[];
 }
 
 /** A capability as templates see it. */
@@ -171,6 +174,7 @@ export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
     if (template) templates.push(template);
   }
   if (choice.because === 'paid') warnings.push(paidSentence(choice.models[0]!));
+  warnings.push(...withheldTools(input.offers.tools, templates));
   const offered = withChildren(templates, input, warnings);
   return { templates: offered, warnings: [...new Set(warnings)], choice };
 }
@@ -253,10 +257,12 @@ function resolveOne(
   const isDemo = used.every((ref) => input.models.find((model) => model.ref === ref)?.demo);
   const asked = settings.capabilities;
   checkCapabilities(id, asked, input);
+  const callsTools = asked.includes('mcp') || input.strategies.find((one) => one.id === settings.strategy)?.callsTools === true;
+  const tools = offeredTools(id, settings, configuration, callsTools ? offers.tools : [], means.tools);
   const possible: Readonly<Record<string, boolean>> = {
     research: canSearch,
     math: true,
-    mcp: offers.tools.length > 0,
+    mcp: tools.length > 0,
     graph: input.canRecall,
     collections: offers.collections.length > 0 || offers.tenantCollections === true,
   };
@@ -277,7 +283,7 @@ function resolveOne(
     judge: { models: judge },
     experts,
     capabilities: asked.filter((name) => possible[name] ?? true),
-    tools: asked.includes('mcp') || input.strategies.find(({ id }) => id === settings.strategy)?.callsTools ? [...offers.tools] : [],
+    tools: [...tools],
     collections: asked.includes('collections') ? [...offers.collections] : [],
     ...(settings.client_tools === 'ignore' ? {} : { client_tools: settings.client_tools, tool_model: settings.tool_model ?? judge[0]! }),
     ...(Object.keys(policies).length > 0 ? { policies } : {}),

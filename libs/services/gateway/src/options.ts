@@ -233,8 +233,6 @@ export interface GatewayOptions {
   readonly consumers?: () => readonly ConsumerHealth[];
   /** Sentences about whatever else keeps this process from being ready. */
   readonly problems?: () => Promise<readonly string[]>;
-  /** Text of GET /metrics and its content type. */
-  readonly metricsText: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;

@@ -62,6 +62,8 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
     readonly limits?: Partial<RunLimits>;
     readonly prompts?: Readonly<Record<string, string>>;
     readonly policies?: CapabilityPolicies;
+    /** Tools that the options name; they may be called even if they change something. */
+    readonly tools?: readonly string[];
   };
   /** The strategy plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;

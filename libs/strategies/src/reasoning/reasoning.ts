@@ -168,7 +168,16 @@ export const reasoning: AskingStrategy<Own> = {
   commands: ['cancel', 'pause', 'resume', 'steer', 'add_context', 'override_step', 'answer'],
   options: ReasoningOptions,
   means: (given) => {
-    const { enabled, llm_tier, tiers, prompts, policies, max_iterations, max_llm_calls } = ReasoningOptions.parse(given);
+    const {
+      enabled,
+      llm_tier,
+      tiers,
+      prompts,
+      policies,
+      max_iterations,
+      max_llm_calls,
+      capability_whitelist: tools,
+    } = ReasoningOptions.parse(given);
     const models = tiers[llm_tier];
     const texts = Object.entries(prompts).filter(([, text]) => text.trim() !== '');
     return {
@@ -177,6 +186,7 @@ export const reasoning: AskingStrategy<Own> = {
       limits: { ...tokensOf(max_llm_calls), model_calls: max_llm_calls, wall_time_s: planningS + perStepS * max_iterations },
       prompts: Object.fromEntries(texts.map(([name, text]) => [`reasoning.${name}`, text])),
       policies,
+      tools,
     };
   },
   delivers: (given) => ReasoningOptions.parse(given).default_delivery.filter((name) => name !== 'memory'),

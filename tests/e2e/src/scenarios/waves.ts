@@ -87,6 +87,22 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect(resultsIn(s.prompts[1]!)).toMatch(/r1[^]*may (already )?have run/);
     });
 
+    it('may change something only through a template that names the tool', async () => {
+      const before = warehouse().arrived.length;
+      const s = script('Who may put pieces aside?')
+        .wave(wave('continue', 'Puts two aside', reserve('r1', 'bin-11', 2)))
+        .wave(wave('done', 'It may not'))
+        .answer(['Nobody here.']);
+      const { run } = await s.answered('hotel');
+      expect([run.outcome, statuses(run)]).toEqual(['completed', { r1: 'error' }]);
+      expect(warehouse().arrived.slice(before)).toEqual([]);
+      expect([s.prompts[0]!.includes('stock.count('), s.prompts[0]!.includes('stock.reserve(')]).toEqual([true, false]);
+
+      const named = script('And who else?').wave(wave('done', 'There is no need')).answer(['Those who may.']);
+      await named.answered('stock');
+      expect(named.prompts[0]).toContain('stock.reserve(');
+    });
+
     it('calls it once also where the worker dies in the middle of the call', async () => {
       const s = script('Can I have one of the silent bin?')
         .wave(wave('continue', 'Puts one aside', reserve('r1', silentBin)))

@@ -45,7 +45,7 @@ export async function inFlight(world: World, calls = 3): Promise<void> {
 export async function notReady(world: World): Promise<ReadonlyMap<string, string>> {
   const said = await Promise.all(
     [...world.system.all().keys()].map(async (name) => {
-      const response = await fetch(`${world.mode === 'embedded' ? world.system.url() : world.system.metricUrl(name)}/health/ready`);
+      const response = await fetch(`${world.system.healthUrl(name)}/health/ready`);
       return [name, response.status, await response.text()] as const;
     }),
   );

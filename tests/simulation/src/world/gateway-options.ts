@@ -32,7 +32,6 @@ export const gatewayOptions = (parts: {
   logger: silentLogger,
   metrics,
   describeRun: (state) => describeRun(state, strategyOf),
-  metricsText: async () => ({ contentType: '', text: '' }),
   openApi: () => '{}',
   asyncApi: () => '{}',
 });

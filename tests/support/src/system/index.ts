@@ -16,6 +16,6 @@ export {
   startRun,
   user,
 } from './http.js';
-export { keptText } from './kept.js';
+export { keptText, logText } from './kept.js';
 export { allMetrics, parseMetrics, sumOf, type Sample } from './metrics.js';
 export { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';

@@ -19,6 +19,14 @@ export async function keptText({ home, stack, prefix }: System): Promise<string>
     .join('\n');
 }
 
+/** JSON lines that the processes of a system logged: printed, or in files of the data folder. */
+export function logText(system: System): string {
+  const files = (readdirSync(system.folder, { recursive: true }) as string[])
+    .map((name) => join(system.folder, name))
+    .filter((path) => /\.(log|jsonl|ndjson)$/.test(path) && !path.endsWith('history.ndjson') && statSync(path).isFile());
+  return [system.output(), ...files.map((path) => readFileSync(path, 'utf8'))].join('\n');
+}
+
 async function recordsOf(stack: Stack, prefix: string): Promise<string> {
   const kafka = new Kafka({ brokers: stack.KAFKA_BROKERS.split(','), clientId: 'tests-reading', logLevel: logLevel.NOTHING });
   const admin = kafka.admin();

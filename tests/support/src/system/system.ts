@@ -56,6 +56,8 @@ export class System {
     readonly stack: Stack | null,
     readonly prefix: string,
     private readonly gatewayPorts: readonly number[],
+    /** Admin ports of the gateways. */
+    private readonly gatewayAdminPorts: readonly number[],
     private readonly adminPorts: Map<string, number>,
     private readonly processes: Map<string, Supervised>,
     private readonly options: SystemOptions,
@@ -74,12 +76,13 @@ export class System {
     const gatewayPorts = await freePorts(mode === 'embedded' ? 1 : (options.gateways ?? 1));
     const admin = await freePorts(gatewayPorts.length);
     const ports = options.port === undefined ? gatewayPorts : [options.port, ...gatewayPorts.slice(1)];
-    const system = new System(mode, folder, models, stack, prefix, ports, new Map(), new Map(), options);
+    const system = new System(mode, folder, models, stack, prefix, ports, admin, new Map(), new Map(), options);
     const launches: Promise<unknown>[] =
       mode === 'embedded'
         ? [
             system.launch('standalone', 'standalone', ports[0]!, {
               PORT: String(ports[0]),
+              ADMIN_PORT: String(admin[0]),
               CRASH_AT: onlyPoint(options),
             }),
           ]
@@ -107,21 +110,24 @@ export class System {
   url(n = 1): string {
     return `http://127.0.0.1:${this.gatewayPorts[Math.min(n, this.gatewayPorts.length) - 1]}`;
   }
-  /** Address that serves /health and /metrics of a service. */
-  adminUrl(service: ServiceName): string {
-    return this.mode === 'embedded' || service === 'gateway' ? this.url() : this.metricUrl(service);
-  }
   /** Addresses with metrics, one for each process. */
   metricUrls(): readonly string[] {
-    return this.mode === 'embedded'
-      ? [this.url()]
-      : [...this.gatewayPorts.map((_, n) => this.url(n + 1)), ...[...this.adminPorts.values()].map((port) => `http://127.0.0.1:${port}`)];
+    return [...this.gatewayAdminPorts, ...this.adminPorts.values()].map((port) => `http://127.0.0.1:${port}`);
   }
   /** Address with the metrics of a process of this name. */
   metricUrl(name: string): string {
-    const port = this.adminPorts.get(name);
-    if (port !== undefined) return `http://127.0.0.1:${port}`;
-    return this.url(name.startsWith('gateway-') ? Number(name.slice('gateway-'.length)) : 1);
+    const nth = name.startsWith('gateway-') ? Number(name.slice('gateway-'.length)) : 1;
+    return `http://127.0.0.1:${this.adminPorts.get(name) ?? this.gatewayAdminPorts[nth - 1]}`;
+  }
+  /** Addresses with /health, one for each process: the public one of a gateway. */
+  healthUrls(): readonly string[] {
+    return [...this.processes.keys()].map((name) => this.healthUrl(name));
+  }
+  /** Address with /health of a process of this name. */
+  healthUrl(name: string): string {
+    return this.adminPorts.has(name)
+      ? this.metricUrl(name)
+      : this.url(name.startsWith('gateway-') ? Number(name.slice('gateway-'.length)) : 1);
   }
   /** Every process by its name: `standalone`, or `gateway-1`, `planner`, `experts`, `experts-2` ... */
   all(): ReadonlyMap<string, Supervised> {

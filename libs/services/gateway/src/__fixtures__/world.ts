@@ -248,7 +248,6 @@ export class World {
       metrics,
       describeRun,
       consumers: () => [{ group: 'merger', health: () => this.consumer }],
-      metricsText: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'conclave_up 1\n' }),
       openApi: () => openApiText('0.1.0'),
       asyncApi: () => '{"asyncapi":"3.0.0"}',
       probe: { ...noProbe, records: true, note: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }), ...probe },
@@ -325,11 +324,13 @@ const owners: Readonly<Record<string, KeyOwner>> = {
   'sk-a-auditor': { keyId: 'static:a-auditor', name: 'a-auditor', tenant: 'a', actor: 'key_a_auditor', role: 'auditor' },
   'sk-a-admin': { keyId: 'static:a-admin', name: 'a-admin', tenant: 'a', actor: 'key_a_admin', role: 'admin' },
   'sk-b-admin': { keyId: 'static:b-admin', name: 'b-admin', tenant: 'b', actor: 'key_b_admin', role: 'admin' },
+  'sk-b-auditor': { keyId: 'static:b-auditor', name: 'b-auditor', tenant: 'b', actor: 'key_b_auditor', role: 'auditor' },
   'sk-admin': { keyId: 'static:admin', name: 'admin', tenant: 'default', actor: 'key_admin', role: 'admin' },
+  'sk-operator': { keyId: 'static:operator', name: 'operator', tenant: 'default', actor: 'key_operator', role: 'admin' },
   'sk-b': { keyId: 'static:b', name: 'b', tenant: 'b', actor: 'key_b', ...user },
 };
 
-/** Keys of two tenants, of which one has a further key for each role, and an admin of the tenant `default`. */
+/** Keys of two tenants, each with a key for every role, and the key of the operator. */
 export const twoTenants: ApiKeys = {
   identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
 };

@@ -55,6 +55,24 @@ describe('a model of a provider', () => {
     expect(world.requested()).toEqual([]);
   });
 
+  it('gets no member of a body that is named like a credential, and everything else', async () => {
+    world.models.next(() => Promise.resolve(reply()));
+    const theirs = [
+      'api_key',
+      'apiKey',
+      'Authorization',
+      'aws_secret_access_key',
+      'aws_access_key_id',
+      'azure_ad_token',
+      'vertex_credentials',
+    ];
+    const its = { max_tokens: 9, prompt_cache_key: 'k', stop_token_ids: [1], logit_bias: {}, safety_identifier: 's', top_k: 4, odd: true };
+    const body = { stream: false, messages: [{ role: 'user', content: 'Hi' }], ...its };
+    expect((await direct({ ...body, ...Object.fromEntries(theirs.map((name) => [name, 'canary'])) })).status).toBe(200);
+    expect(world.models.calls[0]!.request).toMatchObject({ body: { model: 'm@fake', ...body } });
+    expect(JSON.stringify(world.models.calls[0]!.request)).not.toContain('canary');
+  });
+
   it('is no run, so a request that wants to be told of its end is refused before the model is asked', async () => {
     const said = async (response: Response) => [response.status, ((await response.json()) as { error: { param: string } }).error.param];
     expect(await said(await direct({ stream: false, conclave: { webhook: 'ops' } }))).toEqual([400, 'conclave.webhook']);

@@ -33,6 +33,10 @@ const ours: ReadonlySet<string> = new Set([
   'model_list',
 ]);
 
+/** Members named like credentials: the call is made, and its body kept in the audit, without them. */
+const credential =
+  /(^|[_-])(api[_-]?key|authorization|secret|password|credentials?|(secret[_-]?)?access[_-]?key([_-]id)?|(access|auth|bearer|session|ad)[_-]token)$/i;
+
 /** Throws REQUEST_INVALID for a request that cannot be passed on; the model server checks the rest. */
 export function readPassedRequest(body: JsonObject, headers: RequestHeaders, maxMessages: number): PassedQuestion {
   const { model, messages, stream, stream_options: options, conclave } = parseBody(PassedChatRequest, body);
@@ -53,6 +57,6 @@ export function readPassedRequest(body: JsonObject, headers: RequestHeaders, max
     model,
     stream: stream ?? false,
     includeUsage,
-    body: Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name))),
+    body: Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name) && !credential.test(name))),
   };
 }

@@ -41,11 +41,12 @@ export class OperationsController {
     response.json(readiness);
   }
 
-  @Get('metrics')
-  async metrics(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.callers.identify(request);
-    const { contentType, text } = await this.options.metricsText();
-    send(response, contentType, text);
+  @Get('v1/admin/health')
+  async details(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.callers.identifyOperator(request);
+    const red = [...(await this.health.red())];
+    const readiness: Readiness = { status: red.length === 0 ? 'ready' : 'not_ready', red };
+    response.json(readiness);
   }
 
   @Get('openapi.json')

@@ -84,6 +84,22 @@ describe('health', () => {
   });
 });
 
+describe('on the public port', () => {
+  it('are no metrics, with any key', async () => {
+    for (const key of ['sk-a', 'sk-admin']) expect((await get('/metrics', { 'x-api-key': key })).status).toBe(404);
+  });
+
+  it('are details of health for the operator alone', async () => {
+    world.stores.red = 'is older than the log.';
+    expect(JSON.parse((await get('/v1/admin/health', { 'x-api-key': 'sk-admin' })).text)).toEqual({
+      status: 'not_ready',
+      red: ['State store: is older than the log.'],
+    });
+    for (const key of ['sk-a', 'sk-a-auditor', 'sk-a-admin'])
+      expect((await get('/v1/admin/health', { 'x-api-key': key })).status).toBe(403);
+  });
+});
+
 describe('documents', () => {
   it('are served as they are printed', async () => {
     const key = { 'x-api-key': 'sk-a' };
@@ -92,17 +108,16 @@ describe('documents', () => {
       paths: { '/v1/chat/completions': expect.anything() },
     });
     expect(JSON.parse((await get('/asyncapi.json', key)).text)).toEqual({ asyncapi: '3.0.0' });
-    expect(await get('/metrics', key)).toMatchObject({ status: 200, text: 'conclave_up 1\n' });
   });
 
   it('need a key where keys are asked for, and none else', async () => {
-    for (const path of ['/openapi.json', '/asyncapi.json', '/metrics']) {
+    for (const path of ['/openapi.json', '/asyncapi.json']) {
       expect((await get(path)).status).toBe(401);
       expect((await get(path, { 'x-api-key': 'sk-wrong' })).status).toBe(401);
     }
     const local = await World.open();
     try {
-      expect((await fetch(`${local.url}/metrics`)).status).toBe(200);
+      expect((await fetch(`${local.url}/openapi.json`)).status).toBe(200);
     } finally {
       await local.close();
     }
@@ -151,7 +166,7 @@ describe('models', () => {
 });
 
 describe('every response', () => {
-  it.each(['/health/live', '/v1/models', '/v1/nothing', '/metrics'])('carries a request id and our mark: %s', async (path) => {
+  it.each(['/health/live', '/v1/models', '/v1/nothing', '/openapi.json'])('carries a request id and our mark: %s', async (path) => {
     const { headers } = await get(path);
     expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
     expect(headers.get('x-conclave')).toBe('1');

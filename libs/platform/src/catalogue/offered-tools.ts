@@ -1,0 +1,41 @@
+import { type Configuration, Failure, type Template, type TemplateSettings, type ToolOffer } from '@conclave/contracts';
+
+/**
+ * The tools that a template's plans may call: those of the servers and tools it names, or of every server. A tool that does not say it
+ * changes nothing is among them only if the template names this very tool, or its server may write: a page among the evidence must not
+ * be able to talk a plan into deleting something. Throws Failure CONFIGURATION_INVALID for a server that is not configured.
+ *
+ * @param named Tools that options of the strategy name.
+ */
+export function offeredTools(
+  id: string,
+  { tools }: Pick<TemplateSettings, 'tools'>,
+  { mcp }: Pick<Configuration, 'mcp'>,
+  offered: readonly ToolOffer[],
+  named: readonly string[] = [],
+): readonly ToolOffer[] {
+  const servers = Object.keys(mcp);
+  const isOf = (tool: string, server: string): boolean => tool.startsWith(`${server}.`);
+  for (const name of tools ?? [])
+    if (!servers.some((server) => name === server || isOf(name, server)))
+      throw new Failure(
+        'CONFIGURATION_INVALID',
+        `templates.${id}.tools: there is no tool server for ${name}. Servers under \`mcp\`: ${servers.join(', ') || 'none'}.`,
+      );
+  return offered.filter(
+    ({ name, readOnly }) =>
+      (tools?.some((one) => name === one || isOf(name, one)) ?? true) &&
+      (readOnly === true || (tools ?? named).includes(name) || servers.some((server) => isOf(name, server) && mcp[server]!.may_write)),
+  );
+}
+
+/** A sentence on the tools that may change something and that no template may call; none if there are none. */
+export function withheldTools(offered: readonly ToolOffer[], templates: readonly Pick<Template, 'tools'>[]): readonly string[] {
+  const given = new Set(templates.flatMap(({ tools = [] }) => tools.map(({ name }) => name)));
+  const names = offered.flatMap(({ name, readOnly }) => (readOnly === true || given.has(name) ? [] : [name]));
+  return names.length === 0
+    ? []
+    : [
+        `No template may call these tools, which do not say that they change nothing: ${names.join(', ')}. Name them under \`tools\` of a template, or set \`may_write: true\` of their server.`,
+      ];
+}

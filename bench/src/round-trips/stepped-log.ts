@@ -70,6 +70,7 @@ export class SteppedLog implements EventLog {
     };
   }
 
+  erase = async (): Promise<'kept'> => 'kept';
   lag = async (): Promise<readonly never[]> => [];
   async *read(): AsyncIterable<never> {}
   health = async (): Promise<null> => null;

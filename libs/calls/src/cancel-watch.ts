@@ -1,12 +1,10 @@
-import { ancestorsOf } from '@conclave/contracts';
+import { ancestorsOf, rootOf } from '@conclave/contracts';
 import { parkedFlag, type StateStore } from '@conclave/ports';
 
 /** Maximum delay until a cancel is noticed when its hint is lost. Where no hint gets lost, nothing is polled. */
 const pollMs = 250;
 
 const runOf = (id: string): string => id.split('/', 1)[0]!;
-/** The run of a client's request; only it has clients, so only it is parked. */
-const rootOf = (id: string): string => runOf(id).split('~', 1)[0]!;
 /** The ids, and the runs and tasks whose cancel cancels them too. */
 const withAncestors = (ids: readonly string[]): readonly string[] => [...new Set([...ids, ...ids.flatMap((id) => ancestorsOf(runOf(id)))])];
 
@@ -53,7 +51,7 @@ export class CancelWatch {
     const ids = withAncestors(own);
     await this.subscribed();
     const controller = new AbortController();
-    const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(rootOf(ids[0]))];
+    const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(rootOf(runOf(ids[0])))];
     let cancelled = false;
     let parked = false;
     const saw = (found: ReadonlySet<string>): void => {

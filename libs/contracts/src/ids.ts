@@ -29,6 +29,7 @@ export const gapId = (runId: string, epoch: number): string => `${runId}/${epoch
 export const timerId = (runId: string, arm: number): string => `${runId}/timer/${arm}`;
 export const commandId = (runId: string, seq: number): string => `${runId}/command/${seq}`;
 export const completedId = (runId: string): string => `${runId}/completed`;
+export const erasedId = (runId: string): string => `${runId}/erased`;
 /** Journal step of the n-th model call of a task or plan: never a hash of the prompt, so a changed prompt keeps its step. */
 export const callStep = (owner: string, index: number): string => `${owner}/call/${index}`;
 
@@ -60,6 +61,9 @@ export function parentTaskOf(runId: string): (TaskAddress & { readonly taskId: s
   const [parent, epoch, local] = [match[1]!, Number(match[2]), match[3]!];
   return { runId: parent, epoch, local, taskId: taskId(parent, epoch, local) };
 }
+
+/** The run that a client asked for: the run itself, or the first ancestor of a child run. */
+export const rootOf = (runId: string): string => runId.split('~', 1)[0]!;
 
 /** Generations between a run and the one that a client asked for; 0 for the latter. */
 export const depthOf = (runId: string): number => runId.split('~').length - 1;

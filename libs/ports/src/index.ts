@@ -42,6 +42,9 @@ export {
   type EncodedRecord,
   encodeEvent,
   encodeEventNow,
+  erasedHeader,
+  erasedRecord,
+  isErased,
   type Headers,
   type OutgoingRecord,
   type RawRecord,
@@ -122,6 +125,7 @@ export type { Reranker, Reranking, Rerankings } from './rerank/reranker.js';
 export { type CacheClaim, type CacheEntry, type Caches, type CacheWrite, storedEntry, wholeMs } from './state/caches.js';
 export {
   acceptedStatus,
+  erasedStatus,
   busyRetryMs,
   cacheValueBytes,
   commitAttempts,
@@ -155,6 +159,7 @@ export type {
   CallOutcome,
   Committed,
   DueTimer,
+  ErasedRun,
   Folding,
   Hints,
   Journal,
@@ -207,6 +212,7 @@ export {
   TOOLS,
   VECTORS,
 } from './tokens.js';
+export { forgetRun } from './vectors/learned-of-run.js';
 export { MemoryVectorStore } from './vectors/memory-vectors.js';
 export { queryWords } from './vectors/query-words.js';
 export {

@@ -1,4 +1,4 @@
-import type { EventLog } from '@conclave/ports';
+import { isErased, type EventLog } from '@conclave/ports';
 import { Recording } from './recording.js';
 import { byRunFirst, RunRange } from './run-range.js';
 
@@ -30,8 +30,8 @@ export async function readRuns(
     const children: string[] = [];
     for (const topic of ['audit', ...byRunFirst(topics.filter(isRead))])
       for await (const record of log.read(topic, range?.of(topic))) {
-        // The audit also records settings, which belong to no run.
-        if (record.event?.type === 'SettingChanged') continue;
+        // The audit also records settings, which belong to no run, and what is left of runs that were deleted.
+        if (record.event?.type === 'SettingChanged' || record.event?.type === 'RunErased' || isErased(record)) continue;
         const id = record.event?.runId ?? record.headers['ce_runid'];
         if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;
         else if (!done.has(id) && (wanted === null || wanted.has(id))) {

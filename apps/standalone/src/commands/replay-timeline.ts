@@ -1,7 +1,7 @@
 import { childRunId, deadTopic, depthOf, specOf, type AnyEvent, type TaskDispatched, type Usage } from '@conclave/contracts';
 import { runCapability } from '@conclave/loop';
 import { short } from '@conclave/platform';
-import type { EventLog, StoredRecord } from '@conclave/ports';
+import { isErased, type EventLog, type StoredRecord } from '@conclave/ports';
 import { byRunFirst, RunRange } from '@conclave/replay';
 import { localTask } from './run-printer.js';
 
@@ -63,9 +63,11 @@ function columnsOf(record: StoredRecord): Moment['columns'] {
     ...(dead
       ? [`${headers['dead-reason']} in ${headers['dead-group']} after ${headers['dead-attempts']} attempts, of ${headers['dead-topic']}`]
       : []),
-    event
-      ? summaryOf(event as AnyEvent)
-      : `cannot be decoded: ${raw.length} bytes at ${topic}/${partition}/${offset}${headers['ce_id'] ? `, id ${headers['ce_id']}` : ''}`,
+    isErased({ headers })
+      ? `erased: ${raw.length} bytes are left at ${topic}/${partition}/${offset}`
+      : event
+        ? summaryOf(event as AnyEvent)
+        : `cannot be decoded: ${raw.length} bytes at ${topic}/${partition}/${offset}${headers['ce_id'] ? `, id ${headers['ce_id']}` : ''}`,
   ];
   return [type, `${from} -> ${to}`, short(said.join(': '), 400)];
 }
@@ -128,6 +130,8 @@ function summaryOf(event: AnyEvent): string {
         `letter ${event.data.letter} was ${event.data.action} by ${event.data.actor}`,
         event.data.note && short(event.data.note, 100),
       );
+    case 'RunErased':
+      return said(`deleted by ${event.data.actor}`);
     case 'SettingChanged':
       return said(event.data.setting, `by ${event.data.actor}`);
   }

@@ -103,6 +103,11 @@ class KafkaLog implements EventLog {
     return consumption;
   }
 
+  /** Records of a topic cannot be changed or removed one by one. */
+  async erase(): Promise<'kept'> {
+    return 'kept';
+  }
+
   lag(group: string): Promise<readonly Lag[]> {
     return groupLag(this.admin, this.prefix + group, [...(this.topicsOf.get(group) ?? [])], this.prefix);
   }

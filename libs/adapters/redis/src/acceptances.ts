@@ -53,7 +53,7 @@ export class Acceptances {
       if (accepted === 1) return { kind: 'accepted' };
       if (over === 0) return { kind: 'overloaded', open };
     }
-    await Promise.all([
+    const [erased] = await Promise.all([
       connection.run(
         at,
         acceptRun,
@@ -62,6 +62,7 @@ export class Acceptances {
       ),
       this.enlist(header),
     ]);
+    if (erased === 1) return { kind: 'erased' };
     if (retryKey !== null) await this.noteRetry(runId, retryKey);
     return { kind: 'accepted' };
   }

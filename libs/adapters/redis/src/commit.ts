@@ -42,6 +42,9 @@ interface RunRecord {
   readonly state: string | null;
 }
 
+/** The event does not concern the run, or the run was erased. */
+const nothing: Committed<never> = { outputs: [], repeated: false, state: null };
+
 const notBegun: KnownRun = { version: 0, state: null };
 
 /**
@@ -77,7 +80,7 @@ export class Commits {
 
     let { made, version } = begun;
     for (let attempt = 1; attempt <= commitAttempts; attempt += 1) {
-      if (!made) return { outputs: [], repeated: false, state: null };
+      if (!made) return nothing;
       const state = JSON.stringify(made.next);
       const write = this.write(event, made, { state, version, nonce });
       await this.hooks.beforeWrite?.(event);
@@ -88,6 +91,7 @@ export class Commits {
         return { outputs: made.outputs, repeated: false, state: made.next };
       }
       this.known.forget(event.runId);
+      if (reply[0] === 'erased') return nothing;
       if (reply[0] === 'repeated') return repeatedFrom<S>(reply[1], reply[2]);
       version = reply[1];
       if (this.hooks.comparesVersions !== false) made = step(parsed<S>(reply[2]), { now: begun.now, version });

@@ -1,11 +1,10 @@
+import { rootOf } from '@conclave/contracts';
+
 /** Keys of a run lie in the bucket of its root run, other keys in the bucket of their owner (tenant, retry key and so on). */
 export const bucketCount = 32;
 
 /** The run of a run or task id: the part before the first slash. */
 export const runOf = (id: string): string => id.split('/', 1)[0]!;
-
-/** Child runs stay with the run that began them: `root~child` belongs to `root`. */
-const rootOf = (runId: string): string => runId.split('~', 1)[0]!;
 
 /** FNV-1a over UTF-16 code units. Must never change, because stored keys depend on it. */
 function bucketOf(name: string): number {
@@ -95,6 +94,7 @@ export class Keys {
   }
 
   of(runId: string): RunKeys {
+    // Child runs stay with the run that began them: `root~child` belongs to `root`.
     const at = this.bucketOf(rootOf(runId));
     const key = (name: string) => this.in(at, `run:${runId}:${name}`);
     return {

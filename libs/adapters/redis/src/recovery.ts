@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@conclave/contracts';
-import type { Above, PaidCall, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
+import type { Above, ErasedRun, PaidCall, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
 import { listedMs } from './acceptances.js';
 import type { RedisConnection } from './connection.js';
+import { erasing } from './erasing.js';
 import { above } from './journal.js';
 import type { Keys } from './keys.js';
 import { noteRetry, relistRun } from './scripts/acceptance.js';
@@ -98,6 +99,11 @@ export class RedisRecovery implements Recovery {
   /** Stores an empty body, which matches no hash: readers are told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
     await this.connection.send('note a lost body', (redis) => redis.set(this.keys.blob(sha256), '', 'PX', this.ttl.blobMs, 'NX'));
+  }
+
+  async erased(erased: ErasedRun): Promise<void> {
+    const { at, script, keys, parameters } = erasing(this.keys, this.ttl.retentionMs, erased);
+    await this.connection.runUnguarded(at, script, keys, parameters);
   }
 
   end(mark: { readonly storeId: string; readonly generation: number }): Promise<void> {

@@ -1,13 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Event, PlanRequested } from '@conclave/contracts';
-import { parkedFlag, type Acceptance, type Accepted, type Runs, type RunSummary, type StoredRun, type StoreTtl } from '@conclave/ports';
+import {
+  parkedFlag,
+  type Acceptance,
+  type Accepted,
+  type ErasedRun,
+  type Runs,
+  type RunSummary,
+  type StoredRun,
+  type StoreTtl,
+} from '@conclave/ports';
 import { Acceptances } from './acceptances.js';
 import { Commits, type CommitHooks } from './commit.js';
 import type { RedisConnection } from './connection.js';
+import { erasing } from './erasing.js';
 import { type Bucket, type Keys, runOf } from './keys.js';
 import type { RedisLeases } from './leases.js';
 import { attachClient, detachClient, parkRuns } from './scripts/clients.js';
 import { readRun } from './scripts/commit.js';
+import { readErased } from './scripts/erasure.js';
 import { inPairs, type Script } from './scripts/script.js';
 import { findCancelled, nextCommand, setCancel } from './scripts/steering.js';
 
@@ -40,6 +51,16 @@ export class RedisRuns implements Runs {
   }
   unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
     return this.acceptances.unpublished(olderThanMs, limit);
+  }
+  async erase(run: Omit<ErasedRun, 'erasedAt'>): Promise<'erased' | 'open'> {
+    const { at, script, keys, parameters } = erasing(this.keys, this.ttl.retentionMs, run);
+    return this.connection.run(at, script, keys, parameters);
+  }
+  async erased(runId: string): Promise<ErasedRun | null> {
+    const { at, run } = this.keys.of(runId);
+    const [tombstone, erasedAt] = await this.connection.run(at, readErased, [run], []);
+    if (tombstone === null) return null;
+    return { runId, ...(JSON.parse(tombstone) as Pick<ErasedRun, 'tenant' | 'requestedAt'>), erasedAt: Number(erasedAt) };
   }
   list(query: Parameters<Runs['list']>[0]): Promise<readonly RunSummary[]> {
     return this.acceptances.list(query);

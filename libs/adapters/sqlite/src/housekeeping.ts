@@ -40,6 +40,8 @@ export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<v
       'DELETE FROM usage_call WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = usage_call.run_id)',
       now - ttl.retentionMs,
     );
+    // An erased run outlives the last record that may come for it.
+    sql.run('DELETE FROM erased_run WHERE at <= ?', now - Math.max(longestRetentionMs, ttl.retentionMs) - day);
     sql.run('DELETE FROM usage_account WHERE day < ?', dayOf(now - accountMs));
     sql.run(
       `DELETE FROM cancel WHERE at <= ? AND NOT EXISTS

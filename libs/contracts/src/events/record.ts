@@ -231,3 +231,19 @@ export const SettingChanged = defineEvent({
   }),
 });
 export type SettingChanged = EventOf<typeof SettingChanged>;
+
+export const RunErased = defineEvent({
+  type: 'RunErased',
+  topic: 'audit',
+  key: 'run',
+  from: ['gateway'],
+  to: ['replay'],
+  doc: 'A client has deleted an ended run. Nothing brings it back, a rebuilt state store neither.',
+  schema: z.object({
+    tenant: z.string(),
+    actor: z.string().describe('who has deleted it'),
+    requestedAt: Timestamp.describe('when the run was asked for'),
+    erasedAt: Timestamp,
+  }),
+});
+export type RunErased = EventOf<typeof RunErased>;

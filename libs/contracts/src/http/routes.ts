@@ -10,7 +10,17 @@ import { CountedTokens, CountTokensRequest, MessageAnswer, MessageEvent, Message
 import { ModelList, ModelObject } from './models.js';
 import { ResponseDeleted, ResponseEvent, ResponseItemList, ResponseObject, ResponseRequest } from './responses.js';
 import type { Route } from './route.js';
-import { CommandAccepted, CommandRequest, ForkRequest, RunAccepted, RunFactList, RunList, RunRequest, RunView } from './runs.js';
+import {
+  CommandAccepted,
+  CommandRequest,
+  ForkRequest,
+  RunAccepted,
+  RunErasedView,
+  RunFactList,
+  RunList,
+  RunRequest,
+  RunView,
+} from './runs.js';
 
 const retryHeaders = [
   { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
@@ -154,6 +164,13 @@ export const routes: readonly Route[] = [
     summary: 'A run: plan, tasks, decisions, usage, answer.',
     status: 200,
     response: { name: 'RunView', schema: RunView },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/runs/{id}',
+    summary: 'Deletes an ended run for good: question, answer, prompts, replies, and what was kept of them for later questions.',
+    status: 200,
+    response: { name: 'RunErasedView', schema: RunErasedView },
   },
   {
     method: 'GET',

@@ -187,6 +187,18 @@ export const RunView = z.object({
 });
 export type RunView = z.infer<typeof RunView>;
 
+export const RunErasedView = z.object({
+  id: RunId,
+  object: z.literal('run'),
+  deleted: z.literal(true),
+  log: z
+    .enum(['gone', 'kept'])
+    .describe('`gone`: no record of the run on the log can be read any more; `kept`: they stay until their retention ends'),
+  gone_by: Timestamp.nullable().describe('when the last of them is gone; null if they are gone now'),
+  message: z.string().describe('what is gone now and what only later, in one sentence'),
+});
+export type RunErasedView = z.infer<typeof RunErasedView>;
+
 /** Characters of the longest text of a command. */
 export const longestCommandText = 20_000;
 

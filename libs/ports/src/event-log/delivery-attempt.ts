@@ -111,6 +111,8 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
     return await handle(item, attempts, context);
   } catch (error) {
     if (error instanceof Outage) throw error;
+    // Nothing can be done for a run that was erased, and no record of it is blamed.
+    if (error instanceof Failure && error.code === 'EVENT_ERASED') return finish(item, context);
     if (error instanceof Undecodable) return deadLetter(item, newDeadLetter('undecodable', attempts, error.cause), context);
     return failed(item, { attempts, error }, context);
   }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { deliveryPromises } from './testing/delivery.contract.js';
+import { erasingPromises } from './testing/erasing.contract.js';
 import { failurePromises } from './testing/failure.contract.js';
 import { inputTopic, outputTopic } from './testing/sample-events.js';
 import { publishingPromises } from './testing/publishing.contract.js';
@@ -12,6 +13,7 @@ export const logPromises: readonly LogPromise[] = [
   ...deliveryPromises,
   ...failurePromises,
   ...redrivePromises,
+  ...erasingPromises,
   ...runningPromises,
 ];
 

@@ -16,6 +16,12 @@ export interface EventLog {
    * not.
    */
   publishRaw?(record: OutgoingRecord): Promise<void>;
+  /**
+   * Makes the bodies of every record of a run and of its child runs unreadable, now and for records that still come; ids, types and hashes
+   * stay. `gone`: nobody can read them any more. `kept`: this log cannot, so that they stay until their retention ends. Throws
+   * LOG_UNAVAILABLE, STORE_*: then repeat it.
+   */
+  erase(runId: string): Promise<'gone' | 'kept'>;
   /** One delivery per group, at least once. A new group starts at the beginning of its topics. */
   subscribe(subscription: Subscription): Promise<Consumption>;
   /** Number of records the group has not finished, by topic and partition. */

@@ -1,4 +1,4 @@
-import { deadTopic, Failure, type Event } from '@conclave/contracts';
+import { deadTopic, Failure, rootOf, type Event } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
 import { MemoryBlobs } from '../blobs/memory-blobs.js';
 import { systemClock, type Clock } from './clock.js';
@@ -7,7 +7,15 @@ import type { Consumption, ConsumptionLoad, DeliveryHooks, DeliveryLedger, Event
 import type { StoredRecord } from './record.js';
 import { MemoryGroup, type MemoryMember } from './memory-group.js';
 import { MemoryDeliveries } from './memory-ledger.js';
-import { encodeEvent, storedRecord, type DeadRecord, type EncodedRecord, type OutgoingRecord, type RawRecord } from './record.js';
+import {
+  encodeEvent,
+  erasedRecord,
+  storedRecord,
+  type DeadRecord,
+  type EncodedRecord,
+  type OutgoingRecord,
+  type RawRecord,
+} from './record.js';
 
 export interface MemoryBrokerOptions {
   readonly blobs?: Blobs;
@@ -23,6 +31,7 @@ export class MemoryBroker {
   mark: StoreMark | null = null;
   private readonly topics = new Map<string, RawRecord[]>();
   private readonly groups = new Map<string, MemoryGroup>();
+  private readonly erased = new Set<string>();
   private processes = 0;
 
   constructor({ blobs = new MemoryBlobs(), clock = systemClock, deliveries }: MemoryBrokerOptions = {}) {
@@ -38,11 +47,26 @@ export class MemoryBroker {
   }
 
   append(records: readonly (Omit<EncodedRecord, 'key' | 'raw'> & Pick<RawRecord, 'key' | 'raw'>)[]): void {
-    for (const { topic, key, headers, raw } of records) {
+    for (const record of records) {
+      const { topic, key, headers, raw } = this.blanked(record);
       const stored = this.recordsOf(topic);
       stored.push({ topic, partition: 0, offset: String(stored.length), appendedAt: this.clock.now(), key, headers, raw });
     }
     for (const group of this.groups.values()) group.dispatch();
+  }
+
+  /** Blanks the records of a run and of its child runs, and those that still come. */
+  erase(runId: string): void {
+    this.erased.add(runId);
+    for (const [topic, records] of this.topics)
+      this.topics.set(
+        topic,
+        records.map((record) => this.blanked(record)),
+      );
+  }
+
+  private blanked<R extends Pick<RawRecord, 'headers' | 'raw'>>(record: R): R {
+    return this.erased.has(rootOf(record.headers['ce_runid'] ?? '')) ? erasedRecord(record, this.clock.now()) : record;
   }
 
   records(topic: string): readonly RawRecord[] {
@@ -113,6 +137,11 @@ export class MemoryLog implements EventLog {
     this.consumptions.add(consumption);
     consumption.start();
     return consumption;
+  }
+
+  async erase(runId: string): Promise<'gone'> {
+    await this.whileAlive(async () => this.broker.erase(runId));
+    return 'gone';
   }
 
   async lag(group: string): Promise<readonly Lag[]> {

@@ -1,4 +1,5 @@
-import { checkData, Failure, services, specOf, type Event, type Service } from '@conclave/contracts';
+import { createHash } from 'node:crypto';
+import { checkData, Failure, RunErased, services, specOf, StepRecorded, type Event, type Service } from '@conclave/contracts';
 import { blobThresholdBytes, type BlobRef, type Blobs } from '../blobs/blobs.js';
 
 export interface StoredRecord {
@@ -119,9 +120,46 @@ const recordOf = (event: Event, body: Buffer, reference: BlobRef | null): Encode
   raw: reference ? Buffer.from(JSON.stringify(reference)) : body,
 });
 
-/** Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, and outages of the blobs. */
+/** Header of a record whose body was erased, with the time of it. Its value may hold what is no content, such as hashes. */
+export const erasedHeader = 'ce_erased';
+export const isErased = ({ headers }: Pick<RawRecord, 'headers'>): boolean => headers[erasedHeader] !== undefined;
+
+/**
+ * The record without its content: of a step its hashes and the ids of its outputs stay, of any other the hash of its body. An erased record,
+ * and the record of the erasure itself, is returned as it is.
+ */
+export function erasedRecord<R extends Pick<RawRecord, 'headers' | 'raw'> & { readonly event?: Event }>(record: R, now: number): R {
+  const { headers, raw } = record;
+  if (isErased(record) || headers['ce_type'] === RunErased.type) return record;
+  const { ce_dataref: _reference, ...kept } = headers;
+  const { event: _event, ...rest } = record;
+  return {
+    ...rest,
+    headers: { ...kept, [erasedHeader]: new Date(now).toISOString() },
+    raw: remainsOf(headers['ce_type'], raw),
+  } as unknown as R;
+}
+
+function remainsOf(type: string | undefined, raw: Buffer | null): Buffer | null {
+  if (raw === null) return null;
+  const sha256 = createHash('sha256').update(raw).digest('hex');
+  if (type !== StepRecorded.type) return Buffer.from(JSON.stringify({ sha256 }));
+  const { version, now, rule, outputs, hash, stateHash } = partsOf(raw);
+  return Buffer.from(JSON.stringify({ sha256, version, now, rule, outputs, hash, stateHash }));
+}
+
+function partsOf(raw: Buffer): Partial<StepRecorded['data']> {
+  try {
+    return (JSON.parse(raw.toString('utf8')) ?? {}) as Partial<StepRecorded['data']>;
+  } catch {
+    return {};
+  }
+}
+
+/** Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, EVENT_ERASED, and outages of the blobs. */
 export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Event> {
   const { headers, raw } = record;
+  if (isErased(record)) throw new Failure('EVENT_ERASED', `${recordName(record)}.`);
   if (raw === null) throw undecodable(record, 'it has no value');
   if (headers['ce_specversion'] !== '1.0') throw undecodable(record, 'ce_specversion is not 1.0');
   const type = required(record, 'ce_type');
@@ -171,12 +209,12 @@ export function bodyOf({ headers, raw }: Pick<StoredRecord, 'headers' | 'raw'>):
   }
 }
 
-/** Returns null for a record that is not an event. Throws outages of the blobs. */
+/** Returns null for a record that is not an event, or was erased. Throws outages of the blobs. */
 export async function decodeOrNull(record: RawRecord, blobs: Blobs): Promise<Event | null> {
   try {
     return await decodeRecord(record, blobs);
   } catch (error) {
-    if (error instanceof Failure && error.code === 'EVENT_UNDECODABLE') return null;
+    if (error instanceof Failure && (error.code === 'EVENT_UNDECODABLE' || error.code === 'EVENT_ERASED')) return null;
     throw error;
   }
 }

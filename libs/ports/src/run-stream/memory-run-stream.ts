@@ -57,6 +57,11 @@ export class MemoryRunStream implements RunStream {
     this.hints.send('stream', runId);
   }
 
+  /** Drops the entries; the stream has ended and takes no more. */
+  erase(runId: string): void {
+    this.streams.set(runId, { entries: [], progress: new Map(), endedAt: this.now() });
+  }
+
   private of(runId: string): StoredStream {
     let stream = this.streams.get(runId);
     if (!stream) this.streams.set(runId, (stream = { entries: [], progress: new Map(), endedAt: null }));

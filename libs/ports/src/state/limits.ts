@@ -13,6 +13,8 @@ export const busyRetryMs = 1_000;
 export const commitAttempts = 50;
 /** Status word of an accepted run that has no state yet. */
 export const acceptedStatus = 'accepted';
+/** Status of an erased run. */
+export const erasedStatus = 'erased';
 /** Maximum bytes of a cached value's JSON text. */
 export const cacheValueBytes = 256 * 1024;
 /** Number of versions kept per setting, the current one included. */

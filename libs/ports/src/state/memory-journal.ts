@@ -23,7 +23,13 @@ export class MemoryJournal implements Journal {
     protected readonly now: () => number,
     private readonly leaseLeftMs: (processId: string) => number,
     private readonly usage: Pick<UsageLedger, 'add'>,
+    private readonly isErased: (runId: string) => boolean = () => false,
   ) {}
+
+  /** Drops the calls of a run. */
+  forget(runId: string): void {
+    for (const step of this.entries.keys()) if (step.startsWith(`${runId}/`)) this.entries.delete(step);
+  }
 
   async begin({ step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<Begun> {
     const entry = this.entries.get(step);
@@ -41,6 +47,7 @@ export class MemoryJournal implements Journal {
     const { step, attempt } = call;
     const text = JSON.stringify(outcome);
     if (paid) await this.usage.add({ ...call, ...paid });
+    if (this.isErased(call.runId)) return 'stored';
     const entry = this.entries.get(step);
     if (entry?.attempt !== attempt) return 'refused';
     entry.outcome ??= text;

@@ -1,9 +1,9 @@
 import { depthOf, Failure, type Event, type PlanRequested } from '@conclave/contracts';
 import type { MemoryRunStream } from '../run-stream/memory-run-stream.js';
-import { acceptedStatus, commitAttempts, parkedFlag } from './limits.js';
+import { acceptedStatus, commitAttempts, erasedStatus, parkedFlag } from './limits.js';
 import type { MemoryHints } from './memory-hints.js';
 import type { MemoryTimers } from './memory-timers.js';
-import type { Acceptance, Accepted, Committed, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
+import type { Acceptance, Accepted, Committed, ErasedRun, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
 
 /** A stored run: values are JSON, so that callers cannot change them. */
 export interface RunRow {
@@ -14,6 +14,7 @@ export interface RunRow {
   readonly state: string | null;
   readonly status: string;
   readonly terminal: boolean;
+  readonly erased?: ErasedRun;
 }
 
 /** A step to be written. */
@@ -30,6 +31,8 @@ interface Parts {
   readonly timers: MemoryTimers;
   readonly hints: MemoryHints;
   readonly alive: (processId: string) => boolean;
+  /** Forgets the calls of a run. */
+  readonly forget: (runId: string) => void;
   readonly between?: () => Promise<void>;
 }
 
@@ -51,6 +54,7 @@ export class MemoryRuns implements Runs {
   async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
     const open = this.open();
     const row = this.rows.get(header.runId);
+    if (row?.erased) return { kind: 'erased' };
     if (!row?.header && !row?.terminal && open >= openLimit && depthOf(header.runId) === 0) return { kind: 'overloaded', open };
     this.addHeader(header);
     if (retryKey !== null) this.mapRetry(retryKey, header.runId);
@@ -87,6 +91,7 @@ export class MemoryRuns implements Runs {
     const now = this.parts.now();
     for (let attempt = 0; attempt < commitAttempts; attempt += 1) {
       const row = this.rows.get(event.runId);
+      if (row?.erased) return { outputs: [], repeated: false, state: null };
       const current = row?.state ? (JSON.parse(row.state) as S) : null;
       const outputs = this.appliedOutputs(event);
       if (outputs !== null) return { outputs, repeated: true, state: current };
@@ -132,8 +137,30 @@ export class MemoryRuns implements Runs {
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {
     const row = this.rows.get(runId);
-    if (!row || row.version === 0) return null;
-    return { version: row.version, state: JSON.parse(row.state!) as S, status: row.status, terminal: row.terminal };
+    if (!row?.state) return null;
+    return { version: row.version, state: JSON.parse(row.state) as S, status: row.status, terminal: row.terminal };
+  }
+
+  async erase(run: Omit<ErasedRun, 'erasedAt'>): Promise<'erased' | 'open'> {
+    const row = this.rows.get(run.runId);
+    if (row && !row.terminal) return 'open';
+    if (!row?.erased) this.eraseNow({ ...run, erasedAt: this.parts.now() });
+    return 'erased';
+  }
+
+  /** Puts the tombstone in place of the run. */
+  eraseNow(erased: ErasedRun): void {
+    const { runId } = erased;
+    const { version = 0, acceptedAt = this.parts.now() } = this.rows.get(runId) ?? {};
+    this.rows.set(runId, { runId, acceptedAt, header: null, version, state: null, status: erasedStatus, terminal: true, erased });
+    for (const name of this.applied.keys()) if (name.startsWith(`${runId} `)) this.applied.set(name, '[]');
+    for (const ofRun of [this.clients, this.parkedAt, this.sequences]) ofRun.delete(runId);
+    this.parts.stream.erase(runId);
+    this.parts.forget(runId);
+  }
+
+  async erased(runId: string): Promise<ErasedRun | null> {
+    return this.rows.get(runId)?.erased ?? null;
   }
 
   async list({ tenant, limit, before = Number.MAX_SAFE_INTEGER }: Parameters<Runs['list']>[0]): Promise<readonly RunSummary[]> {

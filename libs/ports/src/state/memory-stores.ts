@@ -53,7 +53,12 @@ export class MemoryStores {
     this.leases = new MemoryLeases(now, this.hints);
     this.deliveries = new LeasedDeliveries((processId) => this.leases.leftMs(processId) > 0);
     this.usage = new MemoryUsageLedger((runId) => this.runs.rows.get(runId)?.header?.data.caller ?? null);
-    this.journal = new MemoryJournal(now, (processId) => this.leases.leftMs(processId), this.usage);
+    this.journal = new MemoryJournal(
+      now,
+      (processId) => this.leases.leftMs(processId),
+      this.usage,
+      (runId) => this.runs.rows.get(runId)?.erased !== undefined,
+    );
     this.timers = new MemoryTimers(clock);
     this.settings = new MemorySettings(now);
     this.caches = new MemoryCaches(now);
@@ -62,7 +67,8 @@ export class MemoryStores {
     this.stream = new MemoryRunStream(now, streamMs, this.hints);
     const { stream, timers, hints } = this;
     const alive = (processId: string): boolean => this.leases.leftMs(processId) > 0;
-    this.runs = new MemoryRuns({ now, retryKeyMs, stream, timers, hints, alive, ...(between ? { between } : {}) });
+    const forget = (runId: string): void => this.journal.forget(runId);
+    this.runs = new MemoryRuns({ now, retryKeyMs, stream, timers, hints, alive, forget, ...(between ? { between } : {}) });
   }
 
   /** The stores as another process sees them. */

@@ -57,6 +57,20 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
     const call = (n: number, attempt = 1): RestoredCall => ({ step: step(n), attempt, outcome: reply(`reply ${n}`) });
     const begin = (n: number) => under.store.journal.begin({ runId, step: step(n), nonce: newName('nonce'), owner: under.processId });
 
+    it('has a tombstone in place of a run that was erased, which nothing of the log brings back', async () => {
+      const erased = { runId, tenant: 'acme', requestedAt: 5, erasedAt: 9 };
+      await under.recovery.run(restored(), above);
+      await under.recovery.calls(runId, [call(1)]);
+      await under.recovery.erased(erased);
+      await under.recovery.erased(erased);
+      expect(await under.recovery.run(restored({ version: 3 }), above)).toBe('kept');
+      expect(await under.recovery.calls(runId, [call(2)])).toBe(0);
+      await under.recovery.end(mark);
+      const { runs } = under.store;
+      expect(await runs.erased(runId)).toEqual(erased);
+      expect([await runs.header(runId), await runs.read(runId), await runs.openCount()]).toEqual([null, null, 0]);
+    });
+
     it('holds an open run as it was: header, list, open set, state, outputs of its inputs', async () => {
       expect(await under.recovery.run(restored(), above)).toBe('restored');
       const { runs } = under.store;

@@ -1,7 +1,7 @@
 import type { EngineEntry, Event, PlanRequested } from '@conclave/contracts';
 import type { StoreMark } from '../event-log/event-log.js';
 import type { BlobRef } from '../blobs/blobs.js';
-import type { CallOutcome, TimerToArm } from './state.js';
+import type { CallOutcome, ErasedRun, TimerToArm } from './state.js';
 import type { PaidCall } from './usage-ledger.js';
 
 /**
@@ -25,6 +25,8 @@ export interface Recovery {
   paid(calls: readonly PaidCall[]): Promise<void>;
   /** Records that a body is lost, so that its records count as undecodable instead of waiting for it. An existing body stays. */
   bodyLost(body: Pick<BlobRef, 'sha256'>): Promise<void>;
+  /** Writes the tombstone of an erased run in place of whatever the store holds of it. */
+  erased(run: ErasedRun): Promise<void>;
   /** Marks the store as belonging to the log again. */
   end(mark: StoreMark): Promise<void>;
 }

@@ -10,6 +10,7 @@ import { describeLeases } from './leases.contract.js';
 import { describeOnce } from './once.contract.js';
 import { describeAcceptance } from './runs-accept.contract.js';
 import { describeCommit } from './runs-commit.contract.js';
+import { describeErasure } from './runs-erase.contract.js';
 import { describeScores } from './scores.contract.js';
 import { describeSettings } from './settings.contract.js';
 import { describeTimers } from './timers.contract.js';
@@ -20,6 +21,7 @@ export function describeStateStore(name: string, harness: StoreHarness): void {
   describe(`${name} is a state store`, () => {
     describeAcceptance(harness);
     describeCommit(harness);
+    describeErasure(harness);
     describeCancel(harness);
     describeJournal(harness);
     describeTimers(harness);

@@ -62,10 +62,18 @@ export interface Runs {
    * Applies a step: next state, outputs, facts, timers and cancel flags in one atomic write under the event id, with compare-and-set on the
    * version (on conflict the step is computed again, a bounded number of times, then throws COMMIT_CONFLICT). A repeated event id returns
    * the stored outputs without calling the step. `step` is pure and may return null: nothing is stored and no outputs are returned (the
-   * event does not concern the run).
+   * event does not concern the run). So it is for every event of an erased run.
    */
   commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>>;
   read<S>(runId: string): Promise<StoredRun<S> | null>;
+  /**
+   * Removes an ended run: its header, state, stored outputs, journal and stream. A tombstone stays as long as an ended run would, and the
+   * retry mapping stays: steps, calls and entries that still come for the run leave nothing. A repeat changes nothing. Returns `open`
+   * (nothing removed) for a run that has not ended.
+   */
+  erase(run: Omit<ErasedRun, 'erasedAt'>): Promise<'erased' | 'open'>;
+  /** The tombstone of an erased run; null for any other. */
+  erased(runId: string): Promise<ErasedRun | null>;
   /** Newest first. `before` is the `acceptedAt` of the last one seen. */
   list(query: { readonly tenant: string; readonly limit: number; readonly before?: number }): Promise<readonly RunSummary[]>;
   openCount(): Promise<number>;
@@ -87,6 +95,15 @@ export interface Runs {
    * milliseconds or longer, at most `limit`, oldest first.
    */
   park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }>;
+}
+
+/** What is left of an erased run. */
+export interface ErasedRun {
+  readonly runId: string;
+  readonly tenant: string;
+  /** Milliseconds since 1970. */
+  readonly requestedAt: number;
+  readonly erasedAt: number;
 }
 
 /**
@@ -112,7 +129,8 @@ export interface Acceptance {
   /** Maximum number of open runs over all gateways. */
   readonly openLimit: number;
 }
-export type Accepted = { readonly kind: 'accepted' } | { readonly kind: 'overloaded'; readonly open: number };
+/** `erased`: a run of this id was erased; nothing is accepted. */
+export type Accepted = { readonly kind: 'accepted' } | { readonly kind: 'erased' } | { readonly kind: 'overloaded'; readonly open: number };
 
 export interface Step<S> {
   readonly next: S;
@@ -224,7 +242,7 @@ export interface Journal {
   /**
    * Returns `refused` if a later attempt has begun: the outcome is then ignored. In both cases the same write adds what was paid to the
    * usage ledger. `recorded`: an event that is published next, whose data is the only member `record` of the reply. A store that shares its
-   * file with the log then need not keep the outcome twice.
+   * file with the log then need not keep the outcome twice. Of an erased run no outcome is kept, and it is `stored`.
    */
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'>;
   /** Gives up the step without an outcome. The same write adds what was paid to the usage ledger. */

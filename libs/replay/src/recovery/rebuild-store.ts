@@ -1,8 +1,10 @@
-import { type CallRecorded, CommandIssued, commandId, makeEvent } from '@conclave/contracts';
+import { type CallRecorded, CommandIssued, commandId, makeEvent, rootOf, type RunErased } from '@conclave/contracts';
 import { traceparentIn } from '@conclave/platform';
 import {
   aboveLost,
   bodyOf,
+  type ErasedRun,
+  isErased,
   type EventLog,
   paidCallOf,
   type PaidCall,
@@ -94,6 +96,8 @@ class StoreRebuild {
   private readonly open = new Map<string, RunOnLog>();
   /** Ended runs that are already written. */
   private readonly over = new Set<string>();
+  /** Tombstones of runs that were deleted, by their id. */
+  private readonly erased = new Map<string, ErasedRun>();
   private readonly writes = new Writes();
   private readonly done: Recovered = {
     ...{ records: 0, open: 0, kept: 0, requested: 0, ended: 0, expired: 0, calls: 0, timers: 0, bodies: 0, strangers: 0 },
@@ -107,10 +111,16 @@ class StoreRebuild {
     const others = topics.filter((topic) => !telling.includes(topic));
     for (const topic of [...telling.filter((name) => topics.includes(name)), ...others]) await this.read(topic);
     for (const run of this.open.values()) {
+      if (this.erased.has(rootOf(run.runId))) continue;
       this.options.signal.throwIfAborted();
       await this.write(run);
     }
     await this.writes.settled();
+    // Last, because the log says so behind the records of the run: its tombstone replaces what was written of it.
+    for (const run of this.erased.values()) {
+      const children = [...this.over].filter((runId) => runId !== run.runId && rootOf(runId) === run.runId);
+      for (const runId of [run.runId, ...children]) await this.options.recovery.erased({ ...run, runId });
+    }
     return this.done;
   }
 
@@ -126,7 +136,7 @@ class StoreRebuild {
 
   private async take(record: StoredRecord): Promise<void> {
     const { event, headers, topic } = record;
-    const body = event ? null : bodyOf(record);
+    const body = event || isErased(record) ? null : bodyOf(record);
     if (body) {
       this.done.bodies += 1;
       await this.options.recovery.bodyLost(body);
@@ -134,6 +144,13 @@ class StoreRebuild {
     if (!telling.includes(topic)) return;
     const runId = event?.runId ?? headers['ce_runid'];
     if (runId === undefined) return void (this.done.strangers += 1);
+    if (event?.type === 'RunErased') {
+      const { tenant, requestedAt, erasedAt } = (event as RunErased).data;
+      this.erased.set(runId, { runId, tenant, requestedAt, erasedAt });
+      this.open.delete(runId);
+      return;
+    }
+    if (isErased(record) || this.erased.has(rootOf(runId))) return;
     if (this.over.has(runId)) return this.late(runId, record);
     // A call that a gateway made directly for a client belongs to no run: it names the account to charge.
     const direct = event?.type === 'CallRecorded' && event.source === 'gateway' ? [paidCallOf(event as CallRecorded)] : [];

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import type { Event, TaskDispatched } from '@conclave/contracts';
+import { rootOf, type Event, type TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   BLOBS,
@@ -30,7 +30,7 @@ import {
   type Vectors,
 } from '@conclave/ports';
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
-import { addedCapabilities } from '@conclave/strategies';
+import { addedCapabilities, runTag } from '@conclave/strategies';
 import { contentFrom } from './attached-content.js';
 import { collectionsCapability } from './collections.capability.js';
 import { expertCapability } from './expert.capability.js';
@@ -119,7 +119,20 @@ export class ExpertsHandler {
     @Inject(DOCUMENTS) documents: DocumentReader | null,
     @Inject(EXPERT_OPTIONS) { readPages }: ExpertOptions,
   ) {
-    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, rerankings, caches: state.caches, readPages, blobs, documents };
+    const parts = {
+      search,
+      pages,
+      symbolic,
+      tools,
+      graph,
+      vectors,
+      embedder,
+      rerankings,
+      caches: state.caches,
+      readPages,
+      blobs,
+      documents,
+    };
     this.capabilities = capabilitiesOf(maker, stream, parts);
   }
 
@@ -145,13 +158,13 @@ interface TenantCache {
 }
 
 /** The cache of a tenant's findings; skips values that are too large. */
-const tenantCache = (caches: StateStore['caches'], tenant: string): TenantCache => ({
+const tenantCache = (caches: StateStore['caches'], tenant: string, runId: string): TenantCache => ({
   read: async (key) => {
     const entry = await caches.read(tenant, key);
     return typeof entry?.value === 'string' ? entry.value : null;
   },
   write: async (key, value, ttlMs) => {
-    await caches.write({ tenant, key, value, ttlMs, tags: [] });
+    await caches.write({ tenant, key, value, ttlMs, tags: [runTag(rootOf(runId))] });
   },
 });
 
@@ -159,4 +172,4 @@ const tenantCache = (caches: StateStore['caches'], tenant: string): TenantCache 
 const cacheOfTask =
   (caches: StateStore['caches']) =>
   (task: TaskDispatched): TenantCache | null =>
-    task.data.cached ? tenantCache(caches, task.data.tenant) : null;
+    task.data.cached ? tenantCache(caches, task.data.tenant, task.runId) : null;

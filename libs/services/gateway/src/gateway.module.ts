@@ -51,6 +51,7 @@ import { StoredResponses } from './responses/stored-responses.js';
 import { Acceptance } from './runs/acceptance.js';
 import { Commands } from './runs/commands.js';
 import { DeliveryTargets } from './runs/delivery-targets.js';
+import { Erasure } from './runs/erasure.js';
 import { Forks } from './runs/forks.js';
 import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
@@ -121,6 +122,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         EmbeddingCalls,
         FailureFilter,
         DeliveryTargets,
+        Erasure,
         Forks,
         Health,
         KeptSchema,

@@ -75,6 +75,10 @@ export class SimulatedLog implements EventLog {
     return consumption;
   }
 
+  async erase(): Promise<'kept'> {
+    return 'kept';
+  }
+
   async lag(group: string): Promise<readonly Lag[]> {
     return this.parts.broker.lag(group);
   }

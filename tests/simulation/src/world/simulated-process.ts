@@ -146,6 +146,7 @@ export class SimulatedProcess implements LivingProcess {
     this.log = {
       publish: (events) => view2.publish(events),
       subscribe: (subscription) => view2.subscribe(planted.subscription?.(subscription, this) ?? subscription),
+      erase: () => this.raw.erase(),
       lag: (group) => this.raw.lag(group),
       read: (topic) => this.raw.read(topic),
       identity,

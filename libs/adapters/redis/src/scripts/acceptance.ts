@@ -52,19 +52,20 @@ export const readAcceptance = script<[number, number]>(
   `return { redis.call('HEXISTS', KEYS[2], 'header'), redis.call('HGET', KEYS[2], 'terminal') == '1' and 1 or 0 }`,
 );
 
-/** Stores the header of a run, once. */
-export const acceptRun = script<number>(
+/** Stores the header of a run, once: whether the run was erased. */
+export const acceptRun = script<0 | 1>(
   'accept-run',
   `
 local run, open, unpublished = KEYS[2], KEYS[3], KEYS[4]
 local runId, header, template, question, status, accounts = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+if redis.call('HEXISTS', run, 'erased') == 1 then return 1 end
 if redis.call('HEXISTS', run, 'header') == 1 then return 0 end
 redis.call('HSET', run, 'header', header, 'template', template, 'question', question, 'accounts', accounts)
 redis.call('HSETNX', run, 'status', status)
 local isChild = string.find(runId, '~', 1, true)
 if redis.call('HGET', run, 'terminal') ~= '1' and not isChild then redis.call('SADD', open, runId) end
 if redis.call('HEXISTS', run, 'version') == 0 then redis.call('ZADD', unpublished, text(now), runId) end
-return 1
+return 0
 `,
 );
 

@@ -16,7 +16,7 @@ return { tonumber(held[1]) or 0, held[2], found }
 `,
 );
 
-export type CommitReply = ['applied'] | ['repeated', string, string | null] | ['conflict', number, string | null];
+export type CommitReply = ['applied'] | ['repeated', string, string | null] | ['conflict', number, string | null] | ['erased'];
 
 /**
  * One step, all or nothing, with compare-and-set on the version. The output record begins with the nonce of its commit, which tells
@@ -34,7 +34,8 @@ local ttl, streamTtl = ARGV[13], ARGV[14]
 local streamHint, cancelHint, timerHint = ARGV[15], ARGV[16], ARGV[17]
 
 local found = redis.call('HGET', applied, eventId)
-local held = redis.call('HMGET', run, 'version', 'terminal', 'state')
+local held = redis.call('HMGET', run, 'version', 'terminal', 'state', 'erased')
+if held[4] then return { 'erased' } end
 if found then
   if string.sub(found, 1, #nonce) == nonce then return { 'applied' } end
   keep(run, applied, ttl)

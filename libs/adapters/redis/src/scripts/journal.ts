@@ -51,6 +51,7 @@ local journal, run, ledger = KEYS[2], KEYS[3], KEYS[4]
 local step, attempt, outcome, ttl = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local beforeAccount, paid, accountTtl = ARGV[7], ARGV[8], ARGV[9]
 pay(run, ledger, beforeAccount, paid, ttl, accountTtl)
+if redis.call('HEXISTS', run, 'erased') == 1 then return 'stored' end
 local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
 local newest = tonumber(held[1]) or 0
 if newest > attempt then return 'refused' end

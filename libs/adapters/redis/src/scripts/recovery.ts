@@ -26,6 +26,7 @@ local function raise(key, field, least)
   if (tonumber(redis.call('HGET', key, field)) or 0) < tonumber(least) then redis.call('HSET', key, field, least) end
 end
 
+if redis.call('HEXISTS', run, 'erased') == 1 then return 'kept' end
 local held = redis.call('HMGET', run, 'version', 'terminal', 'header')
 if r.header ~= '' and not held[3] then
   redis.call('HSET', run, 'header', r.header, 'template', r.template, 'question', r.question, 'accounts', r.accounts)
@@ -81,6 +82,7 @@ export const restoreCalls = script<number>(
   `
 local journal, started, run = KEYS[2], KEYS[3], KEYS[4]
 local ttl, written = ARGV[4], 0
+if redis.call('HEXISTS', run, 'erased') == 1 then return 0 end
 for _, call in ipairs(cjson.decode(ARGV[3])) do
   local step, attempt = call[1], tonumber(call[2])
   local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)

@@ -28,11 +28,15 @@ export interface StoreLogger {
 }
 
 const busyTimeoutMs = 2000;
+/** Pages of 4 KB: 64 MB take a fraction of a second. */
+const pagesRewrittenAtOnce = 16_384;
+/** `user_version` of a file that is rewritten at the next start. */
+const owesScrub = 1;
 
 /** What the adapters use: the database, or one user's view of it that can be closed alone. */
 export type Store = Pick<
   Database,
-  'opening' | 'diedBefore' | 'write' | 'order' | 'beforeCommit' | 'durable' | 'committed' | 'read' | 'health'
+  'opening' | 'diedBefore' | 'write' | 'order' | 'beforeCommit' | 'durable' | 'committed' | 'read' | 'scrub' | 'health'
 >;
 
 /** One of several users of a database inside the process. `close` closes only this view. */
@@ -70,6 +74,11 @@ export class DatabaseView implements Store {
   read<T>(read: (sql: Sql) => T): T {
     if (this.closed) throw closedFailure();
     return this.database.read(read);
+  }
+
+  async scrub(): Promise<void> {
+    if (this.closed) throw closedFailure();
+    return this.database.scrub();
   }
 
   health(): string | null {
@@ -128,6 +137,7 @@ export class Database {
       sql.all('PRAGMA journal_mode = WAL');
       sql.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
       sql.exec('PRAGMA cache_size = -16000');
+      sql.all('PRAGMA secure_delete = ON');
       sql.all('PRAGMA journal_size_limit = 67108864');
       const opened = sql;
       migrate(sql, options.migrations ?? migrations, now(), (oldVersion) => {
@@ -138,7 +148,10 @@ export class Database {
           oldVersion,
         });
       });
-      return new Database(sql, lock, now(), options.counter);
+      const owing = sql.get<{ user_version: number }>('PRAGMA user_version')?.user_version === owesScrub;
+      const database = new Database(sql, lock, now(), options.counter);
+      if (owing) database.rewrite();
+      return database;
     } catch (error) {
       sql?.close();
       lock?.release();
@@ -188,6 +201,32 @@ export class Database {
     } catch (error) {
       throw storeFailure(error);
     }
+  }
+
+  /**
+   * Removes what deleted rows have left in the pages of the file, in the index of texts and in the write-ahead log. Rewrites the file, if it
+   * is small, at once, and otherwise at the next start, because nothing else runs meanwhile. Throws STORE_*.
+   */
+  async scrub(): Promise<void> {
+    if (this.closed) throw closedFailure();
+    await this.write(({ sql }) => sql.run("INSERT INTO vector_text (vector_text) VALUES ('optimize')"));
+    const pages = this.read((sql) => sql.get<{ page_count: number }>('PRAGMA page_count'))!.page_count;
+    try {
+      this.writer.flush();
+      if (pages <= pagesRewrittenAtOnce) this.rewrite();
+      else {
+        this.sql.exec(`PRAGMA user_version = ${owesScrub}`);
+        this.sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
+      }
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  }
+
+  private rewrite(): void {
+    this.sql.exec('VACUUM');
+    this.sql.exec('PRAGMA user_version = 0');
+    this.sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   /** Null while reading and writing work, else the reason as a sentence. */

@@ -43,3 +43,12 @@ ALTER TABLE journal_new RENAME TO journal;
 export const packedSchema = `
 ALTER TABLE log ADD COLUMN packed BLOB;
 `;
+
+/** Runs that were erased; `tombstone` is what is told of one, as JSON. */
+export const erasedSchema = `
+CREATE TABLE erased_run (
+  run_id TEXT PRIMARY KEY,
+  at INTEGER NOT NULL,
+  tombstone TEXT
+) STRICT, WITHOUT ROWID;
+`;

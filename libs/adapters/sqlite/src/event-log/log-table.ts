@@ -1,7 +1,9 @@
-import type { Event } from '@conclave/contracts';
-import { encodeEventNow, type EncodedRecord } from '@conclave/ports';
+import { rootOf, type Event } from '@conclave/contracts';
+import { encodeEventNow, erasedRecord, type EncodedRecord } from '@conclave/ports';
 import { putBlob } from '../blobs.js';
 import type { Store, Tick } from '../database/database.js';
+import { ErasedRuns } from './erased-runs.js';
+import { deleteBodies, recordsOfRun, writeErased } from './erasing.js';
 import { NewestRecords, type LoggedRecord } from './newest-records.js';
 import { bodyFrom, storedBody, type StoredBody } from './packed-body.js';
 import { headersOf, storedHeaders } from './stored-headers.js';
@@ -35,6 +37,9 @@ const mostUnpublished = 10_000;
 
 const nameOf = ({ topic, id }: Pick<Event, 'topic' | 'id'>): string => `${topic} ${id}`;
 
+/** Most records that one write erases, so that requests in its tick wait only a few milliseconds. */
+const erasedAtOnce = 50;
+
 /** Most rows of one statement. */
 const rowsAtOnce = 32;
 
@@ -52,6 +57,7 @@ export class LogTable {
   private readonly unpublished = new Set<string>();
 
   readonly suspects: Suspects;
+  readonly erased: ErasedRuns;
   private readonly bodies: StandingBodies;
   /** Highest position ever assigned. */
   private last: number;
@@ -66,6 +72,7 @@ export class LogTable {
     this.durable = this.last;
     this.suspects = new Suspects(database);
     this.bodies = new StandingBodies(database, now);
+    this.erased = new ErasedRuns(database);
   }
 
   /** Appends events as part of a step; publishing them after its commit does nothing more. */
@@ -90,6 +97,14 @@ export class LogTable {
     this.insert(
       tick,
       events.map((event) => {
+        if (this.erased.has(event.runId))
+          return {
+            ...erasedRecord(
+              encodeEventNow(event, () => ({ sha256: '', bytes: 0 })),
+              this.now(),
+            ),
+            id: event.id,
+          };
         // What is delivered from memory is handed on as it was appended.
         const parted = this.newest.has(event.topic) ? null : this.bodies.part(tick, event);
         if (parted) return { ...parted, id: event.id };
@@ -100,7 +115,7 @@ export class LogTable {
   }
 
   append(tick: Tick, record: RecordToAppend): void {
-    this.insert(tick, [record]);
+    this.insert(tick, [this.erased.has(record.headers['ce_runid'] ?? '') ? erasedRecord(record, this.now()) : record]);
   }
 
   /** Positions are assigned here, each once, so that a repeated write uses the same ones. */
@@ -139,6 +154,30 @@ export class LogTable {
         (this.waitsForCommit(topic) ? tick.afterCommit : tick.afterWrite)(() => this.wake(topic));
       }
     }
+  }
+
+  /** Erases the records of a run and of its child runs, and those that still come. */
+  async erase(runId: string): Promise<void> {
+    const isOf = (id: string): boolean => id === runId || rootOf(id) === runId;
+    const found = await this.database.write((tick) => {
+      this.erased.add(tick, runId, this.now());
+      return recordsOfRun(tick, runId, isOf);
+    });
+    for (let from = 0; from < found.seqs.length; from += erasedAtOnce)
+      await this.database.write((tick) => {
+        for (const seq of found.seqs.slice(from, from + erasedAtOnce)) this.eraseOne(tick, seq);
+      });
+    await this.database.write((tick) => {
+      deleteBodies(tick, found);
+      tick.afterWrite(() => this.bodies.forget());
+    });
+  }
+
+  private eraseOne(tick: Tick, seq: number): void {
+    const row = tick.sql.get<LogRow>('SELECT * FROM log WHERE seq = ?', seq);
+    if (!row) return;
+    const erased = writeErased(tick, this.recordOf(row), row.event_id, this.now());
+    tick.afterWrite(() => this.newest.get(row.topic)?.replace(erased));
   }
 
   /** Records of the topic after a position, oldest first. */

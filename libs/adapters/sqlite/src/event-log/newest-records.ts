@@ -20,6 +20,12 @@ export class NewestRecords {
     while (this.records.length > mostKept) this.from = this.records.shift()!.seq;
   }
 
+  /** Puts a record in the place of the one at its position. */
+  replace(record: LoggedRecord): void {
+    const at = this.records.findIndex(({ seq }) => seq === record.seq);
+    if (at >= 0) this.records[at] = record;
+  }
+
   /** Records after `after`, up to `upTo`; null where not all of them are kept. */
   behind(after: number, upTo: number, limit: number): readonly LoggedRecord[] | null {
     if (after < this.from) return null;

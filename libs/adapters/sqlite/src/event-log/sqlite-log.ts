@@ -111,6 +111,13 @@ export class SqliteLog implements EventLog {
     return consumption;
   }
 
+  async erase(runId: string): Promise<'gone'> {
+    const { store, table } = this.parts;
+    await logFailures(table.erase(runId));
+    await store.scrub();
+    return 'gone';
+  }
+
   async lag(group: string): Promise<readonly Lag[]> {
     const rows = this.parts.store.read((sql) =>
       sql.all<{ topic: string; records: number }>(

@@ -45,6 +45,11 @@ export class StandingBodies {
     if (typeof data === 'object' && data !== null) this.places.set(data, [topic, id]);
   }
 
+  /** Forgets which texts stand, after some were deleted. */
+  forget(): void {
+    this.texts.forget();
+  }
+
   /**
    * The record of a step without its input, or of a call without its system prompt; null for other events, and where neither stands
    * anywhere else.

@@ -36,6 +36,10 @@ export class StandingTexts {
     return sha256;
   }
 
+  forget(): void {
+    this.seen.forgetAll();
+  }
+
   /** The text as JSON; null where it has expired. */
   of(sha256: string): Buffer | null {
     const row = this.database.read((sql) => sql.get<{ body: unknown }>('SELECT body FROM blob WHERE sha256 = ?', sha256));

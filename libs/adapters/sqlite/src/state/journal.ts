@@ -1,5 +1,6 @@
 import type { Begun, CallOutcome, Journal, JournalCall, Paid, RecordedCall } from '@conclave/ports';
 import type { Store } from '../database/database.js';
+import type { ErasedRuns } from '../event-log/erased-runs.js';
 import type { ProcessLeases } from './leases.js';
 import type { JournalOutcomes } from './journal-outcomes.js';
 import type { JournalSteps } from './journal-steps.js';
@@ -17,6 +18,7 @@ export class SqliteJournal implements Journal {
     private readonly outcomes: JournalOutcomes,
     private readonly accounts: Accounts,
     private readonly leases: ProcessLeases,
+    private readonly erased: ErasedRuns,
     private readonly now: () => number,
   ) {}
 
@@ -53,6 +55,7 @@ export class SqliteJournal implements Journal {
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'> {
     return this.database.order((tick) => {
       if (paid) this.accounts.add(tick, { ...call, ...paid });
+      if (this.erased.has(call.runId)) return 'stored';
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
       if (row?.attempt !== call.attempt) return 'refused';

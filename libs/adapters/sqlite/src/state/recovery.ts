@@ -2,6 +2,7 @@ import { isTerminal } from '@conclave/contracts';
 import {
   acceptedStatus,
   type Above,
+  type ErasedRun,
   type PaidCall,
   type Recovery,
   type RestoredCall,
@@ -10,6 +11,8 @@ import {
   type StoreTtl,
 } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
+import type { ErasedRuns } from '../event-log/erased-runs.js';
+import { eraseRun } from './erase-run.js';
 import { writeMark } from './identity.js';
 import type { ProcessLeases } from './leases.js';
 import type { SqliteTimers } from './timers.js';
@@ -17,6 +20,7 @@ import { addPaid } from './usage-ledger.js';
 
 export interface RecoveryParts {
   readonly database: Store;
+  readonly erased: ErasedRuns;
   readonly leases: ProcessLeases;
   readonly timers: SqliteTimers;
   /** Drops a run from memory, so that it is read again. */
@@ -44,6 +48,7 @@ export class SqliteRecovery implements Recovery {
     const { runId } = restored;
     return this.parts.database.write((tick) => {
       const { sql } = tick;
+      if (this.parts.erased.has(runId)) return 'kept';
       tick.afterCommit(() => this.parts.forget(runId));
       this.addHeader(tick, restored);
       const held = sql.get<{ version: number }>('SELECT version FROM run WHERE run_id = ?', runId);
@@ -58,6 +63,7 @@ export class SqliteRecovery implements Recovery {
 
   calls(runId: string, calls: readonly RestoredCall[]): Promise<number> {
     return this.parts.database.write(({ sql, afterCommit }) => {
+      if (this.parts.erased.has(runId)) return 0;
       afterCommit(() => this.parts.forget(runId));
       let written = 0;
       for (const { step, attempt, outcome } of calls)
@@ -85,6 +91,14 @@ export class SqliteRecovery implements Recovery {
     await this.parts.database.write(({ sql }) =>
       sql.run('INSERT INTO blob (sha256, body, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', sha256, Buffer.alloc(0), this.parts.now()),
     );
+  }
+
+  erased(run: ErasedRun): Promise<void> {
+    const { database, erased, forget } = this.parts;
+    return database.write((tick) => {
+      eraseRun(tick, erased, run);
+      tick.afterCommit(() => forget(run.runId));
+    });
   }
 
   end(mark: StoreMark): Promise<void> {

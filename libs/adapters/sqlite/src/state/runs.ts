@@ -5,6 +5,7 @@ import {
   type Accepted,
   type Blobs,
   type Committed,
+  type ErasedRun,
   type Runs,
   type RunSummary,
   type Step,
@@ -16,6 +17,7 @@ import type { Store, Tick } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import type { SqliteRunStream } from '../run-stream.js';
 import type { CancelFlags } from './cancel-flags.js';
+import { eraseRun } from './erase-run.js';
 import type { SqliteClients } from './clients.js';
 import type { ProcessHints } from './hints.js';
 import type { KeptRuns, StoredOutput } from './kept-runs.js';
@@ -40,6 +42,8 @@ export interface RunsParts {
   readonly hints: ProcessHints;
   readonly clients: SqliteClients;
   readonly now: () => number;
+  /** Drops a run from memory, so that it is read again. */
+  readonly forget: (runId: string) => void;
   /** Milliseconds a retry mapping is valid. */
   readonly retryKeyMs: number;
 }
@@ -51,9 +55,10 @@ export class SqliteRuns implements Runs {
   constructor(private readonly parts: RunsParts) {}
 
   accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
-    const { database, now, retryKeyMs } = this.parts;
+    const { database, log, now, retryKeyMs } = this.parts;
     return database.write((tick): Accepted => {
       const { sql } = tick;
+      if (log.erased.has(header.runId)) return { kind: 'erased' };
       const known =
         sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND (header IS NOT NULL OR terminal = 1)', header.runId) !== undefined;
       const { open } = sql.get<{ open: number }>(countOpen)!;
@@ -101,9 +106,10 @@ export class SqliteRuns implements Runs {
 
   /** With one writer there are no version conflicts: the step runs inside the write. */
   async commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
-    const { database, runs, now } = this.parts;
+    const { database, log, runs, now } = this.parts;
     const { runId } = event;
     const committed = await database.order((tick): Committed<S> | 'repeated' => {
+      if (log.erased.has(runId)) return { outputs: [], repeated: false, state: null };
       const run = runs.of(runId);
       if (run.applied.has(event.id)) return 'repeated';
       const at = now();
@@ -148,7 +154,30 @@ export class SqliteRuns implements Runs {
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {
     const { version, state, status, terminal } = await this.parts.runs.read(runId);
-    return version > 0 ? { version, state: state as S, status, terminal } : null;
+    return state !== null ? { version, state: state as S, status, terminal } : null;
+  }
+
+  async erase({ runId, ...run }: Omit<ErasedRun, 'erasedAt'>): Promise<'erased' | 'open'> {
+    const { database, log, now, forget } = this.parts;
+    return database.write((tick) => {
+      const { sql } = tick;
+      if (sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND terminal = 0', runId)) return 'open';
+      if (this.tombstone(runId) === null) eraseRun(tick, log.erased, { runId, ...run, erasedAt: now() });
+      tick.afterWrite(() => forget(runId));
+      return 'erased';
+    });
+  }
+
+  async erased(runId: string): Promise<ErasedRun | null> {
+    const text = this.tombstone(runId);
+    return text === null ? null : (JSON.parse(text) as ErasedRun);
+  }
+
+  private tombstone(runId: string): string | null {
+    return (
+      this.parts.database.read((sql) => sql.get<{ tombstone: string | null }>('SELECT tombstone FROM erased_run WHERE run_id = ?', runId))
+        ?.tombstone ?? null
+    );
   }
 
   async list({
@@ -163,7 +192,7 @@ export class SqliteRuns implements Runs {
     await this.parts.database.committed();
     const rows = this.parts.database.read((sql) =>
       sql.all<RunRow>(
-        "SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND instr(run_id, '~') = 0 AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?",
+        "SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND header IS NOT NULL AND instr(run_id, '~') = 0 AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?",
         tenant,
         before ?? Number.MAX_SAFE_INTEGER,
         limit,

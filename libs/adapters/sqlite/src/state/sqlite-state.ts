@@ -129,9 +129,10 @@ export class SqliteState implements StateStore {
     this.runs = new SqliteRuns({
       ...{ database, log, stream: this.stream, timers, hints, clients, now },
       ...{ runs: shared.runs, flags: shared.flags, blobs: new SqliteBlobs(database, now) },
+      forget: (runId) => shared.forget(runId),
       retryKeyMs: ttl.retryKeyMs,
     });
-    this.journal = new SqliteJournal(database, shared.steps, shared.outcomes, shared.accounts, leases, now);
+    this.journal = new SqliteJournal(database, shared.steps, shared.outcomes, shared.accounts, leases, log.erased, now);
     this.timers = timers;
     this.leases = leases;
     this.hints = hints;
@@ -143,7 +144,7 @@ export class SqliteState implements StateStore {
     this.usage = new SqliteUsageLedger(database);
     this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
-    this.recovery = new SqliteRecovery({ database, leases, timers, forget: (runId) => shared.forget(runId), now, ttl });
+    this.recovery = new SqliteRecovery({ database, erased: log.erased, leases, timers, forget: (runId) => shared.forget(runId), now, ttl });
   }
 
   durable(): Promise<void> {

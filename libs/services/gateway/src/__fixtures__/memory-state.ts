@@ -4,6 +4,7 @@ import {
   planAppend,
   type Acceptance,
   type Accepted,
+  type ErasedRun,
   type RunStream,
   type RunSummary,
   type StateStore,
@@ -34,6 +35,7 @@ export class MemoryStores {
   readonly retries = new Map<string, string>();
   readonly stored = new Map<string, StoredRun<FakeRun>>();
   readonly flagged = new Set<string>();
+  readonly tombstones = new Map<string, ErasedRun>();
   readonly attached = new Map<string, Set<string>>();
   readonly streams = new Map<string, StreamEntry[]>();
   /** Reads of run streams, by run. */
@@ -61,6 +63,14 @@ export class MemoryStores {
     runs: {
       accept: (request) => this.guarded(() => this.accept(request)),
       findRetry: (key) => this.guarded(() => this.retries.get(key) ?? null),
+      erase: ({ runId, ...run }) =>
+        this.guarded(() => {
+          if (this.headers.has(runId) && !this.stored.get(runId)?.terminal) return 'open';
+          if (!this.tombstones.has(runId)) this.tombstones.set(runId, { runId, ...run, erasedAt: Date.now() });
+          for (const ofRun of [this.headers, this.stored, this.streams]) ofRun.delete(runId);
+          return 'erased';
+        }),
+      erased: (runId) => this.guarded(() => this.tombstones.get(runId) ?? null),
       header: (runId) => this.guarded(() => this.headers.get(runId) ?? null),
       unpublished: unused('unpublished'),
       commit: unused('commit'),
@@ -201,6 +211,7 @@ export class MemoryStores {
   }
 
   private accept({ header, retryKey, openLimit }: Acceptance): Accepted {
+    if (this.tombstones.has(header.runId)) return { kind: 'erased' };
     const known = this.headers.has(header.runId);
     if (!known && this.open() >= openLimit) return { kind: 'overloaded', open: this.open() };
     if (!known) this.headers.set(header.runId, header);

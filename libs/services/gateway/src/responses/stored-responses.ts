@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Failure, type ResponseInputItem, ResponseItem, ResponseStatus, ResponseUsage } from '@conclave/contracts';
 import { isJsonObject, STATE, type StateStore } from '@conclave/ports';
+import { runTag } from '@conclave/strategies';
 import * as z from 'zod';
 import type { ResponseEnd, ResponseHead } from './response-object.js';
 import type { Loose } from './responses-request.js';
@@ -38,7 +39,13 @@ export class StoredResponses {
   /** Durable when it resolves. Throws STORE_*. */
   async keep(tenant: string, { input, messages, ...rest }: StoredResponse): Promise<void> {
     const value = { ...rest, input: newest(input), messages: newest(messages.map(withoutFiles)) };
-    await this.state.caches.write({ tenant, key: keyOf(rest.head.id), value, ttlMs: keptMs, tags: [] });
+    await this.state.caches.write({
+      tenant,
+      key: keyOf(rest.head.id),
+      value,
+      ttlMs: keptMs,
+      tags: rest.runId === null ? [] : [runTag(rest.runId)],
+    });
     await this.state.durable();
   }
 

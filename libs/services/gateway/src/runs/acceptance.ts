@@ -138,7 +138,7 @@ export class Acceptance {
   ) {}
 
   /**
-   * Accepts the question or the fork, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
+   * Accepts the question or the fork, or finds the run it repeats. Throws NOT_READY, RUN_ERASED, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
    * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING, for a webhook WEBHOOK_UNKNOWN, WEBHOOK_REFUSED; nothing is accepted then.
    * A client that leaves after `known` was called is reported.
    */
@@ -209,6 +209,7 @@ export class Acceptance {
     const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
     const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: requestedAt, traceparent }, data);
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
+    if (outcome.kind === 'erased') throw erasedBefore();
     if (outcome.kind === 'overloaded') {
       this.note('refused', runId, { code: 'OVERLOADED' });
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
@@ -260,6 +261,11 @@ export class Acceptance {
     const runId = await this.state.runs.findRetry(retryKey);
     if (runId === null) return null;
     const header = await this.state.runs.header(runId);
+    const erased = header ? null : await this.state.runs.erased(runId);
+    if (erased && erased.tenant === caller.tenant) {
+      if (repeat.idempotent || (await this.state.now()) - erased.requestedAt <= retryWindowMs) throw erasedBefore();
+      return 'over';
+    }
     if (!header || header.data.caller.tenant !== caller.tenant) return null;
     const { requestedAt } = header.data;
     let stored = await this.state.runs.read(runId);
@@ -276,6 +282,9 @@ export class Acceptance {
     this.options.probe?.note({ actor: 'gateway', op: 'run', phase, id: runId, data });
   }
 }
+
+const erasedBefore = (): Failure =>
+  new Failure('RUN_ERASED', 'This request repeats one whose run was deleted. Send it with another Idempotency-Key to ask again.');
 
 const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (cached ? cacheHeader(cached) : undefined);
 

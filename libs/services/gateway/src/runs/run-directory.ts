@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure, isTerminal, noUsage, type PlanRequested, RunId, type RunView } from '@conclave/contracts';
-import { STATE, type StateStore } from '@conclave/ports';
+import { type ErasedRun, STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { StreamHub } from '../stream/stream-hub.js';
 
@@ -16,14 +16,21 @@ export class RunDirectory {
     @Inject(StreamHub) private readonly hub: StreamHub,
   ) {}
 
-  /** The header of a run of the caller's tenant. Throws RUN_NOT_FOUND, also for a run of another tenant. */
+  /** The header of a run of the caller's tenant. Throws RUN_NOT_FOUND, also for a run of another tenant, RUN_ERASED. */
   async header(id: string, caller: Caller): Promise<PlanRequested> {
     const header = RunId.safeParse(id).success ? await this.state.runs.header(id) : null;
+    if (!header && (await this.erased(id, caller))) throw new Failure('RUN_ERASED');
     if (!header || header.data.caller.tenant !== caller.tenant) throw new Failure('RUN_NOT_FOUND');
     return header;
   }
 
-  /** Waits up to one second for the record of a run that a cache has answered, then shows it as it is. Throws RUN_NOT_FOUND. */
+  /** The tombstone of a run of the caller's tenant that was erased; null for every other run. */
+  async erased(id: string, { tenant }: Caller): Promise<ErasedRun | null> {
+    const erased = RunId.safeParse(id).success ? await this.state.runs.erased(id) : null;
+    return erased?.tenant === tenant ? erased : null;
+  }
+
+  /** Waits up to one second for the record of a run that a cache has answered, then shows it as it is. Throws RUN_NOT_FOUND, RUN_ERASED. */
   async view(id: string, caller: Caller): Promise<RunView> {
     const header = await this.header(id, caller);
     let stored = await this.state.runs.read(id);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
   type Caller,
   type CommandAccepted,
@@ -8,6 +8,7 @@ import {
   Failure,
   ForkRequest,
   type RunAccepted,
+  type RunErasedView,
   type RunList,
 } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
@@ -24,6 +25,7 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOption
 import { Skills } from '../skills/skills.js';
 import { Acceptance, type AcceptedRun, checkedFork, checkedRequest } from './acceptance.js';
 import { Commands, commandOf } from './commands.js';
+import { Erasure } from './erasure.js';
 import { Forks } from './forks.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEvents } from './run-events.js';
@@ -44,6 +46,7 @@ export class RunsController {
     @Inject(RunEvents) private readonly events: RunEvents,
     @Inject(Skills) private readonly skills: Skills,
     @Inject(Forks) private readonly forks: Forks,
+    @Inject(Erasure) private readonly erasure: Erasure,
   ) {}
 
   @Post()
@@ -114,6 +117,11 @@ export class RunsController {
     const caller = await this.callers.identify(request);
     const view = await this.runs.view(id, caller);
     response.setHeader('x-run-id', view.id).json(view);
+  }
+
+  @Delete(':id')
+  async erase(@Req() request: Request, @Param('id') id: string): Promise<RunErasedView> {
+    return this.erasure.erase(id, await this.callers.identify(request));
   }
 
   @Get(':id/events')

@@ -3,6 +3,7 @@ import {
   answersPurpose,
   collectionOf,
   factsPurpose,
+  forgetRun,
   type CacheWrite,
   type Embedder,
   type StateStore,
@@ -116,15 +117,8 @@ export class KeptAnswers {
     await vectors.upsert(scope, records);
   }
 
-  /** Removes from the collections of every embedder: the run may have been learned before the embedder changed. */
   private async removeVectors(tenant: string, runId: string): Promise<void> {
-    if (!this.sources) return;
-    const { vectors } = this.sources;
-    for (const { name } of await vectors.list(tenant)) {
-      const scope = { tenant, collection: name };
-      if (name.startsWith(`${answersPurpose}@`)) await vectors.delete(scope, { ids: [runId] });
-      if (name.startsWith(`${factsPurpose}@`)) await vectors.delete(scope, { where: { run: runId } });
-    }
+    if (this.sources) await forgetRun(this.sources.vectors, tenant, runId);
   }
 
   /** Vectors do not expire by themselves: removes those of expired answers once a day. */

@@ -1,5 +1,5 @@
 import type { RunCompleted } from '@conclave/contracts';
-import { collectionOf, resultsPurpose, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
+import { collectionOf, forgetRun, resultsPurpose, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
 import { keptMs, runTag } from '@conclave/strategies';
 
 /** Stores the results of runs and of their steps for later runs to recall. Every write is idempotent by run and step. */
@@ -32,12 +32,6 @@ export class KeptResults {
       })),
     );
     // The ban may have come in the meantime.
-    if ((await this.state.caches.read(tenant, mark.key)) === null) await this.takeAway(tenant, runId);
-  }
-
-  /** Removes a run's results from the collections of every embedder. */
-  async takeAway(tenant: string, runId: string): Promise<void> {
-    for (const { name } of await this.vectors.list(tenant))
-      if (name.startsWith(`${resultsPurpose}@`)) await this.vectors.delete({ tenant, collection: name }, { where: { run: runId } });
+    if ((await this.state.caches.read(tenant, mark.key)) === null) await forgetRun(this.vectors, tenant, runId);
   }
 }

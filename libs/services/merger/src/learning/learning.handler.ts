@@ -93,10 +93,7 @@ export class LearningHandler {
     const updates = ratingUpdates(rating, makers?.models ?? []);
     if (updates.length > 0) await this.state.scores.add({ eventId, tenant, updates });
     if (rating > 2) return;
-    for (const runId of [about, ...(source === null ? [] : [source])]) {
-      await this.kept.takeAway(tenant, runId);
-      await this.results?.takeAway(tenant, runId);
-    }
+    for (const runId of [about, ...(source === null ? [] : [source])]) await this.kept.takeAway(tenant, runId);
     this.logger.info('A bad rating took an answer out of the caches.', { run: source ?? about });
   }
 

@@ -1,0 +1,28 @@
+import { rootOf } from '@conclave/contracts';
+import type { Store, Tick } from '../database/database.js';
+
+/** Runs that were erased, by their id: known to all users of a database, so that nothing that still comes for one is kept. */
+export class ErasedRuns {
+  private readonly known: Set<string>;
+
+  constructor(database: Store) {
+    this.known = new Set(database.read((sql) => sql.all<{ run_id: string }>('SELECT run_id FROM erased_run')).map(({ run_id }) => run_id));
+  }
+
+  /** Whether it, or the run that a client asked for, was erased. */
+  has(runId: string): boolean {
+    return this.known.size > 0 && (this.known.has(runId) || this.known.has(rootOf(runId)));
+  }
+
+  /** Adds a run as part of a write. `tombstone`: what is told of it later, where that is known. */
+  add({ sql, afterWrite }: Tick, runId: string, at: number, tombstone: string | null = null): void {
+    sql.run(
+      `INSERT INTO erased_run (run_id, at, tombstone) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET tombstone = coalesce(tombstone, excluded.tombstone)`,
+      runId,
+      at,
+      tombstone,
+    );
+    afterWrite(() => this.known.add(runId));
+  }
+}

@@ -1,0 +1,84 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Caller,
+  childRunId,
+  depthOf,
+  erasedId,
+  Failure,
+  ownEvent,
+  type PlanRequested,
+  RunErased,
+  type RunErasedView,
+  topicsFor,
+} from '@conclave/contracts';
+import { runCapability } from '@conclave/loop';
+import { type ErasedRun, EVENT_LOG, type EventLog, forgetRun, STATE, type StateStore } from '@conclave/ports';
+import { runTag } from '@conclave/strategies';
+import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import { RunDirectory } from './run-directory.js';
+
+/** The longest that a record of a run stays on the log. */
+const logMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
+
+/** Deletes ended runs for good. Every step may be repeated, so a deletion that failed half-way is completed by the next one. */
+@Injectable()
+export class Erasure {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(RunDirectory) private readonly runs: RunDirectory,
+  ) {}
+
+  /** Throws RUN_NOT_FOUND, RUN_NOT_ENDED, REQUEST_INVALID for a child run, and the failures of the stores: then repeat it. */
+  async erase(id: string, caller: Caller): Promise<RunErasedView> {
+    const { tenant, requestedAt, erasedAt } =
+      (await this.runs.erased(id, caller)) ?? (await this.ended(await this.runs.header(id, caller)));
+    // Before anything goes: a store that is rebuilt from the log meanwhile finds it.
+    await this.log.publish([
+      ownEvent(
+        RunErased,
+        { id: erasedId(id), runId: id, source: 'gateway', time: erasedAt },
+        { tenant, actor: caller.actor, requestedAt, erasedAt },
+      ),
+    ]);
+    await this.state.runs.erase({ runId: id, tenant, requestedAt });
+    await this.state.caches.removeTagged(tenant, runTag(id), logMs);
+    if (this.options.vectors) await forgetRun(this.options.vectors, tenant, id);
+    const log = await this.log.erase(id);
+    this.options.logger.info('run deleted', { run: id, actor: caller.actor, log });
+    return viewOf(id, log, erasedAt);
+  }
+
+  /** What is to be known of an ended run, whose child runs are erased already. */
+  private async ended({ runId, data }: PlanRequested): Promise<ErasedRun> {
+    if (depthOf(runId) > 0) throw new Failure('REQUEST_INVALID', 'A child run is deleted with the run that began it.', { param: 'id' });
+    const { requestedAt, caller } = data;
+    const { tenant } = caller;
+    const children = await this.childrenOf(runId);
+    // The innermost first: as long as a run is there, its child runs can be told.
+    for (const child of children.reverse())
+      if ((await this.state.runs.erase({ runId: child, tenant, requestedAt })) === 'open')
+        throw new Failure('RUN_NOT_ENDED', `Its child run ${child} has not ended yet. Try again in a moment.`);
+    return { runId, tenant, requestedAt, erasedAt: await this.state.now() };
+  }
+
+  /** Ids of all child runs of an ended run, outer ones first. Throws RUN_NOT_ENDED. */
+  private async childrenOf(runId: string): Promise<string[]> {
+    const stored = await this.state.runs.read(runId);
+    if (stored?.terminal !== true && depthOf(runId) === 0) throw new Failure('RUN_NOT_ENDED');
+    if (!stored) return [];
+    const tasks = this.options.describeRun(stored.state).rounds.flatMap((round) => round.tasks);
+    const children = tasks.filter(({ capability }) => capability === runCapability).map((task) => childRunId(task.id));
+    return [...children, ...(await Promise.all(children.map((child) => this.childrenOf(child)))).flat()];
+  }
+}
+
+function viewOf(id: string, log: RunErasedView['log'], erasedAt: number): RunErasedView {
+  const gone_by = log === 'gone' ? null : erasedAt + logMs;
+  const message =
+    gone_by === null
+      ? 'The run is gone: its question, its answer, its prompts and replies, and what was kept of them for later questions.'
+      : `The run, its answer and what was kept of them for later questions are gone. Its records on the event log cannot be removed one by one: they are gone when their retention ends, on ${new Date(gone_by).toISOString().slice(0, 10)}.`;
+  return { id, object: 'run', deleted: true, log, gone_by, message };
+}

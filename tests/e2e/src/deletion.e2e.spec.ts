@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RunErasedView } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { ask, CommitteeScript, expert, keptText, plainTemplate, System, testedMode, user } from '@conclave/test-support/system';
+
+const canary = 'xylophonequince';
+const deleted = async (system: System, id: string): Promise<{ readonly status: number; readonly body: RunErasedView }> => {
+  const response = await fetch(`${system.url()}/v1/runs/${id}`, { method: 'DELETE' });
+  return { status: response.status, body: (await response.json()) as RunErasedView };
+};
+
+describe('deleting a run', () => {
+  let system: System;
+  beforeAll(async () => {
+    const caches = { answer: true, semantic: true, plan: true, search: true };
+    system = await System.start({ configuration: { templates: { remembers: { ...plainTemplate, strategy: 'single-pass', caches } } } });
+  });
+  afterAll(() => system?.stop());
+
+  it('leaves no word of it in what the system keeps, as far as its reply says so, and others as they were', async () => {
+    const question = `Where does the ${canary} live?`;
+    const s = new CommitteeScript(system.models, question)
+      .plan([expert('x1', `Say where the ${canary} lives.`)], { times: Infinity })
+      .expertReply({ text: `The ${canary} lives here.\nCONFIDENCE: 0.9` }, undefined, Infinity);
+    const body = { model: 'remembers', messages: [{ role: 'system', content: `Speak of the ${canary}. `.repeat(20) }, ...user(question)] };
+    const first = await ask(system.url(), body);
+    expect(first.status).toBe(200);
+    const id = first.headers.get('x-run-id')!;
+    // Learning from the run has ended where its answer is served again.
+    const runs = [id];
+    await until(
+      'the answer in the cache',
+      async () => {
+        const { headers } = await ask(system.url(), body);
+        runs.push(headers.get('x-run-id')!);
+        return headers.get('x-conclave-cache') === 'exact';
+      },
+      { timeoutMs: 30_000, everyMs: 100 },
+    );
+    expect(await keptText(system)).toContain(canary);
+    for (const run of runs) {
+      const { status, body: said } = await until('the end of the run', async () => {
+        const reply = await deleted(system, run);
+        return reply.status !== 409 && reply;
+      });
+      expect([status, said.log]).toEqual([200, testedMode() === 'embedded' ? 'gone' : 'kept']);
+    }
+    expect((await fetch(`${system.url()}/v1/runs/${id}`)).status).toBe(410);
+    if (testedMode() === 'embedded') expect(await keptText(system)).not.toContain(canary);
+    const calls = s.calls().length;
+    const again = await ask(system.url(), body);
+    expect([again.status, again.headers.get('x-conclave-cache')]).toEqual([200, null]);
+    expect(s.calls().length).toBeGreaterThan(calls);
+  });
+});

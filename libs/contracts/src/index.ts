@@ -1,4 +1,7 @@
 export {
+  type AliasTarget,
+  choiceOf,
+  type ModelChoice,
   shippedStrategies,
   CapabilityPolicies,
   CapabilityPolicy,

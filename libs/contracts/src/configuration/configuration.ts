@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AliasTarget } from './aliases.js';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';
@@ -151,7 +152,10 @@ export const Configuration = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('modules with strategies and capabilities of your own, relative to this file; every process of the system loads them'),
-  aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
+  aliases: z
+    .record(AliasName, AliasTarget)
+    .default({})
+    .describe('other name -> template or model@provider, or several models of which one answers'),
   keys: z
     .record(ProviderName, ClientKeySettings)
     .default({})

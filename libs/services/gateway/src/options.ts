@@ -1,4 +1,4 @@
-import type { CallRecorded, Caller, KeyLimits, KeyRole, RunView, Template } from '@conclave/contracts';
+import type { CallRecorded, Caller, KeyLimits, KeyRole, ModelChoice, RunView, Template } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
 import type { Logger, Probe } from '@conclave/platform';
 import type {
@@ -15,10 +15,13 @@ import type {
   WebhookSender,
 } from '@conclave/ports';
 
-/** What the name in `model` stands for; aliases are applied already. */
 export type CacheName = 'exact' | 'semantic' | 'plan';
 
-export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
+/** What the name in `model` stands for; aliases are applied already. */
+export type Resolved =
+  | { readonly kind: 'template'; readonly template: Template }
+  | { readonly kind: 'model'; readonly ref: string }
+  | ({ readonly kind: 'models' } & ModelChoice);
 
 export interface DescribedModel {
   readonly id: string;
@@ -35,8 +38,8 @@ export interface DescribedModel {
 export interface TemplateSource {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
-  /** `model@provider` of a name that may stand for an embedding model; null for an unknown provider. */
-  resolveEmbedding?(modelName: string): string | null;
+  /** `model@provider` of a name that may stand for an embedding model, or several; null where no provider is known. */
+  resolveEmbedding?(modelName: string): string | ModelChoice | null;
   /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
   upToDate?(): Promise<void>;
   /** Reads the templates anew, with the settings as they are now. */

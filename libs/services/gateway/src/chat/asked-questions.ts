@@ -58,7 +58,7 @@ export class AskedQuestions {
     try {
       const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
       const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
-      if (resolved.kind === 'model')
+      if (resolved.kind !== 'template')
         throw new Failure('REQUEST_INVALID', 'Only a template answers in the background: a single model is asked while its client waits.', {
           param: 'model',
         });
@@ -77,9 +77,9 @@ export class AskedQuestions {
     const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body);
     const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
     const { maxMessages } = this.limits;
-    if (resolved.kind === 'model') {
+    if (resolved.kind !== 'template') {
       const passed = readPassedRequest(body, request.headers, maxMessages);
-      return this.direct.answer(response, passed, resolved.ref, { caller, shape });
+      return this.direct.answer(response, passed, resolved.kind === 'model' ? resolved.ref : resolved, { caller, shape });
     }
     const { template } = resolved;
     if (template.client_tools && offersTools(body)) {

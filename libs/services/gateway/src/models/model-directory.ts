@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
-import { Failure, type ModelObject, type Template } from '@conclave/contracts';
+import { Failure, type ModelChoice, type ModelObject, type Template } from '@conclave/contracts';
 import type { Embedder, ModelInfo } from '@conclave/ports';
 import { knownStrategy } from '@conclave/strategies';
 import type { MayAsk } from '../http/caller.js';
@@ -35,7 +35,7 @@ export class ModelDirectory {
   async resolve(name: string, tenant: string, raw: Buffer, mayAsk: MayAsk): Promise<Resolved> {
     await this.options.catalogue.upToDate?.();
     const resolved = await this.named(name, mayAsk);
-    if (resolved.kind === 'model') return resolved;
+    if (resolved.kind !== 'template') return resolved;
     return { ...resolved, template: await this.collections.offeredBy(this.armOf(resolved.template, raw), tenant) };
   }
 
@@ -81,8 +81,11 @@ export class ModelDirectory {
 
   /** A caller may ask what its key names, under any alias. */
   private async allowed(name: string, resolved: Resolved, mayAsk: MayAsk): Promise<Resolved> {
-    const id = resolved.kind === 'template' ? resolved.template.id : resolved.ref;
-    if (mayAsk === null || mayAsk.includes(name) || mayAsk.includes(id)) return resolved;
+    if (mayAsk === null || mayAsk.includes(name)) return resolved;
+    if (resolved.kind === 'models') {
+      const models = resolved.models.filter((ref) => mayAsk.includes(ref));
+      if (models.length > 0) return { ...resolved, models };
+    } else if (mayAsk.includes(resolved.kind === 'template' ? resolved.template.id : resolved.ref)) return resolved;
     throw await this.unknown(mayAsk);
   }
 
@@ -111,15 +114,29 @@ export class ModelDirectory {
   }
 
   /**
-   * What makes the vectors for this name: our own embedder, or a model as `model@provider`. Throws MODEL_NOT_FOUND with the ids of embedding
-   * models.
+   * What makes the vectors for this name: our own embedder, or one of these models. Throws MODEL_NOT_FOUND with the ids of embedding models,
+   * REQUEST_INVALID for models whose vectors cannot be compared.
    */
-  async embedder(name: string, mayAsk: MayAsk): Promise<Embedder | string> {
+  async embedder(name: string, mayAsk: MayAsk): Promise<Embedder | string | ModelChoice> {
     const { embedder, catalogue } = this.options;
     const isAllowed = (...ids: readonly string[]): boolean => mayAsk === null || ids.some((id) => mayAsk.includes(id));
     if (embedder && [ownEmbedding, embedder.id].includes(name) && isAllowed(ownEmbedding, embedder.id)) return embedder;
-    const ref = catalogue.resolveEmbedding?.(name) ?? null;
-    if (ref !== null && isAllowed(name, ref)) return ref;
+    const choice = catalogue.resolveEmbedding?.(name) ?? null;
+    if (typeof choice === 'string' && isAllowed(name, choice)) return choice;
+    const several =
+      typeof choice === 'object' && choice ? { ...choice, models: choice.models.filter((ref) => isAllowed(name, ref)) } : null;
+    if (several && several.models.length > 0) {
+      const { models } = several;
+      if (new Set(models.map(modelName)).size > 1)
+        throw new Failure(
+          'REQUEST_INVALID',
+          `${name} stands for several models (${models.join(', ')}), whose vectors differ. Name one of them.`,
+          {
+            param: 'model',
+          },
+        );
+      return several;
+    }
     const ids = (await this.embeddings(mayAsk)).map(({ id }) => id);
     throw new Failure(
       'MODEL_NOT_FOUND',
@@ -137,7 +154,7 @@ export class ModelDirectory {
     return objectOf({
       id,
       created: 0,
-      ownedBy: resolved.kind === 'template' ? 'conclave' : (resolved.ref.split('@').at(-1) ?? 'provider'),
+      ownedBy: resolved.kind === 'model' ? (resolved.ref.split('@').at(-1) ?? 'provider') : 'conclave',
     });
   }
 
@@ -155,6 +172,8 @@ export class ModelDirectory {
     return new Failure('MODEL_NOT_FOUND', said, { param: 'model' });
   }
 }
+
+const modelName = (ref: string): string => ref.slice(0, ref.lastIndexOf('@'));
 
 const listed = (models: readonly DescribedModel[], mayAsk: MayAsk): readonly ModelObject[] =>
   models.filter(({ id }) => mayAsk === null || mayAsk.includes(id)).map(objectOf);

@@ -51,6 +51,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     request_timeout_s: requestTimeoutS,
     max_open_runs: openRuns,
     heartbeat_s: heartbeat,
+    keep_alive_json: keepAliveJson,
     max_queue_wait_s: queueWait,
   } = loaded.configuration.gateway;
   const app = await createGatewayApp({
@@ -84,6 +85,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,
+      keepAliveJson,
     },
     keys: doors.keys,
     access: doors.access,

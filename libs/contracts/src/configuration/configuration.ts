@@ -73,6 +73,12 @@ const GatewaySettings = z.strictObject({
     .default(30)
     .describe('seconds for the head of a request and for its body; a body gets a second more for each 16 KB that have arrived'),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
+  keep_alive_json: z
+    .boolean()
+    .default(false)
+    .describe(
+      'whether an answer with `stream: false` that is awaited begins with white space, every ten seconds, for proxies that end silent connections; a failure after it resets the connection; requests may say otherwise',
+    ),
 });
 
 const TaskClassSettings = z.strictObject({

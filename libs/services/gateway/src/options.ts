@@ -130,6 +130,8 @@ export interface GatewayLimits {
   /** Milliseconds of silence before the first heartbeat of a stream, and before every later one. */
   readonly firstHeartbeatMs: number;
   readonly heartbeatMs: number;
+  /** Whether white space is sent while a JSON answer is awaited, unless its request says otherwise. */
+  readonly keepAliveJson: boolean;
   /** Milliseconds a client may leave written bytes unread before it is dropped. */
   readonly slowClientMs: number;
   /** Milliseconds between two polls of a run, in case hints are lost. */
@@ -169,6 +171,7 @@ export const defaultLimits: GatewayLimits = {
   directCalls: 64,
   firstHeartbeatMs: 10_000,
   heartbeatMs: 15_000,
+  keepAliveJson: false,
   slowClientMs: 30_000,
   pollMs: 1_000,
   publishMs: 2_000,

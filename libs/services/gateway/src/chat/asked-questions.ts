@@ -90,9 +90,15 @@ export class AskedQuestions {
     const question = withinReach(whole, template);
     const utility = readUtility(question, request.headers);
     if (utility) {
-      const { stream, includeUsage } = question;
+      const { stream, includeUsage, keepAlive } = question;
       const small = smallModel(template, await this.directory.models());
-      return this.direct.answer(response, { model, stream, includeUsage, body: utilityBody(body) }, small, { caller, shape }, utility);
+      return this.direct.answer(
+        response,
+        { model, stream, includeUsage, keepAlive, body: utilityBody(body) },
+        small,
+        { caller, shape },
+        utility,
+      );
     }
     const asked = { whole, template, caller, shape };
     const repeat = repeatOf(request, caller, 'chat', raw);

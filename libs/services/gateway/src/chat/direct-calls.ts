@@ -28,6 +28,7 @@ import type { Response } from 'express';
 import { RemoteImages } from '../attachments/remote-images.js';
 import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
+import { keepAlive, sendJson } from '../http/json-answer.js';
 import { type Candidate, ModelChoices, only } from '../models/model-choices.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
@@ -152,8 +153,7 @@ export class DirectCalls {
       stream.finish();
     } else {
       await this.kept(shape, frame, whole);
-      response.setHeader('x-conclave-cost', String(usage.cost));
-      response.status(200).json(shape.whole({ ...whole, id: frame.id, model: frame.model }, frame));
+      sendJson(response, shape.whole({ ...whole, id: frame.id, model: frame.model }, frame), { 'x-conclave-cost': String(usage.cost) });
     }
   }
 
@@ -183,6 +183,9 @@ export class DirectCalls {
       () => abort.abort(),
     );
     if (utility) response.setHeader('x-conclave-utility', String(models));
+    // Another model may still answer then, which the body will name.
+    const forgetModel = (): void => void (typeof models === 'string' || response.removeHeader('x-conclave-model'));
+    if (!question.stream && (question.keepAlive ?? this.limits.keepAliveJson)) keepAlive(response, this.limits, forgetModel);
     const purpose = utility ? 'utility' : 'direct';
     let deadline: number | undefined;
     const ask = async ({ ref, hasOther }: Candidate): Promise<void> => {
@@ -190,7 +193,7 @@ export class DirectCalls {
       const callId = deadline === undefined ? id : randomRunId();
       const request = { model: ref, body, purpose };
       const shown = typeof models === 'string' ? frame : { ...frame, model: ref };
-      response.setHeader('x-conclave-model', ref);
+      if (!response.headersSent) response.setHeader('x-conclave-model', ref);
       // While another model may answer, the head waits as long as it can: after it, no other model is asked.
       const headMs = hasOther ? this.limits.firstHeartbeatMs : this.limits.directHeadMs;
       const stream = question.stream
@@ -222,8 +225,8 @@ export class DirectCalls {
           ? new Failure('SHUTTING_DOWN', 'The call to the model was interrupted. Send the request again.')
           : asFailure(error);
       if (now.stream?.opened) now.stream.fail(shown);
-      else if (!response.headersSent && !response.destroyed) {
-        response.removeHeader('x-conclave-model');
+      else if (!response.destroyed) {
+        if (!response.headersSent) response.removeHeader('x-conclave-model');
         sendFailure(response, shown, this.limits.retryAfterS);
       }
     }

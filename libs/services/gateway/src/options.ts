@@ -34,6 +34,28 @@ export interface DescribedModel {
   readonly kind?: 'embedding';
 }
 
+/** A passage of a document that a query finds. */
+export interface FoundPassage {
+  readonly document: string;
+  readonly title: string;
+  /** Headings above it; empty without any. */
+  readonly section: string;
+  readonly text: string;
+  /** Cosine distance to the query; null if only full text found it. */
+  readonly distance: number | null;
+}
+/** Searches a collection as a run does. Throws VECTORS_UNAVAILABLE and what the embedder throws. */
+export type PassageSearch = (
+  wanted: {
+    readonly tenant: string;
+    readonly collection: string;
+    readonly query: string;
+    readonly limit: number;
+    readonly filters: Readonly<Record<string, string>>;
+  },
+  signal: AbortSignal,
+) => Promise<{ readonly passages: readonly FoundPassage[]; readonly unknownKeys: readonly string[] }>;
+
 /** Templates, aliases and models by the names clients use. */
 export interface TemplateSource {
   templates(): readonly Template[];
@@ -201,6 +223,8 @@ export interface GatewayOptions {
   readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
+  /** Absent: queries cannot be tried. */
+  readonly passages?: PassageSearch;
   /** Absent: the operator configured none. */
   readonly webhooks?: {
     /** Webhook -> tenants that may use it; null = all. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A native part, and what the threads import that read documents. */
-export const imported = ['libsql', '@mozilla/readability', 'htmlparser2', 'linkedom', 'unpdf'];
+export const imported = ['libsql', '@mozilla/readability', 'fflate', 'htmlparser2', 'linkedom', 'saxes', 'unpdf'];
 
 /** The folder of a package as Node finds it from another folder; null for an optional one that is not installed. */
 function folderOf(name, from) {

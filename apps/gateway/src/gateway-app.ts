@@ -3,7 +3,8 @@ import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls';
-import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
+import { searchCollections } from '@conclave/service-experts';
+import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type PassageSearch } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import type { Doors } from './doors.js';
@@ -54,6 +55,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     heartbeat_s: heartbeat,
     max_issued_keys: maxIssuedKeys,
     keys_without_store_s: keysWithoutStoreS,
+    keep_alive_json: keepAliveJson,
     max_queue_wait_s: queueWait,
   } = loaded.configuration.gateway;
   const app = await createGatewayApp({
@@ -72,6 +74,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     },
     vectors: ports.vectors ?? null,
     embedder: ports.embedder ?? null,
+    ...passagesOf(ports),
     graph: ports.graph,
     skillFolder: loaded.configuration.skills ?? null,
     topics: topicsOf(loaded).map(({ name }) => name),
@@ -90,6 +93,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,
+      keepAliveJson,
     },
     keys: doors.keys,
     access: doors.access,
@@ -105,4 +109,15 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
   });
   if (probe.requests) app.use(probe.requests(ports.stream));
   return app;
+}
+
+/** The search of the workers, for queries that are tried. */
+function passagesOf({ vectors, embedder }: Pick<OpenedPorts, 'vectors' | 'embedder'>): { readonly passages?: PassageSearch } {
+  if (!vectors || !embedder) return {};
+  return {
+    passages: async ({ tenant, collection, ...wanted }, signal) => {
+      const { chunks, unknownKeys } = await searchCollections(vectors, embedder, tenant, { ...wanted, collections: [collection] }, signal);
+      return { passages: chunks, unknownKeys };
+    },
+  };
 }

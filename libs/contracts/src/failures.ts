@@ -115,7 +115,7 @@ const rows = {
   PAGE_UNAVAILABLE:            [502, 'upstream_error',         'provider_page',           yes, no,  no,  'The server of this page did not return it.'],
   PAGE_UNREADABLE:             [502, 'upstream_error',         'provider_page',           no,  no,  no,  'No text could be read from this page.'],
   PAGE_TOO_LARGE:              [502, 'upstream_error',         'provider_page',           no,  no,  no,  'The page is larger than the limit.'],
-  DOCUMENT_UNSUPPORTED:        [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'Documents of this media type cannot be read. Send text, Markdown, HTML or PDF.'],
+  DOCUMENT_UNSUPPORTED:        [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'Documents of this media type cannot be read. Send text, Markdown, HTML, PDF, DOCX, XLSX or PPTX.'],
   DOCUMENT_TOO_LARGE:          [413, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The document is larger than the limit. Split it.'],
   DOCUMENT_UNREADABLE:         [422, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'No text could be read from this document.'],
   MATH_INPUT_INVALID:          [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The mathematics cannot be read. Write it as in `3*x^2 + sqrt(2)`, with an operation such as solve, integrate or simplify.'],
@@ -129,7 +129,7 @@ const rows = {
   // Changes by users while the system runs: ratings, collections, prompts, skills.
   FEEDBACK_GIVEN:              [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This answer already has another rating or correction, which cannot be changed.'],
   ANSWER_NOT_THERE:            [409, 'invalid_request_error',  'caller_invalid',          yes, no,  no,  'The run has not ended, so there is no answer to rate yet. Send the rating after its end.'],
-  ATTACHMENT_UNSUPPORTED:      [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'A template does not read this kind of content. Send text, images (PNG, JPEG, WebP, GIF) and files (text, Markdown, HTML, CSV, JSON, PDF), or ask a model (`model@provider`) that takes it.'],
+  ATTACHMENT_UNSUPPORTED:      [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'A template does not read this kind of content. Send text, images (PNG, JPEG, WebP, GIF) and files (text, Markdown, HTML, CSV, JSON, PDF, DOCX, XLSX, PPTX), or ask a model (`model@provider`) that takes it.'],
   ATTACHMENT_INVALID:          [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This image or file cannot be read. Correct the named part and send it again.'],
   ATTACHMENTS_TOO_LARGE:       [413, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The images and files exceed the limits of this gateway. Send smaller or fewer ones, or raise `gateway.max_attachments` and `gateway.max_attachment_bytes`.'],
   ATTACHMENT_MISSING:          [500, 'server_error',           'own_unavailable',         no,  no,  no,  'An image or file of the question is no longer stored. Send the question again with it.'],

@@ -1,4 +1,7 @@
 export {
+  type AliasTarget,
+  choiceOf,
+  type ModelChoice,
   shippedStrategies,
   CapabilityPolicies,
   CapabilityPolicy,
@@ -82,6 +85,7 @@ export {
   ChatMessage,
   ChatUsage,
   CollectionList,
+  CollectionQuery,
   CollectionRequest,
   CollectionView,
   CommandAccepted,
@@ -101,6 +105,7 @@ export {
   Deleted,
   DiscardRequest,
   DocumentList,
+  PassageList,
   DocumentMetadata,
   DocumentName,
   DocumentRequest,

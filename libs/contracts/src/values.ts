@@ -28,6 +28,7 @@ export const Source = z.object({
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
   document: z.string().optional().describe('uploaded document it stands in, as `<collection>/<id>`'),
+  section: z.string().optional().describe('headings above it in its document: chapter, slide, or sheet and rows'),
   n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
   insight: z
     .object({ id: z.string(), runs: z.array(z.string()).describe('runs it was learned from') })

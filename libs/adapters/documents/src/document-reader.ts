@@ -6,14 +6,14 @@ import { ReadingThreads, type ReadingThreadsOptions } from './reading-threads.js
 export interface DocumentReaderOptions extends ReadingThreadsOptions {
   /** Largest document, bytes. */
   readonly maxBytes?: number;
-  /** Most pages of a PDF. */
+  /** Most pages of a PDF, slides or sheets. */
   readonly maxPages?: number;
   /** Longest text of a document, characters. */
   readonly maxCharacters?: number;
 }
 
 /**
- * Reads text, Markdown, HTML and PDF. Each document is read in a thread that ends when it takes longer than `timeoutMs` (20 s unless
+ * Reads text, Markdown, HTML, PDF, DOCX, XLSX and PPTX. Each document is read in a thread that ends when it takes longer than `timeoutMs` (20 s unless
  * said otherwise) or grows beyond its memory. Starts no thread before the first document.
  */
 export function openDocumentReader({

@@ -1,9 +1,16 @@
+export type DocumentKind = 'html' | 'pdf' | 'text' | 'docx' | 'xlsx' | 'pptx';
+
 export interface MediaType {
   /** Media type it is read as, without parameters. */
   readonly mime: string;
-  readonly kind: 'html' | 'pdf' | 'text';
+  readonly kind: DocumentKind;
   readonly charset: string | null;
 }
+
+const office = 'application/vnd.openxmlformats-officedocument';
+const docx = `${office}.wordprocessingml.document`;
+const xlsx = `${office}.spreadsheetml.sheet`;
+const pptx = `${office}.presentationml.presentation`;
 
 const kinds: Readonly<Record<string, MediaType['kind']>> = {
   'text/html': 'html',
@@ -16,6 +23,9 @@ const kinds: Readonly<Record<string, MediaType['kind']>> = {
   'text/csv': 'text',
   'text/tab-separated-values': 'text',
   'application/json': 'text',
+  [docx]: 'docx',
+  [xlsx]: 'xlsx',
+  [pptx]: 'pptx',
 };
 const standard: Readonly<Record<string, string>> = { 'text/x-markdown': 'text/markdown', 'application/x-pdf': 'application/pdf' };
 const endings: Readonly<Record<string, string>> = {
@@ -30,9 +40,19 @@ const endings: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   tsv: 'text/tab-separated-values',
   json: 'application/json',
+  docx,
+  xlsx,
+  pptx,
 };
 /** Declarations that say nothing. */
-const silent: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/download']);
+const silent: ReadonlySet<string> = new Set([
+  '',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/download',
+  'application/zip',
+  'application/x-zip-compressed',
+]);
 
 /** What something is read as: by its declared media type, else by the ending of its name, else by its first bytes; null where it is not read. */
 export function mediaTypeOf(declared: string, name: string, bytes: Uint8Array): MediaType | null {

@@ -1,17 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '@conclave/contracts';
+import type { DocumentKind } from './media-types.js';
 
 // The build copies the assets beside the code and beside a bundle, so the same path works everywhere.
 const workerFile = fileURLToPath(new URL('./assets/documents/reader.worker.mjs', import.meta.url));
 
 export interface ReadingJob {
-  readonly kind: 'html' | 'pdf' | 'text';
+  readonly kind: DocumentKind;
   readonly bytes: Uint8Array;
   readonly charset: string | null;
   /** Longest text wanted, characters. */
   readonly limit: number;
-  /** Pages of a PDF that are read; a longer one is refused where `strict`. */
+  /** Pages of a PDF, slides or sheets that are read; a longer document is refused where `strict`. */
   readonly pages: number;
   readonly strict: boolean;
   /** HTML: the readable part, all that is not hidden, or all text without building a tree. */

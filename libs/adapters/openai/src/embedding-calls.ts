@@ -20,7 +20,7 @@ export class EmbeddingCalls {
   /** Throws CALL_CANCELLED, CALL_TIMEOUT, PROVIDER_*, MODEL_NOT_FOUND; a refusal carries what the server says. */
   async embed(
     model: string,
-    { input, dimensions }: EmbeddingCall,
+    { input, dimensions, attempts }: EmbeddingCall,
     price: ModelPrice | undefined,
     signal: AbortSignal,
   ): Promise<EmbeddingReply> {
@@ -32,6 +32,7 @@ export class EmbeddingCalls {
       this.requests.post(
         {
           ...{ path: 'embeddings', body, brings: 'embeddings', prompts: texts },
+          ...(attempts === undefined ? {} : { attempts }),
           read: (said) => ({ vectors: vectorsOf(said, texts.length, this.name), said: said as Said }),
           refused: (fault) => asRefused(fault, this.provider.api_key),
         },

@@ -96,7 +96,12 @@ export class ProviderCalls {
   }
 
   /** Like `call`, for a client's own request: returns the reply, or the refusal, unchanged. */
-  async pass(model: string, { body, timeoutMs }: PassedRequest, known: KnownModel, watch: PassWatch): Promise<PassedReply> {
+  async pass(
+    model: string,
+    { body, timeoutMs, attempts = Infinity }: PassedRequest,
+    known: KnownModel,
+    watch: PassWatch,
+  ): Promise<PassedReply> {
     const streams = body['stream'] === true;
     const choices = typeof body['n'] === 'number' && body['n'] >= 1 ? body['n'] : 1;
     return this.inSlot(model, {
@@ -110,7 +115,7 @@ export class ProviderCalls {
       estimatedPrompt: estimateTokens(JSON.stringify(body['messages'] ?? '')),
       prompts: stringsIn(body['messages']),
       timeoutMs,
-      attempts: Infinity,
+      attempts,
       known,
     });
   }

@@ -22,6 +22,8 @@ export interface ProviderRequest<T> {
   readonly brings: string;
   /** Texts that no message may quote. */
   readonly prompts: readonly string[];
+  /** Maximum tries; those of the provider apply if they are fewer or this is absent. */
+  readonly attempts?: number;
   /** Throws Failure PROVIDER_REPLY_INVALID. */
   read(answer: unknown): T;
   /** Body for the next try of a request that the server refused; absent or null: it stays refused. */
@@ -73,6 +75,7 @@ export class ProviderRequests {
     const giveBack = await this.slots.take(wanted);
     try {
       let { body } = request;
+      const most = Math.min(this.retry.attempts, request.attempts ?? Infinity);
       for (let tries = 1; ; tries += 1) {
         const ended = await this.attempt(request, body, wanted);
         if ('value' in ended) return ended.value;
@@ -83,8 +86,7 @@ export class ProviderRequests {
           continue;
         }
         const waitMs = backOffMs(tries + 1, ended.afterMs, this.retry);
-        if (!ended.again || tries >= this.retry.attempts || waitMs > this.retry.longest_wait_ms)
-          throw request.refused?.(ended) ?? ended.failure;
+        if (!ended.again || tries >= most || waitMs > this.retry.longest_wait_ms) throw request.refused?.(ended) ?? ended.failure;
         await pause(waitMs, wanted);
       }
     } finally {

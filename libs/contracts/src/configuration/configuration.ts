@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AliasTarget } from './aliases.js';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';
@@ -98,6 +99,12 @@ const GatewaySettings = z.strictObject({
     .default(300)
     .describe('seconds for which issued API keys stay valid while the state store cannot be read, and their revocation is not seen'),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
+  keep_alive_json: z
+    .boolean()
+    .default(false)
+    .describe(
+      'whether an answer with `stream: false` that is awaited begins with white space, every ten seconds, for proxies that end silent connections; a failure after it resets the connection; requests may say otherwise',
+    ),
 });
 
 const TaskClassSettings = z.strictObject({
@@ -177,7 +184,10 @@ export const Configuration = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('modules with strategies and capabilities of your own, relative to this file; every process of the system loads them'),
-  aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
+  aliases: z
+    .record(AliasName, AliasTarget)
+    .default({})
+    .describe('other name -> template or model@provider, or several models of which one answers'),
   keys: z
     .record(ProviderName, ClientKeySettings)
     .default({})

@@ -1,3 +1,4 @@
+export { type AliasTarget, choiceOf, type ModelChoice } from './aliases.js';
 export * from './configuration.js';
 export * from './defaults.js';
 export * from './environment.js';

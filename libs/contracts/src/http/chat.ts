@@ -56,6 +56,12 @@ export const ConclaveOptions = z.strictObject({
     .describe(
       'false: caches neither answer nor store this request; the headers `cache-control: no-cache` and `x-conclave-cache: off` say the same',
     ),
+  keep_alive_json: z
+    .boolean({ error: 'must be true or false' })
+    .nullish()
+    .describe(
+      'true: white space every ten seconds while an answer with `stream: false` is awaited; a failure after it resets the connection. The header `x-conclave-keep-alive-json: on` says the same; absent or null: `gateway.keep_alive_json`',
+    ),
   webhook: z
     .string({ error: 'must be the name of a webhook' })
     .min(1, { error: 'must be the name of a webhook' })

@@ -29,6 +29,49 @@ export type CollectionView = z.infer<typeof CollectionView>;
 export const CollectionList = z.object({ object: z.literal('list'), data: z.array(CollectionView).describe('by name') });
 export type CollectionList = z.infer<typeof CollectionList>;
 
+/** A query that is tried on one collection: what a run would find, without a model call. */
+export const CollectionQuery = z.object({
+  query: z
+    .string({ error: 'must be a text' })
+    .trim()
+    .min(1, { error: 'must be a text' })
+    .max(4_000, { error: 'must have at most 4,000 characters' }),
+  limit: z
+    .int({ error: 'must be a whole number from 1 to 50' })
+    .min(1, { error: 'must be a whole number from 1 to 50' })
+    .max(50, { error: 'must be a whole number from 1 to 50' })
+    .nullish()
+    .describe('passages wanted; 5'),
+  filters: z
+    .record(z.string(), z.string({ error: 'must be texts' }), { error: 'must be an object of texts' })
+    .nullish()
+    .describe('metadata that the documents must have, such as `{"year": "2025"}`'),
+});
+export type CollectionQuery = z.infer<typeof CollectionQuery>;
+
+export const PassageList = z.object({
+  object: z.literal('list'),
+  data: z
+    .array(
+      z.object({
+        object: z.literal('passage'),
+        document: z.string().describe('id of its document'),
+        title: z.string().describe('title of its document'),
+        section: z.string().describe('headings above it: chapter, slide, or sheet and rows; empty without any'),
+        text: z.string(),
+        similarity: z
+          .number()
+          .nullable()
+          .describe(
+            'cosine similarity of its meaning to that of the query, -1 to 1; null if its words alone were found. The order also counts the words',
+          ),
+      }),
+    )
+    .describe('best first'),
+  notes: z.array(z.string()).describe('such as filters that no document has'),
+});
+export type PassageList = z.infer<typeof PassageList>;
+
 export const DocumentStatus = z.enum(['queued', 'reading', 'embedding', 'ready', 'failed']);
 export type DocumentStatus = z.infer<typeof DocumentStatus>;
 

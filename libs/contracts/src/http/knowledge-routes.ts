@@ -1,4 +1,14 @@
-import { CollectionList, CollectionRequest, CollectionView, Deleted, DocumentList, DocumentRequest, DocumentView } from './collections.js';
+import {
+  CollectionList,
+  CollectionQuery,
+  CollectionRequest,
+  CollectionView,
+  Deleted,
+  DocumentList,
+  DocumentRequest,
+  DocumentView,
+  PassageList,
+} from './collections.js';
 import { FeedbackAccepted, FeedbackRequest } from './feedback.js';
 import { InsightList, InsightView } from './insights.js';
 import type { Route } from './route.js';
@@ -55,6 +65,14 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: 'Removes a collection with everything in it.',
     status: 200,
     response: deleted,
+  },
+  {
+    method: 'POST',
+    path: '/v1/collections/{name}/query',
+    summary: 'Tries a query: the passages that a run would find, best first, without a model call.',
+    request: of('CollectionQuery', CollectionQuery),
+    status: 200,
+    response: of('PassageList', PassageList),
   },
   {
     method: 'POST',

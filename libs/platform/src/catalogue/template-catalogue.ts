@@ -1,9 +1,12 @@
 import pTimeout from 'p-timeout';
-import { shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
+import { type AliasTarget, choiceOf, type ModelChoice, shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { noOffers, resolveTemplates, type Offers, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
 
-export type ResolvedName = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
+export type ResolvedName =
+  | { readonly kind: 'template'; readonly template: Template }
+  | { readonly kind: 'model'; readonly ref: string }
+  | ({ readonly kind: 'models' } & ModelChoice);
 export interface NamedModel {
   readonly id: string;
   /** `conclave` for templates and aliases, else the provider. */
@@ -29,8 +32,8 @@ export interface TemplateCatalogue {
   upToDate(): Promise<void>;
   /** Reads the settings again now, for callers that know they have changed. Never rejects. */
   refresh(): Promise<void>;
-  /** `model@provider` of a name that may stand for an embedding model; null for an unknown provider. */
-  resolveEmbedding(name: string): string | null;
+  /** `model@provider` of a name that may stand for an embedding model, or several; null where no provider is known. */
+  resolveEmbedding(name: string): string | ModelChoice | null;
   describeModels(): Promise<readonly NamedModel[]>;
   /** Models, providers and templates of the last resolution, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
@@ -113,29 +116,38 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     void lookAgain();
     return found;
   };
-  const targetOf = (name: string): string => (Object.hasOwn(configuration.aliases, name) ? configuration.aliases[name]! : name);
+  const aliasOf = (name: string): AliasTarget => (Object.hasOwn(configuration.aliases, name) ? configuration.aliases[name]! : name);
+  const isOfProvider = (ref: string): boolean => {
+    const at = ref.lastIndexOf('@');
+    return at >= 1 && found.providers.some((provider) => provider.name === ref.slice(at + 1));
+  };
+  const isEmbedding = (ref: string): boolean => found.models.some((model) => model.ref === ref && model.kind === 'embedding');
   const isTemplate = (id: string): boolean =>
     Object.hasOwn(configuration.templates, id) || (shippedTemplates as readonly string[]).includes(id);
   const template = (id: string): Template | undefined => current().templates.find((one) => one.id === id);
   return {
     templates: () => current().templates,
     resolve: (name) => {
-      const id = targetOf(name);
-      const named = template(id);
+      const target = aliasOf(name);
+      if (typeof target !== 'string') {
+        const { models, use } = choiceOf(target)!;
+        const known = models.filter((ref) => isOfProvider(ref) && !isEmbedding(ref));
+        return known.length > 0 ? { kind: 'models', models: known, use } : null;
+      }
+      const named = template(target);
       if (named) return { kind: 'template', template: named };
-      const at = id.lastIndexOf('@');
-      if (at < 1) return null;
-      const isEmbedding = found.models.some(({ ref, kind }) => ref === id && kind === 'embedding');
-      const isProvider = found.providers.some((provider) => provider.name === id.slice(at + 1));
-      return isProvider && !isEmbedding ? { kind: 'model', ref: id } : null;
+      return isOfProvider(target) && !isEmbedding(target) ? { kind: 'model', ref: target } : null;
     },
     resolveEmbedding: (name) => {
-      const id = targetOf(name);
-      const at = id.lastIndexOf('@');
-      return at >= 1 && found.providers.some((provider) => provider.name === id.slice(at + 1)) ? id : null;
+      const target = aliasOf(name);
+      if (typeof target === 'string') return isOfProvider(target) ? target : null;
+      const { models, use } = choiceOf(target)!;
+      const known = models.filter(isOfProvider);
+      return known.length > 0 ? { models: known, use } : null;
     },
     waitsFor: async (name) => {
-      if (!isTemplate(targetOf(name))) return null;
+      const target = aliasOf(name);
+      if (typeof target !== 'string' || !isTemplate(target)) return null;
       if (found.choice.because === 'nothing') await lookAgain();
       const down = found.providers
         .filter(({ reachable }) => !reachable)
@@ -159,7 +171,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
           id,
           ownedBy: 'conclave',
           created: openedAt,
-          description: `The same as ${target}.`,
+          description: sameAs(target),
         })),
         ...models.map((model) => ({
           id: model.ref,
@@ -172,4 +184,11 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     },
     found: () => found,
   };
+}
+
+function sameAs(target: AliasTarget): string {
+  const choice = choiceOf(target);
+  if (!choice) return `The same as ${String(target)}.`;
+  const { models, use } = choice;
+  return use === 'balance' ? `One of ${models.join(', ')}, in turn.` : `The first of ${models.join(', ')} that answers.`;
 }

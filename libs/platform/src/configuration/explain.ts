@@ -52,7 +52,10 @@ function problemsOf(issue: z.core.$ZodIssue, shape: Shape, value: unknown): read
       return [{ ...wrong, remedy: `${near ? `Did you mean \`${near}\`? ` : ''}Use ${expected}.` }];
     }
     case 'invalid_union': {
-      const inner = issue.errors.find((errors) => errors.some((error) => error.code === 'unrecognized_keys'));
+      // The form that was meant: only something within it is wrong.
+      const inner =
+        issue.errors.find((errors) => errors.some((error) => error.code === 'unrecognized_keys')) ??
+        issue.errors.find((errors) => errors.every((error) => error.path.length > 0));
       return inner
         ? inner.flatMap((error) => problemsOf({ ...error, path: [...path, ...error.path] } as z.core.$ZodIssue, shape, value))
         : [wrong];

@@ -286,6 +286,17 @@ describe('mistakes in a configuration', () => {
       ['makes no re-plans'],
     ],
     ['an alias of nothing', 'aliases:\n  gpt-4o: conclave-fest\n', 2, 'aliases.gpt-4o', ['Did you mean `conclave-fast`']],
+    [
+      'a template among several models',
+      'aliases:\n  gpt-4o: [m@demo, conclave]\n',
+      2,
+      'aliases.gpt-4o[1]',
+      ['is a template', 'this template alone'],
+    ],
+    ['an unknown provider among several', 'aliases:\n  gpt-4o:\n    models: [m@demo, m@dmo]\n', 3, 'aliases.gpt-4o.models[1]', ['`demo`']],
+    ['a name that is no model among several', 'aliases:\n  gpt-4o: [m@demo, other]\n', 2, 'aliases.gpt-4o[1]', ['model@provider']],
+    ['an unknown use', 'aliases:\n  gpt-4o: { models: [m@demo], use: random }\n', 2, 'aliases.gpt-4o.use', ['fallback', 'balance']],
+    ['no model', 'aliases:\n  gpt-4o: []\n', 2, 'aliases.gpt-4o', ['a list of']],
     ['Kafka without Redis', 'stores:\n  kafka: { brokers: [127.0.0.1:9092] }\n', 2, 'stores.kafka', ['Kafka needs Redis']],
     [
       'a broker without a port',

@@ -1,4 +1,5 @@
 import {
+  choiceOf,
   demoProvider,
   discoveredProviders,
   environmentProvider,
@@ -38,7 +39,7 @@ export function checkReferences(configuration: Configuration): readonly PathProb
   return [
     ...Object.keys(configuration.models).flatMap((ref) => checkModel(ref, ['models', ref], true)),
     ...Object.entries(configuration.templates).flatMap(([id, template]) => checkTemplate(['templates', id], template, checkModel)),
-    ...checkAliases(configuration, providers),
+    ...checkAliases(configuration, checkModel),
     ...checkSplits(configuration),
     ...checkNames(configuration),
     ...checkStores(configuration),
@@ -82,14 +83,26 @@ function checkTemplate(path: readonly PropertyKey[], template: TemplateSettings,
   return [...roles, ...experts, ...rounds, ...(template.tool_model ? checkModel(template.tool_model, [...path, 'tool_model']) : [])];
 }
 
-function checkAliases(configuration: Configuration, providers: readonly string[]): PathProblem[] {
+function checkAliases(configuration: Configuration, checkModel: CheckModel): PathProblem[] {
   const templates = [...new Set([...Object.keys(configuration.templates), ...shippedTemplates])];
+  const checkListed = (ref: string, path: readonly PropertyKey[]): PathProblem[] => {
+    if (/^[^\s@]+@[^@]+$/.test(ref)) return checkModel(ref, path);
+    const isTemplate = templates.includes(ref);
+    return [
+      {
+        path,
+        problem: isTemplate ? `\`${ref}\` is a template, and cannot be one of several.` : `\`${ref}\` is not a model of a provider.`,
+        remedy: `Write model@provider${isTemplate ? ', or give the alias this template alone' : ''}.`,
+      },
+    ];
+  };
   return Object.entries(configuration.aliases).flatMap(([alias, target]): PathProblem[] => {
     const path = ['aliases', alias];
     if (templates.includes(alias))
       return [{ path, atKey: true, problem: 'a template has this name already.', remedy: 'Choose another name for the alias.' }];
-    const isModel = target.includes('@') && providers.includes(target.slice(target.lastIndexOf('@') + 1));
-    if (isModel || templates.includes(target)) return [];
+    if (typeof target !== 'string')
+      return choiceOf(target)!.models.flatMap((ref, i) => checkListed(ref, [...path, ...(Array.isArray(target) ? [] : ['models']), i]));
+    if (templates.includes(target) || (target.includes('@') && checkModel(target, path).length === 0)) return [];
     const near = nearest(target, templates);
     return [
       {

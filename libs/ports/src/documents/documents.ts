@@ -1,4 +1,4 @@
-/** Reads an uploaded document as text. Adapters: text, Markdown, HTML and PDF; in memory, text and Markdown only. */
+/** Reads an uploaded document as text. Adapters: text, Markdown, HTML, PDF, DOCX, XLSX and PPTX; in memory, text and Markdown only. */
 export interface DocumentReader {
   /**
    * Returns the text with its headings as Markdown. Throws DOCUMENT_UNSUPPORTED for a media type it does not read, DOCUMENT_TOO_LARGE

@@ -36,6 +36,8 @@ export interface EmbeddingCall {
   readonly input: readonly string[];
   /** Requested numbers per vector; absent: the model's own. */
   readonly dimensions?: number;
+  /** Maximum tries, as for a call. */
+  readonly attempts?: number;
 }
 export interface EmbeddingReply {
   /** One per text, in order. */
@@ -115,6 +117,8 @@ export interface PassedRequest {
   /** Body of POST /chat/completions; its `model` is replaced, and usage is requested in addition to its stream options. */
   readonly body: JsonObject;
   readonly timeoutMs: number;
+  /** Maximum tries, as for a call. */
+  readonly attempts?: number;
 }
 export interface PassWatch extends Omit<CallWatch, 'onDelta'> {
   /** Gets each chunk as the server sent it, if the body asks for a stream; usage only if its stream options ask for it. */

@@ -13,6 +13,8 @@ export const Chunks = z.object({
       text: z.string(),
       title: z.string(),
       document: z.string(),
+      /** Headings above it, outermost first. */
+      section: z.string().default(''),
       /** Null if only full text found it. */
       distance: z.number().nullable(),
     }),
@@ -63,7 +65,8 @@ export async function searchCollections(
     }
     near.sort((a, b) => a.distance! - b.distance!);
     said.sort((a, b) => b.score - a.score);
-    const byText = said.map(({ score: _score, ...found }) => found);
+    const distances = new Map(near.map((hit) => [keyOf(hit), hit.distance]));
+    const byText = said.map(({ score: _score, ...found }) => ({ ...found, distance: distances.get(keyOf(found)) ?? null }));
     const weight = textWeight[embedder.reads ?? 'sentences'];
     const fused = fusedByRank(
       [
@@ -114,4 +117,5 @@ const foundOf = (
   distance,
   title: String(metadata['title'] ?? metadata['document'] ?? collection),
   document: String(metadata['document'] ?? ''),
+  section: String(metadata['heading'] ?? ''),
 });

@@ -39,7 +39,7 @@ export function collectionsCapability(
           const { chunks, unknownKeys, missing, notes: said } = Chunks.parse(JSON.parse(content));
           const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
           await says(task, attempt, `Documents: ${counted(chunks.length, 'passage')}`, detail);
-          const facts = chunks.map(({ text, title, collection, document }) => factOf(task, { text, title, collection, document }));
+          const facts = chunks.map((chunk) => factOf(task, chunk));
           const notes = [...unknownKeys.map((key) => `No document has the filter "${key}".`), ...missing.map(noCollection), ...said];
           return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
         },
@@ -111,8 +111,21 @@ function factOf(
     title,
     collection,
     document,
-  }: { readonly text: string; readonly title: string; readonly collection: string; readonly document: string },
+    section = '',
+  }: {
+    readonly text: string;
+    readonly title: string;
+    readonly collection: string;
+    readonly document: string;
+    readonly section?: string;
+  },
 ): Fact {
   const at = document === '' ? {} : { document: `${collection}/${document}` };
-  return { text, source: { kind: 'collection', title, url: null, ...at }, taskId, epoch, confidence: null };
+  return {
+    text,
+    source: { kind: 'collection', title, url: null, ...at, ...(section === '' ? {} : { section }) },
+    taskId,
+    epoch,
+    confidence: null,
+  };
 }

@@ -38,6 +38,7 @@ import { FailureFilter } from './http/failure-response.js';
 import { InsightsController } from './knowledge/insights.controller.js';
 import { QuarantineController } from './knowledge/quarantine.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
+import { ModelChoices } from './models/model-choices.js';
 import { ModelDirectory } from './models/model-directory.js';
 import { ModelsController } from './models/models.controller.js';
 import { Health } from './operations/health.js';
@@ -126,6 +127,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Forks,
         Health,
         KeptSchema,
+        ModelChoices,
         ModelDirectory,
         PendingQuestions,
         Prompts,

@@ -22,6 +22,7 @@ export {
   type GatewayMetrics,
   type GatewayOptions,
   type KeyOwner,
+  type PassageSearch,
   type Resolved,
   type StreamEnd,
   type StreamKind,

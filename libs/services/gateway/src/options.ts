@@ -1,4 +1,4 @@
-import type { CallRecorded, Caller, KeyLimits, KeyRole, RunView, Template } from '@conclave/contracts';
+import type { CallRecorded, Caller, KeyLimits, KeyRole, ModelChoice, RunView, Template } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
 import type { Logger, Probe } from '@conclave/platform';
 import type {
@@ -15,10 +15,13 @@ import type {
   WebhookSender,
 } from '@conclave/ports';
 
-/** What the name in `model` stands for; aliases are applied already. */
 export type CacheName = 'exact' | 'semantic' | 'plan';
 
-export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
+/** What the name in `model` stands for; aliases are applied already. */
+export type Resolved =
+  | { readonly kind: 'template'; readonly template: Template }
+  | { readonly kind: 'model'; readonly ref: string }
+  | ({ readonly kind: 'models' } & ModelChoice);
 
 export interface DescribedModel {
   readonly id: string;
@@ -31,12 +34,34 @@ export interface DescribedModel {
   readonly kind?: 'embedding';
 }
 
+/** A passage of a document that a query finds. */
+export interface FoundPassage {
+  readonly document: string;
+  readonly title: string;
+  /** Headings above it; empty without any. */
+  readonly section: string;
+  readonly text: string;
+  /** Cosine distance to the query; null if only full text found it. */
+  readonly distance: number | null;
+}
+/** Searches a collection as a run does. Throws VECTORS_UNAVAILABLE and what the embedder throws. */
+export type PassageSearch = (
+  wanted: {
+    readonly tenant: string;
+    readonly collection: string;
+    readonly query: string;
+    readonly limit: number;
+    readonly filters: Readonly<Record<string, string>>;
+  },
+  signal: AbortSignal,
+) => Promise<{ readonly passages: readonly FoundPassage[]; readonly unknownKeys: readonly string[] }>;
+
 /** Templates, aliases and models by the names clients use. */
 export interface TemplateSource {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
-  /** `model@provider` of a name that may stand for an embedding model; null for an unknown provider. */
-  resolveEmbedding?(modelName: string): string | null;
+  /** `model@provider` of a name that may stand for an embedding model, or several; null where no provider is known. */
+  resolveEmbedding?(modelName: string): string | ModelChoice | null;
   /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
   upToDate?(): Promise<void>;
   /** Reads the templates anew, with the settings as they are now. */
@@ -127,6 +152,8 @@ export interface GatewayLimits {
   /** Milliseconds of silence before the first heartbeat of a stream, and before every later one. */
   readonly firstHeartbeatMs: number;
   readonly heartbeatMs: number;
+  /** Whether white space is sent while a JSON answer is awaited, unless its request says otherwise. */
+  readonly keepAliveJson: boolean;
   /** Milliseconds a client may leave written bytes unread before it is dropped. */
   readonly slowClientMs: number;
   /** Milliseconds between two polls of a run, in case hints are lost. */
@@ -168,6 +195,7 @@ export const defaultLimits: GatewayLimits = {
   directCalls: 256,
   firstHeartbeatMs: 10_000,
   heartbeatMs: 15_000,
+  keepAliveJson: false,
   slowClientMs: 30_000,
   pollMs: 1_000,
   publishMs: 2_000,
@@ -198,6 +226,8 @@ export interface GatewayOptions {
   readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
+  /** Absent: queries cannot be tried. */
+  readonly passages?: PassageSearch;
   /** Absent: the operator configured none. */
   readonly webhooks?: {
     /** Webhook -> tenants that may use it; null = all. */

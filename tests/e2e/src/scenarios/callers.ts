@@ -1,4 +1,4 @@
-import type { InsightList, InsightView, RunView, StreamEntry } from '@conclave/contracts';
+import type { DocumentView, InsightList, InsightView, RunView, StreamEntry } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import { type System, entriesOf, SseStream } from '@conclave/test-support/system';
 
@@ -28,6 +28,26 @@ export class KeyedCaller {
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     return { status: response.status, body: await response.json() };
+  }
+
+  /** Uploads the bytes of a file, as a browser that knows no media type does, and waits until it can be searched. */
+  async uploaded(collection: string, name: string, bytes: Uint8Array): Promise<DocumentView> {
+    const path = `/collections/${collection}/documents`;
+    const response = await fetch(`${this.system().url()}/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/octet-stream', 'x-document-name': name },
+      body: new Uint8Array(bytes),
+    });
+    const { id } = (await response.json()) as DocumentView;
+    return until(
+      `the document ${name}`,
+      async () => {
+        const document = (await this.send('GET', `${path}/${id}`)).body as DocumentView;
+        if (document.status === 'failed') throw new Error(document.problem ?? 'It failed.');
+        return document.status === 'ready' && document;
+      },
+      { timeoutMs: 60_000, everyMs: 100 },
+    );
   }
 
   /** Asks and gives the run as it ended. */

@@ -160,7 +160,10 @@ export interface WorldOptions {
   readonly share?: Pick<World, 'stores' | 'broker'>;
   /** Ports and limits that replace the defaults. */
   readonly parts?: Partial<
-    Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder' | 'models' | 'remoteFiles' | 'webhooks'>
+    Pick<
+      GatewayOptions,
+      'blobs' | 'documents' | 'vectors' | 'embedder' | 'passages' | 'graph' | 'skillFolder' | 'models' | 'remoteFiles' | 'webhooks'
+    >
   >;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
 }

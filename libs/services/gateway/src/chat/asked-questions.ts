@@ -61,7 +61,7 @@ export class AskedQuestions {
     try {
       const { model } = parseBody(NamedModel, body);
       const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
-      if (resolved.kind === 'model')
+      if (resolved.kind !== 'template')
         throw new Failure('REQUEST_INVALID', 'Only a template answers in the background: a single model is asked while its client waits.', {
           param: 'model',
         });
@@ -80,9 +80,9 @@ export class AskedQuestions {
     const { model } = parseBody(NamedModel, body);
     const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
     const { maxMessages } = this.limits;
-    if (resolved.kind === 'model') {
+    if (resolved.kind !== 'template') {
       const passed = readPassedRequest(body, request.headers, maxMessages);
-      return this.direct.answer(response, passed, resolved.ref, { caller, shape });
+      return this.direct.answer(response, passed, resolved.kind === 'model' ? resolved.ref : resolved, { caller, shape });
     }
     const { template } = resolved;
     if (template.client_tools && offersTools(body)) {
@@ -93,9 +93,15 @@ export class AskedQuestions {
     const question = withinReach(whole, template);
     const utility = readUtility(question, request.headers);
     if (utility) {
-      const { stream, includeUsage } = question;
+      const { stream, includeUsage, keepAlive } = question;
       const small = smallModel(template, await this.directory.models());
-      return this.direct.answer(response, { model, stream, includeUsage, body: utilityBody(body) }, small, { caller, shape }, utility);
+      return this.direct.answer(
+        response,
+        { model, stream, includeUsage, keepAlive, body: utilityBody(body) },
+        small,
+        { caller, shape },
+        utility,
+      );
     }
     const asked = { whole, template, caller, shape };
     const repeat = repeatOf(request, caller, 'chat', raw);

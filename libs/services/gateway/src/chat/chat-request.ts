@@ -16,7 +16,7 @@ import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachmen
 import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
-import { cacheOption, fromHeaders, type RequestHeaders, limitNames } from './option-headers.js';
+import { cacheOption, fromHeaders, keepAliveOption, type RequestHeaders, limitNames } from './option-headers.js';
 
 export type ProgressMode = Template['progress'];
 
@@ -52,6 +52,8 @@ export interface RequestOptions {
 export interface ChatQuestion extends ClientQuestion {
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** Whether white space is sent while an answer that is not streamed is awaited; null: as configured. */
+  readonly keepAlive: boolean | null;
   /** A program reads the content (`tools`, `response_format`, not streamed), so it may hold only the answer. */
   readonly answerOnly: boolean;
 }
@@ -81,6 +83,7 @@ export function readChatRequest(body: Record<string, unknown>, headers: RequestH
     ...question,
     stream,
     includeUsage: request.stream_options?.include_usage ?? false,
+    keepAlive: request.conclave?.keep_alive_json ?? keepAliveOption(headers),
     answerOnly: !stream || hasTools || question.answer.response_format !== undefined,
   };
 }

@@ -37,7 +37,7 @@ export class ChatSession {
     response: Response,
   ) {
     this.farewell = () => {
-      if (this.run) response.setHeader('x-run-id', this.run.runId);
+      if (this.run && !response.headersSent) response.setHeader('x-run-id', this.run.runId);
       sendFailure(response, shuttingDown(this.run?.runId), 1);
       this.end('goes on');
     };

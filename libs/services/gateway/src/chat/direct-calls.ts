@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage, Usage, type UtilityPrompt } from '@conclave/contracts';
+import {
+  CallRecorded,
+  type Caller,
+  callStep,
+  Failure,
+  makeEvent,
+  type ModelChoice,
+  noUsage,
+  Usage,
+  type UtilityPrompt,
+} from '@conclave/contracts';
 import {
   chunksOf,
   EVENT_LOG,
@@ -18,6 +28,8 @@ import type { Response } from 'express';
 import { RemoteImages } from '../attachments/remote-images.js';
 import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
+import { keepAlive, sendJson } from '../http/json-answer.js';
+import { type Candidate, ModelChoices, only } from '../models/model-choices.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
@@ -46,17 +58,18 @@ export class DirectCalls {
     @Inject(STATE) private readonly state: Pick<StateStore, 'usage' | 'now'>,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(RemoteImages) private readonly images: RemoteImages,
+    @Inject(ModelChoices) private readonly choices: ModelChoices,
   ) {}
 
-  /** Throws OVERLOADED, SHUTTING_DOWN before the model is called. */
+  /** `models`: one, or several of which one answers. Throws OVERLOADED, SHUTTING_DOWN before the model is called. */
   async answer(
     response: Response,
     question: PassedQuestion,
-    ref: string,
-    { caller, shape }: Asker,
+    models: string | ModelChoice,
+    asker: Asker,
     utility?: UtilityPrompt,
   ): Promise<void> {
-    await this.counted(() => this.call(response, question, ref, { caller, shape }, utility));
+    await this.counted(() => this.call(response, question, models, asker, utility));
   }
 
   private async counted<T>(act: () => Promise<T>): Promise<T> {
@@ -116,13 +129,13 @@ export class DirectCalls {
     callId: string,
     body: JsonObject,
     signal: AbortSignal,
-    onChunk?: (chunk: JsonObject) => void,
+    { onChunk, attempts, deadline }: { onChunk?: (chunk: JsonObject) => void; attempts?: number; deadline?: number } = {},
   ): Promise<PassedReply> {
-    const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
+    const until = deadline ?? (await this.state.now()) + this.limits.directTimeoutMs;
     return this.options.providers
       .call(ref, callId)
-      .make({ signal, deadline }, (timeoutMs) =>
-        this.models.pass({ model: ref, body, timeoutMs }, { signal, ...(onChunk ? { onChunk } : {}) }),
+      .make({ signal, deadline: until }, (timeoutMs) =>
+        this.models.pass({ model: ref, body, timeoutMs, ...(attempts ? { attempts } : {}) }, { signal, ...(onChunk ? { onChunk } : {}) }),
       );
   }
 
@@ -140,15 +153,14 @@ export class DirectCalls {
       stream.finish();
     } else {
       await this.kept(shape, frame, whole);
-      response.setHeader('x-conclave-cost', String(usage.cost));
-      response.status(200).json(shape.whole({ ...whole, id: frame.id, model: frame.model }, frame));
+      sendJson(response, shape.whole({ ...whole, id: frame.id, model: frame.model }, frame), { 'x-conclave-cost': String(usage.cost) });
     }
   }
 
   private async call(
     response: Response,
     question: PassedQuestion,
-    ref: string,
+    models: string | ModelChoice,
     { caller, shape }: Asker,
     utility?: UtilityPrompt,
   ): Promise<void> {
@@ -158,45 +170,69 @@ export class DirectCalls {
     });
     const body = await this.images.inlined(question.body, abort.signal);
     if (response.destroyed) return;
-    const callId = randomRunId();
-    const frame = frameOf(shape, callId, question);
+    const id = randomRunId();
+    const frame = frameOf(shape, id, question);
     await shape.begun?.(frame, null);
     let left = false;
-    const stream = question.stream
-      ? new DirectStream(response, frame, shape, this.limits, this.options.metrics, () => abort.abort())
-      : null;
+    const now: { stream: DirectStream | null } = { stream: null };
     this.connections.watch(
       response,
       () => {
         left = true;
-        stream?.left();
+        now.stream?.left();
         abort.abort();
       },
       () => abort.abort(),
     );
-    const request = { model: ref, body, purpose: utility ? 'utility' : 'direct' };
-    if (utility) response.setHeader('x-conclave-utility', ref);
-    const startedAt = Date.now();
-    try {
-      const reply = await this.made(ref, callId, body, abort.signal, stream ? (chunk) => stream.take(chunk) : undefined);
+    if (utility) response.setHeader('x-conclave-utility', String(models));
+    // Another model may still answer then, which the body will name.
+    const forgetModel = (): void => void (typeof models === 'string' || response.removeHeader('x-conclave-model'));
+    if (!question.stream && (question.keepAlive ?? this.limits.keepAliveJson)) keepAlive(response, this.limits, forgetModel);
+    const purpose = utility ? 'utility' : 'direct';
+    let deadline: number | undefined;
+    const ask = async ({ ref, hasOther }: Candidate): Promise<void> => {
+      // Every call has a record of its own; the first has the id of the answer.
+      const callId = deadline === undefined ? id : randomRunId();
+      const request = { model: ref, body, purpose };
+      const shown = typeof models === 'string' ? frame : { ...frame, model: ref };
+      if (!response.headersSent) response.setHeader('x-conclave-model', ref);
+      // While another model may answer, the head waits as long as it can: after it, no other model is asked.
+      const headMs = hasOther ? this.limits.firstHeartbeatMs : this.limits.directHeadMs;
+      const stream = question.stream
+        ? new DirectStream(response, shown, shape, this.limits, this.options.metrics, () => abort.abort(), headMs)
+        : null;
+      now.stream = stream;
+      const startedAt = Date.now();
       try {
-        const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
-        if (stream || !left) await this.sent(response, question, { frame, shape, stream }, reply, whole);
-      } finally {
-        // The client does not wait for it.
-        this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
+        deadline ??= (await this.state.now()) + this.limits.directTimeoutMs;
+        const watch = { ...(stream ? { onChunk: (chunk: JsonObject) => stream.take(chunk) } : {}), ...(hasOther ? { attempts: 1 } : {}) };
+        const reply = await this.made(ref, callId, body, abort.signal, { ...watch, deadline });
+        try {
+          const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
+          if (stream || !left) await this.sent(response, question, { frame: shown, shape, stream }, reply, whole);
+        } finally {
+          // The client does not wait for it.
+          this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
+        }
+      } catch (error) {
+        const failure = asFailure(error);
+        this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
+        if (!stream?.opened) stream?.abandon();
+        throw failure;
       }
+    };
+    try {
+      const choice = typeof models === 'string' ? only(models) : models;
+      await this.choices.first(choice, ask, () => !abort.signal.aborted && !now.stream?.opened);
     } catch (error) {
-      const failure = asFailure(error);
-      this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
       if (left) return;
       const shown =
         abort.signal.aborted && this.connections.shuttingDown
           ? new Failure('SHUTTING_DOWN', 'The call to the model was interrupted. Send the request again.')
-          : failure;
-      if (stream?.opened) stream.fail(shown);
-      else if (!response.headersSent && !response.destroyed) {
-        stream?.abandon();
+          : asFailure(error);
+      if (now.stream?.opened) now.stream.fail(shown);
+      else if (!response.destroyed) {
+        if (!response.headersSent) response.removeHeader('x-conclave-model');
         sendFailure(response, shown, this.limits.retryAfterS);
       }
     }

@@ -14,7 +14,8 @@ const longestBacklog = 1_000_000;
  * chunk, so that an immediate refusal by the provider is an ordinary HTTP error; then heartbeats begin.
  */
 export class DirectStream {
-  private readonly sse: Sse;
+  /** From its head on. */
+  private sse: Sse | null = null;
   private readonly headTimer: NodeJS.Timeout;
   private readonly began = performance.now();
   private answering = false;
@@ -23,18 +24,18 @@ export class DirectStream {
   private readonly writer: AnswerWriter;
   opened = false;
 
+  /** `headMs`: the wait for the first chunk. */
   constructor(
-    response: Response,
+    private readonly response: Response,
     private readonly frame: ChunkFrame,
-    shape: AnswerShape,
-    limits: GatewayLimits,
+    private readonly shape: AnswerShape,
+    private readonly limits: GatewayLimits,
     private readonly metrics: GatewayMetrics,
     private readonly drop: () => void,
+    headMs = limits.directHeadMs,
   ) {
     this.writer = shape.writer(frame);
-    const { heartbeat } = shape;
-    this.sse = new Sse(response, limits, { drained: () => this.flush(), tooSlow: () => this.tooSlow(), heartbeat });
-    this.headTimer = setTimeout(() => this.open(), limits.directHeadMs);
+    this.headTimer = setTimeout(() => this.open(), headMs);
   }
 
   take(chunk: JsonObject): void {
@@ -81,11 +82,13 @@ export class DirectStream {
     clearTimeout(this.headTimer);
     this.opened = true;
     this.metrics.onStreamOpen('direct');
+    const { heartbeat } = this.shape;
+    this.sse = new Sse(this.response, this.limits, { drained: () => this.flush(), tooSlow: () => this.tooSlow(), heartbeat });
     this.sse.open(this.writer.open());
   }
 
   private flush(): void {
-    if (this.backlog === '' || !this.sse.ready) return;
+    if (this.backlog === '' || !this.sse?.ready) return;
     const events = this.backlog;
     this.backlog = '';
     this.sse.send(events);
@@ -94,7 +97,7 @@ export class DirectStream {
   private end(events: string, end: StreamEnd): void {
     this.over = true;
     this.metrics.onStreamClose('direct', end);
-    this.sse.end(this.backlog + events);
+    this.sse?.end(this.backlog + events);
   }
 
   /** A direct call has no run to resume: the upstream call ends with its client. */
@@ -102,7 +105,7 @@ export class DirectStream {
     if (this.over) return;
     this.over = true;
     this.metrics.onStreamClose('direct', 'slow');
-    this.sse.cut();
+    this.sse?.cut();
     this.drop();
   }
 }

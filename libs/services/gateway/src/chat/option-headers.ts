@@ -10,8 +10,14 @@ export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'token
 const words = ['complexity', 'progress', 'detail', 'webhook'] as const;
 const optionNames = ['rounds', ...words, ...limitNames] as const;
 const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-')}`;
-/** Known headers: the options, the cache, the claimed actor and the front end's own task. */
-const known: ReadonlySet<string> = new Set([...optionNames.map(headerOf), 'x-conclave-cache', 'x-conclave-actor', taskHeader]);
+/** Known headers: the options, the cache, white space, the claimed actor and the front end's own task. */
+const known: ReadonlySet<string> = new Set([
+  ...optionNames.map(headerOf),
+  'x-conclave-cache',
+  'x-conclave-keep-alive-json',
+  'x-conclave-actor',
+  taskHeader,
+]);
 
 /** Options from headers such as `x-conclave-wall-time-s: 60`; the body wins over a header. Throws REQUEST_INVALID. */
 export function fromHeaders(headers: RequestHeaders): ConclaveOptions {
@@ -39,15 +45,22 @@ export function fromHeaders(headers: RequestHeaders): ConclaveOptions {
 
 /** Whether caches may be used: false for `cache-control: no-cache` or `no-store`, or when our own header says so. */
 export function cacheOption(headers: RequestHeaders): boolean {
-  const own = headers['x-conclave-cache'];
-  if (typeof own === 'string' && own.trim() !== '') {
-    const value = own.trim().toLowerCase();
-    if (value !== 'on' && value !== 'off')
-      throw new Failure('REQUEST_INVALID', 'The header `x-conclave-cache` must be "on" or "off".', { param: 'x-conclave-cache' });
-    return value === 'on';
-  }
+  const own = switchOf(headers, 'x-conclave-cache');
+  if (own !== null) return own;
   const control = headers['cache-control'];
   return !(typeof control === 'string' && /(?:^|[,\s])no-(?:cache|store)(?:[,;\s=]|$)/iu.test(control));
+}
+
+/** Whether white space is sent while a JSON answer is awaited; null where headers do not say. Throws REQUEST_INVALID. */
+export const keepAliveOption = (headers: RequestHeaders): boolean | null => switchOf(headers, 'x-conclave-keep-alive-json');
+
+function switchOf(headers: RequestHeaders, name: string): boolean | null {
+  const given = headers[name];
+  if (typeof given !== 'string' || given.trim() === '') return null;
+  const value = given.trim().toLowerCase();
+  if (value !== 'on' && value !== 'off')
+    throw new Failure('REQUEST_INVALID', `The header \`${name}\` must be "on" or "off".`, { param: name });
+  return value === 'on';
 }
 
 const isWord = (name: string): boolean => (words as readonly string[]).includes(name);
@@ -57,5 +70,6 @@ const headerMistake = (message: string): string => (message.startsWith('must') ?
 /** The options that headers name. Throws REQUEST_INVALID for invalid ones, even where the options have no effect. */
 export function checkHeaders(headers: RequestHeaders): ConclaveOptions {
   cacheOption(headers);
+  keepAliveOption(headers);
   return fromHeaders(headers);
 }

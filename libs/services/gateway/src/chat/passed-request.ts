@@ -1,7 +1,7 @@
 import { Failure, PassedChatRequest } from '@conclave/contracts';
 import type { JsonObject } from '@conclave/ports';
 import { parseBody } from '../http/request-shape.js';
-import { checkHeaders, type RequestHeaders } from './option-headers.js';
+import { checkHeaders, keepAliveOption, type RequestHeaders } from './option-headers.js';
 
 /** A request that is passed on to its model unchanged. */
 export interface PassedQuestion {
@@ -9,6 +9,8 @@ export interface PassedQuestion {
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly body: JsonObject;
+  /** Whether white space is sent while an answer that is not streamed is awaited; null: as configured. */
+  readonly keepAlive: boolean | null;
 }
 
 /**
@@ -56,6 +58,7 @@ export function readPassedRequest(body: JsonObject, headers: RequestHeaders, max
   return {
     model,
     stream: stream ?? false,
+    keepAlive: conclave?.keep_alive_json ?? keepAliveOption(headers),
     includeUsage,
     body: Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name) && !credential.test(name))),
   };

@@ -16,6 +16,7 @@ import {
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { asFailure, sendFailure } from '../http/failure-response.js';
+import { keepAlive, sendJson } from '../http/json-answer.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type StreamEnd } from '../options.js';
 import type { AcceptedRun } from '../runs/acceptance.js';
 import { Sse } from '../stream/sse.js';
@@ -204,8 +205,8 @@ export class RunResponses {
         ({ question, facts, usage }) => {
           if (!session.open) return;
           session.end('goes on');
-          response.setHeader('x-conclave-outcome', facts.outcome);
-          response.status(200).json(shape.whole(completion(frame, { content: question, finish: 'stop', usage, facts }), frame));
+          const whole = completion(frame, { content: question, finish: 'stop', usage, facts });
+          sendJson(response, shape.whole(whole, frame), { 'x-conclave-outcome': facts.outcome });
           this.note(run.runId, null);
         },
         (error: unknown) => fail(asFailure(error)),
@@ -220,6 +221,7 @@ export class RunResponses {
     };
     let following: Following | null = null;
     if (run.kept) return take(run.kept);
+    if (shown.whole.keepAlive ?? this.limits.keepAliveJson) keepAlive(response, this.limits);
     const viewer: Viewer = {
       cursor: 0,
       ready: () => session.open,
@@ -228,7 +230,7 @@ export class RunResponses {
       failed: (error) => {
         this.options.logger.error('a chat answer failed', { run: run.runId, error });
         session.end('goes on');
-        if (!response.headersSent) sendFailure(response, asFailure(error), this.limits.retryAfterS, true);
+        sendFailure(response, asFailure(error), this.limits.retryAfterS, true);
       },
     };
     following = this.hub.follow(run.runId, viewer, run.attached);
@@ -236,18 +238,21 @@ export class RunResponses {
   }
 
   private sendAnswer(response: Response, runId: string, { frame, shape }: Shown, end: RunCompletedEntry): void {
-    response.setHeader('x-conclave-cost', String(end.usage.cost));
-    response.setHeader('x-conclave-rounds', String(end.rounds));
-    response.setHeader('x-conclave-outcome', end.outcome);
+    const headers = {
+      'x-conclave-cost': String(end.usage.cost),
+      'x-conclave-rounds': String(end.rounds),
+      'x-conclave-outcome': end.outcome,
+    };
     if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') {
       const failure = failureOf(end);
+      if (!response.headersSent) for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       sendFailure(response, failure, this.limits.retryAfterS, true);
       return this.note(runId, failure);
     }
     const annotations = citations(end.sources, end.answer);
     const facts = factsOf(runId, end);
     const whole = completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts });
-    response.status(200).json(shape.whole(whole, frame));
+    sendJson(response, shape.whole(whole, frame), headers);
     this.note(runId, null);
   }
 

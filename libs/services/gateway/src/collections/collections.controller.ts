@@ -1,16 +1,18 @@
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
   type CollectionList,
+  CollectionQuery,
   CollectionRequest,
   type CollectionView,
   type Deleted,
   type DocumentList,
   type DocumentView,
   Failure,
+  type PassageList,
   type StoredCollections,
 } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { pageLimit, textIn } from '../http/query.js';
@@ -121,6 +123,17 @@ export class CollectionsController {
     // Also removes what was uploaded meanwhile.
     await this.documents.removeAll(tenant, name);
     return { object: 'deleted', id: name };
+  }
+
+  /** Stops searching when the client leaves. */
+  @Post(':name/query')
+  @HttpCode(200)
+  async query(@Req() request: Request, @Res({ passthrough: true }) response: Response, @Param('name') name: string): Promise<PassageList> {
+    const { tenant } = await this.callers.identify(request);
+    const asked = parseBody(CollectionQuery, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    return this.documents.search(tenant, name, asked, left.signal);
   }
 
   @Post(':name/documents')

@@ -12,6 +12,7 @@ import {
 import { documentsCollection, MemoryBlobs, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
 import { documentsTag } from '@conclave/strategies';
 import { twoTenants, World } from '../__fixtures__/world.js';
+import type { PassageSearch } from '../options.js';
 import { DocumentRecords } from './document-records.js';
 
 const embedder = {
@@ -23,6 +24,19 @@ const embedder = {
 } satisfies Embedder;
 
 let world: World;
+/** Searches for passages, and what it finds. */
+const searched: Parameters<PassageSearch>[0][] = [];
+const search: PassageSearch = async (wanted) => {
+  searched.push(wanted);
+  const found = { document: 'doc_1', title: 'Ice', section: 'Ice / Winter', text: 'It freezes.' };
+  return {
+    passages: [
+      { ...found, distance: 0.25 },
+      { ...found, distance: null },
+    ],
+    unknownKeys: ['yeer'],
+  };
+};
 let vectors: Vectors;
 let blobs: MemoryBlobs;
 beforeEach(async () => {
@@ -30,7 +44,7 @@ beforeEach(async () => {
   blobs = new MemoryBlobs();
   world = await World.open({
     keys: twoTenants,
-    parts: { blobs, vectors, embedder },
+    parts: { blobs, vectors, embedder, passages: search },
     limits: { maxDocumentBytes: 200_000, maxBodyBytes: 10_000 },
     template: { capabilities: ['research', 'collections'], collections: [] },
   });
@@ -366,5 +380,46 @@ describe('a document', () => {
     await expect(records.enter('a', 'manuals', 'doc_7x')).rejects.toMatchObject({ code: 'COLLECTION_FULL' });
     await records.enter('a', 'manuals', ids[7]!);
     await records.enter('a', 'law', 'doc_7x');
+  });
+});
+
+describe('a query that is tried on a collection', () => {
+  const query = (body: object, key = 'sk-a', name = 'manuals') => call('POST', `/${name}/query`, JSON.stringify(body), json, key);
+  beforeEach(async () => {
+    searched.length = 0;
+    await create('manuals');
+  });
+
+  it('gives passages with where they stand and how near they are, and asks no model', async () => {
+    const { status, body } = await query({ query: ' When does it freeze? ', filters: { yeer: '2025' } });
+    expect(status).toBe(200);
+    const passage = { object: 'passage', document: 'doc_1', title: 'Ice', section: 'Ice / Winter', text: 'It freezes.' };
+    expect(body).toEqual({
+      object: 'list',
+      data: [
+        { ...passage, similarity: 0.75 },
+        { ...passage, similarity: null },
+      ],
+      notes: ['No document has the filter "yeer".'],
+    });
+    expect(searched).toEqual([{ tenant: 'a', collection: 'manuals', query: 'When does it freeze?', limit: 5, filters: { yeer: '2025' } }]);
+    expect([world.models.calls, world.runs()]).toEqual([[], []]);
+  });
+
+  it('finds nothing of another tenant, nor in a collection that is not there', async () => {
+    expect((await query({ query: 'x' }, 'sk-b')).status).toBe(404);
+    expect((await query({ query: 'x' }, 'sk-a', 'other')).body.error?.code).toBe('COLLECTION_NOT_FOUND');
+    expect((await query({ query: 'x' }, 'sk-nobody')).status).toBe(401);
+    expect(searched).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['query', {}],
+    ['query', { query: '  ' }],
+    ['query', { query: 'x'.repeat(4_001) }],
+    ['limit', { query: 'x', limit: 51 }],
+    ['filters', { query: 'x', filters: 'year' }],
+  ])('names the field `%s` that is wrong', async (param, body) => {
+    expect(await query(body)).toMatchObject({ status: 400, body: { error: { param } } });
   });
 });

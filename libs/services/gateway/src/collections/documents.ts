@@ -3,11 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type Caller,
+  type CollectionQuery,
   type DocumentList,
   type DocumentView,
   Failure,
   KnowledgeProposed,
   makeEvent,
+  type PassageList,
   type StoredDocument,
 } from '@conclave/contracts';
 import { traceparentFor } from '@conclave/platform';
@@ -18,6 +20,9 @@ import { DocumentRecords } from './document-records.js';
 import { TenantCollections } from './tenant-collections.js';
 import type { Upload } from './upload.js';
 import { UploadQuota } from './upload-quota.js';
+
+/** Passages of a query that names no number. */
+const defaultPassages = 5;
 
 /** Documents of collections: accepted here, read and embedded by graph-ingest. */
 @Injectable()
@@ -84,6 +89,27 @@ export class Documents {
     if (record!.status !== 'ready') await this.log.publish([proposal(record!, tenant, actor, now)]);
     this.options.logger.info('document taken in', { document: id, bytes: bytes.byteLength, take: record!.take });
     return viewOf(record!);
+  }
+
+  /** The passages that a run would find. Throws COLLECTION_NOT_FOUND, VECTORS_UNAVAILABLE, PROVIDER_*, CALL_CANCELLED. */
+  async search(tenant: string, collection: string, { query, limit, filters }: CollectionQuery, signal: AbortSignal): Promise<PassageList> {
+    this.parts();
+    await this.assertCollection(tenant, collection);
+    const { passages: find } = this.options;
+    if (!find) throw new Failure('VECTORS_UNAVAILABLE', 'This process cannot search collections.');
+    const { passages, unknownKeys } = await find(
+      { tenant, collection, query, limit: limit ?? defaultPassages, filters: filters ?? {} },
+      signal,
+    );
+    return {
+      object: 'list',
+      data: passages.map(({ document, title, section, text, distance }) => ({
+        object: 'passage',
+        ...{ document, title, section, text },
+        similarity: distance === null ? null : Math.round((1 - distance) * 10_000) / 10_000,
+      })),
+      notes: unknownKeys.map((key) => `No document has the filter "${key}".`),
+    };
   }
 
   /** Throws COLLECTION_NOT_FOUND. */

@@ -1,10 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, type EmbeddingList, type EmbeddingRequest, estimateTokens, Failure, noUsage } from '@conclave/contracts';
+import {
+  type Caller,
+  type EmbeddingList,
+  type EmbeddingRequest,
+  estimateTokens,
+  Failure,
+  type ModelChoice,
+  noUsage,
+} from '@conclave/contracts';
 import { type Embedder, type EmbeddingReply, MODELS, type ModelReply, type Models, STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { DirectCalls } from '../chat/direct-calls.js';
 import type { MayAsk } from '../http/caller.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
+import { type Candidate, ModelChoices, only } from '../models/model-choices.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
@@ -28,6 +37,7 @@ export class EmbeddingCalls {
     @Inject(Connections) private readonly connections: Connections,
     @Inject(ModelDirectory) private readonly directory: ModelDirectory,
     @Inject(DirectCalls) private readonly direct: DirectCalls,
+    @Inject(ModelChoices) private readonly choices: ModelChoices,
   ) {}
 
   /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN before anything is asked. */
@@ -47,13 +57,15 @@ export class EmbeddingCalls {
     );
     this.running += 1;
     try {
-      const reply =
-        typeof embedder === 'string'
-          ? await this.asked(embedder, asked, caller, abort.signal)
-          : await this.built(embedder, asked, abort.signal);
+      const { reply, model } =
+        typeof embedder === 'object' && 'embed' in embedder
+          ? { reply: await this.built(embedder, asked, abort.signal), model: null }
+          : await this.firstOf(embedder, asked, caller, abort.signal);
       if (left) return;
+      if (model !== null) response.setHeader('x-conclave-model', model);
       response.setHeader('x-conclave-cost', String(reply.usage.cost));
-      response.status(200).json(listOf(asked, reply));
+      const shown = typeof embedder === 'object' && 'models' in embedder ? { ...asked, model: model ?? asked.model } : asked;
+      response.status(200).json(listOf(shown, reply));
     } catch (error) {
       if (left) return;
       const stopped = abort.signal.aborted && this.connections.shuttingDown;
@@ -71,17 +83,34 @@ export class EmbeddingCalls {
     return { vectors, usage: { ...noUsage, prompt, estimated: true }, reportedModel: null, durationMs: performance.now() - began };
   }
 
-  private async asked(ref: string, { texts, dimensions }: AskedVectors, caller: Caller, signal: AbortSignal): Promise<EmbeddingReply> {
+  private async firstOf(
+    models: string | ModelChoice,
+    asked: AskedVectors,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<{ readonly reply: EmbeddingReply; readonly model: string }> {
+    const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
+    const ask = async (candidate: Candidate) => ({
+      reply: await this.asked(candidate, asked, caller, { signal, deadline }),
+      model: candidate.ref,
+    });
+    return this.choices.first(typeof models === 'string' ? only(models) : models, ask, () => !signal.aborted);
+  }
+
+  private async asked(
+    { ref, hasOther }: Candidate,
+    { texts, dimensions }: AskedVectors,
+    caller: Caller,
+    bounds: { readonly signal: AbortSignal; readonly deadline: number },
+  ): Promise<EmbeddingReply> {
     const callId = randomRunId();
     const startedAt = Date.now();
     const call = { model: ref, body: { input: texts, ...(dimensions ? { dimensions } : {}) }, purpose: 'embedding' };
     const embed = this.models.embed?.bind(this.models);
     if (!embed) throw new Failure('MODEL_NOT_FOUND', `${ref} makes no embeddings.`, { param: 'model' });
     try {
-      const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
-      const reply = await this.options.providers
-        .call(ref, callId)
-        .make({ signal, deadline }, () => embed({ model: ref, input: texts, ...(dimensions ? { dimensions } : {}) }, { signal }));
+      const request = { model: ref, input: texts, ...(dimensions ? { dimensions } : {}), ...(hasOther ? { attempts: 1 } : {}) };
+      const reply = await this.options.providers.call(ref, callId).make(bounds, () => embed(request, { signal: bounds.signal }));
       this.connections.track(this.direct.record(callId, call, startedAt, caller, recorded(reply), null));
       if (dimensions) assertLength(reply.vectors, dimensions);
       return reply;

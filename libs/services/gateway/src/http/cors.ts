@@ -8,6 +8,7 @@ const readable = [
   'x-request-id',
   'x-conclave-cache',
   'x-conclave-cost',
+  'x-conclave-model',
   'x-conclave-outcome',
   'x-conclave-rounds',
   'x-conclave-utility',

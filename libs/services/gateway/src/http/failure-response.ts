@@ -25,8 +25,16 @@ function bodyOf(failure: Failure, response: Response): object {
 /** Whether a path is one of Anthropic's API. */
 export const isMessagesPath = (path: string): boolean => /^\/v1\/messages(?:\/|$)/.test(path);
 
-/** Writes a failure as the response; nothing may have been written before. `paidFor`: a retry would start the work anew. */
+/**
+ * Writes a failure as the response. `paidFor`: a retry would start the work anew. Where white space of a JSON answer was sent, the head said
+ * that it succeeds, so that only a connection that is reset says that it does not.
+ */
 export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
+  if (response.headersSent) {
+    response.socket?.resetAndDestroy();
+    response.destroy();
+    return;
+  }
   const status = failure.options.upstream?.status ?? failure.spec.status;
   if (status === 429 || status === 503) {
     const asked = failure.options.retryAfterMs === undefined ? retryAfterS : Math.ceil(failure.options.retryAfterMs / 1000);

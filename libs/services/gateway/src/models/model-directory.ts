@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
-import { Failure, type ModelObject, type Template } from '@conclave/contracts';
+import { Failure, type ModelChoice, type ModelObject, type Template } from '@conclave/contracts';
 import type { Embedder, ModelInfo } from '@conclave/ports';
 import { knownStrategy } from '@conclave/strategies';
 import type { MayAsk } from '../http/caller.js';
@@ -35,7 +35,7 @@ export class ModelDirectory {
   async resolve(name: string, tenant: string, raw: Buffer, mayAsk: MayAsk): Promise<Resolved> {
     await this.options.catalogue.upToDate?.();
     const resolved = await this.named(name, mayAsk);
-    if (resolved.kind === 'model') return resolved;
+    if (resolved.kind !== 'template') return resolved;
     return { ...resolved, template: await this.collections.offeredBy(this.armOf(resolved.template, raw), tenant) };
   }
 
@@ -50,7 +50,8 @@ export class ModelDirectory {
       for (const id of knownStrategy(next.strategy)?.startsRuns?.(next.options ?? {}) ?? []) {
         if (Object.hasOwn(found, id)) continue;
         const child = this.options.catalogue.templates().find((other) => other.id === id);
-        if (!child) throw new Failure('MODEL_NOT_FOUND', 'Its runs start runs of a template that is no longer offered.', { param: 'model' });
+        if (!child)
+          throw new Failure('MODEL_NOT_FOUND', 'Its runs start runs of a template that is no longer offered.', { param: 'model' });
         found[id] = await this.collections.offeredBy(child, tenant);
         waiting.push(child);
       }
@@ -80,27 +81,31 @@ export class ModelDirectory {
   }
 
   private async allowed(name: string, resolved: Resolved, mayAsk: MayAsk): Promise<Resolved> {
-    if (!this.mayBeAsked(name, mayAsk)) throw await this.unknown(mayAsk);
-    return resolved;
+    if (resolved.kind === 'models' && mayAsk !== null && !mayAsk.includes(name)) {
+      const models = resolved.models.filter((ref) => mayAsk.includes(ref));
+      if (models.length > 0) return { ...resolved, models };
+    } else if (this.mayBeAsked(name, mayAsk)) return resolved;
+    throw await this.unknown(mayAsk);
   }
 
   /** A caller may ask what its key names, under any alias; a key that names an alias may ask that alone. */
   private mayBeAsked(name: string, mayAsk: MayAsk): boolean {
-    if (mayAsk === null || mayAsk.includes(name)) return true;
-    const id = this.idOf(name);
-    return id !== null && mayAsk.includes(id);
+    return mayAsk === null || mayAsk.includes(name) || this.idsOf(name).some((id) => mayAsk.includes(id));
   }
 
   /** Throws MODEL_NOT_FOUND unless the caller may ask this template by some name, or the one whose arm it is. */
   async assertAskable({ id, split_of: whole }: Pick<Template, 'id' | 'split_of'>, mayAsk: MayAsk): Promise<void> {
     const ids = whole === undefined ? [id] : [id, whole];
-    if (mayAsk === null || mayAsk.some((name) => ids.includes(name) || ids.includes(this.idOf(name) ?? ''))) return;
+    if (mayAsk === null || mayAsk.some((name) => [name, ...this.idsOf(name)].some((one) => ids.includes(one)))) return;
     throw await this.unknown(mayAsk);
   }
 
-  private idOf(name: string): string | null {
+  /** Ids of what a name stands for; none for an unknown one. */
+  private idsOf(name: string): readonly string[] {
     const resolved = this.options.catalogue.resolve(name);
-    return resolved && (resolved.kind === 'template' ? resolved.template.id : resolved.ref);
+    if (!resolved) return [];
+    if (resolved.kind === 'models') return resolved.models;
+    return [resolved.kind === 'template' ? resolved.template.id : resolved.ref];
   }
 
   /** Models that can be called now; empty if they cannot be listed in time. */
@@ -130,15 +135,27 @@ export class ModelDirectory {
   }
 
   /**
-   * What makes the vectors for this name: our own embedder, or a model as `model@provider`. Throws MODEL_NOT_FOUND with the ids of embedding
-   * models.
+   * What makes the vectors for this name: our own embedder, or one of these models. Throws MODEL_NOT_FOUND with the ids of embedding models,
+   * REQUEST_INVALID for models whose vectors cannot be compared.
    */
-  async embedder(name: string, mayAsk: MayAsk): Promise<Embedder | string> {
+  async embedder(name: string, mayAsk: MayAsk): Promise<Embedder | string | ModelChoice> {
     const { embedder, catalogue } = this.options;
     const own = embedder ? [ownEmbedding, embedder.id] : [];
     if (embedder && own.includes(name) && this.mayEmbed(own, mayAsk)) return embedder;
-    const ref = catalogue.resolveEmbedding?.(name) ?? null;
-    if (ref !== null && this.mayEmbed([name, ref], mayAsk)) return ref;
+    const choice = catalogue.resolveEmbedding?.(name) ?? null;
+    if (typeof choice === 'string' && this.mayEmbed([name, choice], mayAsk)) return choice;
+    if (typeof choice === 'object' && choice !== null) {
+      const models = choice.models.filter((ref) => this.mayEmbed([name, ref], mayAsk));
+      if (new Set(models.map(modelName)).size > 1)
+        throw new Failure(
+          'REQUEST_INVALID',
+          `${name} stands for several models (${models.join(', ')}), whose vectors differ. Name one of them.`,
+          {
+            param: 'model',
+          },
+        );
+      if (models.length > 0) return { ...choice, models };
+    }
     const ids = (await this.embeddings(mayAsk)).map(({ id }) => id);
     throw new Failure(
       'MODEL_NOT_FOUND',
@@ -160,7 +177,7 @@ export class ModelDirectory {
     return objectOf({
       id,
       created: 0,
-      ownedBy: resolved.kind === 'template' ? 'conclave' : (resolved.ref.split('@').at(-1) ?? 'provider'),
+      ownedBy: resolved.kind === 'model' ? (resolved.ref.split('@').at(-1) ?? 'provider') : 'conclave',
     });
   }
 
@@ -178,6 +195,8 @@ export class ModelDirectory {
     return new Failure('MODEL_NOT_FOUND', said, { param: 'model' });
   }
 }
+
+const modelName = (ref: string): string => ref.slice(0, ref.lastIndexOf('@'));
 
 const objectOf = ({ id, ownedBy, created, description }: DescribedModel): ModelObject => ({
   id,

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { ExpertProfile, TaskWish, Template } from '@conclave/contracts';
 import { canonicalJson } from '@conclave/loop';
+import type { Resolved } from '../options.js';
 
-/** Who makes the calls of a fork: one model, or the models of a template, each in its part. */
-export type TodaysModels = { readonly kind: 'model'; readonly ref: string } | { readonly kind: 'template'; readonly template: Template };
+/** Who makes the calls of a fork: one model or several, the first that answers; or the models of a template, each in its part. */
+export type TodaysModels = Resolved;
 
 /** A recorded template as it was, but with other models and what is known of them today. */
 export function withModels(recorded: Template, today: TodaysModels, known: Pick<Template, 'prices' | 'contexts'>): Template {
-  const source = today.kind === 'template' ? today.template : allBy(today.ref);
+  const source = today.kind === 'template' ? today.template : allBy(today.kind === 'model' ? [today.ref] : today.models);
   const { planner, judge, experts } = source;
   const profileOf = (category: string): Omit<ExpertProfile, 'prompt'> => experts[category] ?? experts['general'] ?? { t1: judge.models };
   const content = {
@@ -21,9 +22,9 @@ export function withModels(recorded: Template, today: TodaysModels, known: Pick<
   return { ...content, version: createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 16) };
 }
 
-const allBy = (ref: string): Pick<Template, 'planner' | 'judge' | 'experts'> => ({
-  planner: { models: [ref], prompt: null },
-  judge: { models: [ref] },
+const allBy = (models: string[]): Pick<Template, 'planner' | 'judge' | 'experts'> => ({
+  planner: { models, prompt: null },
+  judge: { models },
   experts: {},
 });
 

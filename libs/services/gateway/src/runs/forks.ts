@@ -94,7 +94,7 @@ export class Forks {
   }
 
   private childModels({ id }: Template, today: TodaysModels): TodaysModels {
-    const template = today.kind === 'model' ? undefined : this.options.catalogue.templates().find((other) => other.id === id);
+    const template = today.kind !== 'template' ? undefined : this.options.catalogue.templates().find((other) => other.id === id);
     return template ? { kind: 'template', template } : today;
   }
 

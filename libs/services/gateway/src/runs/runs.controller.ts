@@ -55,7 +55,7 @@ export class RunsController {
     const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.models.resolve(question.model, caller.tenant, body.raw, await this.callers.mayAsk(request));
-    if (resolved.kind === 'model')
+    if (resolved.kind !== 'template')
       throw new Failure('REQUEST_INVALID', 'A run needs a template. Use /v1/chat/completions to ask a single model.', {
         param: 'model',
       });

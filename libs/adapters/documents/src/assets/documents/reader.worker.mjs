@@ -15,6 +15,18 @@ const readers = {
     const page = extracts[extract](text, limit);
     return { ...page, notices: [...page.notices, ...charsetNotice(guessed)] };
   },
+  async docx({ bytes, limit }) {
+    const { docxText } = await import('./docx.mjs');
+    return docxText(bytes, { limit });
+  },
+  async xlsx({ bytes, limit, pages, strict }) {
+    const { xlsxText } = await import('./xlsx.mjs');
+    return xlsxText(bytes, { limit, pages, strict });
+  },
+  async pptx({ bytes, limit, pages, strict }) {
+    const { pptxText } = await import('./pptx.mjs');
+    return pptxText(bytes, { limit, pages, strict });
+  },
   async text({ bytes, charset, markdown }) {
     if (isBinary(bytes)) throw new Unreadable('unreadable', 'It is no text.');
     const { text, guessed } = charactersOf(bytes, { charset });

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Failure, type ModelChoice } from '@conclave/contracts';
+
+/** One of the models that may answer. */
+export interface Candidate {
+  readonly ref: string;
+  /** Whether another is asked if this one fails, which then need not be tried twice. */
+  readonly hasOther: boolean;
+}
+
+/** Which of several models answers a direct call. Open calls and turns are those of this process. */
+@Injectable()
+export class ModelChoices {
+  private readonly open = new Map<string, number>();
+  /** Calls so far, by the list of models. */
+  private readonly turns = new Map<string, number>();
+
+  /**
+   * Asks one model after the other until one answers. Another is asked only after a failure that is the model's or its server's, and may pass,
+   * and while `mayGoOn`. Throws what the last one asked throws.
+   */
+  async first<T>(choice: ModelChoice, ask: (candidate: Candidate) => Promise<T>, mayGoOn: () => boolean): Promise<T> {
+    const refs = this.inOrder(choice);
+    for (let at = 0; ; at += 1) {
+      const ref = refs[at]!;
+      const hasOther = at + 1 < refs.length;
+      this.count(ref, 1);
+      try {
+        return await ask({ ref, hasOther });
+      } catch (error) {
+        if (!hasOther || !isOfProvider(error) || !mayGoOn()) throw error;
+      } finally {
+        this.count(ref, -1);
+      }
+    }
+  }
+
+  private inOrder({ models, use }: ModelChoice): readonly string[] {
+    if (use === 'fallback' || models.length === 1) return models;
+    const list = models.join(' ');
+    const turn = this.turns.get(list) ?? 0;
+    this.turns.set(list, turn + 1);
+    const from = turn % models.length;
+    const openOf = (ref: string): number => this.open.get(ref) ?? 0;
+    return [...models.slice(from), ...models.slice(0, from)].sort((a, b) => openOf(a) - openOf(b));
+  }
+
+  private count(ref: string, by: 1 | -1): void {
+    const now = (this.open.get(ref) ?? 0) + by;
+    if (now === 0) this.open.delete(ref);
+    else this.open.set(ref, now);
+  }
+}
+
+/** Overloaded, away, too slow, kept from calls by its breaker: another model may do better. */
+const isOfProvider = (error: unknown): boolean =>
+  error instanceof Failure && error.retriable && (error.code.startsWith('PROVIDER_') || error.code === 'CALL_TIMEOUT');
+
+export const only = (ref: string): ModelChoice => ({ models: [ref], use: 'fallback' });

@@ -161,6 +161,14 @@ describe('an issued key', () => {
 });
 
 describe('while the log does not answer', () => {
+  it('no key is issued whose value nobody has seen', async () => {
+    world.publishFails = true;
+    expect((await call('POST', '/keys', { name: 'x' })).status).toBeGreaterThanOrEqual(500);
+    world.publishFails = false;
+    const { data } = KeyList.parse((await call('GET', '/keys')).body);
+    expect(data.map(({ state }) => state)).toEqual(['revoked']);
+  });
+
   it('a rotation leaves the value that clients have', async () => {
     const { id, key } = await issued();
     world.publishFails = true;

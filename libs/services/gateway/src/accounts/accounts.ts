@@ -75,7 +75,7 @@ export class Accounts {
       created_by: admin.actor,
       revoked_at: null,
     };
-    await this.write(admin, stored, 0);
+    await this.write(admin, stored, 0).catch((error: unknown) => this.takenBack(stored, { ...stored, revoked_at: now }, error));
     return { ...viewOf(stored, now), key: value };
   }
 
@@ -96,10 +96,7 @@ export class Accounts {
     const now = await this.state.now();
     const former = graceMs > 0 ? { hash: key.hash, until: now + graceMs } : null;
     const rotated: StoredKey = { ...key, hash: hashOfKey(value), hint: hintOf(value), former };
-    await this.write(admin, rotated, version).catch(async (error: unknown) => {
-      await this.takeBack(rotated, key).catch(() => undefined); // decided: the error of the change says what to do
-      throw error;
-    });
+    await this.write(admin, rotated, version).catch((error: unknown) => this.takenBack(rotated, key, error));
     return { ...viewOf(rotated, now), key: value };
   }
 
@@ -155,12 +152,18 @@ export class Accounts {
     await this.told(() => this.changes.write({ name: keySetting(key.id), actor, value: key, expected: version, shown: withoutHashes }));
   }
 
-  /** A value that was stored and never shown does not replace the one that clients have. */
-  private async takeBack(rotated: StoredKey, before: StoredKey): Promise<void> {
-    const present = await this.read(keySetting(rotated.id));
-    if (present?.key.hash !== rotated.hash) return;
-    await this.state.settings.write(keySetting(rotated.id), present.version, before);
-    await this.tell();
+  /** A value that was stored and never shown is not valid, and does not replace the one that clients have. Throws `because`. */
+  private async takenBack(unseen: StoredKey, instead: StoredKey, because: unknown): Promise<never> {
+    try {
+      const present = await this.read(keySetting(unseen.id));
+      if (present?.key.hash === unseen.hash) {
+        await this.state.settings.write(keySetting(unseen.id), present.version, instead);
+        await this.tell();
+      }
+    } catch {
+      // decided: the error of the change says what to do
+    }
+    throw because;
   }
 
   /** A change whose event could not be published is stored all the same, so gateways hear of it in any case. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Failure, type KeyCreated } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
@@ -48,6 +50,31 @@ describe('an issued key', () => {
       expect(await asked(second, key)).toMatchObject({ status: 200 });
       expect((await fetch(`${first.url}/v1/runs`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
     }
+  });
+
+  it('is looked up by a reading that begins after its request, not by one that is under way', async () => {
+    const [first, second] = await openTwo();
+    expect((await asked(second, 'sk-cv-nobody')).status).toBe(401);
+    const { settings } = second.stores.kept;
+    const read = settings.read.bind(settings);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let readings = 0;
+    settings.read = async (name) => {
+      const found = await read(name);
+      if (name === 'accounts' && (readings += 1) === 1) await held;
+      return found;
+    };
+    const early = asked(second, 'sk-cv-nobody');
+    await until('the reading', () => readings === 1, soon);
+    const { key } = await issued(first);
+    const arrived = once(second.app.getHttpServer() as Server, 'request');
+    const answer = asked(second, key);
+    await arrived;
+    // Time for a gateway that joins the reading to do so; the right one needs none.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    expect([(await early).status, (await answer).status]).toEqual([401, 200]);
   });
 
   it('has the tenant, the detail and the role that it was given', async () => {

@@ -69,7 +69,9 @@ export const Environment = z.object({
     .describe('hosts that are reached without a proxy, with commas; this machine always is, and so is whatever is no model server'),
   LOG_LEVEL: z.enum(logLevels).default('info').describe('minimum severity of logged lines'),
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
-  ADMIN_PORT: port.optional().describe('port with /metrics, and /health with its reasons, of a service; it asks for no key. Absent: no metrics are served'),
+  ADMIN_PORT: port
+    .optional()
+    .describe('port with /metrics, and /health with its reasons, of a service; it asks for no key. Absent: no metrics are served'),
   ADMIN_HOST: z.string().min(1).default('127.0.0.1').describe('address of the admin port; 0.0.0.0 in a container'),
   SHUTDOWN_GRACE_S: z.coerce
     .number()

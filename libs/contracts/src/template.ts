@@ -66,6 +66,7 @@ export const Template = z.object({
     .optional()
     .describe('another template that gets a share of the requests for this one'),
   split_of: z.string().optional().describe('template that was asked for, if this one got the request as its share of a split'),
+  local_only: z.boolean().optional().describe('whether its runs call model servers on this machine or in its network alone'),
   max_agentic_rounds: z.int().min(0).max(4).describe('re-plans after the first pass'),
   gap_check: z.enum(['answer', 'evidence']),
   planner: z.object({ models: z.array(ModelRef).min(1), prompt: z.string().nullable().describe('replaces the shipped planner prompt') }),

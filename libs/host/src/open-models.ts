@@ -52,7 +52,10 @@ export function providerOf({ configuration, secrets }: Loaded, name: string, nat
   const provider = configuration.providers[name];
   if (!provider) return null;
   const key = secrets.providerKeys[name];
-  const nature = natureOf(provider.base_url, key !== undefined);
+  const { local } = {
+    ...natureOf(provider.base_url, key !== undefined),
+    ...(provider.local === undefined ? {} : { local: provider.local }),
+  };
   const plain = Object.entries(provider.headers).map(([header, value]) => [header.toLowerCase(), value] as const);
   return {
     base_url: provider.base_url,
@@ -63,8 +66,8 @@ export function providerOf({ configuration, secrets }: Loaded, name: string, nat
     timeout_ms: provider.timeout_s * 1000,
     ...boundsOf(provider),
     breaker: breakerOf(provider),
-    local: nature.local,
-    paid: provider.paid ?? nature.paid,
+    local,
+    paid: provider.paid ?? (key !== undefined && !local),
   };
 }
 

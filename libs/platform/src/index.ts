@@ -40,6 +40,7 @@ export { RethrowFilter } from './transport/rethrow-filter.js';
 export { serve, type Served, type ServeOptions } from './transport/serve.js';
 export { chooseModels, type ModelChoice } from './catalogue/choose-models.js';
 export { sizeOf, spreadModels, type ModelRoles } from './catalogue/spread-models.js';
+export { staysLocal } from './catalogue/local-only.js';
 export { resolveTemplates, type ResolvedTemplates, type TemplateInput } from './catalogue/resolve-templates.js';
 export { openCatalogue, type NamedModel, type ResolvedName, type TemplateCatalogue } from './catalogue/template-catalogue.js';
 export { parseEnvironment, readEnvironment, type Variables } from './configuration/environment.js';

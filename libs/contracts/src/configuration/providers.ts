@@ -67,6 +67,10 @@ export const ProviderSettings = z.strictObject({
   ),
   idle_s: idle.describe('maximum seconds of silence within a stream; thinking, empty chunks and comments end the silence; 120'),
   breaker: Breaker.optional().describe('when the provider counts as failing and its calls go to the next model'),
+  local: z
+    .boolean()
+    .optional()
+    .describe('whether the server is on this machine or in its network, for `local_only` templates; absent: by its address'),
   paid: z.boolean().optional().describe('whether calls cost money; a server with a key outside this network counts as paid'),
 });
 export type ProviderSettings = z.infer<typeof ProviderSettings>;

@@ -124,6 +124,12 @@ export const TemplateSettings = z.strictObject({
     .array(CapabilityName)
     .default(['research'])
     .describe(`evidence the planner may ask for; built in: ${evidenceCapabilities.join(', ')}`),
+  local_only: z
+    .boolean()
+    .default(false)
+    .describe(
+      'true: no call of its runs leaves this machine or its network, utility prompts, embeddings and rerankers included; a start that cannot keep this fails',
+    ),
   tools: z
     .array(ToolName)
     .optional()

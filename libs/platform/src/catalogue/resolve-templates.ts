@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import {
   defaultLimits,
-  evidenceCapabilities,
   Failure,
   paidCostCap,
   Template,
-  TemplateSettings,
+  type TemplateSettings,
   type CapabilityPolicies,
   type CollectionOffer,
   type Configuration,
   type ExpertProfile,
   type RunLimits,
   type StoredTemplateOptions,
-  type shippedTemplates,
   type ToolOffer,
 } from '@conclave/contracts';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import type * as z from 'zod';
 import { chooseModels, type ModelChoice } from './choose-models.js';
+import { leaksOf } from './local-only.js';
 import { offeredTools, withheldTools } from './offered-tools.js';
+import { shipped, wants } from './shipped-templates.js';
 import { codeCategories, visionCategory } from './spread-models.js';
 
 export interface TemplateInput {
@@ -89,72 +89,10 @@ export interface ResolvedTemplates {
   readonly templates: readonly Template[];
   /** Sentences for the start-up text. */
   readonly warnings: readonly string[];
+  /** Why a `local_only` template cannot keep that promise and is therefore not offered; a start fails with them. */
+  readonly problems: readonly string[];
   readonly choice: ModelChoice;
 }
-
-/** Settings of the shipped templates beside their strategy. */
-const wholePipeline = {
-  gap_check: 'evidence',
-  capabilities: [...evidenceCapabilities],
-  caches: { answer: true, semantic: true, plan: true, search: true },
-  thinking: true,
-} as const;
-
-const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettings>> = {
-  'conclave-fast': TemplateSettings.parse({
-    ...wholePipeline,
-    strategy: 'single-pass',
-    description: 'One pass: plan, experts and research in parallel, one answer.',
-  }),
-  conclave: TemplateSettings.parse({
-    ...wholePipeline,
-    strategy: 'agentic',
-    max_agentic_rounds: 3,
-    description: 'Checks what is still missing and plans again, up to 3 times.',
-  }),
-  'conclave-research': TemplateSettings.parse({
-    ...wholePipeline,
-    strategy: 'agentic',
-    max_agentic_rounds: 4,
-    description: 'Like conclave, with up to 4 more rounds, for questions that need research.',
-  }),
-  'conclave-waves': TemplateSettings.parse({
-    strategy: 'waves',
-    capabilities: ['mcp'],
-    description: 'Calls tools in waves, each planned from the results of the last one; then one answer.',
-  }),
-  'conclave-reflective-rag': TemplateSettings.parse({
-    strategy: 'reflective-rag',
-    capabilities: ['collections', 'research'],
-    caches: { answer: true, semantic: true, plan: false, search: true },
-    description: 'Looks into your documents, judges whether the facts suffice, and asks again with another query, up to 3 passes.',
-  }),
-  'conclave-reasoning': TemplateSettings.parse({
-    strategy: 'reasoning',
-    capabilities: [...evidenceCapabilities],
-    description: 'Plans steps towards a goal, runs one after the other, scores each, and can be steered while it runs.',
-  }),
-  'conclave-decompose': TemplateSettings.parse({
-    strategy: 'decompose',
-    capabilities: ['research', 'collections'],
-    description: 'Researches the parts of a question at the same time, then compares, ranks or joins what was found.',
-  }),
-  'conclave-adaptive': TemplateSettings.parse({
-    ...wholePipeline,
-    strategy: 'adaptive',
-    max_agentic_rounds: 3,
-    description: 'Chooses by the question: one pass for a fact, parts at the same time for a comparison, the loop for the rest.',
-  }),
-};
-
-/** Shipped templates that the demo model cannot play, and the capabilities of which one must be there: else they have nothing to do. */
-const wants: Readonly<Record<string, readonly string[]>> = {
-  'conclave-waves': ['mcp'],
-  'conclave-reflective-rag': ['collections', 'research'],
-  'conclave-reasoning': [...evidenceCapabilities],
-  'conclave-decompose': ['research', 'collections'],
-  'conclave-adaptive': [...evidenceCapabilities],
-};
 
 /** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */
 export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
@@ -163,21 +101,44 @@ export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
   const warnings: string[] = [];
   const own = Object.entries(configuration.templates);
   const standing = Object.entries(shipped).filter(([id]) => !(id in configuration.templates));
-  const templates: Template[] = [];
+  const problems: string[] = [];
+  const localChoice = chooseModels(
+    configuration,
+    input.models.filter(({ local }) => local),
+    input.providers,
+  );
+  const resolved: Template[] = [];
   for (const [id, settings] of [...own, ...standing]) {
     const isShipped = !(id in configuration.templates);
     if (settings.strategy === 'waves' && !configuration.waves.enabled) {
       if (!isShipped) warnings.push(`Template ${id} is not offered: waves.enabled is false.`);
       continue;
     }
-    const template = resolveOne(id, settings, isShipped, input, choice, warnings);
-    if (template) templates.push(template);
+    const template = resolveOne(id, settings, isShipped, input, settings.local_only ? localChoice : choice, warnings);
+    if (template) resolved.push(template);
+    else if (settings.local_only && localChoice.models.length === 0)
+      problems.push(`templates.${id} is \`local_only\`, and no model of this machine or its network was found.`);
   }
+  const templates = resolved.filter((template) => {
+    const leaks = template.local_only
+      ? leaksOf(template, resolved, { configuration, providers: input.providers, leadsTo: leadsTo(input) })
+      : [];
+    if (leaks.length > 0) problems.push(`templates.${template.id} is \`local_only\`, but ${leaks.join(', and ')}.`);
+    return leaks.length === 0;
+  });
+  warnings.push(...problems);
   if (choice.because === 'paid') warnings.push(paidSentence(choice.models[0]!));
   warnings.push(...withheldTools(input.offers.tools, templates));
   const offered = withChildren(templates, input, warnings);
-  return { templates: offered, warnings: [...new Set(warnings)], choice };
+  return { templates: offered, warnings: [...new Set(warnings)], problems, choice };
 }
+
+const leadsTo =
+  ({ strategies }: TemplateInput) =>
+  ({ strategy, options = {}, split }: Template): readonly string[] => [
+    ...(strategies.find((one) => one.id === strategy)?.startsRuns?.(options) ?? []),
+    ...(split ? [split.template] : []),
+  ];
 
 /**
  * The templates without those that start runs of a template that is not offered, with a warning for each. Throws Failure
@@ -277,6 +238,7 @@ function resolveOne(
     strategy: settings.strategy,
     options,
     ...(settings.split ? { split: settings.split } : {}),
+    ...(settings.local_only ? { local_only: true } : {}),
     max_agentic_rounds: settings.strategy === 'single-pass' ? 0 : settings.max_agentic_rounds,
     gap_check: settings.gap_check,
     planner: { models: planner, prompt: settings.planner.prompt ?? null },

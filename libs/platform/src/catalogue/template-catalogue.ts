@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import { type AliasTarget, choiceOf, type ModelChoice, shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
+import { type AliasTarget, choiceOf, Failure, type ModelChoice, shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { noOffers, resolveTemplates, type Offers, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
 
@@ -75,17 +75,20 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   };
   let offers = (await options.offers?.()) ?? noOffers;
   let found = await look();
+  if (found.problems.length > 0) throw new Failure('CONFIGURATION_INVALID', found.problems.join('\n'));
   let lookedAt = performance.now();
   let looking: Promise<void> | null = null;
   /** The search in progress, or a new one if it is due. */
   const lookAgain = (): Promise<void> | null => {
     const { because } = found.choice;
-    const afterMs = because === 'nothing' ? againAfterMs : because === 'local' ? (options.localAgainMs ?? localAgainMs) : Infinity;
+    const lacksLocal = found.problems.length > 0;
+    const afterMs =
+      because === 'nothing' || lacksLocal ? againAfterMs : because === 'local' ? (options.localAgainMs ?? localAgainMs) : Infinity;
     if (looking || performance.now() - lookedAt < afterMs) return looking;
     // `list` and `providers` never reject; a provider that is down is in their result.
     looking = look().then((next) => {
       // A server that is briefly busy removes no template.
-      if (because === 'nothing' || next.choice.because === because) found = next;
+      if (because === 'nothing' || lacksLocal || next.choice.because === because) found = next;
       lookedAt = performance.now();
       looking = null;
     });

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure, type ForkRequest, type RunFactList, type StepRecorded, type Template } from '@conclave/contracts';
 import { forkAfter, type RecordedStep, toldFacts } from '@conclave/loop';
 import { EVENT_LOG, type EventLog } from '@conclave/ports';
+import { staysLocal } from '@conclave/platform';
 import { knownStrategy, strategyOf } from '@conclave/strategies';
 import type { MayAsk } from '../http/caller.js';
 import { ModelDirectory } from '../models/model-directory.js';
@@ -47,6 +48,10 @@ export class Forks {
     if (!knownStrategy(recorded.template.strategy)) throw refused(`There is no strategy ${recorded.template.strategy} any more.`);
     const steps = whole(await this.stepsOf(runId), step);
     const today = await this.modelsFor(recorded.template, model ?? null, mayAsk);
+    const children = recorded.children ?? {};
+    if (recorded.template.local_only)
+      for (const models of [today, ...Object.values(children).map((child) => this.childModels(child, today))])
+        await this.assertLocal(models);
     const known = await this.knownOfModels();
     const template = withModels(recorded.template, today, known);
     const take = (newId: string) =>
@@ -60,13 +65,15 @@ export class Forks {
           ? 'It ended in its first step, so nothing follows that could be done differently.'
           : `It ended in step ${step}: choose one from 1 to ${step - 1}.`,
       );
-    const { goal, conversation, system, limits, answer, attachments, skill, complexity, children } = recorded;
+    const { goal, conversation, system, limits, answer, attachments, skill, complexity } = recorded;
     return {
       template,
       caller,
       begins: (newId) => ({
         ...{ goal, conversation, system, limits, answer, attachments, skill, complexity },
-        ...(children ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) } : {}),
+        ...(recorded.children
+          ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) }
+          : {}),
         // What it answers is a trial: no cache answers it, and none is filled by it.
         caching: null,
         fork: take(newId)!,
@@ -91,6 +98,20 @@ export class Forks {
       const why = `The template ${recorded.id} is no longer offered. Name a model for its calls, or a template whose models make them.`;
       throw new Failure('FORK_REFUSED', why, { param: 'model', cause: error });
     }
+  }
+
+  /** Throws FORK_REFUSED if models of a `local_only` run would be outside. */
+  private async assertLocal(today: TodaysModels): Promise<void> {
+    const isLocal =
+      today.kind === 'template' ? today.template.local_only === true : staysLocal(today.ref, await this.options.models.providers());
+    if (isLocal) return;
+    throw new Failure(
+      'FORK_REFUSED',
+      'The template of the run is `local_only`: name a model of this network, or a template that is so, too.',
+      {
+        param: 'model',
+      },
+    );
   }
 
   private childModels({ id }: Template, today: TodaysModels): TodaysModels {

@@ -1,0 +1,42 @@
+import type { Configuration, Template } from '@conclave/contracts';
+import type { ProviderStatus } from '@conclave/ports';
+
+/** Whether calls of this model stay on this machine or in its network. */
+export const staysLocal = (ref: string, providers: readonly Pick<ProviderStatus, 'name' | 'local'>[]): boolean =>
+  providers.some(({ name, local }) => local && name === ref.slice(ref.lastIndexOf('@') + 1));
+
+export interface Surroundings {
+  readonly configuration: Pick<Configuration, 'embeddings' | 'rerank'>;
+  readonly providers: readonly ProviderStatus[];
+  /** Names of the templates that runs of a template start runs of, or are handed to. */
+  readonly leadsTo: (template: Template) => readonly string[];
+}
+
+/**
+ * Sentences on what would take texts of a `local_only` template to a model server outside: its models, the embedder and the rerankers,
+ * which see the texts of every template, and templates that get its requests or parts of them.
+ */
+export function leaksOf(template: Template, templates: readonly Template[], surroundings: Surroundings): readonly string[] {
+  const { configuration, providers } = surroundings;
+  const isStranger = (ref: string): boolean => !staysLocal(ref, providers);
+  const { planner, judge, experts, tool_model: toolModel } = template;
+  const models = [
+    ...[planner, judge].flatMap(({ models: refs }) => refs),
+    ...Object.values(experts).flatMap(({ t1, t2 = [], always = [] }) => [...t1, ...t2, ...always]),
+    ...(toolModel ? [toolModel] : []),
+  ];
+  const { research, collections } = configuration.rerank;
+  const shared = [
+    ['embeddings.model', configuration.embeddings.model],
+    ['rerank.research.model', research?.model],
+    ['rerank.collections.model', collections?.model],
+  ] as const;
+  const others = surroundings.leadsTo(template).filter((id) => templates.some((other) => other.id === id && other.local_only !== true));
+  return [
+    ...[...new Set(models)].filter(isStranger).map((ref) => `its model ${ref} is outside this network`),
+    ...shared.flatMap(([key, ref]) =>
+      ref !== undefined && isStranger(ref) ? [`\`${key}\` is ${ref}, which is outside this network`] : [],
+    ),
+    ...others.map((id) => `it leads to the template ${id}, which is not \`local_only\``),
+  ];
+}

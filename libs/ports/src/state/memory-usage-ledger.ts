@@ -34,10 +34,18 @@ export class MemoryUsageLedger implements UsageLedger {
   }
 
   async ofRun(runId: string): Promise<Usage> {
+    return this.runSum(runId);
+  }
+
+  async ofAccount(account: AccountPeriod): Promise<Usage> {
+    return this.accountSum(account);
+  }
+
+  runSum(runId: string): Usage {
     return [...(this.runs.get(runId)?.values() ?? [])].reduce(addUsage, noUsage);
   }
 
-  async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
+  accountSum({ tenant, actor, ...period }: AccountPeriod): Usage {
     const name = actor === undefined ? [tenant] : [tenant, actor];
     return daysOf(period)
       .map((day) => this.accounts.get(JSON.stringify([...name, day])) ?? noUsage)

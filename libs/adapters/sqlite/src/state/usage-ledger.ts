@@ -1,5 +1,5 @@
 import { noUsage, type Usage } from '@conclave/contracts';
-import { dayOf, daysOf, isPaid, type AccountPeriod, type PaidCall, type UsageLedger } from '@conclave/ports';
+import { amountOf, dayOf, daysOf, isPaid, type AccountPeriod, type PaidCall, type ReadLedger, type UsageLedger } from '@conclave/ports';
 import type { Statements, Store, Tick } from '../database/database.js';
 import { Kept } from '../kept.js';
 import { storedName } from './stored-name.js';
@@ -21,27 +21,28 @@ export class SqliteUsageLedger implements UsageLedger {
   }
 
   async ofRun(runId: string): Promise<Usage> {
-    return usageOf(this.database.read((sql) => sql.get<SumRow>(`SELECT ${sums} FROM usage_call WHERE run_id = ? GROUP BY run_id`, runId)));
+    return runSum(this.database, runId);
   }
 
-  async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
+  async ofAccount(account: AccountPeriod): Promise<Usage> {
     await this.database.committed();
-    const days = daysOf(period);
-    const [of, from, to] = [storedName(tenant), days[0]!, days.at(-1)!];
-    const where = 'tenant = ? AND day BETWEEN ? AND ?';
-    const row = this.database.read((sql) =>
-      actor === undefined
-        ? sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} GROUP BY tenant`, of, from, to)
-        : sql.get<SumRow>(
-            `SELECT ${sums} FROM usage_account WHERE ${where} AND actor = ? GROUP BY tenant`,
-            of,
-            from,
-            to,
-            storedName(actor),
-          ),
-    );
-    return usageOf(row);
+    return accountSum(this.database, account);
   }
+}
+
+const runSum = (database: Store, runId: string): Usage =>
+  usageOf(database.read((sql) => sql.get<SumRow>(`SELECT ${sums} FROM usage_call WHERE run_id = ? GROUP BY run_id`, runId)));
+
+function accountSum(database: Store, { tenant, actor, ...period }: AccountPeriod): Usage {
+  const days = daysOf(period);
+  const [of, from, to] = [storedName(tenant), days[0]!, days.at(-1)!];
+  const where = 'tenant = ? AND day BETWEEN ? AND ?';
+  const row = database.read((sql) =>
+    actor === undefined
+      ? sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} GROUP BY tenant`, of, from, to)
+      : sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} AND actor = ? GROUP BY tenant`, of, from, to, storedName(actor)),
+  );
+  return usageOf(row);
 }
 
 interface Account {
@@ -71,6 +72,23 @@ export class Accounts {
       this.database.beforeCommit(this, (statements) => this.write(statements));
     });
   }
+
+  /** Every call that was added, whether its account is charged in the file yet or not. */
+  readonly ledger: ReadLedger = {
+    run: (runId) => amountOf(runSum(this.database, runId)),
+    account: (account) => {
+      const days = daysOf(account);
+      return this.owed
+        .filter(
+          ({ account: { tenant, actor }, day }) => tenant === account.tenant && (account.actor ?? actor) === actor && days.includes(day),
+        )
+        .map(({ used: [, prompt, completion, , cost] }) => ({ tokens: prompt + completion, cost }))
+        .reduce(
+          (sum, one) => ({ tokens: sum.tokens + one.tokens, cost: sum.cost + one.cost }),
+          amountOf(accountSum(this.database, account)),
+        );
+    },
+  };
 
   private write(sql: Statements): void {
     while (this.owed.length > 0) {

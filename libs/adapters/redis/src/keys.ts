@@ -163,6 +163,10 @@ export class Keys {
   account({ beforeAccount }: Bucket, name: string, day: string): string {
     return `${beforeAccount}${name}:${day}`;
   }
+  /** Key prefix of the allowances of a tenant. */
+  allowances(tenant: string): PlacedKey {
+    return this.placed(tenant, `allowances:${JSON.stringify(tenant)}`);
+  }
   breaker(provider: string): PlacedKey {
     return this.placed(provider, `breaker:${provider}`);
   }

@@ -149,7 +149,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       const runId = newRunId();
       const first = await reserve(account, 100, { runId });
       expect(first).toMatchObject({ kind: 'granted' });
-      expect(await reserve(account, 100, { runId })).toEqual(first);
+      expect(await reserve(account, 100, { runId })).toMatchObject({ kind: 'granted', room: (first as { room: object }).room });
       expect(await reserve(account)).toMatchObject({ kind: 'refused' });
     });
 

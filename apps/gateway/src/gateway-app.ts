@@ -52,6 +52,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     max_open_runs: openRuns,
     heartbeat_s: heartbeat,
     max_queue_wait_s: queueWait,
+    reserve_tokens: reserveTokens,
   } = loaded.configuration.gateway;
   const app = await createGatewayApp({
     catalogue,
@@ -81,6 +82,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       maxAttachmentBytes,
       maxEmbeddingTexts,
       openRuns,
+      reserveTokens,
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,

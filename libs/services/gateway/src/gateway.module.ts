@@ -12,6 +12,7 @@ import { samenessWarmUp } from '@conclave/questions';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { Accounts } from './accounts/accounts.js';
 import { IssuedKeys } from './accounts/issued-keys.js';
+import { Reservations } from './accounts/reservations.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
@@ -130,6 +131,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         TemplateOptions,
         QueueWaits,
         RemoteImages,
+        Reservations,
         RunDirectory,
         RunEvents,
         ResponseViews,

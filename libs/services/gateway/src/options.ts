@@ -145,6 +145,10 @@ export interface GatewayLimits {
   readonly retryAfterS: number;
   /** Milliseconds for which issued API keys stay valid while they cannot be looked up. */
   readonly keysWithoutStoreMs: number;
+  /** Tokens to reserve for a template or model of which nothing is known yet. */
+  readonly reserveTokens: number;
+  /** Milliseconds after which reservations return that nobody renews, because their gateway is gone. */
+  readonly reservationLeaseMs: number;
   /** Milliseconds a health answer may be reused. */
   readonly healthCacheMs: number;
   /** Milliseconds shutdown waits for streams to send their last events. */
@@ -175,6 +179,8 @@ export const defaultLimits: GatewayLimits = {
   modelListMs: 3_000,
   retryAfterS: 5,
   keysWithoutStoreMs: 300_000,
+  reserveTokens: 4_000,
+  reservationLeaseMs: 40_000,
   healthCacheMs: 500,
   shutdownGraceMs: 5_000,
 };

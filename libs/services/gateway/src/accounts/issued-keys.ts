@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { accountsSetting, Failure, keySetting, StoredKey, StoredTenant, tenantSetting } from '@conclave/contracts';
+import { accountsSetting, Failure, type KeyLimits, keySetting, StoredKey, StoredTenant, tenantSetting } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type ApiKeys, type GatewayLimits, type GatewayOptions, type KeyOwner } from '../options.js';
@@ -53,6 +53,16 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     await this.refresh();
     if (!this.byHash.has(hash)) await this.refresh(0);
     return this.known(hash);
+  }
+
+  /**
+   * The limits of all keys of a tenant together, for keys that are not issued. Waits only for the first reading; from then on, a change
+   * holds as soon as that of an issued key.
+   */
+  async tenantLimits(tenant: string): Promise<KeyLimits | undefined> {
+    const reading = this.refresh().catch((error: unknown) => this.options.logger.warn('limits of tenants cannot be looked up', { error }));
+    if (this.revision < 0) await reading;
+    return this.tenants.get(tenant)?.tenant.limits ?? undefined;
   }
 
   /** Cuts this response when the key is no longer valid before its end. */

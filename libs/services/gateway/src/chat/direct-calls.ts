@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage, Usage, type UtilityPrompt } from '@conclave/contracts';
+import {
+  CallRecorded,
+  type Caller,
+  callStep,
+  Failure,
+  makeEvent,
+  noUsage,
+  type Template,
+  Usage,
+  type UtilityPrompt,
+} from '@conclave/contracts';
 import {
   chunksOf,
   EVENT_LOG,
@@ -15,6 +25,8 @@ import {
   type StateStore,
 } from '@conclave/ports';
 import type { Response } from 'express';
+import { needOfCall } from '../accounts/needs.js';
+import { Reservations } from '../accounts/reservations.js';
 import { RemoteImages } from '../attachments/remote-images.js';
 import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
@@ -37,6 +49,8 @@ export interface Asker {
 @Injectable()
 export class DirectCalls {
   private running = 0;
+  /** Calls that are being recorded: their reservations are settled by what they spent. */
+  private readonly recording = new Set<string>();
 
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
@@ -46,9 +60,10 @@ export class DirectCalls {
     @Inject(STATE) private readonly state: Pick<StateStore, 'usage' | 'now'>,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(RemoteImages) private readonly images: RemoteImages,
+    @Inject(Reservations) private readonly reservations: Reservations,
   ) {}
 
-  /** Throws OVERLOADED, SHUTTING_DOWN before the model is called. */
+  /** Throws OVERLOADED, SHUTTING_DOWN, RATE_LIMITED, BUDGET_SPENT before the model is called. */
   async answer(
     response: Response,
     question: PassedQuestion,
@@ -56,7 +71,9 @@ export class DirectCalls {
     { caller, shape }: Asker,
     utility?: UtilityPrompt,
   ): Promise<void> {
-    await this.counted(() => this.call(response, question, ref, { caller, shape }, utility));
+    await this.counted(() =>
+      this.limited(response, ref, question.body, (callId) => this.call(response, question, ref, { caller, shape }, callId, utility)),
+    );
   }
 
   private async counted<T>(act: () => Promise<T>): Promise<T> {
@@ -71,9 +88,30 @@ export class DirectCalls {
   }
 
   /**
+   * Makes a call within the limits of the request's key. What is still reserved when `act` has ended is given back: the call was never made.
+   * Throws RATE_LIMITED, BUDGET_SPENT.
+   */
+  async limited<T>(response: Response, ref: string, body: JsonObject, act: (callId: string) => Promise<T>): Promise<T> {
+    const callId = randomRunId();
+    await this.reservations.reserve(response.req, () => ({
+      ...{ runId: callId, sort: 'call', kind: ref },
+      ...needOfCall(withoutBodies(body), this.priceOf(ref), this.limits.reserveTokens),
+    }));
+    try {
+      return await act(callId);
+    } finally {
+      if (!this.recording.has(callId)) await this.reservations.release(callId);
+    }
+  }
+
+  private priceOf(ref: string): Template['prices'][string] | undefined {
+    return this.options.catalogue.templates().find(({ prices }) => prices[ref])?.prices[ref];
+  }
+
+  /**
    * Makes the call, and sends its reply only where `wanted` says so; otherwise, or where the call fails, nothing is written and the result is
    * false. The call is recorded in any case. A client that leaves meanwhile is answered: nothing more is to be done for it.
-   * Throws OVERLOADED, SHUTTING_DOWN before the model is called.
+   * Throws OVERLOADED, SHUTTING_DOWN, RATE_LIMITED, BUDGET_SPENT before the model is called.
    */
   async answerIf(
     wanted: (reply: JsonObject | null) => boolean,
@@ -82,33 +120,34 @@ export class DirectCalls {
     ref: string,
     { caller, shape }: Asker,
   ): Promise<boolean> {
-    return this.counted(async () => {
-      const abort = new AbortController();
-      const left = (): void => abort.abort();
-      response.once('close', left);
-      const callId = randomRunId();
-      const startedAt = Date.now();
-      const request = { model: ref, body: await this.images.inlined(question.body, abort.signal), purpose: 'tools' };
-      let reply: PassedReply;
-      try {
-        reply = await this.made(ref, callId, request.body, abort.signal);
-      } catch (error) {
-        this.connections.track(this.record(callId, request, startedAt, caller, null, asFailure(error)));
-        return response.destroyed;
-      } finally {
-        response.off('close', left);
-      }
-      this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
-      if (response.destroyed) return true;
-      if (!wanted(reply.body)) return false;
-      const frame = frameOf(shape, callId, question);
-      await shape.begun?.(frame, null);
-      const stream = question.stream
-        ? new DirectStream(response, frame, shape, this.limits, this.options.metrics, () => response.destroy())
-        : null;
-      await this.sent(response, question, { frame, shape, stream }, reply, reply.body);
-      return true;
-    });
+    return this.counted(() =>
+      this.limited(response, ref, question.body, async (callId) => {
+        const abort = new AbortController();
+        const left = (): void => abort.abort();
+        response.once('close', left);
+        const startedAt = Date.now();
+        const request = { model: ref, body: await this.images.inlined(question.body, abort.signal), purpose: 'tools' };
+        let reply: PassedReply;
+        try {
+          reply = await this.made(ref, callId, request.body, abort.signal);
+        } catch (error) {
+          this.connections.track(this.record(callId, request, startedAt, caller, null, asFailure(error)));
+          return response.destroyed;
+        } finally {
+          response.off('close', left);
+        }
+        this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
+        if (response.destroyed) return true;
+        if (!wanted(reply.body)) return false;
+        const frame = frameOf(shape, callId, question);
+        await shape.begun?.(frame, null);
+        const stream = question.stream
+          ? new DirectStream(response, frame, shape, this.limits, this.options.metrics, () => response.destroy())
+          : null;
+        await this.sent(response, question, { frame, shape, stream }, reply, reply.body);
+        return true;
+      }),
+    );
   }
 
   private async made(
@@ -150,13 +189,13 @@ export class DirectCalls {
     question: PassedQuestion,
     ref: string,
     { caller, shape }: Asker,
+    callId: string,
     utility?: UtilityPrompt,
   ): Promise<void> {
     const abort = new AbortController();
     response.once('close', () => abort.abort());
     const body = await this.images.inlined(question.body, abort.signal);
     if (response.destroyed) return;
-    const callId = randomRunId();
     const frame = frameOf(shape, callId, question);
     await shape.begun?.(frame, null);
     let left = false;
@@ -217,6 +256,8 @@ export class DirectCalls {
     const request = { ...withoutBodies(call.body), model: call.model };
     const keep = this.options.recordPrompts === true;
     const step = callStep(`${runId}/${call.purpose}`, 0);
+    const usage = reply?.usage ?? usedBy(failure);
+    this.recording.add(runId);
     try {
       const event = makeEvent(
         CallRecorded,
@@ -232,7 +273,7 @@ export class DirectCalls {
           request: keep ? request : null,
           reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
           failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
-          usage: reply?.usage ?? usedBy(failure),
+          usage,
           caller,
           startedAt,
           durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
@@ -249,6 +290,8 @@ export class DirectCalls {
         error,
       });
     }
+    await this.reservations.settleCall(runId, usage);
+    this.recording.delete(runId);
   }
 }
 

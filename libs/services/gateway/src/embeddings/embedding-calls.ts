@@ -6,8 +6,7 @@ import { DirectCalls } from '../chat/direct-calls.js';
 import type { MayAsk } from '../http/caller.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { ModelDirectory } from '../models/model-directory.js';
-import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
-import { randomRunId } from '../runs/acceptance.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, ownEmbedding } from '../options.js';
 import { Connections } from '../stream/connections.js';
 
 /** A request whose texts were counted. */
@@ -30,7 +29,7 @@ export class EmbeddingCalls {
     @Inject(DirectCalls) private readonly direct: DirectCalls,
   ) {}
 
-  /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN before anything is asked. */
+  /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN, and answers RATE_LIMITED and BUDGET_SPENT before anything is asked. */
   async answer(response: Response, asked: AskedVectors, caller: Caller, mayAsk: MayAsk): Promise<void> {
     const embedder = await this.directory.embedder(asked.model, mayAsk);
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
@@ -47,10 +46,12 @@ export class EmbeddingCalls {
     );
     this.running += 1;
     try {
-      const reply =
+      const ref = typeof embedder === 'string' ? embedder : ownEmbedding;
+      const reply = await this.direct.limited(response, ref, { input: [...asked.texts] }, (callId) =>
         typeof embedder === 'string'
-          ? await this.asked(embedder, asked, caller, abort.signal)
-          : await this.built(embedder, asked, abort.signal);
+          ? this.asked(embedder, asked, caller, callId, abort.signal)
+          : this.built(embedder, asked, abort.signal),
+      );
       if (left) return;
       response.setHeader('x-conclave-cost', String(reply.usage.cost));
       response.status(200).json(listOf(asked, reply));
@@ -71,8 +72,13 @@ export class EmbeddingCalls {
     return { vectors, usage: { ...noUsage, prompt, estimated: true }, reportedModel: null, durationMs: performance.now() - began };
   }
 
-  private async asked(ref: string, { texts, dimensions }: AskedVectors, caller: Caller, signal: AbortSignal): Promise<EmbeddingReply> {
-    const callId = randomRunId();
+  private async asked(
+    ref: string,
+    { texts, dimensions }: AskedVectors,
+    caller: Caller,
+    callId: string,
+    signal: AbortSignal,
+  ): Promise<EmbeddingReply> {
     const startedAt = Date.now();
     const call = { model: ref, body: { input: texts, ...(dimensions ? { dimensions } : {}) }, purpose: 'embedding' };
     const embed = this.models.embed?.bind(this.models);

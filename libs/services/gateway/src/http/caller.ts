@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure } from '@conclave/contracts';
+import { type Caller, Failure, type KeyLimits } from '@conclave/contracts';
+import { isLimited, type LimitedAccount } from '@conclave/ports';
 import type { Request } from 'express';
 import { IssuedKeys } from '../accounts/issued-keys.js';
 import { issuedPrefix } from '../accounts/key-value.js';
@@ -15,6 +16,15 @@ export function keyOf(headers: Request['headers']): string | null {
 
 /** First 12 hex digits of the key's SHA-256: tells callers apart and is useless as a key. */
 export const fingerprint = (key: string): string => `key_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
+
+/** The accounts that a request is limited by. */
+export interface Limited {
+  readonly tenant: string;
+  readonly accounts: readonly LimitedAccount[];
+}
+
+/** Id of the account of all keys of a tenant together; no key has it. */
+export const tenantAccount = '*';
 
 /** Ids of templates and models that a key may ask; null for all. */
 export type MayAsk = readonly string[] | null;
@@ -71,6 +81,18 @@ export class Callers {
     return (await this.ownerOf(request))?.templates ?? null;
   }
 
+  /** The limits of the key and of its tenant; null where none are set. */
+  async limitsOf(request: Request): Promise<Limited | null> {
+    const owner = await this.ownerOf(request);
+    if (!owner) return null;
+    const { tenant, keyId, actor, limits, tenantLimits } = owner;
+    const accounts = [
+      ...limitedBy({ id: keyId, actor }, limits),
+      ...limitedBy({ id: tenantAccount }, tenantLimits ?? (await this.issued.tenantLimits(tenant))),
+    ];
+    return accounts.length > 0 ? { tenant, accounts } : null;
+  }
+
   /** Returns null when no key is required and this one is unknown. */
   private async ownerOf(request: Request): Promise<KeyOwner | null> {
     const { keys, access } = this.options;
@@ -84,3 +106,6 @@ export class Callers {
     return owner;
   }
 }
+
+const limitedBy = (account: Omit<LimitedAccount, 'limits'>, limits: KeyLimits | undefined): LimitedAccount[] =>
+  limits && isLimited(limits) ? [{ ...account, limits }] : [];

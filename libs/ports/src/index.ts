@@ -194,12 +194,15 @@ export {
   type AccountPeriod,
   accountMs,
   dayOf,
+  daysFrom,
   daysOf,
   isPaid,
   type Paid,
   type PaidCall,
   paidCallOf,
+  type UsageItem,
   type UsageLedger,
+  type UsagePeriod,
 } from './state/usage-ledger.js';
 export {
   type Symbolic,

@@ -167,6 +167,10 @@ export class Keys {
   allowances(tenant: string): PlacedKey {
     return this.placed(tenant, `allowances:${JSON.stringify(tenant)}`);
   }
+  /** `name` is the JSON of the tenant's account. */
+  usageItems({ beforeAccount }: Bucket, name: string, day: string): string {
+    return `${beforeAccount}items:${name}:${day}`;
+  }
   breaker(provider: string): PlacedKey {
     return this.placed(provider, `breaker:${provider}`);
   }

@@ -13,6 +13,7 @@ import { AccountsController } from './accounts/accounts.controller.js';
 import { Accounts } from './accounts/accounts.js';
 import { IssuedKeys } from './accounts/issued-keys.js';
 import { Reservations } from './accounts/reservations.js';
+import { UsageController } from './accounts/usage.controller.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
@@ -97,6 +98,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         InsightsController,
         QuarantineController,
         AccountsController,
+        UsageController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },

@@ -2,7 +2,7 @@ import { Failure } from '@conclave/contracts';
 import { graphSchema, originSchema } from '../graph/graph-schema.js';
 import { textSchema, vectorSchema } from '../vectors/schema.js';
 import { attachedSchema, edgeSchema, firstSchema, secondSchema, usageSchema } from './schema.js';
-import { packedSchema, sparingSchema } from './sparing-schema.js';
+import { itemisedSchema, packedSchema, sparingSchema } from './sparing-schema.js';
 import type { Sql } from './sql.js';
 
 /** Upgrades from the previous version to this one. Versions are dense from 1; a released step never changes. */
@@ -30,6 +30,7 @@ export const migrations: readonly Migration[] = [
   { version: 9, sql: edgeSchema, refusesOlder: ['run', 'log'] },
   { version: 10, sql: sparingSchema },
   { version: 11, sql: packedSchema },
+  { version: 12, sql: itemisedSchema },
 ];
 
 /**

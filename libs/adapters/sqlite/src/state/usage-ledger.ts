@@ -1,8 +1,19 @@
-import { noUsage, type Usage } from '@conclave/contracts';
-import { amountOf, dayOf, daysOf, isPaid, type AccountPeriod, type PaidCall, type ReadLedger, type UsageLedger } from '@conclave/ports';
+import { type Caller, noUsage, type Usage } from '@conclave/contracts';
+import {
+  amountOf,
+  dayOf,
+  daysOf,
+  isPaid,
+  type AccountPeriod,
+  type PaidCall,
+  type ReadLedger,
+  type UsageItem,
+  type UsageLedger,
+  type UsagePeriod,
+} from '@conclave/ports';
 import type { Statements, Store, Tick } from '../database/database.js';
 import { Kept } from '../kept.js';
-import { storedName } from './stored-name.js';
+import { nameFrom, storedName } from './stored-name.js';
 
 interface SumRow extends Omit<Usage, 'estimated'> {
   readonly estimated: number;
@@ -28,6 +39,22 @@ export class SqliteUsageLedger implements UsageLedger {
     await this.database.committed();
     return accountSum(this.database, account);
   }
+
+  async items({ tenant, actor, from, to }: UsagePeriod): Promise<readonly UsageItem[]> {
+    await this.database.committed();
+    const rows = this.database.read((sql) =>
+      sql.all<SumRow & { day: string; actor: string; model: string; end_user: string }>(
+        `SELECT * FROM usage_account WHERE tenant = ? AND day BETWEEN ? AND ?`,
+        ...[storedName(tenant), from, to],
+      ),
+    );
+    const nameOr = (stored: string): string | null => (stored === '' ? null : nameFrom(stored));
+    return rows
+      .filter((row) => actor === undefined || row.actor === storedName(actor))
+      .map((row) => ({
+        ...{ day: row.day, actor: nameFrom(row.actor), model: nameOr(row.model), user: nameOr(row.end_user), usage: usageOf(row) },
+      }));
+  }
 }
 
 const runSum = (database: Store, runId: string): Usage =>
@@ -45,9 +72,9 @@ function accountSum(database: Store, { tenant, actor, ...period }: AccountPeriod
   return usageOf(row);
 }
 
-interface Account {
-  readonly tenant: string;
-  readonly actor: string;
+/** Whose calls to what are summed. */
+interface Account extends Caller {
+  readonly model?: string | undefined;
 }
 
 /** Most runs whose account stays in memory. */
@@ -55,7 +82,7 @@ const mostKept = 512;
 
 /** Adds calls to the ledger as part of ordered writes: each row at once, the sums of the accounts once per tick. */
 export class Accounts {
-  private readonly callers = new Kept<Account>(mostKept);
+  private readonly callers = new Kept<Caller>(mostKept);
   private owed: { readonly account: Account; readonly day: string; readonly used: Used }[] = [];
 
   constructor(private readonly database: Store) {}
@@ -64,11 +91,11 @@ export class Accounts {
     if (!isPaid(call.usage)) return;
     const used = usedBy(call.usage);
     if (!addCall(sql, call, used)) return;
-    const account = call.caller ?? this.callers.get(call.runId) ?? callerOf(sql, call.runId);
-    if (!account) return;
+    const caller = call.caller ?? this.callers.get(call.runId) ?? callerOf(sql, call.runId);
+    if (!caller) return;
     afterWrite(() => {
-      this.callers.set(call.runId, account);
-      this.owed.push({ account, day: dayOf(call.at), used });
+      this.callers.set(call.runId, caller);
+      this.owed.push({ account: { ...caller, model: call.model }, day: dayOf(call.at), used });
       this.database.beforeCommit(this, (statements) => this.write(statements));
     });
   }
@@ -94,7 +121,7 @@ export class Accounts {
     while (this.owed.length > 0) {
       const { account, day } = this.owed[0]!;
       const isSame = (one: (typeof this.owed)[number]): boolean =>
-        one.day === day && one.account.tenant === account.tenant && one.account.actor === account.actor;
+        one.day === day && (['tenant', 'actor', 'model', 'user'] as const).every((name) => one.account[name] === account[name]);
       charge(
         sql,
         account,
@@ -129,7 +156,7 @@ export function addPaid(sql: Statements, call: PaidCall): void {
   const used = usedBy(call.usage);
   if (!addCall(sql, call, used)) return;
   const charged = call.caller ?? callerOf(sql, call.runId);
-  if (charged) charge(sql, charged, dayOf(call.at), used);
+  if (charged) charge(sql, { ...charged, model: call.model }, dayOf(call.at), used);
 }
 
 /** Returns whether the attempt was new. */
@@ -143,17 +170,23 @@ const addCall = (sql: Statements, { runId, step, attempt, at }: PaidCall, used: 
     ...used,
   ) > 0;
 
-const callerOf = (sql: Statements, runId: string): Account | undefined =>
-  sql.get<{ tenant: string; actor: string }>('SELECT tenant, actor FROM run WHERE run_id = ? AND header IS NOT NULL', runId);
+function callerOf(sql: Statements, runId: string): Caller | undefined {
+  const found = sql.get<{ tenant: string; actor: string; user: string | null }>(
+    `SELECT tenant, actor, json_extract(header, '$.data.caller.user') AS user FROM run WHERE run_id = ? AND header IS NOT NULL`,
+    runId,
+  );
+  return found && { tenant: found.tenant, actor: found.actor, ...(found.user === null ? {} : { user: found.user }) };
+}
 
-const charge = (sql: Statements, { tenant, actor }: Account, day: string, used: Used): void =>
+const charge = (sql: Statements, { tenant, actor, model, user }: Account, day: string, used: Used): void =>
   void sql.run(
-    `INSERT INTO usage_account (tenant, actor, day, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO usage_account (tenant, actor, day, model, end_user, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, prompt = prompt + excluded.prompt, completion = completion + excluded.completion,
        reasoning = reasoning + excluded.reasoning, cost = cost + excluded.cost, estimated = max(estimated, excluded.estimated)`,
     storedName(tenant),
     storedName(actor),
     day,
+    ...[model, user].map((name) => (name === undefined ? '' : storedName(name))),
     ...used,
   );
 

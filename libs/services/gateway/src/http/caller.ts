@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure, type KeyLimits } from '@conclave/contracts';
+import { type Caller, Failure, type KeyLimits, type KeyRole } from '@conclave/contracts';
 import { isLimited, type LimitedAccount } from '@conclave/ports';
 import type { Request } from 'express';
 import { IssuedKeys } from '../accounts/issued-keys.js';
@@ -26,6 +26,24 @@ export interface Limited {
 /** Id of the account of all keys of a tenant together; no key has it. */
 export const tenantAccount = '*';
 
+/** Longest id of an end user that is read. */
+const longestEndUser = 1_000;
+
+/** The caller with the end user that a client behind a shared key names, if any. The id itself is never kept. */
+export function withEndUser(caller: Caller, id: unknown): Caller {
+  const isNamed = caller.user === undefined && typeof id === 'string' && id !== '' && id.length <= longestEndUser;
+  return isNamed ? { ...caller, user: endUserHash(caller.tenant, id) } : caller;
+}
+
+/** Tells end users of a tenant apart, and differs between tenants. */
+export const endUserHash = (tenant: string, id: string): string =>
+  `user_${createHash('sha256')
+    .update(JSON.stringify([tenant, id]))
+    .digest('hex')
+    .slice(0, 24)}`;
+
+export const isEndUserHash = (text: string): boolean => /^user_[0-9a-f]{24}$/.test(text);
+
 /** Ids of templates and models that a key may ask; null for all. */
 export type MayAsk = readonly string[] | null;
 
@@ -40,9 +58,19 @@ export class Callers {
   /** Throws UNAUTHENTICATED without details, STORE_UNAVAILABLE when the keys cannot be looked up. */
   async identify(request: Request): Promise<Caller> {
     const owner = await this.ownerOf(request);
-    if (owner) return { tenant: owner.tenant, actor: owner.actor };
     const key = keyOf(request.headers);
-    return { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
+    const caller = owner
+      ? { tenant: owner.tenant, actor: owner.actor }
+      : { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
+    return withEndUser(caller, request.headers['x-openwebui-user-id']);
+  }
+
+  /** The caller and what it may read of others in its tenant; where no key is needed and only this machine has access, everything. */
+  async reader(request: Request): Promise<{ readonly caller: Caller; readonly role: KeyRole }> {
+    const caller = await this.identify(request);
+    const { keys, access } = this.options;
+    const role = (await this.ownerOf(request))?.role ?? (keys === null && !access?.open ? 'auditor' : 'user');
+    return { caller, role };
   }
 
   /** The caller of an admin route, named by its key. Throws UNAUTHENTICATED, ADMIN_KEY_NEEDED, STORE_UNAVAILABLE. */

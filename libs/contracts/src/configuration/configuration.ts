@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { KeyLimits } from '../http/key-limits.js';
+import { KeyLimits } from './key-limits.js';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';

@@ -162,6 +162,20 @@ describe('limits of an API key', () => {
     expect(codes).toEqual([200, 200, 429]);
   });
 
+  it('of a tenant are set by an admin, and hold for keys of the configuration within two seconds', async () => {
+    const world = await open({}, { access: { known: { identify: async () => null } } });
+    const admin = await open({}, { share: world }, { tenant: 'default', role: 'admin' });
+    expect((await direct(world, 'one')).status).toBe(200);
+    const set = await fetch(`${admin.url}/v1/admin/tenants/a`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer sk' },
+      body: JSON.stringify({ limits: { ...none, requests_per_minute: 1 } }),
+    });
+    expect(set.status).toBe(200);
+    await until('the limit holds', async () => (await direct(world, 'two')).headers.get('x-ratelimit-limit-requests') === '1');
+    expect((await direct(world, 'one')).status).toBe(429);
+  });
+
   it('hold nothing for a request that is refused for another reason', async () => {
     const world = await open({ concurrent_runs: 1 }, { limits: { openRuns: 1, directCalls: 1 } });
     const { id } = (await (await run(world, 'free')).json()) as { id: string };

@@ -57,6 +57,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     keys_without_store_s: keysWithoutStoreS,
     keep_alive_json: keepAliveJson,
     max_queue_wait_s: queueWait,
+    reserve_tokens: reserveTokens,
   } = loaded.configuration.gateway;
   const app = await createGatewayApp({
     catalogue,
@@ -90,6 +91,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       keysWithoutStoreMs: keysWithoutStoreS * 1_000,
       openRuns,
       directCalls,
+      reserveTokens,
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,

@@ -63,7 +63,8 @@ const parkedRetryMs = 1_000;
 const isModel = (name: string): boolean => name.includes('@');
 
 /** The usage ledger entry for the end of a call, whatever the outcome. */
-const paidFor = (name: string, usage: Usage, at: number): Paid | undefined => (isModel(name) && isPaid(usage) ? { usage, at } : undefined);
+const paidFor = (name: string, usage: Usage, at: number): Paid | undefined =>
+  isModel(name) && isPaid(usage) ? { usage, at, model: name } : undefined;
 
 const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 

@@ -215,5 +215,6 @@ export type DeliveryTarget = z.infer<typeof DeliveryTarget>;
 export const Caller = z.object({
   tenant: z.string().describe('tenant every id of this run belongs to'),
   actor: z.string().describe('who asked: a key fingerprint, never the key'),
+  user: z.string().optional().describe('hash of the end user that a client behind a shared key names'),
 });
 export type Caller = z.infer<typeof Caller>;

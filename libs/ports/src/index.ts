@@ -137,6 +137,26 @@ export {
   type StoreTtl,
 } from './state/limits.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
+export {
+  amountOf,
+  hasBudget,
+  headroomsOf,
+  isLimited,
+  minuteSeconds,
+  refusalOf,
+  roomOf,
+  type AccountUse,
+  type Allowances,
+  type Amount,
+  type Headroom,
+  type Headrooms,
+  type LimitedAccount,
+  type Refusal,
+  type Reservation,
+  type Reserved,
+  type Settlement,
+} from './state/allowances.js';
+export { MemoryAllowances, type ReadLedger } from './state/memory-allowances.js';
 export { MemoryBreakers } from './state/memory-breakers.js';
 export { MemoryClaims } from './state/memory-claims.js';
 export { MemoryStores } from './state/memory-stores.js';
@@ -179,12 +199,15 @@ export {
   type AccountPeriod,
   accountMs,
   dayOf,
+  daysFrom,
   daysOf,
   isPaid,
   type Paid,
   type PaidCall,
   paidCallOf,
+  type UsageItem,
   type UsageLedger,
+  type UsagePeriod,
 } from './state/usage-ledger.js';
 export {
   type Symbolic,

@@ -163,6 +163,14 @@ export class Keys {
   account({ beforeAccount }: Bucket, name: string, day: string): string {
     return `${beforeAccount}${name}:${day}`;
   }
+  /** Key prefix of the allowances of a tenant. */
+  allowances(tenant: string): PlacedKey {
+    return this.placed(tenant, `allowances:${JSON.stringify(tenant)}`);
+  }
+  /** `name` is the JSON of the tenant's account. */
+  usageItems({ beforeAccount }: Bucket, name: string, day: string): string {
+    return `${beforeAccount}items:${name}:${day}`;
+  }
   breaker(provider: string): PlacedKey {
     return this.placed(provider, `breaker:${provider}`);
   }

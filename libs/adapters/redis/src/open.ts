@@ -1,5 +1,6 @@
 import { Failure, topicsFor } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreTtl } from '@conclave/ports';
+import { RedisAllowances } from './allowances.js';
 import { RedisBlobs } from './blobs.js';
 import { RedisBreakers } from './breakers.js';
 import { RedisCaches } from './caches.js';
@@ -81,6 +82,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     throw error;
   }
   const leases = new RedisLeases(connection, keys);
+  const usage = new RedisUsageLedger(connection, keys, ttl);
   const store: StateStore = {
     runs: new RedisRuns(
       connection,
@@ -100,8 +102,9 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     caches: new RedisCaches(connection, keys),
     scores: new RedisScores(connection, keys, ttl),
     once: new RedisOnce(connection, keys),
-    usage: new RedisUsageLedger(connection, keys, ttl),
+    usage,
     breakers: new RedisBreakers(connection, keys),
+    allowances: new RedisAllowances(connection, keys, usage),
     identity: identityOf(connection, keys, options.watchesIdentity ?? true),
     durable: async () => undefined,
     now,

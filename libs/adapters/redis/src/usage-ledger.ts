@@ -2,18 +2,21 @@ import { addUsage, noUsage, type Caller, type Usage } from '@conclave/contracts'
 import {
   accountMs,
   dayOf,
+  daysFrom,
   daysOf,
   isPaid,
   type AccountPeriod,
   type Paid,
   type PaidCall,
   type StoreTtl,
+  type UsageItem,
   type UsageLedger,
+  type UsagePeriod,
 } from '@conclave/ports';
 import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
-import type { Script } from './scripts/script.js';
-import { addUsage as addScript, readAccounts, readUsage, type AccountReply } from './scripts/usage.js';
+import { inPairs, type Script } from './scripts/script.js';
+import { addUsage as addScript, readAccounts, readItems, readUsage, type AccountReply } from './scripts/usage.js';
 
 /** Each call is a field in a hash of its run; each account has one hash per day. */
 export class RedisUsageLedger implements UsageLedger {
@@ -40,12 +43,41 @@ export class RedisUsageLedger implements UsageLedger {
     const found = await this.connection.everywhere(readAccounts, (at) => days.map((day) => this.keys.account(at, name, day)), []);
     return found.flat().map(usageOf).reduce(addUsage, noUsage);
   }
+
+  async items({ tenant, actor, from, to }: UsagePeriod): Promise<readonly UsageItem[]> {
+    const days = daysFrom({ from, to });
+    const name = accountName([tenant]);
+    const found = await this.connection.everywhere(readItems, (at) => days.map((day) => this.keys.usageItems(at, name, day)), []);
+    const sums = new Map<string, Record<string, number>>();
+    for (const bucket of found)
+      for (const [n, flat] of bucket.entries())
+        for (const [field, value] of inPairs(flat)) {
+          const colon = field.indexOf(':');
+          const key = `${days[n]!} ${field.slice(colon + 1)}`;
+          const sum = sums.get(key) ?? {};
+          sums.set(key, { ...sum, [field.slice(0, colon)]: (sum[field.slice(0, colon)] ?? 0) + Number(value) });
+        }
+    return [...sums]
+      .map(([key, sum]) => itemOf(key.slice(0, 10), key.slice(11), sum))
+      .filter((item) => actor === undefined || item.actor === actor);
+  }
+}
+
+/** `names`: JSON of the caller's account, the model and the end user, each as it is stored. */
+function itemOf(day: string, names: string, sum: Readonly<Record<string, number>>): UsageItem {
+  const [caller, model, user] = (JSON.parse(names) as [string, string, string]).map((name) =>
+    name === '' ? [] : (JSON.parse(name) as string[]),
+  );
+  const { calls = 0, prompt = 0, completion = 0, reasoning = 0, cost = 0, estimated = 0 } = sum;
+  const usage = { calls, prompt, completion, reasoning, cost, estimated: estimated > 0 };
+  return { day, actor: caller![1]!, model: model![0] ?? null, user: user![0] ?? null, usage };
 }
 
 const accountName = (names: readonly string[]): string => JSON.stringify(names);
 
-/** The accounts that a caller's calls are charged to, as stored with a run: the tenant's, and the caller's own. */
-export const accountsOf = ({ tenant, actor }: Caller): string => JSON.stringify([accountName([tenant]), accountName([tenant, actor])]);
+/** The accounts that a caller's calls are charged to, as stored with a run: the tenant's, the caller's own, and the end user if known. */
+export const accountsOf = ({ tenant, actor, user }: Caller): string =>
+  JSON.stringify([accountName([tenant]), accountName([tenant, actor]), ...(user === undefined ? [] : [accountName([user])])]);
 
 /** The script that adds a call, with its bucket, keys and parameters. */
 export function adding(
@@ -65,6 +97,7 @@ export function paidText(call: { readonly step: string; readonly attempt: number
     call: `${call.attempt}:${call.step}`,
     usage: JSON.stringify(usage),
     day: dayOf(at),
+    ...(paid.model === undefined ? {} : { model: accountName([paid.model]) }),
     ...(caller ? { accounts: accountsOf(caller) } : {}),
     amounts: [usage.calls, usage.prompt, usage.completion, usage.reasoning].map(String),
     cost: String(usage.cost),

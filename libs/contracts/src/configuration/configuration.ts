@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AliasTarget } from './aliases.js';
+import { KeyLimits } from './key-limits.js';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { ReasoningOptions } from './reasoning.js';
 import { StoreSettings } from './stores.js';
@@ -64,6 +65,12 @@ const GatewaySettings = z.strictObject({
     .describe(
       'maximum number of requests to single models, and apart from these of requests for embeddings, that one gateway has open; above it, 429 with Retry-After',
     ),
+  reserve_tokens: z
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .default(4_000)
+    .describe('tokens that a limited key reserves for a run or reply while nothing is known yet of what its template or model needs'),
   max_queue_wait_s: z
     .number()
     .min(0)
@@ -140,6 +147,7 @@ const ClientKeySettings = z.strictObject({
   role: ConfiguredRole.default('user').describe(
     'auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes',
   ),
+  limits: KeyLimits.optional().describe('limits of the key over all gateways'),
 });
 
 /** How a reranker puts the hits of one retrieval in order. */

@@ -1,5 +1,6 @@
 import { KeyChange, KeyCreated, KeyList, KeyRequest, KeyRotation, KeyView, TenantChange, TenantList, TenantView } from './accounts.js';
 import type { Route } from './route.js';
+import { UsageReport } from './usage.js';
 
 const of = <S>(name: string, schema: S) => ({ name, schema });
 const key = of('KeyView', KeyView);
@@ -7,6 +8,21 @@ const created = of('KeyCreated', KeyCreated);
 
 /** Issued API keys and tenants. An admin of the tenant `default` administers all tenants, one of another tenant its own. */
 export const accountRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/usage',
+    summary: 'What was spent: by the own key, and for auditors and admins by every key of the tenant. Each run lists its own calls.',
+    status: 200,
+    response: of('UsageReport', UsageReport),
+    query: [
+      { name: 'from', doc: 'first day (UTC) such as 2026-11-01; by default the first of the month of `to`', integer: false },
+      { name: 'to', doc: 'last day (UTC); today by default', integer: false },
+      { name: 'group_by', doc: 'any of day, key, model, user, with commas between them; all by default', integer: false },
+      { name: 'key', doc: 'only this key', integer: false },
+      { name: 'user', doc: 'only this end user: the id that its client sends, or the hash', integer: false },
+      { name: 'tenant', doc: 'another tenant; for admins of the tenant `default`', integer: false },
+    ],
+  },
   {
     method: 'POST',
     path: '/v1/admin/keys',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ConfiguredRole, TenantName } from '../configuration/configuration.js';
 import { Timestamp } from '../values.js';
-import { KeyLimits } from './key-limits.js';
+import { KeyLimits } from '../configuration/key-limits.js';
 
 const TemplateIds = z
   .array(z.string().min(1).max(300), { error: 'must be a list of ids' })

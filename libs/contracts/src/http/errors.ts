@@ -21,6 +21,8 @@ const openAiCodes: Partial<Record<FailureCode, string>> = {
   CONTEXT_OVERFLOW: 'context_length_exceeded',
   QUESTION_TOO_LONG: 'context_length_exceeded',
   PROVIDER_RATE_LIMITED: 'rate_limit_exceeded',
+  RATE_LIMITED: 'rate_limit_exceeded',
+  BUDGET_SPENT: 'insufficient_quota',
 };
 
 /** OpenAI error object of a failure. A 401 carries no details. */

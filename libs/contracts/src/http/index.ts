@@ -1,4 +1,5 @@
 export * from './accounts.js';
+export * from './usage.js';
 export * from './collections.js';
 export * from './embeddings.js';
 export * from './errors.js';
@@ -22,7 +23,7 @@ export * from './completions.js';
 export * from './dead-letters.js';
 export * from './health.js';
 export * from './insights.js';
-export * from './key-limits.js';
+export * from '../configuration/key-limits.js';
 export * from './messages.js';
 export * from './models.js';
 export * from './responses.js';

@@ -4,6 +4,8 @@ import type { StoreMark } from '../event-log/event-log.js';
 import { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import type { RunStream } from '../run-stream/run-stream.js';
 import { defaultTtl, type StoreTtl } from './limits.js';
+import { amountOf } from './allowances.js';
+import { MemoryAllowances } from './memory-allowances.js';
 import { MemoryBreakers } from './memory-breakers.js';
 import { MemoryCaches } from './memory-caches.js';
 import { MemoryHints } from './memory-hints.js';
@@ -44,6 +46,7 @@ export class MemoryStores {
   readonly once: MemoryOnce;
   readonly usage: MemoryUsageLedger;
   readonly breakers: MemoryBreakers;
+  readonly allowances: MemoryAllowances;
   mark: StoreMark | null = null;
 
   constructor({ clock = systemClock, ttl = {}, between }: MemoryStoresOptions = {}) {
@@ -64,6 +67,10 @@ export class MemoryStores {
     this.caches = new MemoryCaches(now);
     this.once = new MemoryOnce(now);
     this.breakers = new MemoryBreakers(now);
+    this.allowances = new MemoryAllowances(now, {
+      account: (account) => amountOf(this.usage.accountSum(account)),
+      run: (runId) => amountOf(this.usage.runSum(runId)),
+    });
     this.stream = new MemoryRunStream(now, streamMs, this.hints);
     const { stream, timers, hints } = this;
     const alive = (processId: string): boolean => this.leases.leftMs(processId) > 0;
@@ -88,6 +95,7 @@ export class MemoryStores {
       once: guard(this.once),
       usage: guard(this.usage),
       breakers: guard(this.breakers),
+      allowances: guard(this.allowances),
       identity: guard({
         read: async () => this.mark,
         start: async (storeId: string) =>

@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import type { StoreHarness } from './__fixtures__/store-harness.js';
+import { describeAllowances } from './allowances.contract.js';
 import { describeBreakers } from './breakers.contract.js';
 import { describeCaches } from './caches.contract.js';
 import { describeCancel } from './cancel.contract.js';
@@ -34,5 +35,6 @@ export function describeStateStore(name: string, harness: StoreHarness): void {
     describeOnce(harness);
     describeUsage(harness);
     describeBreakers(harness);
+    describeAllowances(harness);
   });
 }

@@ -1,5 +1,6 @@
 import type { EngineEntry, Event, PlanRequested } from '@conclave/contracts';
 import type { DeliveryLedger, StoreMark } from '../event-log/event-log.js';
+import type { Allowances } from './allowances.js';
 import type { Breakers } from './breaker.js';
 import type { Caches } from './caches.js';
 import type { Once } from './once.js';
@@ -8,7 +9,7 @@ import type { Settings } from './settings.js';
 import type { Paid, UsageLedger } from './usage-ledger.js';
 
 /**
- * The state store: runs, journal, timers, leases, hints, deliveries, settings, caches, scores, usage and breakers, behind one adapter and one
+ * The state store: runs, journal, timers, leases, hints, deliveries, settings, caches, scores, usage, breakers and allowances, behind one adapter and one
  * atomic `commit`.
  * Adapters: SQLite (embedded) and Redis. Every call throws Failure STORE_UNAVAILABLE when the store does not answer,
  * STORE_REPLACED when it is empty or older than the log, STORE_FULL when it cannot grow. Every write is idempotent.
@@ -26,6 +27,7 @@ export interface StateStore {
   readonly once: Once;
   readonly usage: UsageLedger;
   readonly breakers: Breakers;
+  readonly allowances: Allowances;
   /**
    * The store's own mark; null on a new store. `start` creates one (`storeId` given) or raises the generation by one, and returns the
    * result.

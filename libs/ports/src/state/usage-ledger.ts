@@ -5,6 +5,8 @@ export interface Paid {
   readonly usage: Usage;
   /** When it ended, in milliseconds since 1970: decides the day (UTC) it is counted for. */
   readonly at: number;
+  /** The model that was called, as `model@provider`. */
+  readonly model?: string;
 }
 
 /** A call attempt as it is added to the ledger. */
@@ -24,6 +26,7 @@ export const paidCallOf = ({ runId, data }: Pick<CallRecorded, 'runId' | 'data'>
   step: data.step,
   attempt: data.attempt,
   usage: data.usage,
+  model: data.model,
   at: data.startedAt + data.durationMs,
   ...(data.caller ? { caller: data.caller } : {}),
 });
@@ -38,6 +41,26 @@ export interface AccountPeriod {
   readonly at: number;
 }
 
+/** Days (UTC, as `2026-11-22`) of which the usage is listed, the first and the last included. */
+export interface UsagePeriod {
+  readonly tenant: string;
+  /** One caller of the tenant; all callers if absent. */
+  readonly actor?: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What one caller spent on one model in a day. */
+export interface UsageItem {
+  readonly day: string;
+  readonly actor: string;
+  /** Null for calls of which the ledger was told no model. */
+  readonly model: string | null;
+  /** Hash of the end user behind a shared key; null where none was named. */
+  readonly user: string | null;
+  readonly usage: Usage;
+}
+
 /**
  * Usage of every call, whatever the fate of its run and reply: accounts settle from these sums. Each attempt of a call counts once. The
  * journal adds the usage it gets with an outcome; `add` is for calls without a journal, and for a rebuilt store.
@@ -49,10 +72,14 @@ export interface UsageLedger {
   ofRun(runId: string): Promise<Usage>;
   /** Kept for `accountMs` from the day it was counted for. No account includes calls of a run whose request this store never saw. */
   ofAccount(account: AccountPeriod): Promise<Usage>;
+  /** The same sums by day, caller, model and end user, in no order. */
+  items(period: UsagePeriod): Promise<readonly UsageItem[]>;
 }
 
 /** Milliseconds for which account sums are kept: this month and the twelve before it. */
 export const accountMs = 400 * 24 * 60 * 60 * 1000;
+
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** UTC day of a moment, as `2026-11-22`. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
@@ -65,6 +92,12 @@ export function daysOf({ period, at }: Pick<AccountPeriod, 'period' | 'at'>): re
   const length = new Date(Date.UTC(year, month, 0)).getUTCDate();
   return Array.from({ length }, (_, n) => `${day.slice(0, 8)}${String(n + 1).padStart(2, '0')}`);
 }
+
+/** Every day of a listed period, in order. */
+export const daysFrom = ({ from, to }: Pick<UsagePeriod, 'from' | 'to'>): readonly string[] => {
+  const [first, last] = [Date.parse(from), Date.parse(to)];
+  return Array.from({ length: Math.max(0, Math.round((last - first) / dayMs) + 1) }, (_, n) => dayOf(first + n * dayMs));
+};
 
 /** Tool calls and cache look-ups cost nothing and are not in the ledger. */
 export const isPaid = ({ calls, prompt, completion, cost }: Usage): boolean => calls + prompt + completion + cost > 0;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hostilePairs } from './__fixtures__/hostile-names.js';
 import { acceptance, counting, ending, nthInput } from './__fixtures__/samples.js';
 import { newName, newRunId, pass, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
-import type { AccountPeriod, PaidCall, UsageLedger } from './usage-ledger.js';
+import type { AccountPeriod, PaidCall, UsageLedger, UsagePeriod } from './usage-ledger.js';
 
 const day = 24 * 60 * 60 * 1000;
 /** Noon of a day in the middle of a month of thirty days. */
@@ -90,6 +90,44 @@ export function describeUsage({ open }: StoreHarness): void {
       await under.store.runs.commit(event, counting(event, ending));
       await ledger.add(paid(2));
       expect([await ledger.ofRun(runId), await account()]).toEqual([used(2), used(2)]);
+    });
+
+    it('lists what each caller and end user spent on each model and day', async () => {
+      const other = (await under.another()).store.usage;
+      const direct = (n: number, more: Partial<PaidCall>) => ({ ...paid(n, { runId: newRunId() }), ...more });
+      const ann = { tenant: 'acme', actor: 'key-2', user: 'user_1' };
+      await ledger.add(paid(1, { model: 'm@a' }));
+      await other.add(paid(2, { model: 'm@a' }));
+      await ledger.add(paid(3, { model: 'n@b' }));
+      await ledger.add(paid(4));
+      await other.add(direct(5, { model: 'm@a', caller: ann, at: noon + day }));
+      await ledger.add(direct(6, { model: 'm@a', caller: { tenant: 'beta', actor: 'key-1' } }));
+      const listed = async (more: Partial<UsagePeriod> = {}) =>
+        (await ledger.items({ tenant: 'acme', from: '2026-11-01', to: '2026-11-30', ...more })).map(
+          ({ usage, ...of }) => `${Object.values(of).join(' ')} ${usage.calls} ${usage.cost}`,
+        );
+      const key1 = ['2026-11-15 key-1 m@a  2 0.5', '2026-11-15 key-1 n@b  1 0.25', '2026-11-15 key-1   1 0.25'].sort();
+      expect((await listed()).sort()).toEqual([...key1, '2026-11-16 key-2 m@a user_1 1 0.25'].sort());
+      expect((await listed({ actor: 'key-1' })).sort()).toEqual(key1);
+      expect(await listed({ from: '2026-11-16', to: '2026-11-16' })).toEqual(['2026-11-16 key-2 m@a user_1 1 0.25']);
+      expect(await listed({ from: '2026-11-17' })).toEqual([]);
+    });
+
+    it('lists calls of a run under the end user that its request names', async () => {
+      const { header } = acceptance(newRunId());
+      const caller = { ...header.data.caller, user: 'user_9' };
+      await under.store.runs.accept({ ...acceptance(header.runId), header: { ...header, data: { ...header.data, caller } } });
+      await under.store.journal.begin({
+        runId: header.runId,
+        step: step(1, header.runId),
+        nonce: newName('nonce'),
+        owner: newName('gone'),
+      });
+      const call = { runId: header.runId, step: step(1, header.runId), attempt: 1 };
+      await under.store.journal.finish(call, { ok: true, reply: 'blue' }, { usage: used(1), at: noon, model: 'm@a' });
+      expect(await ledger.items({ tenant: caller.tenant, from: '2026-11-15', to: '2026-11-15' })).toEqual([
+        { day: '2026-11-15', actor: caller.actor, model: 'm@a', user: 'user_9', usage: used(1) },
+      ]);
     });
 
     it('does not hold what cost nothing', async () => {

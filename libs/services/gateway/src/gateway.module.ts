@@ -12,6 +12,8 @@ import { samenessWarmUp } from '@conclave/questions';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { Accounts } from './accounts/accounts.js';
 import { IssuedKeys } from './accounts/issued-keys.js';
+import { Reservations } from './accounts/reservations.js';
+import { UsageController } from './accounts/usage.controller.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
@@ -21,6 +23,7 @@ import { AskedQuestions } from './chat/asked-questions.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { ClientTools } from './chat/client-tools.js';
+import { CallRecords } from './chat/call-records.js';
 import { DirectCalls } from './chat/direct-calls.js';
 import { PendingQuestions } from './chat/pending-questions.js';
 import { RunResponses } from './chat/run-responses.js';
@@ -98,6 +101,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         InsightsController,
         QuarantineController,
         AccountsController,
+        UsageController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
@@ -112,6 +116,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         AnswerCache,
         AskedQuestions,
         Attachments,
+        CallRecords,
         Callers,
         ChatRuns,
         Commands,
@@ -134,6 +139,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         TemplateOptions,
         QueueWaits,
         RemoteImages,
+        Reservations,
         RunDirectory,
         RunEvents,
         ResponseViews,

@@ -174,6 +174,10 @@ export interface GatewayLimits {
   readonly keysWithoutStoreMs: number;
   /** Issued API keys, revoked and expired ones included. */
   readonly maxIssuedKeys: number;
+  /** Tokens to reserve for a template or model of which nothing is known yet. */
+  readonly reserveTokens: number;
+  /** Milliseconds after which reservations return that nobody renews, because their gateway is gone. */
+  readonly reservationLeaseMs: number;
   /** Milliseconds a health answer may be reused. */
   readonly healthCacheMs: number;
   /** Milliseconds shutdown waits for streams to send their last events. */
@@ -206,6 +210,8 @@ export const defaultLimits: GatewayLimits = {
   retryAfterS: 5,
   keysWithoutStoreMs: 300_000,
   maxIssuedKeys: 10_000,
+  reserveTokens: 4_000,
+  reservationLeaseMs: 40_000,
   healthCacheMs: 500,
   shutdownGraceMs: 5_000,
 };

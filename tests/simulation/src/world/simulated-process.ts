@@ -122,6 +122,7 @@ export class SimulatedProcess implements LivingProcess {
       once: view('once', seen.once),
       usage: view('usage', seen.usage),
       breakers: view('breakers', seen.breakers),
+      allowances: view('allowances', seen.allowances),
       identity: view('identity', seen.identity),
       hints: {
         publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),

@@ -2,7 +2,7 @@ import { Failure } from '@conclave/contracts';
 import { graphSchema, originSchema } from '../graph/graph-schema.js';
 import { textSchema, vectorSchema } from '../vectors/schema.js';
 import { attachedSchema, edgeSchema, firstSchema, secondSchema, usageSchema } from './schema.js';
-import { erasedSchema, packedSchema, sparingSchema } from './sparing-schema.js';
+import { erasedSchema, itemisedSchema, packedSchema, sparingSchema } from './sparing-schema.js';
 import type { Sql } from './sql.js';
 
 /** Upgrades from the previous version to this one. Versions are dense from 1; a released step never changes. */
@@ -31,6 +31,7 @@ export const migrations: readonly Migration[] = [
   { version: 10, sql: sparingSchema },
   { version: 11, sql: packedSchema },
   { version: 12, sql: erasedSchema },
+  { version: 13, sql: itemisedSchema },
 ];
 
 /**

@@ -39,6 +39,28 @@ DROP TABLE journal;
 ALTER TABLE journal_new RENAME TO journal;
 `;
 
+/** Sums of usage also by model and end user; earlier sums have neither. Names are JSON, and empty where there is none. */
+export const itemisedSchema = `
+CREATE TABLE usage_item (
+  tenant TEXT NOT NULL,
+  day TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  model TEXT NOT NULL,
+  end_user TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  prompt INTEGER NOT NULL,
+  completion INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,
+  cost REAL NOT NULL,
+  estimated INTEGER NOT NULL,
+  PRIMARY KEY (tenant, day, actor, model, end_user)
+) STRICT, WITHOUT ROWID;
+INSERT INTO usage_item SELECT tenant, day, actor, '', '', calls, prompt, completion, reasoning, cost, estimated FROM usage_account;
+DROP TABLE usage_account;
+ALTER TABLE usage_item RENAME TO usage_account;
+CREATE INDEX usage_account_day ON usage_account (day);
+`;
+
 /** The body of a record may be deflated: then it stands in `packed`, and `body` is NULL. Older records stay as they are. */
 export const packedSchema = `
 ALTER TABLE log ADD COLUMN packed BLOB;

@@ -1,6 +1,8 @@
 import {
+  MemoryAllowances,
   MemoryBreakers,
   MemoryClaims,
+  type Allowances,
   type Breakers,
   type Caches,
   type Clock,
@@ -49,6 +51,8 @@ export class SharedState {
   readonly claims: MemoryClaims;
   /** In memory like the leases: each start judges its providers again. */
   readonly breakers: MemoryBreakers;
+  /** In memory: a reservation ends with the process that holds it. */
+  readonly allowances: MemoryAllowances;
   readonly waiting: TimerWaiters = new Map();
   readonly deliveries: DeliveryCounts;
   readonly streams: Streams;
@@ -77,6 +81,7 @@ export class SharedState {
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
     this.breakers = new MemoryBreakers(() => clock.now());
+    this.allowances = new MemoryAllowances(() => clock.now(), this.accounts.ledger);
   }
 
   /** Drops everything in memory, so that it is read again after someone else wrote to the file. */
@@ -109,6 +114,7 @@ export class SqliteState implements StateStore {
   readonly once: Once;
   readonly usage: UsageLedger;
   readonly breakers: Breakers;
+  readonly allowances: Allowances;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
   /** Rebuilds the state from the log. */
@@ -143,6 +149,7 @@ export class SqliteState implements StateStore {
     this.once = new SqliteOnce(database, now);
     this.usage = new SqliteUsageLedger(database);
     this.breakers = shared.breakers;
+    this.allowances = shared.allowances;
     this.identity = stateIdentity(database);
     this.recovery = new SqliteRecovery({ database, erased: log.erased, leases, timers, forget: (runId) => shared.forget(runId), now, ttl });
   }

@@ -1,8 +1,19 @@
-import { noUsage, type Usage } from '@conclave/contracts';
-import { dayOf, daysOf, isPaid, type AccountPeriod, type PaidCall, type UsageLedger } from '@conclave/ports';
+import { type Caller, noUsage, type Usage } from '@conclave/contracts';
+import {
+  amountOf,
+  dayOf,
+  daysOf,
+  isPaid,
+  type AccountPeriod,
+  type PaidCall,
+  type ReadLedger,
+  type UsageItem,
+  type UsageLedger,
+  type UsagePeriod,
+} from '@conclave/ports';
 import type { Statements, Store, Tick } from '../database/database.js';
 import { Kept } from '../kept.js';
-import { storedName } from './stored-name.js';
+import { nameFrom, storedName } from './stored-name.js';
 
 interface SumRow extends Omit<Usage, 'estimated'> {
   readonly estimated: number;
@@ -21,32 +32,49 @@ export class SqliteUsageLedger implements UsageLedger {
   }
 
   async ofRun(runId: string): Promise<Usage> {
-    return usageOf(this.database.read((sql) => sql.get<SumRow>(`SELECT ${sums} FROM usage_call WHERE run_id = ? GROUP BY run_id`, runId)));
+    return runSum(this.database, runId);
   }
 
-  async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
+  async ofAccount(account: AccountPeriod): Promise<Usage> {
     await this.database.committed();
-    const days = daysOf(period);
-    const [of, from, to] = [storedName(tenant), days[0]!, days.at(-1)!];
-    const where = 'tenant = ? AND day BETWEEN ? AND ?';
-    const row = this.database.read((sql) =>
-      actor === undefined
-        ? sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} GROUP BY tenant`, of, from, to)
-        : sql.get<SumRow>(
-            `SELECT ${sums} FROM usage_account WHERE ${where} AND actor = ? GROUP BY tenant`,
-            of,
-            from,
-            to,
-            storedName(actor),
-          ),
+    return accountSum(this.database, account);
+  }
+
+  async items({ tenant, actor, from, to }: UsagePeriod): Promise<readonly UsageItem[]> {
+    await this.database.committed();
+    const rows = this.database.read((sql) =>
+      sql.all<SumRow & { day: string; actor: string; model: string; end_user: string }>(
+        `SELECT * FROM usage_account WHERE tenant = ? AND day BETWEEN ? AND ?`,
+        ...[storedName(tenant), from, to],
+      ),
     );
-    return usageOf(row);
+    const nameOr = (stored: string): string | null => (stored === '' ? null : nameFrom(stored));
+    return rows
+      .filter((row) => actor === undefined || row.actor === storedName(actor))
+      .map((row) => ({
+        ...{ day: row.day, actor: nameFrom(row.actor), model: nameOr(row.model), user: nameOr(row.end_user), usage: usageOf(row) },
+      }));
   }
 }
 
-interface Account {
-  readonly tenant: string;
-  readonly actor: string;
+const runSum = (database: Store, runId: string): Usage =>
+  usageOf(database.read((sql) => sql.get<SumRow>(`SELECT ${sums} FROM usage_call WHERE run_id = ? GROUP BY run_id`, runId)));
+
+function accountSum(database: Store, { tenant, actor, ...period }: AccountPeriod): Usage {
+  const days = daysOf(period);
+  const [of, from, to] = [storedName(tenant), days[0]!, days.at(-1)!];
+  const where = 'tenant = ? AND day BETWEEN ? AND ?';
+  const row = database.read((sql) =>
+    actor === undefined
+      ? sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} GROUP BY tenant`, of, from, to)
+      : sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} AND actor = ? GROUP BY tenant`, of, from, to, storedName(actor)),
+  );
+  return usageOf(row);
+}
+
+/** Whose calls to what are summed. */
+interface Account extends Caller {
+  readonly model?: string | undefined;
 }
 
 /** Most runs whose account stays in memory. */
@@ -54,7 +82,7 @@ const mostKept = 512;
 
 /** Adds calls to the ledger as part of ordered writes: each row at once, the sums of the accounts once per tick. */
 export class Accounts {
-  private readonly callers = new Kept<Account>(mostKept);
+  private readonly callers = new Kept<Caller>(mostKept);
   private owed: { readonly account: Account; readonly day: string; readonly used: Used }[] = [];
 
   constructor(private readonly database: Store) {}
@@ -63,20 +91,37 @@ export class Accounts {
     if (!isPaid(call.usage)) return;
     const used = usedBy(call.usage);
     if (!addCall(sql, call, used)) return;
-    const account = call.caller ?? this.callers.get(call.runId) ?? callerOf(sql, call.runId);
-    if (!account) return;
+    const caller = call.caller ?? this.callers.get(call.runId) ?? callerOf(sql, call.runId);
+    if (!caller) return;
     afterWrite(() => {
-      this.callers.set(call.runId, account);
-      this.owed.push({ account, day: dayOf(call.at), used });
+      this.callers.set(call.runId, caller);
+      this.owed.push({ account: { ...caller, model: call.model }, day: dayOf(call.at), used });
       this.database.beforeCommit(this, (statements) => this.write(statements));
     });
   }
+
+  /** Every call that was added, whether its account is charged in the file yet or not. */
+  readonly ledger: ReadLedger = {
+    run: (runId) => amountOf(runSum(this.database, runId)),
+    account: (account) => {
+      const days = daysOf(account);
+      return this.owed
+        .filter(
+          ({ account: { tenant, actor }, day }) => tenant === account.tenant && (account.actor ?? actor) === actor && days.includes(day),
+        )
+        .map(({ used: [, prompt, completion, , cost] }) => ({ tokens: prompt + completion, cost }))
+        .reduce(
+          (sum, one) => ({ tokens: sum.tokens + one.tokens, cost: sum.cost + one.cost }),
+          amountOf(accountSum(this.database, account)),
+        );
+    },
+  };
 
   private write(sql: Statements): void {
     while (this.owed.length > 0) {
       const { account, day } = this.owed[0]!;
       const isSame = (one: (typeof this.owed)[number]): boolean =>
-        one.day === day && one.account.tenant === account.tenant && one.account.actor === account.actor;
+        one.day === day && (['tenant', 'actor', 'model', 'user'] as const).every((name) => one.account[name] === account[name]);
       charge(
         sql,
         account,
@@ -111,7 +156,7 @@ export function addPaid(sql: Statements, call: PaidCall): void {
   const used = usedBy(call.usage);
   if (!addCall(sql, call, used)) return;
   const charged = call.caller ?? callerOf(sql, call.runId);
-  if (charged) charge(sql, charged, dayOf(call.at), used);
+  if (charged) charge(sql, { ...charged, model: call.model }, dayOf(call.at), used);
 }
 
 /** Returns whether the attempt was new. */
@@ -125,17 +170,23 @@ const addCall = (sql: Statements, { runId, step, attempt, at }: PaidCall, used: 
     ...used,
   ) > 0;
 
-const callerOf = (sql: Statements, runId: string): Account | undefined =>
-  sql.get<{ tenant: string; actor: string }>('SELECT tenant, actor FROM run WHERE run_id = ? AND header IS NOT NULL', runId);
+function callerOf(sql: Statements, runId: string): Caller | undefined {
+  const found = sql.get<{ tenant: string; actor: string; user: string | null }>(
+    `SELECT tenant, actor, json_extract(header, '$.data.caller.user') AS user FROM run WHERE run_id = ? AND header IS NOT NULL`,
+    runId,
+  );
+  return found && { tenant: found.tenant, actor: found.actor, ...(found.user === null ? {} : { user: found.user }) };
+}
 
-const charge = (sql: Statements, { tenant, actor }: Account, day: string, used: Used): void =>
+const charge = (sql: Statements, { tenant, actor, model, user }: Account, day: string, used: Used): void =>
   void sql.run(
-    `INSERT INTO usage_account (tenant, actor, day, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO usage_account (tenant, actor, day, model, end_user, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, prompt = prompt + excluded.prompt, completion = completion + excluded.completion,
        reasoning = reasoning + excluded.reasoning, cost = cost + excluded.cost, estimated = max(estimated, excluded.estimated)`,
     storedName(tenant),
     storedName(actor),
     day,
+    ...[model, user].map((name) => (name === undefined ? '' : storedName(name))),
     ...used,
   );
 

@@ -142,6 +142,7 @@ export class MemoryStores {
     once: this.kept.once,
     usage: this.kept.usage,
     breakers: this.kept.breakers,
+    allowances: this.kept.allowances,
     identity: { read: unused('identity'), start: unused('identity') },
     durable: () => Promise.resolve(),
     now: () => this.guarded(() => Date.now()),

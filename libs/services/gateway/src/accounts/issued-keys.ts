@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Failure } from '@conclave/contracts';
+import { Failure, type KeyLimits } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type ApiKeys, type GatewayLimits, type GatewayOptions, type KeyOwner } from '../options.js';
@@ -41,6 +41,16 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     // A key that was issued a moment ago, perhaps by another gateway, is looked up at once.
     else await this.readAnew();
     return this.known.owner(hash, Date.now());
+  }
+
+  /**
+   * The limits of all keys of a tenant together, for keys that are not issued. Waits only for the first reading; from then on, a change
+   * holds as soon as that of an issued key.
+   */
+  async tenantLimits(tenant: string): Promise<KeyLimits | undefined> {
+    const reading = this.refreshed().catch((error: unknown) => this.options.logger.warn('limits of tenants cannot be looked up', { error }));
+    if (!this.known.wasRead) await reading;
+    return this.known.limitsOf(tenant);
   }
 
   /** Cuts this response when the key is no longer valid before its end. */

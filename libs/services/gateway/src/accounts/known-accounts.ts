@@ -1,4 +1,4 @@
-import { accountsSetting, keySetting, StoredKey, StoredTenant, tenantSetting } from '@conclave/contracts';
+import { accountsSetting, type KeyLimits, keySetting, StoredKey, StoredTenant, tenantSetting } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { Settings } from '@conclave/ports';
 import type { KeyOwner } from '../options.js';
@@ -34,6 +34,15 @@ export class KnownAccounts {
     private readonly settings: Settings,
     private readonly logger: Logger,
   ) {}
+
+  get wasRead(): boolean {
+    return this.revision >= 0;
+  }
+
+  /** The limits of all keys of a tenant together. */
+  limitsOf(tenant: string): KeyLimits | undefined {
+    return this.tenants.get(tenant)?.tenant.limits ?? undefined;
+  }
 
   get size(): number {
     return this.keys.size;

@@ -1,32 +1,8 @@
-import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  CallRecorded,
-  type Caller,
-  callStep,
-  Failure,
-  makeEvent,
-  type ModelChoice,
-  noUsage,
-  Usage,
-  type UtilityPrompt,
-} from '@conclave/contracts';
-import {
-  chunksOf,
-  EVENT_LOG,
-  type EventLog,
-  type JsonObject,
-  type ModelReply,
-  MODELS,
-  type Models,
-  paidCallOf,
-  type PassedReply,
-  STATE,
-  type StateStore,
-} from '@conclave/ports';
+import { type Caller, Failure, type ModelChoice, type Usage, type UtilityPrompt } from '@conclave/contracts';
+import { chunksOf, type JsonObject, MODELS, type Models, type PassedReply, STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { RemoteImages } from '../attachments/remote-images.js';
-import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { keepAlive, sendJson } from '../http/json-answer.js';
 import { type Candidate, ModelChoices, only } from '../models/model-choices.js';
@@ -34,6 +10,7 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOption
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
 import type { AnswerShape } from './answer-shape.js';
+import { CallRecords, usedBy } from './call-records.js';
 import type { ChunkFrame } from './chat-shapes.js';
 import { DirectStream } from './direct-stream.js';
 import type { PassedQuestion } from './passed-request.js';
@@ -54,14 +31,14 @@ export class DirectCalls {
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(MODELS) private readonly models: Models,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
-    @Inject(STATE) private readonly state: Pick<StateStore, 'usage' | 'now'>,
+    @Inject(STATE) private readonly state: Pick<StateStore, 'now'>,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(RemoteImages) private readonly images: RemoteImages,
     @Inject(ModelChoices) private readonly choices: ModelChoices,
+    @Inject(CallRecords) private readonly records: CallRecords,
   ) {}
 
-  /** `models`: one, or several of which one answers. Throws OVERLOADED, SHUTTING_DOWN before the model is called. */
+  /** `models`: one, or several of which one answers. Throws OVERLOADED, SHUTTING_DOWN, RATE_LIMITED, BUDGET_SPENT before a model is called. */
   async answer(
     response: Response,
     question: PassedQuestion,
@@ -69,7 +46,10 @@ export class DirectCalls {
     asker: Asker,
     utility?: UtilityPrompt,
   ): Promise<void> {
-    await this.counted(() => this.call(response, question, models, asker, utility));
+    const ref = typeof models === 'string' ? models : models.models[0]!;
+    await this.counted(() =>
+      this.records.limited(response, ref, question.body, (callId) => this.call(response, question, models, asker, callId, utility)),
+    );
   }
 
   private async counted<T>(act: () => Promise<T>): Promise<T> {
@@ -84,43 +64,36 @@ export class DirectCalls {
   }
 
   /**
-   * Makes the call, and sends its reply only where `wanted` says so; otherwise, or where the call fails, nothing is written and the result is
-   * false. The call is recorded in any case. A client that leaves meanwhile is answered: nothing more is to be done for it.
-   * Throws OVERLOADED, SHUTTING_DOWN before the model is called.
+   * Makes a call for a run, whole. Its failure is no reply, and costs what it costs; the call is recorded as one of the run in any case.
+   * Throws OVERLOADED, SHUTTING_DOWN, and CALL_CANCELLED when the client left meanwhile.
    */
-  async answerIf(
-    wanted: (reply: JsonObject | null) => boolean,
-    response: Response,
+  async asked(
+    runId: string,
     question: PassedQuestion,
     ref: string,
-    { caller, shape }: Asker,
-  ): Promise<boolean> {
+    caller: Caller,
+    response: Response,
+  ): Promise<{ readonly reply: PassedReply | null; readonly usage: Usage }> {
     return this.counted(async () => {
       const abort = new AbortController();
       const left = (): void => abort.abort();
       response.once('close', left);
-      const callId = randomRunId();
       const startedAt = Date.now();
-      const request = { model: ref, body: await this.images.inlined(question.body, abort.signal), purpose: 'tools' };
-      let reply: PassedReply;
+      // Two gateways may ask for one run, each for a repeat of its request: both calls are paid, and both are counted.
+      const owner = `${runId}/tools/${randomRunId().slice(-6)}`;
+      const body = await this.images.inlined(question.body, abort.signal);
+      let reply: PassedReply | null = null;
+      let failure: Failure | null = null;
       try {
-        reply = await this.made(ref, callId, request.body, abort.signal);
+        reply = await this.made(ref, owner, body, abort.signal);
       } catch (error) {
-        this.connections.track(this.record(callId, request, startedAt, caller, null, asFailure(error)));
-        return response.destroyed;
+        failure = asFailure(error);
       } finally {
         response.off('close', left);
       }
-      this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
-      if (response.destroyed) return true;
-      if (!wanted(reply.body)) return false;
-      const frame = frameOf(shape, callId, question);
-      await shape.begun?.(frame, null);
-      const stream = question.stream
-        ? new DirectStream(response, frame, shape, this.limits, this.options.metrics, () => response.destroy())
-        : null;
-      await this.sent(response, question, { frame, shape, stream }, reply, reply.body);
-      return true;
+      this.connections.track(this.records.record(runId, { model: ref, body, purpose: 'tools', startedAt, caller, owner }, reply, failure));
+      if (response.destroyed || abort.signal.aborted) throw new Failure('CALL_CANCELLED');
+      return { reply, usage: reply?.usage ?? usedBy(failure) };
     });
   }
 
@@ -162,6 +135,7 @@ export class DirectCalls {
     question: PassedQuestion,
     models: string | ModelChoice,
     { caller, shape }: Asker,
+    id: string,
     utility?: UtilityPrompt,
   ): Promise<void> {
     const abort = new AbortController();
@@ -170,7 +144,6 @@ export class DirectCalls {
     });
     const body = await this.images.inlined(question.body, abort.signal);
     if (response.destroyed) return;
-    const id = randomRunId();
     const frame = frameOf(shape, id, question);
     await shape.begun?.(frame, null);
     let left = false;
@@ -190,6 +163,7 @@ export class DirectCalls {
     if (!question.stream && (question.keepAlive ?? this.limits.keepAliveJson)) keepAlive(response, this.limits, forgetModel);
     const purpose = utility ? 'utility' : 'direct';
     let deadline: number | undefined;
+    let hasAnswered = false;
     const ask = async ({ ref, hasOther }: Candidate): Promise<void> => {
       // Every call has a record of its own; the first has the id of the answer.
       const callId = deadline === undefined ? id : randomRunId();
@@ -203,22 +177,22 @@ export class DirectCalls {
         : null;
       now.stream = stream;
       const startedAt = Date.now();
+      let failure: Failure | null = null;
+      let reply: PassedReply | null = null;
       try {
         deadline ??= (await this.state.now()) + this.limits.directTimeoutMs;
         const watch = { ...(stream ? { onChunk: (chunk: JsonObject) => stream.take(chunk) } : {}), ...(hasOther ? { attempts: 1 } : {}) };
-        const reply = await this.made(ref, callId, body, abort.signal, { ...watch, deadline });
-        try {
-          const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
-          if (stream || !left) await this.sent(response, question, { frame: shown, shape, stream }, reply, whole);
-        } finally {
-          // The client does not wait for it.
-          this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
-        }
+        reply = await this.made(ref, callId, body, abort.signal, { ...watch, deadline });
+        const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
+        if (stream || !left) await this.sent(response, question, { frame: shown, shape, stream }, reply, whole);
       } catch (error) {
-        const failure = asFailure(error);
-        this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
+        failure = asFailure(error);
         if (!stream?.opened) stream?.abandon();
         throw failure;
+      } finally {
+        // The client does not wait for it.
+        this.connections.track(this.records.record(callId, { ...request, startedAt, caller, reservation: id }, reply, reply ? null : failure));
+        hasAnswered = reply !== null;
       }
     };
     try {
@@ -233,7 +207,7 @@ export class DirectCalls {
       if (now.stream?.opened) now.stream.fail(shown);
       else if (!response.destroyed) {
         if (!response.headersSent) response.removeHeader('x-conclave-model');
-        sendFailure(response, shown, this.limits.retryAfterS);
+        sendFailure(response, shown, this.limits.retryAfterS, hasAnswered || abort.signal.aborted);
       }
     }
   }
@@ -246,52 +220,6 @@ export class DirectCalls {
       this.options.logger.warn('the answer of a direct call could not be stored', { id: frame.id, error });
     }
   }
-
-  /** Records every call, even when its client left: its tokens were spent. Never rejects. */
-  async record(
-    runId: string,
-    call: { readonly model: string; readonly body: JsonObject; readonly purpose: string },
-    startedAt: number,
-    caller: Caller,
-    reply: ModelReply | null,
-    failure: Failure | null,
-  ): Promise<void> {
-    const request = { ...withoutBodies(call.body), model: call.model };
-    const keep = this.options.recordPrompts === true;
-    const step = callStep(`${runId}/${call.purpose}`, 0);
-    try {
-      const event = makeEvent(
-        CallRecorded,
-        { id: `${step}/1`, runId, source: 'gateway', time: startedAt },
-        {
-          step,
-          attempt: 1,
-          purpose: call.purpose,
-          model: call.model,
-          reportedModel: reply?.reportedModel ?? null,
-          status: reply ? 'ok' : failure?.code === 'CALL_CANCELLED' ? 'cancelled' : failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
-          requestHash: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
-          request: keep ? request : null,
-          reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
-          failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
-          usage: reply?.usage ?? usedBy(failure),
-          caller,
-          startedAt,
-          durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
-          firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
-        },
-      );
-      this.options.metrics.onCall(event);
-      await Promise.all([this.log.publish([event]), this.state.usage.add(paidCallOf(event))]);
-    } catch (error) {
-      this.options.logger.error('a direct call could not be written to the audit or the usage ledger', {
-        step,
-        actor: caller.actor,
-        tenant: caller.tenant,
-        error,
-      });
-    }
-  }
 }
 
 const frameOf = ({ prefix }: AnswerShape, callId: string, { model }: PassedQuestion): ChunkFrame => ({
@@ -299,9 +227,3 @@ const frameOf = ({ prefix }: AnswerShape, callId: string, { model }: PassedQuest
   created: Math.floor(Date.now() / 1000),
   model,
 });
-
-/** Usage the adapter had counted when the call failed, else just the call. */
-function usedBy(failure: Failure | null): Usage {
-  const counted = Usage.safeParse(failure?.options.context?.['usage']);
-  return counted.success ? counted.data : { ...noUsage, calls: 1 };
-}

@@ -10,12 +10,12 @@ import {
 } from '@conclave/contracts';
 import { type Embedder, type EmbeddingReply, MODELS, type ModelReply, type Models, STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
-import { DirectCalls } from '../chat/direct-calls.js';
+import { CallRecords, type MadeCall } from '../chat/call-records.js';
 import type { MayAsk } from '../http/caller.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { type Candidate, ModelChoices, only } from '../models/model-choices.js';
 import { ModelDirectory } from '../models/model-directory.js';
-import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, ownEmbedding } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
 
@@ -36,11 +36,11 @@ export class EmbeddingCalls {
     @Inject(STATE) private readonly state: Pick<StateStore, 'now'>,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(ModelDirectory) private readonly directory: ModelDirectory,
-    @Inject(DirectCalls) private readonly direct: DirectCalls,
+    @Inject(CallRecords) private readonly records: CallRecords,
     @Inject(ModelChoices) private readonly choices: ModelChoices,
   ) {}
 
-  /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN before anything is asked. */
+  /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN, and answers RATE_LIMITED and BUDGET_SPENT before anything is asked. */
   async answer(response: Response, asked: AskedVectors, caller: Caller, mayAsk: MayAsk): Promise<void> {
     const embedder = await this.directory.embedder(asked.model, mayAsk);
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
@@ -57,10 +57,13 @@ export class EmbeddingCalls {
     );
     this.running += 1;
     try {
-      const { reply, model } =
-        typeof embedder === 'object' && 'embed' in embedder
+      const isBuilt = typeof embedder === 'object' && 'embed' in embedder;
+      const ref = isBuilt ? ownEmbedding : typeof embedder === 'string' ? embedder : embedder.models[0]!;
+      const { reply, model } = await this.records.limited(response, ref, { input: [...asked.texts] }, async (callId) =>
+        isBuilt
           ? { reply: await this.built(embedder, asked, abort.signal), model: null }
-          : await this.firstOf(embedder, asked, caller, abort.signal);
+          : this.firstOf(embedder, asked, caller, callId, abort.signal),
+      );
       if (left) return;
       if (model !== null) response.setHeader('x-conclave-model', model);
       response.setHeader('x-conclave-cost', String(reply.usage.cost));
@@ -87,36 +90,40 @@ export class EmbeddingCalls {
     models: string | ModelChoice,
     asked: AskedVectors,
     caller: Caller,
+    id: string,
     signal: AbortSignal,
   ): Promise<{ readonly reply: EmbeddingReply; readonly model: string }> {
     const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
-    const ask = async (candidate: Candidate) => ({
-      reply: await this.asked(candidate, asked, caller, { signal, deadline }),
-      model: candidate.ref,
-    });
+    // Every call has a record of its own.
+    let callId = id;
+    const ask = async (candidate: Candidate) => {
+      const made = { callId, reservation: id, caller };
+      callId = randomRunId();
+      return { reply: await this.asked(candidate, asked, made, { signal, deadline }), model: candidate.ref };
+    };
     return this.choices.first(typeof models === 'string' ? only(models) : models, ask, () => !signal.aborted);
   }
 
   private async asked(
     { ref, hasOther }: Candidate,
     { texts, dimensions }: AskedVectors,
-    caller: Caller,
+    { callId, ...made }: { readonly callId: string; readonly reservation: string; readonly caller: Caller },
     bounds: { readonly signal: AbortSignal; readonly deadline: number },
   ): Promise<EmbeddingReply> {
-    const callId = randomRunId();
     const startedAt = Date.now();
-    const call = { model: ref, body: { input: texts, ...(dimensions ? { dimensions } : {}) }, purpose: 'embedding' };
+    const body = { input: [...texts], ...(dimensions ? { dimensions } : {}) };
+    const call: MadeCall = { model: ref, body, purpose: 'embedding', startedAt, ...made };
     const embed = this.models.embed?.bind(this.models);
     if (!embed) throw new Failure('MODEL_NOT_FOUND', `${ref} makes no embeddings.`, { param: 'model' });
     try {
       const request = { model: ref, input: texts, ...(dimensions ? { dimensions } : {}), ...(hasOther ? { attempts: 1 } : {}) };
       const reply = await this.options.providers.call(ref, callId).make(bounds, () => embed(request, { signal: bounds.signal }));
-      this.connections.track(this.direct.record(callId, call, startedAt, caller, recorded(reply), null));
+      this.connections.track(this.records.record(callId, call, recorded(reply), null));
       if (dimensions) assertLength(reply.vectors, dimensions);
       return reply;
     } catch (error) {
       const failure = asFailure(error);
-      if (failure.code !== 'REQUEST_INVALID') this.connections.track(this.direct.record(callId, call, startedAt, caller, null, failure));
+      if (failure.code !== 'REQUEST_INVALID') this.connections.track(this.records.record(callId, call, null, failure));
       throw failure;
     }
   }

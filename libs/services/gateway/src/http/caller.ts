@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure } from '@conclave/contracts';
+import { type Caller, Failure, type KeyLimits, type KeyRole } from '@conclave/contracts';
+import { isLimited, type LimitedAccount } from '@conclave/ports';
 import type { Request } from 'express';
 import { IssuedKeys } from '../accounts/issued-keys.js';
 import { issuedPrefix } from '../accounts/key-value.js';
@@ -15,6 +16,33 @@ export function keyOf(headers: Request['headers']): string | null {
 
 /** First 12 hex digits of the key's SHA-256: tells callers apart and is useless as a key. */
 export const fingerprint = (key: string): string => `key_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
+
+/** The accounts that a request is limited by. */
+export interface Limited {
+  readonly tenant: string;
+  readonly accounts: readonly LimitedAccount[];
+}
+
+/** Id of the account of all keys of a tenant together; no key has it. */
+export const tenantAccount = '*';
+
+/** Longest id of an end user that is read. */
+const longestEndUser = 1_000;
+
+/** The caller with the end user that a client behind a shared key names, if any. The id itself is never kept. */
+export function withEndUser(caller: Caller, id: unknown): Caller {
+  const isNamed = caller.user === undefined && typeof id === 'string' && id !== '' && id.length <= longestEndUser;
+  return isNamed ? { ...caller, user: endUserHash(caller.tenant, id) } : caller;
+}
+
+/** Tells end users of a tenant apart, and differs between tenants. */
+export const endUserHash = (tenant: string, id: string): string =>
+  `user_${createHash('sha256')
+    .update(JSON.stringify([tenant, id]))
+    .digest('hex')
+    .slice(0, 24)}`;
+
+export const isEndUserHash = (text: string): boolean => /^user_[0-9a-f]{24}$/.test(text);
 
 /** Ids of templates and models that a key may ask; null for all. */
 export type MayAsk = readonly string[] | null;
@@ -38,9 +66,19 @@ export class Callers {
   /** Throws UNAUTHENTICATED without details, STORE_UNAVAILABLE when the keys cannot be looked up. */
   async identify(request: Request): Promise<Caller> {
     const owner = await this.ownerOf(request);
-    if (owner) return { tenant: owner.tenant, actor: owner.actor };
     const key = keyOf(request.headers);
-    return { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
+    const caller = owner
+      ? { tenant: owner.tenant, actor: owner.actor }
+      : { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
+    return withEndUser(caller, request.headers['x-openwebui-user-id']);
+  }
+
+  /** The caller and what it may read of others in its tenant; where no key is needed and only this machine has access, everything. */
+  async reader(request: Request): Promise<{ readonly caller: Caller; readonly role: KeyRole }> {
+    const caller = await this.identify(request);
+    const { keys, access } = this.options;
+    const role = (await this.ownerOf(request))?.role ?? (keys === null && !access?.open ? 'auditor' : 'user');
+    return { caller, role };
   }
 
   /** The caller of an admin route, named by its key. Throws UNAUTHENTICATED, ADMIN_KEY_NEEDED, STORE_UNAVAILABLE. */
@@ -86,6 +124,18 @@ export class Callers {
     return (await this.ownerOf(request))?.templates ?? null;
   }
 
+  /** The limits of the key and of its tenant; null where none are set. */
+  async limitsOf(request: Request): Promise<Limited | null> {
+    const owner = await this.ownerOf(request);
+    if (!owner) return null;
+    const { tenant, keyId, actor, limits, tenantLimits } = owner;
+    const accounts = [
+      ...limitedBy({ id: keyId, actor }, limits),
+      ...limitedBy({ id: tenantAccount }, tenantLimits ?? (await this.issued.tenantLimits(tenant))),
+    ];
+    return accounts.length > 0 ? { tenant, accounts } : null;
+  }
+
   /** Returns null when no key is required and this one is unknown. */
   private async ownerOf(request: Request): Promise<KeyOwner | null> {
     const { keys, access } = this.options;
@@ -99,3 +149,6 @@ export class Callers {
     return owner;
   }
 }
+
+const limitedBy = (account: Omit<LimitedAccount, 'limits'>, limits: KeyLimits | undefined): LimitedAccount[] =>
+  limits && isLimited(limits) ? [{ ...account, limits }] : [];

@@ -6,7 +6,7 @@ import { fingerprint } from './caller.js';
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** A known key and its owner. */
-export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'detail'> {
+export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'detail' | 'limits'> {
   readonly value: string;
 }
 
@@ -23,7 +23,9 @@ export function knownKeys(keys: readonly NamedKey[]): ApiKeys {
 
 /** Keys that are named in the configuration and have a value. */
 export const configuredKeys = (settings: Configuration['keys'], values: Readonly<Record<string, string>>): readonly NamedKey[] =>
-  Object.entries(settings).flatMap(([name, { tenant, detail, role }]): NamedKey[] => {
+  Object.entries(settings).flatMap(([name, { tenant, detail, role, limits }]): NamedKey[] => {
     const value = values[name];
-    return value === undefined ? [] : [{ name, value, tenant, role, ...(detail === 'full' ? { detail } : {}) }];
+    return value === undefined
+      ? []
+      : [{ name, value, tenant, role, ...(detail === 'full' ? { detail } : {}), ...(limits ? { limits } : {}) }];
   });

@@ -14,6 +14,7 @@ const readable = [
   'x-conclave-utility',
   'x-should-retry',
   'retry-after',
+  ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
 ];
 /** Seconds for which a browser need not ask again. */
 const preflightS = 600;

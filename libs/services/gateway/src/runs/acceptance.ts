@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type RunLimits, type Template } from '@conclave/contracts';
 import { keptEntries } from '@conclave/loop';
 import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 import type { Request } from 'express';
 import pTimeout from 'p-timeout';
+import { needOfRun } from '../accounts/needs.js';
+import { type PlannedWork, Reservations, type Room } from '../accounts/reservations.js';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { applyLimits, type ClientQuestion } from '../chat/chat-request.js';
@@ -36,6 +38,8 @@ export interface RepeatKey {
 
 /** What every request for a run says. */
 interface AskedRun {
+  /** Whose key may have limits; absent: nothing limits the run. */
+  readonly request?: Request;
   readonly template: Template;
   readonly caller: Caller;
   /** Endpoint of the request; a chat run is cancelled when its last client leaves. */
@@ -79,6 +83,7 @@ export const checkedFork = (
   { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
 ): CheckedFork => ({
   ...fork,
+  request,
   ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `forks/${of}`, raw), traceId: traceOf(request) },
 });
 
@@ -94,7 +99,7 @@ export const checkedRequest = (
   origin: CheckedRequest['origin'],
   { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
 ): CheckedRequest => ({
-  ...{ question, template, caller, origin, detail },
+  ...{ request, question, template, caller, origin, detail },
   repeat: repeatOf(request, caller, origin, raw),
   traceId: traceOf(request),
 });
@@ -135,11 +140,13 @@ export class Acceptance {
     @Inject(Connections) private readonly connections: Connections,
     @Inject(ModelDirectory) private readonly models: ModelDirectory,
     @Inject(DeliveryTargets) private readonly targets: DeliveryTargets,
+    @Inject(Reservations) private readonly reservations: Reservations,
   ) {}
 
   /**
    * Accepts the question or the fork, or finds the run it repeats. Throws NOT_READY, RUN_ERASED, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
-   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING, for a webhook WEBHOOK_UNKNOWN, WEBHOOK_REFUSED; nothing is accepted then.
+   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING, for a webhook WEBHOOK_UNKNOWN, WEBHOOK_REFUSED, for a limited key RATE_LIMITED,
+   * BUDGET_SPENT; nothing is accepted then.
    * A client that leaves after `known` was called is reported.
    */
   async accept(asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
@@ -204,16 +211,9 @@ export class Acceptance {
   private async begin(runId: string, retryKey: string | null, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
     const { origin } = asked;
     this.admit(asked, runId);
-    const data = 'question' in asked ? await this.questioned(asked, retryKey) : await this.takenUp(runId, asked, retryKey);
-    const { template, requestedAt } = data;
-    const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
-    const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: requestedAt, traceparent }, data);
-    const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
-    if (outcome.kind === 'erased') throw erasedBefore();
-    if (outcome.kind === 'overloaded') {
-      this.note('refused', runId, { code: 'OVERLOADED' });
-      throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
-    }
+    const header = await this.reserved(runId, retryKey, asked);
+    const { template, requestedAt } = header.data;
+    const { traceparent } = header;
     this.options.probe?.reached('gateway', 'after-accept', runId);
     const accepted = asked.repeat.idempotent ? await this.firstOf(header) : header;
     const kept = keptEntries(accepted, strategyOf) ?? undefined;
@@ -226,6 +226,33 @@ export class Acceptance {
     if (kept) this.connections.track(published);
     else await published;
     return run;
+  }
+
+  /** Stores the request of a run within the limits of its key. Throws what `accept` throws; then nothing stays reserved. */
+  private async reserved(runId: string, retryKey: string | null, asked: Accepted): Promise<PlanRequested> {
+    const plan = (): PlannedWork => ({
+      ...{ runId, sort: 'run', kind: asked.template.id },
+      ...needOfRun(asked.template, this.limits.reserveTokens),
+    });
+    const room = asked.request ? await this.reservations.reserve(asked.request, plan) : null;
+    try {
+      return await this.stored(runId, retryKey, asked, room);
+    } catch (error) {
+      await this.reservations.release(runId);
+      throw error;
+    }
+  }
+
+  private async stored(runId: string, retryKey: string | null, asked: Accepted, room: Room | null): Promise<PlanRequested> {
+    const all = 'question' in asked ? await this.questioned(asked, retryKey) : await this.takenUp(runId, asked, retryKey);
+    const data = room ? { ...all, limits: within(room, all.limits) } : all;
+    const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
+    const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: data.requestedAt, traceparent }, data);
+    const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
+    if (outcome.kind === 'accepted') return header;
+    if (outcome.kind === 'erased') throw erasedBefore();
+    this.note('refused', runId, { code: 'OVERLOADED' });
+    throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
   }
 
   /** Two gateways that get one request at the same moment may find different answers: the header stored first is the run. */
@@ -287,6 +314,13 @@ const erasedBefore = (): Failure =>
   new Failure('RUN_ERASED', 'This request repeats one whose run was deleted. Send it with another Idempotency-Key to ask again.');
 
 const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (cached ? cacheHeader(cached) : undefined);
+
+/** A run gets no more than what is left of the budgets of its key. */
+const within = ({ tokens, cost }: Room, limits: RunLimits): RunLimits => ({
+  ...limits,
+  tokens: Math.min(limits.tokens, Math.max(1, tokens ?? limits.tokens)),
+  cost: cost === null ? limits.cost : Math.min(cost, limits.cost ?? cost),
+});
 
 /** 24 letters and digits, about 143 bits. */
 export function randomRunId(): string {

@@ -1,0 +1,100 @@
+import { noUsage, type UsageReport } from '@conclave/contracts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { reply, twoTenants, World } from '../__fixtures__/world.js';
+import type { ApiKeys } from '../options.js';
+
+/** The keys of two tenants, and one of the operators. */
+const keys: ApiKeys = {
+  identify: async (key) =>
+    key === 'sk-root'
+      ? { keyId: 'static:root', name: 'root', tenant: 'default', actor: 'key_root', role: 'admin' }
+      : twoTenants.identify(key),
+};
+
+describe('GET /v1/usage', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await World.open({ keys });
+    await call('sk-a', 100);
+    await call('sk-a', 10, { user: 'ann@example.org' });
+    await call('sk-a', 5, {}, { 'x-openwebui-user-id': 'u-7' });
+    await call('sk-a-full', 40, { model: 'org/m:8b@fake' });
+    await call('sk-b', 1_000);
+  });
+  afterEach(() => world.close());
+
+  async function call(key: string, prompt: number, over: object = {}, headers: Record<string, string> = {}): Promise<void> {
+    const { usage } = world.stores.state;
+    const before = await usage.ofAccount({ tenant: 'a', period: 'day', at: Date.now() });
+    world.models.next(async () => reply({ usage: { ...noUsage, calls: 1, prompt, cost: prompt / 100 } }));
+    const answer = await world.chat(
+      { model: 'm@fake', stream: false, ...over },
+      { headers: { authorization: `Bearer ${key}`, ...headers } },
+    );
+    expect(answer.status).toBe(200);
+    const began = performance.now();
+    while (key !== 'sk-b' && (await usage.ofAccount({ tenant: 'a', period: 'day', at: Date.now() })).calls === before.calls)
+      if (performance.now() - began > 10_000) throw new Error('The call was not counted.');
+      else await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const get = async (key: string, query = ''): Promise<UsageReport & { readonly error?: { readonly code: string } }> =>
+    (await (await fetch(`${world.url}/v1/usage${query}`, { headers: { 'x-api-key': key } })).json()) as UsageReport;
+  const today = new Date().toISOString().slice(0, 10);
+
+  it('shows a key what it spent itself, beside the sum of its tenant', async () => {
+    const report = await get('sk-a', '?group_by=key');
+    expect(report).toMatchObject({
+      object: 'usage',
+      tenant: 'a',
+      to: today,
+      own: { calls: 3, prompt: 115 },
+      total: { calls: 4, prompt: 155 },
+    });
+    expect(report.data).toEqual([{ ...noUsage, key: 'key_a', calls: 3, prompt: 115, cost: expect.closeTo(1.15) as never }]);
+    expect((await get('sk-a', '?key=key_a_full')).data).toEqual([]);
+  });
+
+  it.each(['sk-a-auditor', 'sk-a-admin'])('shows %s every key of the tenant, by the groups that are asked for', async (key) => {
+    expect((await get(key, '?group_by=key')).data.map(({ key: actor, prompt }) => [actor, prompt])).toEqual([
+      ['key_a', 115],
+      ['key_a_full', 40],
+    ]);
+    expect((await get(key, '?group_by=day,model')).data.map(({ day, model, prompt }) => [day, model, prompt])).toEqual([
+      [today, 'm@fake', 115],
+      [today, 'org/m:8b@fake', 40],
+    ]);
+    expect((await get(key)).data).toHaveLength(4);
+  });
+
+  it('tells end users behind a shared key apart by a hash, and finds them by the id that their client sends', async () => {
+    const rows = (await get('sk-a', '?group_by=user')).data;
+    expect(rows.map(({ user, prompt }) => [user === null ? null : 'hash', prompt]).sort()).toEqual([
+      [null, 100],
+      ['hash', 10],
+      ['hash', 5],
+    ]);
+    expect(JSON.stringify(rows)).not.toMatch(/ann|u-7/);
+    const [ann] = (await get('sk-a', '?group_by=user&user=ann@example.org')).data;
+    expect(ann).toMatchObject({ prompt: 10 });
+    expect((await get('sk-a', `?group_by=model&user=${ann!.user}`)).data).toMatchObject([{ model: 'm@fake', prompt: 10 }]);
+    await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, { headers: { 'x-api-key': 'sk-a', 'x-openwebui-user-id': 'u-7' } });
+    expect(world.requested().at(-1)!.data.caller).toEqual({
+      tenant: 'a',
+      actor: 'key_a',
+      user: expect.stringMatching(/^user_[0-9a-f]{24}$/),
+    });
+  });
+
+  it('shows another tenant to admins of the tenant default alone', async () => {
+    expect((await get('sk-root', '?tenant=a&group_by=day')).data).toMatchObject([{ day: today, prompt: 155 }]);
+    for (const key of ['sk-a', 'sk-a-auditor', 'sk-a-admin', 'sk-b-admin'])
+      expect((await get(key, `?tenant=${key.startsWith('sk-a') ? 'b' : 'a'}`)).error?.code).toBe('ADMIN_KEY_NEEDED');
+  });
+
+  it('keeps to its days, and refuses what is none', async () => {
+    const { from, data } = await get('sk-a', '?from=2020-01-01&to=2020-02-29');
+    expect([from, data]).toEqual(['2020-01-01', []]);
+    for (const query of ['?from=yesterday', '?to=2026-02-30', '?from=2026-02-02&to=2026-02-01', '?from=2020-01-01', '?group_by=colour'])
+      expect((await get('sk-a', query)).error?.code).toBe('REQUEST_INVALID');
+  });
+});

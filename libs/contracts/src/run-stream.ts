@@ -73,7 +73,15 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
   z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),
-  z.object({ kind: z.literal('question.asked'), question: z.string(), deadline: Timestamp }),
+  z.object({
+    kind: z.literal('question.asked'),
+    question: z.string(),
+    deadline: Timestamp,
+    calls: z
+      .array(z.object({ id: z.string(), name: z.string() }))
+      .optional()
+      .describe('calls of tools of the client, whose results it waits for; absent: it waits for its user'),
+  }),
   z.object({
     kind: z.literal('run.completed'),
     outcome: Outcome,

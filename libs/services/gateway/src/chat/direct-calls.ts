@@ -71,43 +71,36 @@ export class DirectCalls {
   }
 
   /**
-   * Makes the call, and sends its reply only where `wanted` says so; otherwise, or where the call fails, nothing is written and the result is
-   * false. The call is recorded in any case. A client that leaves meanwhile is answered: nothing more is to be done for it.
-   * Throws OVERLOADED, SHUTTING_DOWN before the model is called.
+   * Makes a call for a run, whole. Its failure is no reply, and costs what it costs; the call is recorded as one of the run in any case.
+   * Throws OVERLOADED, SHUTTING_DOWN, and CALL_CANCELLED when the client left meanwhile.
    */
-  async answerIf(
-    wanted: (reply: JsonObject | null) => boolean,
-    response: Response,
+  async asked(
+    runId: string,
     question: PassedQuestion,
     ref: string,
-    { caller, shape }: Asker,
-  ): Promise<boolean> {
+    caller: Caller,
+    response: Response,
+  ): Promise<{ readonly reply: PassedReply | null; readonly usage: Usage }> {
     return this.counted(async () => {
       const abort = new AbortController();
       const left = (): void => abort.abort();
       response.once('close', left);
-      const callId = randomRunId();
       const startedAt = Date.now();
+      // Two gateways may ask for one run, each for a repeat of its request: both calls are paid, and both are counted.
+      const callId = `${runId}/tools/${randomRunId().slice(-6)}`;
       const request = { model: ref, body: await this.images.inlined(question.body, abort.signal), purpose: 'tools' };
-      let reply: PassedReply;
+      let reply: PassedReply | null = null;
+      let failure: Failure | null = null;
       try {
         reply = await this.made(ref, callId, request.body, abort.signal);
       } catch (error) {
-        this.connections.track(this.record(callId, request, startedAt, caller, null, asFailure(error)));
-        return response.destroyed;
+        failure = asFailure(error);
       } finally {
         response.off('close', left);
       }
-      this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
-      if (response.destroyed) return true;
-      if (!wanted(reply.body)) return false;
-      const frame = frameOf(shape, callId, question);
-      await shape.begun?.(frame, null);
-      const stream = question.stream
-        ? new DirectStream(response, frame, shape, this.limits, this.options.metrics, () => response.destroy())
-        : null;
-      await this.sent(response, question, { frame, shape, stream }, reply, reply.body);
-      return true;
+      this.connections.track(this.record(runId, request, startedAt, caller, reply, failure, callId));
+      if (response.destroyed || abort.signal.aborted) throw new Failure('CALL_CANCELLED');
+      return { reply, usage: reply?.usage ?? usedBy(failure) };
     });
   }
 
@@ -213,10 +206,11 @@ export class DirectCalls {
     caller: Caller,
     reply: ModelReply | null,
     failure: Failure | null,
+    owner = `${runId}/${call.purpose}`,
   ): Promise<void> {
     const request = { ...withoutBodies(call.body), model: call.model };
     const keep = this.options.recordPrompts === true;
-    const step = callStep(`${runId}/${call.purpose}`, 0);
+    const step = callStep(owner, 0);
     try {
       const event = makeEvent(
         CallRecorded,

@@ -53,6 +53,9 @@ export function readPassedRequest(body: JsonObject, headers: RequestHeaders, max
     model,
     stream: stream ?? false,
     includeUsage,
-    body: Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name))),
+    body: passedBody(body),
   };
 }
+
+/** The body without the members that only the operator chooses. */
+export const passedBody = (body: JsonObject): JsonObject => Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name)));

@@ -10,6 +10,7 @@ import pTimeout from 'p-timeout';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { applyLimits, type ClientQuestion } from '../chat/chat-request.js';
+import type { AskTools } from '../chat/client-tools.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -50,6 +51,8 @@ interface AskedRun {
 /** A question that passed every check. */
 export interface CheckedRequest extends AskedRun {
   readonly question: ClientQuestion;
+  /** Asked once the run has an id, unless an earlier run is attached to. */
+  readonly askTools?: AskTools | undefined;
 }
 
 /** A run that is taken up, and what the new run with this id begins with. */
@@ -92,9 +95,9 @@ export const checkedRequest = (
   template: Template,
   caller: Caller,
   origin: CheckedRequest['origin'],
-  { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
+  { raw, detail, askTools }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full'; readonly askTools?: AskTools | undefined },
 ): CheckedRequest => ({
-  ...{ question, template, caller, origin, detail },
+  ...{ question, template, caller, origin, detail, askTools },
   repeat: repeatOf(request, caller, origin, raw),
   traceId: traceOf(request),
 });
@@ -155,23 +158,35 @@ export class Acceptance {
         await known(earlier);
         return earlier;
       }
-      // With an Idempotency-Key the id is derived from it: two gateways that get one request at the same moment create one run.
-      return this.begin(repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : this.newRunId(), retryKey, asked, known);
+      return this.begin(await this.idOf(retryKey, asked), retryKey, asked, known);
     }
     if (!repeat.idempotent) return this.begin(this.newRunId(), null, asked, known);
     throw new Failure('COMMAND_REJECTED', 'Every run of this Idempotency-Key has ended without an answer; use a new key.');
   }
 
-  private newRunId(): string {
+  /**
+   * The id of a run that this retry key has not begun. Two gateways that get one request at the same moment create one run: with an
+   * Idempotency-Key the id is derived from it, and of equal retries without one the first claims the id for all.
+   */
+  protected async idOf(retryKey: string, { repeat, caller }: AskedRun): Promise<string> {
+    if (repeat.idempotent) return `run_${retryKey.slice(0, 32)}`;
+    const fresh = this.newRunId();
+    if (!repeat.mayAttach) return fresh;
+    const claim = { tenant: caller.tenant, name: `retry/${retryKey}`, holder: fresh, ttlMs: retryWindowMs };
+    return (await this.state.once.claim(claim)).holder;
+  }
+
+  protected newRunId(): string {
     return this.options.newRunId?.() ?? randomRunId();
   }
 
   /** The request of a question, with the cached answer if there is one. */
-  private async questioned(asked: CheckedRequest, retryKey: string | null): Promise<PlanRequested['data']> {
+  private async questioned(runId: string, asked: CheckedRequest, retryKey: string | null): Promise<PlanRequested['data']> {
     const { question, caller, origin } = asked;
     const deliver = this.targets.of(question.options.webhook, asked.template, caller.tenant);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const children = await this.models.startedBy(asked.template, caller.tenant);
+    const clientTools = await asked.askTools?.(runId);
     const requestedAt = await this.state.now();
     const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
@@ -183,10 +198,12 @@ export class Acceptance {
         ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
         ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
         ...(Object.keys(children).length > 0 ? { children } : {}),
+        ...(clientTools ? { clientTools } : {}),
         ...(deliver.length > 0 ? { deliver: [...deliver] } : {}),
         ...(retryKey === null ? {} : { retryKey }),
       },
-      question.options.cache,
+      // What the tools of a client give makes the question another one.
+      question.options.cache && !clientTools?.calls.length,
     );
   }
 
@@ -204,7 +221,7 @@ export class Acceptance {
   private async begin(runId: string, retryKey: string | null, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
     const { origin } = asked;
     this.admit(asked, runId);
-    const data = 'question' in asked ? await this.questioned(asked, retryKey) : await this.takenUp(runId, asked, retryKey);
+    const data = 'question' in asked ? await this.questioned(runId, asked, retryKey) : await this.takenUp(runId, asked, retryKey);
     const { template, requestedAt } = data;
     const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
     const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: requestedAt, traceparent }, data);
@@ -214,7 +231,7 @@ export class Acceptance {
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
     }
     this.options.probe?.reached('gateway', 'after-accept', runId);
-    const accepted = asked.repeat.idempotent ? await this.firstOf(header) : header;
+    const accepted = asked.repeat.mayAttach ? await this.firstOf(header) : header;
     const kept = keptEntries(accepted, strategyOf) ?? undefined;
     const run: AcceptedRun = { runId, attached: false, requestedAt, cache: cacheOf(accepted), kept };
     this.options.metrics.onAccepted({ template: template.id, origin });

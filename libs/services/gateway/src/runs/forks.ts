@@ -58,12 +58,13 @@ export class Forks {
           ? 'It ended in its first step, so nothing follows that could be done differently.'
           : `It ended in step ${step}: choose one from 1 to ${step - 1}.`,
       );
-    const { goal, conversation, system, limits, answer, attachments, skill, complexity, children } = recorded;
+    const { goal, conversation, system, limits, answer, attachments, skill, complexity, children, clientTools } = recorded;
     return {
       template,
       caller,
       begins: (newId) => ({
         ...{ goal, conversation, system, limits, answer, attachments, skill, complexity },
+        ...(clientTools ? { clientTools } : {}),
         ...(children ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) } : {}),
         // What it answers is a trial: no cache answers it, and none is filled by it.
         caching: null,

@@ -11,6 +11,7 @@ let system: System;
 let client: OpenAI;
 beforeAll(async () => {
   system = await System.start({
+    gateways: 2,
     configuration: {
       templates: {
         asks: { ...shared, client_tools: 'ask_first', experts: answers },
@@ -106,7 +107,7 @@ describe('a template that asks first', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('goes on with the results in the run of the first turn, and asks nothing again', async () => {
+  it('goes on with the results in the run of the first turn, on another gateway, and asks nothing again', async () => {
     const s = new CommitteeScript(system.models, question());
     const both = [calls[0]!, { ...calls[0]!, id: 'call_2', function: { name: 'get_weather', arguments: '{"town":"Bonn"}' } }];
     toolModel(s.question, completion({ tool_calls: both }, 'tool_calls'));
@@ -121,7 +122,7 @@ describe('a template that asks first', () => {
       .answer(['Snow and rain.']);
     const [ulm, bonn] = [`${inventedName()} degrees and snow`, `${inventedName()} degrees and rain`];
     const asked = system.models.calls.length;
-    const second = await client.chat.completions
+    const second = await new OpenAI({ baseURL: `${system.url(2)}/v1`, apiKey: 'any', maxRetries: 0 }).chat.completions
       .create({
         model: 'asks',
         messages: [
@@ -146,6 +147,29 @@ describe('a template that asks first', () => {
     expect(JSON.stringify(since.filter((body) => JSON.stringify(body).includes('Say it of Bonn.')).at(-1))).toContain(bonn);
     expect([await runsOf(s.question), (await readRun(system.url(), runId)).outcome]).toEqual([1, 'completed']);
     expect(s.unused()).toEqual([]);
+  });
+
+  it('waits for the results through the death of every process that knew of the run', async () => {
+    const s = new CommitteeScript(system.models, question());
+    toolModel(s.question, completion({ tool_calls: calls }, 'tool_calls'));
+    const first = await client.chat.completions.create({ model: 'asks', messages: [user(s.question)], tools: [...tools] }).withResponse();
+    const runId = first.response.headers.get('x-run-id')!;
+    for (const service of ['gateway', 'merger'] as const) {
+      await system.process(service).kill('SIGKILL');
+      await system.process(service).ready();
+    }
+    s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
+      .expert('It snows.')
+      .answer(['It snows all the same.']);
+    const results = first.data.choices[0]!.message.tool_calls!.map(({ id }) => ({
+      role: 'tool' as const,
+      tool_call_id: id,
+      content: 'snow',
+    }));
+    const messages = [user(s.question), first.data.choices[0]!.message, ...results];
+    const second = await client.chat.completions.create({ model: 'asks', messages, tools: [...tools] }).withResponse();
+    expect([second.data.choices[0]!.message.content, second.response.headers.get('x-run-id')]).toEqual(['It snows all the same.', runId]);
+    expect([await runsOf(s.question), s.unused()]).toEqual([1, []]);
   });
 
   it('gives results of no run of ours to the committee as part of the conversation', async () => {

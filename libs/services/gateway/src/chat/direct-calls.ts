@@ -168,14 +168,15 @@ export class DirectCalls {
     const request = { model: ref, body, purpose: utility ? 'utility' : 'direct' };
     if (utility) response.setHeader('x-conclave-utility', ref);
     const startedAt = Date.now();
+    let reply: PassedReply | null = null;
     try {
-      const reply = await this.made(ref, callId, body, abort.signal, stream ? (chunk) => stream.take(chunk) : undefined);
+      reply = await this.made(ref, callId, body, abort.signal, stream ? (chunk) => stream.take(chunk) : undefined);
       this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
       const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
       if (stream || !left) await this.sent(response, question, { frame, shape, stream }, reply, whole);
     } catch (error) {
       const failure = asFailure(error);
-      this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
+      if (!reply) this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
       if (left) return;
       const shown =
         abort.signal.aborted && this.connections.shuttingDown
@@ -184,7 +185,7 @@ export class DirectCalls {
       if (stream?.opened) stream.fail(shown);
       else if (!response.headersSent && !response.destroyed) {
         stream?.abandon();
-        sendFailure(response, shown, this.limits.retryAfterS);
+        sendFailure(response, shown, this.limits.retryAfterS, reply !== null || abort.signal.aborted);
       }
     }
   }

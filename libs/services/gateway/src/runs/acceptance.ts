@@ -1,6 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import {
+  type Caller,
+  type ClientToolsAsked,
+  type EngineEntry,
+  Failure,
+  makeEvent,
+  PlanRequested,
+  type Template,
+} from '@conclave/contracts';
 import { keptEntries } from '@conclave/loop';
 import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
@@ -181,12 +189,11 @@ export class Acceptance {
   }
 
   /** The request of a question, with the cached answer if there is one. */
-  private async questioned(runId: string, asked: CheckedRequest, retryKey: string | null): Promise<PlanRequested['data']> {
+  private async questioned(asked: CheckedRequest, retryKey: string | null, clientTools?: ClientToolsAsked): Promise<PlanRequested['data']> {
     const { question, caller, origin } = asked;
     const deliver = this.targets.of(question.options.webhook, asked.template, caller.tenant);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const children = await this.models.startedBy(asked.template, caller.tenant);
-    const clientTools = await asked.askTools?.(runId);
     const requestedAt = await this.state.now();
     const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
@@ -219,17 +226,30 @@ export class Acceptance {
   }
 
   private async begin(runId: string, retryKey: string | null, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
-    const { origin } = asked;
     this.admit(asked, runId);
-    const data = 'question' in asked ? await this.questioned(runId, asked, retryKey) : await this.takenUp(runId, asked, retryKey);
+    const askTools = 'question' in asked ? asked.askTools : undefined;
+    if (!askTools) return this.begun(runId, retryKey, asked, known);
+    // Nothing is paid for a request that is then refused.
+    const open = await this.state.runs.openCount();
+    if (open >= this.limits.openRuns) throw this.overloaded(runId, open);
+    const clientTools = await askTools(runId);
+    return afterPaying(() => this.begun(runId, retryKey, asked, known, clientTools));
+  }
+
+  private async begun(
+    runId: string,
+    retryKey: string | null,
+    asked: Accepted,
+    known: OnKnown,
+    clientTools?: ClientToolsAsked,
+  ): Promise<AcceptedRun> {
+    const { origin } = asked;
+    const data = 'question' in asked ? await this.questioned(asked, retryKey, clientTools) : await this.takenUp(runId, asked, retryKey);
     const { template, requestedAt } = data;
     const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
     const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: requestedAt, traceparent }, data);
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
-    if (outcome.kind === 'overloaded') {
-      this.note('refused', runId, { code: 'OVERLOADED' });
-      throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
-    }
+    if (outcome.kind === 'overloaded') throw this.overloaded(runId, outcome.open);
     this.options.probe?.reached('gateway', 'after-accept', runId);
     const accepted = asked.repeat.mayAttach ? await this.firstOf(header) : header;
     const kept = keptEntries(accepted, strategyOf) ?? undefined;
@@ -247,6 +267,11 @@ export class Acceptance {
   /** Two gateways that get one request at the same moment may find different answers: the header stored first is the run. */
   private async firstOf(header: PlanRequested): Promise<PlanRequested> {
     return (await this.state.runs.header(header.runId)) ?? header;
+  }
+
+  private overloaded(runId: string, open: number): Failure {
+    this.note('refused', runId, { code: 'OVERLOADED' });
+    return new Failure('OVERLOADED', `${open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
   }
 
   /** Throws QUEUE_TOO_LONG when the workers are too far behind for a new run. */
@@ -291,6 +316,16 @@ export class Acceptance {
 
   private note(phase: 'accepted' | 'attached' | 'published' | 'refused', runId: string, data?: unknown): void {
     this.options.probe?.note({ actor: 'gateway', op: 'run', phase, id: runId, data });
+  }
+}
+
+/** Says of a failure that the tool model has been asked before it. */
+async function afterPaying<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof Failure) throw new Failure(error.code, error.detail, { ...error.options, paid: true });
+    throw error;
   }
 }
 

@@ -36,7 +36,10 @@ const calledTool: ClientToolsAsked = {
   ...{ model: 'm@fake', usage: oneCall, said: null },
   calls: [{ id: 'call_00000001_0', name: 'look', call: { function: { name: 'look', arguments: '{}' } } }],
 };
-const toolResult = { name: 'answer', text: 'Results of look.', results: [{ id: 'call_00000001_0', text: 'It is there.' }] } as const;
+const toolResult: CommandIssued['data']['command'] = {
+  ...{ name: 'answer', text: 'Results of look.' },
+  results: [{ id: 'call_00000001_0', text: 'It is there.' }],
+};
 
 /**
  * Plays planner, workers, clock and an impatient user against the engine in any order: events may be late, repeated or missing, in

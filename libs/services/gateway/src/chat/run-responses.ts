@@ -117,7 +117,7 @@ export class RunResponses {
         this.options.logger.warn('dropped a client that did not read its stream', { run: run.runId });
       },
     });
-    const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on'): void => {
+    const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on' | 'is parked'): void => {
       session.end(after);
       close(end);
       sse.end(events + (failure ? writer.fail(failure) : writer.done()));
@@ -177,7 +177,7 @@ export class RunResponses {
       if (!firstContent) this.options.probe?.reached('gateway', 'mid-stream', run.runId);
     };
     session.onLeft = () => close('disconnected');
-    session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
+    session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'is parked');
     this.options.metrics.onStreamOpen('chat');
     // A cached answer is sent in one piece with the head.
     if (run.kept) response.cork();

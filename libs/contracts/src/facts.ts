@@ -7,7 +7,7 @@ import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
-import { Fact, FailureNote, RuleId, Timestamp, Usage } from './values.js';
+import { AwaitedCalls, ClientEvidence, FailureNote, RuleId, Timestamp, Usage } from './values.js';
 
 export const factSpecs = [
   defineFact(
@@ -249,15 +249,7 @@ export const factSpecs = [
   defineFact(
     'QuestionAsked',
     'The run waits for an answer of the user, or for results of the tools of its client.',
-    {
-      question: z.string(),
-      deadline: Timestamp,
-      at: Timestamp,
-      calls: z
-        .array(z.object({ id: z.string(), name: z.string() }))
-        .optional()
-        .describe('calls of tools of the client, whose results the run waits for'),
-    },
+    { question: z.string(), deadline: Timestamp, at: Timestamp, calls: AwaitedCalls.optional() },
     ({ question, calls }) => `The ${calls ? 'client' : 'user'} was asked: ${question}`,
     ({ question, deadline, calls }) => [{ kind: 'question.asked', question, deadline, ...(calls ? { calls } : {}) }],
   ),
@@ -284,14 +276,7 @@ export const factSpecs = [
   defineFact(
     'CommandApplied',
     'A command took effect.',
-    {
-      seq: z.int(),
-      name: z.string(),
-      epoch: z.int(),
-      at: Timestamp,
-      text: z.string().optional(),
-      evidence: z.array(Fact).optional().describe('results of the tools of the client'),
-    },
+    { seq: z.int(), name: z.string(), epoch: z.int(), at: Timestamp, text: z.string().optional(), evidence: ClientEvidence.optional() },
     ({ name, seq }) => `Command ${seq} (${name}) was applied.`,
     ({ seq, name, epoch }) => [{ kind: 'command.applied', seq, name, epoch }],
   ),

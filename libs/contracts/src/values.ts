@@ -55,6 +55,13 @@ export const ClientToolCall = z.object({
 });
 export type ClientToolCall = z.infer<typeof ClientToolCall>;
 
+/** Calls of tools of the client, whose results a run waits for. Absent where it waits for its user. */
+export const AwaitedCalls = z
+  .array(ClientToolCall.pick({ id: true, name: true }))
+  .describe('of tools of the client, whose results it waits for');
+/** What tools of the client returned. */
+export const ClientEvidence = z.array(Fact).describe('results of the tools of the client');
+
 /** What the tool model said when it was asked whether a tool of the client is needed. */
 export const ClientToolsAsked = z.object({
   model: z.string(),

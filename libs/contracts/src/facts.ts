@@ -7,7 +7,7 @@ import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
-import { FailureNote, RuleId, Timestamp, Usage } from './values.js';
+import { AwaitedCalls, ClientEvidence, FailureNote, RuleId, Timestamp, Usage } from './values.js';
 
 export const factSpecs = [
   defineFact(
@@ -248,10 +248,10 @@ export const factSpecs = [
   ),
   defineFact(
     'QuestionAsked',
-    'The run waits for an answer of the user.',
-    { question: z.string(), deadline: Timestamp, at: Timestamp },
-    ({ question }) => `The user was asked: ${question}`,
-    ({ question, deadline }) => [{ kind: 'question.asked', question, deadline }],
+    'The run waits for an answer of the user, or for results of the tools of its client.',
+    { question: z.string(), deadline: Timestamp, at: Timestamp, calls: AwaitedCalls.optional() },
+    ({ question, calls }) => `The ${calls ? 'client' : 'user'} was asked: ${question}`,
+    ({ question, deadline, calls }) => [{ kind: 'question.asked', question, deadline, ...(calls ? { calls } : {}) }],
   ),
   defineFact(
     'CommandAccepted',
@@ -276,7 +276,7 @@ export const factSpecs = [
   defineFact(
     'CommandApplied',
     'A command took effect.',
-    { seq: z.int(), name: z.string(), epoch: z.int(), at: Timestamp, text: z.string().optional() },
+    { seq: z.int(), name: z.string(), epoch: z.int(), at: Timestamp, text: z.string().optional(), evidence: ClientEvidence.optional() },
     ({ name, seq }) => `Command ${seq} (${name}) was applied.`,
     ({ seq, name, epoch }) => [{ kind: 'command.applied', seq, name, epoch }],
   ),

@@ -10,6 +10,8 @@ export interface FailureOptions {
   /** How long the other side asked us to wait. */
   readonly retryAfterMs?: number;
   readonly upstream?: UpstreamRefusal;
+  /** Work for the request was paid before it failed, so that a repeat would pay again. */
+  readonly paid?: boolean;
 }
 
 /** What a model server said about a request that the client wrote itself. Only that client may see it: it may quote the prompt. */

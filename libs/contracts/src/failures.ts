@@ -89,7 +89,7 @@ const rows = {
   RUN_FAILED:                  [502, 'server_error',           'own_run',                 yes, no,  yes, 'The run ended without any result to answer from.'],
   RUN_CANCELLED:               [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  yes, 'The run was cancelled.'],
   ANSWER_SUPERSEDED:           [502, 'server_error',           'own_superseded',          yes, no,  yes, 'The attempt that wrote the text so far failed and is being repeated. Send the request again with the same Idempotency-Key to follow the new attempt.'],
-  SHUTTING_DOWN:               [503, 'server_error',           'own_shutdown',            yes, no,  no,  'The gateway is shutting down. Accepted runs continue.'],
+  SHUTTING_DOWN:               [503, 'server_error',           'own_shutdown',            yes, no,  no,  'The gateway is shutting down. Runs of `POST /v1/runs` go on; those of other requests wait for a repeat, and are cancelled without one.'],
   INTERNAL:                    [500, 'server_error',           '_other',                  yes, no,  no,  'An unexpected error occurred in Conclave.'],
   // Authentication and access.
   UNAUTHENTICATED:             [401, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'The API key is missing or unknown.'],

@@ -65,6 +65,8 @@ export const promptMarks = {
   query: 'QUERY:',
   tried: 'TRIED:',
   missing: 'MISSING:',
+  /** Before what a tool of the client returned. */
+  clientTool: 'Result of a tool that was called for the question:',
   /** Heading of what the user said during the run, and the marks its lines begin with. */
   userInputs: {
     heading: 'SAID BY THE USER DURING THE RUN:',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { RunId } from './ids.js';
 import { StageCode } from './stages.js';
 import { ThoughtCode } from './thoughts.js';
-import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
+import { AwaitedCalls, FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
 
 /** Entries the engine appends inside `commit`: facts of the run, in order. */
 export const EngineEntry = z.discriminatedUnion('kind', [
@@ -73,7 +73,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
   z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),
-  z.object({ kind: z.literal('question.asked'), question: z.string(), deadline: Timestamp }),
+  z.object({ kind: z.literal('question.asked'), question: z.string(), deadline: Timestamp, calls: AwaitedCalls.optional() }),
   z.object({
     kind: z.literal('run.completed'),
     outcome: Outcome,

@@ -48,6 +48,34 @@ export const Fact = z.object({
 });
 export type Fact = z.infer<typeof Fact>;
 
+/** A call of a tool of the client, which only the client can make. */
+export const ClientToolCall = z.object({
+  id: z.string().describe('id by which the client sends its result; names the run'),
+  name: z.string().describe('tool that is called'),
+  call: z.record(z.string(), z.unknown()).describe('the call in the chat protocol, as the model made it, without its id'),
+});
+export type ClientToolCall = z.infer<typeof ClientToolCall>;
+
+/** Calls of tools of the client, whose results a run waits for. Absent where it waits for its user. */
+export const AwaitedCalls = z
+  .array(ClientToolCall.pick({ id: true, name: true }))
+  .describe('of tools of the client, whose results it waits for');
+/** What tools of the client returned. */
+export const ClientEvidence = z.array(Fact).describe('results of the tools of the client');
+
+/** What the tool model said when it was asked whether a tool of the client is needed. */
+export const ClientToolsAsked = z.object({
+  model: z.string(),
+  usage: Usage,
+  said: z.string().nullable().describe('its text beside the calls'),
+  calls: z.array(ClientToolCall).describe('the run waits for their results before its first plan; empty: it needs none'),
+});
+export type ClientToolsAsked = z.infer<typeof ClientToolsAsked>;
+
+/** The result of a call of a tool of the client. */
+export const ClientToolResult = z.object({ id: z.string().describe('id of the call'), text: z.string() });
+export type ClientToolResult = z.infer<typeof ClientToolResult>;
+
 export const HistoryEntry = z.object({
   iteration: z.int().nonnegative().describe('0 = first pass'),
   plan_summary: z.string(),

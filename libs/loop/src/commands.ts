@@ -1,4 +1,5 @@
 import { defaultTimeouts, type CommandIssued } from '@conclave/contracts';
+import { resultsAsEvidence } from './client-tools.js';
 import { endRun } from './ending.js';
 import type { Turning } from './turning.js';
 import type { RunState } from './state.js';
@@ -33,6 +34,13 @@ export function takeCommand(turning: Turning, { seq, actor, key, command }: Comm
     const reason = `A record of this run is a dead letter: ${command.reason}`;
     const failure = { code: 'RECORD_DEAD', message: command.reason, retriable: false };
     return endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'aborted' }, null, failure);
+  }
+  // Every strategy can begin with what the client's tools gave; only some take an answer of the user.
+  if (name === 'answer' && (command.results || run.question?.calls)) {
+    if (!run.question?.calls) return reject('The run waits for no results of tools.');
+    if (!command.results) return reject('The run waits for results of the tools of its client, not for a text.');
+    const evidence = [...resultsAsEvidence(run, command)];
+    return turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now, evidence });
   }
   if (!strategies(run.strategy).commands.includes(name)) return reject(`The strategy ${run.strategy} does not take this command.`);
   switch (name) {

@@ -1,9 +1,11 @@
 import { planId, type RunView } from '@conclave/contracts';
+import { clientToolsRef } from './client-tools.js';
 import { statusOf, tasksOf, type RunState, type TaskState } from './state.js';
 import { usageOf } from './usage.js';
 import { viewOf, type Strategies } from './view.js';
 
 type View = RunView['rounds'][number]['tasks'][number];
+type Item = RunView['usage']['items'][number];
 
 /** A run for people, from the engine's stored state. Pure. */
 export function describeRun(stored: unknown, strategies: Strategies): RunView {
@@ -11,13 +13,19 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
   const { template, limits, cached, goal, requestedAt } = run.request;
   const { complexity, review } = strategies(run.strategy).report(viewOf(run, strategies, null));
   const isOver = run.endedAt !== null;
-  const items = run.plans.flatMap(({ epoch, usage }) => [
-    { owner: planId(run.runId, epoch), capability: 'plan', model: null, usage },
-    ...tasksOf(run, epoch).flatMap(([id, task]) => {
-      const spent = usageOf(task);
-      return spent.calls > 0 ? [{ owner: id, capability: task.spec.capability, model: task.result?.model ?? null, usage: spent }] : [];
-    }),
-  ]);
+  const { clientTools } = run.request;
+  const asked = clientTools && clientTools.usage.calls > 0 ? [clientTools] : [];
+  const items = asked
+    .map(({ model, usage }): Item => ({ owner: clientToolsRef(run.runId), capability: 'tools', model, usage }))
+    .concat(
+      run.plans.flatMap(({ epoch, usage }) => [
+        { owner: planId(run.runId, epoch), capability: 'plan', model: null, usage },
+        ...tasksOf(run, epoch).flatMap(([id, task]) => {
+          const spent = usageOf(task);
+          return spent.calls > 0 ? [{ owner: id, capability: task.spec.capability, model: task.result?.model ?? null, usage: spent }] : [];
+        }),
+      ]),
+    );
   return {
     object: 'run',
     id: run.runId,

@@ -67,7 +67,10 @@ export function endsByClock(turning: Turning): void {
   const waited = run.question && run.question.deadline <= now ? 'question' : run.paused && run.paused.until <= now ? 'pause' : null;
   if (waited === null) return;
   if (run.paused) turning.put({ kind: 'Resumed', at: now });
-  const reason = waited === 'question' ? 'Nobody answered the question in time.' : 'The run was paused for too long.';
+  const unanswered = run.question?.calls
+    ? 'The client did not send the results of its tools in time.'
+    : 'Nobody answered the question in time.';
+  const reason = waited === 'question' ? unanswered : 'The run was paused for too long.';
   decideEnd(
     turning,
     { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: waited === 'question' ? 'no_answer' : 'paused_too_long' },

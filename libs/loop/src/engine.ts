@@ -11,6 +11,7 @@ import {
 } from '@conclave/contracts';
 import { orAbsent } from './absent-strategy.js';
 import { readBudget } from './budget.js';
+import { awaitClientTools } from './waiting.js';
 import { endCancelled, takeCommand } from './commands.js';
 import { endFromCache, endRun, endsByClock } from './ending.js';
 import { evolve, textOf } from './fold.js';
@@ -112,7 +113,8 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
       text: `Skill /${skill.name} ${skill.arguments}`.trim(),
       detail: request.detail === 'full' ? request.goal : null,
     });
-  if (request.cached) endFromCache(turning, request.cached);
+  if (request.cached) return endFromCache(turning, request.cached);
+  if (request.clientTools) awaitClientTools(turning, request.clientTools);
 }
 
 /** Applies the input to this state. */

@@ -70,7 +70,7 @@ const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
   gap: '',
   nextFocus: '',
   assessed: false,
-  spent: noUsage,
+  spent: request.clientTools?.usage ?? noUsage,
   ran: 0,
   since: request.requestedAt,
   paused: null,
@@ -177,7 +177,7 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
     case 'Finishing':
       return { ...run, ending: fact.ending, awaiting: null, owed: commandsOf(run.owed) };
     case 'QuestionAsked':
-      return { ...run, question: { text: fact.question, deadline: fact.deadline }, ran: ranMs(run, fact.at), since: null };
+      return { ...run, question: asked(fact), ran: ranMs(run, fact.at), since: null };
     case 'CommandAccepted': {
       const { seq, name, actor, at, key = null } = fact;
       return { ...run, commands: [...run.commands, { seq, name, actor, at, key, status: 'accepted', epoch: null, reason: null }] };
@@ -302,13 +302,19 @@ const acknowledged = (run: RunState, seq: number, change: Partial<CommandRecord>
   commands: run.commands.map((command) => (command.seq === seq ? { ...command, ...change } : command)),
 });
 
-function commandApplied(before: RunState, { seq, name, epoch, text, at }: FactOf<'CommandApplied'>): RunState {
+const asked = ({ question, deadline, calls }: FactOf<'QuestionAsked'>): RunState['question'] => ({
+  ...{ text: question, deadline },
+  ...(calls ? { calls } : {}),
+});
+
+function commandApplied(before: RunState, { seq, name, epoch, text, at, evidence }: FactOf<'CommandApplied'>): RunState {
   const run = acknowledged(before, seq, { status: 'applied', epoch });
   const said = text === undefined ? [] : [{ seq, text: markOf(name) + text }];
   const userInputs = [...run.memory.userInputs, ...said].sort((a, b) => a.seq - b.seq);
   const next: RunState = { ...run, memory: { ...run.memory, userInputs } };
   if (name === 'pause' || name === 'resume') return { ...next, pauseSeq: seq };
   if (name !== 'answer') return next;
+  if (evidence) return { ...next, memory: addFacts(next.memory, evidence), question: null, since: run.paused ? null : at };
   const command = { name: 'answer' as const, text: text ?? '' };
   return owing({ ...next, question: null, since: run.paused ? null : at }, { hook: 'command', seq, command });
 }

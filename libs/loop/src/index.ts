@@ -1,5 +1,6 @@
 export type { BudgetLevel } from './budget.js';
 export { runCapability } from './child-runs.js';
+export { clientToolsRef } from './client-tools.js';
 export { canonicalJson } from './canonical-json.js';
 export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';

@@ -13,6 +13,7 @@ import {
   type TaskInputDraft,
 } from '@conclave/contracts';
 import { budgetLeft } from './budget.js';
+import { clientToolsRef } from './client-tools.js';
 import { childCancelled, resultForParent } from './child-runs.js';
 import { currentFacts } from './memory.js';
 import { isExpert } from './plan-rules.js';
@@ -110,6 +111,9 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
   );
 }
 
+/** Whether the run knows what tools of its client gave. */
+const ofClient = ({ runId, memory }: RunState): boolean => memory.facts.some(({ taskId }) => taskId === clientToolsRef(runId));
+
 /** Characters of the question that an answer is kept with, so that a question like it finds it. */
 const keptOfGoal = 100;
 
@@ -141,13 +145,14 @@ function completedEvent(
       openCalls,
       rounds,
       failure,
-      ...(results && !run.forked
+      ...(results && !run.forked && !ofClient(run)
         ? { remember: { kind: template.strategy, results: [...answerToKeep(goal, ending, answer), ...results] } }
         : {}),
       question: goal,
       assessed: run.assessed,
       // A fork is a trial beside the run that it takes up: nothing is learned from it.
-      insight: run.forked ? null : (answer?.insight ?? null),
+      // Neither is what the tools of one client gave: it is for this question alone.
+      insight: run.forked || ofClient(run) ? null : (answer?.insight ?? null),
       history: [...run.history],
       caller,
       template: {
@@ -159,19 +164,19 @@ function completedEvent(
       complexity,
       cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
       // What the user said during this run is not said by the next one with the same question.
-      caching: unique || run.memory.userInputs.length > 0 ? null : (caching ?? null),
+      caching: unique || run.memory.userInputs.length > 0 || ofClient(run) ? null : (caching ?? null),
       plan: run.keptPlan,
       experts: expertOutcomes(run),
       review,
       ...(deliver ? { deliver: [...deliver] } : {}),
       evidence: currentFacts(run.memory)
-        .filter((fact) => fact.source.kind !== 'expert')
+        .filter((fact) => fact.source.kind !== 'expert' && fact.taskId !== clientToolsRef(run.runId))
         .slice(-factsToLearnFrom),
       ...(answer === null
         ? {}
         : {
             learning: {
-              graph: run.forked ? ('off' as const) : (template.learn ?? ('insights' as const)),
+              graph: run.forked || ofClient(run) ? ('off' as const) : (template.learn ?? ('insights' as const)),
               models: template.judge.models,
               prices: template.prices,
               contexts: template.contexts,

@@ -156,7 +156,12 @@ export interface RunState {
   readonly ran: number;
   readonly since: number | null;
   readonly paused: { readonly until: number } | null;
-  readonly question: { readonly text: string; readonly deadline: number } | null;
+  readonly question: {
+    readonly text: string;
+    readonly deadline: number;
+    /** Calls of tools of the client; absent if the run waits for its user. */
+    readonly calls?: FactOf<'QuestionAsked'>['calls'];
+  } | null;
   readonly commands: readonly CommandRecord[];
   /** Number of the last pause or resume. */
   readonly pauseSeq: number;

@@ -10,6 +10,7 @@ export function takeUp(turning: Turning, { of, step, ranMs: ran, facts, again }:
   const { planning_timeout_s: planS, answer_timeout_s: answerS = defaultTimeouts.answer_timeout_s } = turning.run.request.template;
   for (const fact of again.map(readFact)) {
     if (fact.kind === 'PlanAwaited') turning.put({ ...fact, deadline: now + planS * 1000 });
-    if (fact.kind === 'QuestionAsked') turning.put({ ...fact, at: now, deadline: now + answerS * 1000 });
+    // Its calls name the other run, which alone gets their results: this one goes on without them.
+    if (fact.kind === 'QuestionAsked' && !fact.calls) turning.put({ ...fact, at: now, deadline: now + answerS * 1000 });
   }
 }

@@ -1,4 +1,4 @@
-import { defaultTimeouts, parentTaskOf, taskId, type Reading } from '@conclave/contracts';
+import { parentTaskOf, taskId, type Reading } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
@@ -8,6 +8,7 @@ import type { Owed } from './state.js';
 import { lastMoves, type Move } from './strategy.js';
 import { decideRow, ended } from './table.js';
 import { limitsOf, viewOf } from './view.js';
+import { awaitUser } from './waiting.js';
 
 /** Performs one action that follows from the state alone; returns false if there is none. */
 export function advance(turning: Turning): boolean {
@@ -128,7 +129,7 @@ function make(turning: Turning, move: Move): void {
     case 'plan': {
       cancelOpen(turning, 'all');
       const { roundName } = strategies(run.strategy);
-      const isFirst = run.planned === 0 && run.epoch === 0 && !run.awaiting && Object.keys(run.tasks).length === 0 && run.failure === null;
+      const isFirst = isFirstPlan(run);
       return turning.put({
         kind: 'PlanAwaited',
         epoch: isFirst ? 0 : run.epoch + 1,
@@ -146,10 +147,8 @@ function make(turning: Turning, move: Move): void {
       return turning.put({ kind: 'PlanTaken', epoch: run.taken === run.epoch ? run.epoch + 1 : run.epoch, by: 'engine', plan: move.plan });
     case 'decide':
       return decide(turning, move.reading);
-    case 'ask': {
-      const seconds = run.request.template.answer_timeout_s ?? defaultTimeouts.answer_timeout_s;
-      return turning.put({ kind: 'QuestionAsked', question: move.question, at: now, deadline: now + seconds * 1000 });
-    }
+    case 'ask':
+      return awaitUser(turning, move.question);
     case 'say':
       if (!run.ending) throw new Error('An answer is said once the run is finishing.');
       return say(turning, move.draft);
@@ -157,6 +156,10 @@ function make(turning: Turning, move: Move): void {
       return turning.put({ kind: 'StrategyChosen', strategy: move.strategy });
   }
 }
+
+/** Whether the planner has seen everything that the run knows, in the request: then it plans without being asked again. */
+const isFirstPlan = ({ planned, epoch, awaiting, tasks, memory, failure }: Turning['run']): boolean =>
+  planned === 0 && epoch === 0 && !awaiting && Object.keys(tasks).length === 0 && memory.facts.length === 0 && failure === null;
 
 /** Applies the decision table to the strategy's reading of its state. */
 function decide(turning: Turning, reading: Reading): void {

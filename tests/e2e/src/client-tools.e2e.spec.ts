@@ -11,6 +11,7 @@ let system: System;
 let client: OpenAI;
 beforeAll(async () => {
   system = await System.start({
+    gateways: 2,
     configuration: {
       templates: {
         asks: { ...shared, client_tools: 'ask_first', experts: answers },
@@ -57,13 +58,25 @@ const runsOf = async (text: string): Promise<number> => {
   return data.filter((run) => run.question === text).length;
 };
 
+/** The calls as the client gets them: with ids of the run. */
+const callsOf = (runId: string, made: readonly (typeof calls)[number][] = calls) =>
+  made.map((call, n) => ({ ...call, id: `call_${runId.slice('run_'.length)}_${n}` }));
+
 describe('a template that asks first', () => {
-  it('hands a call of the tool model to the client, and starts no run', async () => {
+  it('hands a call of the tool model to the client; its run waits', async () => {
     const text = question();
     toolModel(text, completion({ tool_calls: calls }, 'tool_calls'));
-    const answer = await client.chat.completions.create({ model: 'asks', messages: [user(text)], tools: [...tools] });
-    expect(answer).toMatchObject({ model: 'asks', usage, choices: [{ finish_reason: 'tool_calls', message: { tool_calls: calls } }] });
-    expect(await runsOf(text)).toBe(0);
+    const { data, response } = await client.chat.completions
+      .create({ model: 'asks', messages: [user(text)], tools: [...tools] })
+      .withResponse();
+    const runId = response.headers.get('x-run-id')!;
+    expect(data).toMatchObject({
+      ...{ model: 'asks', usage },
+      choices: [{ finish_reason: 'tool_calls', message: { content: null, tool_calls: callsOf(runId) } }],
+    });
+    const view = await readRun(system.url(), runId);
+    expect(view).toMatchObject({ status: 'waiting', terminal: false, waitsFor: { question: expect.stringContaining('get_weather') } });
+    expect(view.usage.items).toMatchObject([{ capability: 'tools', usage: { calls: 1 } }]);
   });
 
   it('streams the call with its index, its arguments and the finish reason', async () => {
@@ -75,7 +88,7 @@ describe('a template that asks first', () => {
     const { choices } = await stream.finalChatCompletion();
     expect(choices[0]).toMatchObject({
       finish_reason: 'tool_calls',
-      message: { tool_calls: [{ id: 'call_1', function: calls[0]!.function }] },
+      message: { tool_calls: [{ id: expect.stringMatching(/^call_\w+_0$/), function: calls[0]!.function }] },
     });
     expect(await stream.totalUsage()).toMatchObject({ prompt_tokens: 11, completion_tokens: 7 });
   });
@@ -94,7 +107,72 @@ describe('a template that asks first', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('gives the results of tools to the committee, and asks nothing again', async () => {
+  it('goes on with the results in the run of the first turn, on another gateway, and asks nothing again', async () => {
+    const s = new CommitteeScript(system.models, question());
+    const both = [calls[0]!, { ...calls[0]!, id: 'call_2', function: { name: 'get_weather', arguments: '{"town":"Bonn"}' } }];
+    toolModel(s.question, completion({ tool_calls: both }, 'tool_calls'));
+    const first = await client.chat.completions.create({ model: 'asks', messages: [user(s.question)], tools: [...tools] }).withResponse();
+    const runId = first.response.headers.get('x-run-id')!;
+    s.plan([
+      { id: 'x1', task: 'Say it of Ulm.', capability: 'expert.general', needs: [] },
+      { id: 'x2', task: 'Say it of Bonn.', capability: 'expert.general', needs: [] },
+    ])
+      .expert('It snows in Ulm.')
+      .expert('It rains in Bonn.')
+      .answer(['Snow and rain.']);
+    const [ulm, bonn] = [`${inventedName()} degrees and snow`, `${inventedName()} degrees and rain`];
+    const asked = system.models.calls.length;
+    const second = await new OpenAI({ baseURL: `${system.url(2)}/v1`, apiKey: 'any', maxRetries: 0 }).chat.completions
+      .create({
+        model: 'asks',
+        messages: [
+          user(s.question),
+          first.data.choices[0]!.message,
+          ...first.data.choices[0]!.message.tool_calls!.map(({ id }, n) => ({
+            role: 'tool' as const,
+            tool_call_id: id,
+            content: [ulm, bonn][n]!,
+          })),
+        ],
+        tools: [...tools],
+      })
+      .withResponse();
+    expect([second.data.choices[0]!.message.content, second.data.choices[0]!.finish_reason]).toEqual(['Snow and rain.', 'stop']);
+    expect(second.response.headers.get('x-run-id')).toBe(runId);
+    expect(second.data.id).not.toBe(first.data.id);
+    const since = system.models.calls.slice(asked).map(({ body }) => body);
+    expect(since.filter((body) => Array.isArray(body['tools']))).toEqual([]);
+    for (const role of ['planner', 'composer'] as const)
+      for (const result of [ulm, bonn]) expect(JSON.stringify(s.calls(role)[0]!.messages)).toContain(result);
+    expect(JSON.stringify(since.filter((body) => JSON.stringify(body).includes('Say it of Bonn.')).at(-1))).toContain(bonn);
+    expect([await runsOf(s.question), (await readRun(system.url(), runId)).outcome]).toEqual([1, 'completed']);
+    expect(s.unused()).toEqual([]);
+  });
+
+  it('waits for the results through the death of every process that knew of the run', async () => {
+    const s = new CommitteeScript(system.models, question());
+    toolModel(s.question, completion({ tool_calls: calls }, 'tool_calls'));
+    const first = await client.chat.completions.create({ model: 'asks', messages: [user(s.question)], tools: [...tools] }).withResponse();
+    const runId = first.response.headers.get('x-run-id')!;
+    for (const service of ['gateway', 'merger'] as const) {
+      await system.process(service).kill('SIGKILL');
+      await system.process(service).ready();
+    }
+    s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
+      .expert('It snows.')
+      .answer(['It snows all the same.']);
+    const results = first.data.choices[0]!.message.tool_calls!.map(({ id }) => ({
+      role: 'tool' as const,
+      tool_call_id: id,
+      content: 'snow',
+    }));
+    const messages = [user(s.question), first.data.choices[0]!.message, ...results];
+    const second = await client.chat.completions.create({ model: 'asks', messages, tools: [...tools] }).withResponse();
+    expect([second.data.choices[0]!.message.content, second.response.headers.get('x-run-id')]).toEqual(['It snows all the same.', runId]);
+    expect([await runsOf(s.question), s.unused()]).toEqual([1, []]);
+  });
+
+  it('gives results of no run of ours to the committee as part of the conversation', async () => {
     const s = new CommitteeScript(system.models, question());
     toolModel(s.question, completion({ content: 'That is all.' }, 'stop'), true);
     s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])

@@ -68,7 +68,7 @@ describe('the demo model on generated documents', () => {
     const prompt = `### Task:\nGenerate a concise title.\n### Output:\nJSON format: { "title": "your concise title here" }\n### Chat History:\n<chat_history>\nUSER: ${hops.question}\nASSISTANT: In ${hops.place}.\n</chat_history>`;
     const { status, body, headers } = await ask(system.url(), { model: 'conclave', messages: user(prompt) });
     expect([status, headers.get('x-conclave-utility'), headers.get('x-run-id')]).toEqual([200, 'conclave-demo@demo', null]);
-    expect(JSON.parse(body.choices[0]!.message.content)).toEqual({ title: expect.stringMatching(/\w/) });
+    expect(JSON.parse(body.choices[0]!.message.content!)).toEqual({ title: expect.stringMatching(/\w/) });
     expect(body.conclave).toBeUndefined();
   });
 
@@ -86,7 +86,7 @@ describe('the demo model on generated documents', () => {
       },
     });
     const { body } = await ask(system.url(), asked({ town: { type: 'string' } }));
-    expect(JSON.parse(body.choices[0]!.message.content)).toEqual({ town: expect.stringContaining(hops.place) });
+    expect(JSON.parse(body.choices[0]!.message.content!)).toEqual({ town: expect.stringContaining(hops.place) });
     const refused = await ask(system.url(), asked({ town: { type: 'string' }, inhabitants: { type: 'integer' } }));
     expect([refused.status, refused.headers.get('x-should-retry'), refused.body]).toMatchObject([
       502,

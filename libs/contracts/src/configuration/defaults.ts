@@ -18,7 +18,7 @@ export const defaultTimeouts = {
   start_timeout_s: 30,
   planning_timeout_s: 60,
   pause_timeout_s: 3_600,
-  answer_timeout_s: 600,
+  answer_timeout_s: 900,
 } as const;
 
 /** Tasks of a class that one worker process runs at the same time. */

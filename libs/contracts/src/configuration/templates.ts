@@ -170,7 +170,7 @@ export const TemplateSettings = z.strictObject({
     .min(1)
     .max(86_400)
     .default(defaultTimeouts.answer_timeout_s)
-    .describe('seconds a run waits for an answer of the user'),
+    .describe('seconds a run waits for an answer of the user, or for results of the tools of its client'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']).default('reasoning').describe('how progress is shown to chat clients'),
   complexity: z
     .enum(['auto', 'trivial', 'moderate', 'complex'])
@@ -195,7 +195,7 @@ export const TemplateSettings = z.strictObject({
     .enum(['ask_first', 'pass_through', 'ignore'])
     .default('ignore')
     .describe(
-      'what happens to the tools that a client sends: pass_through = the tool model answers, and calls them; ask_first = the tool model is asked whether it calls one, and the run answers if it does not; ignore',
+      'what happens to the tools that a client sends: pass_through = the tool model answers, and calls them; ask_first = the tool model is asked whether it calls one; the run answers, with the results if it does; ignore',
     ),
   tool_model: ConfiguredModel.optional().describe('model that gets the tools of clients; absent: the first of `judge`'),
 });

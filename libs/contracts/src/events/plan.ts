@@ -8,6 +8,8 @@ import {
   CachedAnswer,
   Caller,
   CacheKeys,
+  ClientToolResult,
+  ClientToolsAsked,
   Complexity,
   DeliveryTarget,
   FailureNote,
@@ -85,6 +87,7 @@ export const PlanRequested = defineEvent({
       .describe('cached first plan of an equal question, found before the run was accepted: no model makes one then'),
     caching: CacheKeys.nullable().optional().describe('where the answer and the plan may be cached; null = nowhere'),
     detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
+    clientTools: ClientToolsAsked.optional().describe('what the tool model said, where a template asks it first'),
     children: z
       .record(z.string(), Template)
       .optional()
@@ -186,7 +189,11 @@ export const CommandIssued = defineEvent({
       z.object({ name: z.literal('steer'), text: z.string().min(1) }),
       z.object({ name: z.literal('add_context'), text: z.string().min(1) }),
       z.object({ name: z.literal('override_step'), skill: z.string(), input: z.string() }),
-      z.object({ name: z.literal('answer'), text: z.string().min(1) }),
+      z.object({
+        name: z.literal('answer'),
+        text: z.string().min(1),
+        results: z.array(ClientToolResult).optional().describe('results of the tools of the client for which the run waits'),
+      }),
       z.object({ name: z.literal('detach') }),
       z.object({ name: z.literal('attach') }),
       z.object({ name: z.literal('abort'), reason: z.string().describe('why an engine or planner record of this run is a dead letter') }),

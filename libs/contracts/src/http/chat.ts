@@ -181,8 +181,15 @@ export const AnswerFacts = z.object({
 });
 export type AnswerFacts = z.infer<typeof AnswerFacts>;
 
-export const FinishReason = z.enum(['stop', 'length', 'content_filter']);
+export const FinishReason = z.enum(['stop', 'length', 'content_filter', 'tool_calls']);
 export type FinishReason = z.infer<typeof FinishReason>;
+
+/** A call of a tool of the client. */
+const CalledTool = z.looseObject({
+  id: z.string().describe('with which the client sends the result; names the run that waits for it'),
+  type: z.string().describe('`function`'),
+  function: z.looseObject({ name: z.string(), arguments: z.string().describe('JSON, as the model wrote it') }).optional(),
+});
 
 export const ChatCompletion = z.object({
   id: z.string(),
@@ -194,10 +201,11 @@ export const ChatCompletion = z.object({
       index: z.int(),
       message: z.object({
         role: z.literal('assistant'),
-        content: z.string(),
+        content: z.string().nullable().describe('null beside calls of tools of the client'),
         refusal: z.null(),
         reasoning_content: z.string().optional(),
         annotations: z.array(UrlCitation).optional(),
+        tool_calls: z.array(CalledTool).optional().describe('tools of the client that it is to call'),
       }),
       logprobs: z.null(),
       finish_reason: FinishReason,
@@ -213,6 +221,10 @@ export const ChatDelta = z.object({
   content: z.string().optional(),
   reasoning_content: z.string().optional().describe('progress lines, or the thinking of a direct model'),
   annotations: z.array(UrlCitation).optional().describe('on the last content delta only'),
+  tool_calls: z
+    .array(CalledTool.extend({ index: z.int().nonnegative() }))
+    .optional()
+    .describe('tools of the client that it is to call'),
 });
 export type ChatDelta = z.infer<typeof ChatDelta>;
 

@@ -27,6 +27,7 @@ import { CallRecords } from './chat/call-records.js';
 import { DirectCalls } from './chat/direct-calls.js';
 import { PendingQuestions } from './chat/pending-questions.js';
 import { RunResponses } from './chat/run-responses.js';
+import { ToolResults } from './chat/tool-results.js';
 import { CollectionsController } from './collections/collections.controller.js';
 import { CompletionsController } from './completions/completions.controller.js';
 import { DocumentRecords } from './collections/document-records.js';
@@ -149,6 +150,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Skills,
         StreamHub,
         TenantCollections,
+        ToolResults,
         UploadQuota,
       ],
       exports: [Connections, Health],

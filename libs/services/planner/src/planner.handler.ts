@@ -1,7 +1,17 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Failure, makeEvent, noUsage, PlanCreated, planId, type Event, type GapDetected, type PlanRequested } from '@conclave/contracts';
-import { fallbackTasks, firstPlanAsked } from '@conclave/loop';
+import {
+  Failure,
+  makeEvent,
+  noUsage,
+  PlanCreated,
+  planId,
+  promptMarks,
+  type Event,
+  type GapDetected,
+  type PlanRequested,
+} from '@conclave/contracts';
+import { clientToolsRef, fallbackTasks, firstPlanAsked } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
@@ -87,6 +97,13 @@ interface Planning {
 
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
 
+/** The request of a run that has waited for tools of its client: its first plan knows what they gave, as turns of the conversation. */
+function withClientResults(request: PlanRequested['data'], { runId, data: { memory } }: GapDetected): PlanRequested['data'] {
+  const results = memory.facts.filter(({ taskId }) => taskId === clientToolsRef(runId));
+  const turns = results.map(({ text }) => ({ role: 'assistant' as const, content: `${promptMarks.clientTool}\n${text}` }));
+  return turns.length === 0 ? request : { ...request, conversation: [...request.conversation, ...turns] };
+}
+
 /** An empty plan, before its reply is read. */
 const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage: noUsage };
 
@@ -124,9 +141,10 @@ export class PlannerHandler {
 
   @EventPattern('GapDetected')
   async onGap(@Payload() event: GapDetected, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
-    const request = this.requests.get(event.runId) ?? (await this.state.runs.header(event.runId))?.data;
-    if (!request) throw new Failure('RUN_NOT_FOUND', `The header of ${event.runId} is not in the state store.`);
+    const asked = this.requests.get(event.runId) ?? (await this.state.runs.header(event.runId))?.data;
+    if (!asked) throw new Failure('RUN_NOT_FOUND', `The header of ${event.runId} is not in the state store.`);
     const gap = event.data;
+    const request = gap.first ? withClientResults(asked, event) : asked;
     const planning = await this.begun(event, request, gap, context.signal);
     const own = strategyOf(gap.strategy ?? request.template.strategy).planAsk;
     if (own) return this.planByOwnAsk(planning, own, gap.asked ?? {});

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Event, Fact, TaskDispatched } from '@conclave/contracts';
-import { currentFacts } from '@conclave/loop';
+import { clientToolsRef, currentFacts } from '@conclave/loop';
 import fc from 'fast-check';
 import { drawnLimits, endFaults, play, type Draw, type Drawn } from '../testing/drawn-run.js';
-import { oneCall, Scenario } from '../testing/scenario.js';
+import { oneCall, runId, Scenario } from '../testing/scenario.js';
 
 const collections = ['law', 'manuals'].map((name) => ({ name, description: `About ${name}.` }));
 const classes = ['factual', 'exploratory', 'deep_dive', 'comparative'] as const;
@@ -85,7 +85,8 @@ function ragFaultsOf(run: Scenario): readonly string[] {
   const searches = tasks.flatMap(({ id, data: { input } }) => (input.kind === 'collections' ? [{ id, input }] : []));
   const reads = tasks.flatMap(({ data: { input } }) => (input.kind === 'document' ? [`${input.collection}/${input.document}`] : []));
   const judged = tasks.flatMap(({ id, data: { input } }) => (input.kind === 'values' ? [{ id, values: input.values }] : []));
-  const ledger = currentFacts(run.state!.memory);
+  // What tools of the client gave is evidence of its own.
+  const ledger = currentFacts(run.state!.memory).filter(({ taskId }) => taskId !== clientToolsRef(runId));
   const settled = run.facts.flatMap((fact) => (fact.kind === 'TaskSettled' && fact.result.output?.kind === 'evidence' ? [fact] : []));
   const taken = new Set(
     settled

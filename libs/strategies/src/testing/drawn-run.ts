@@ -1,6 +1,6 @@
-import type { CommandIssued, Event, RunLimits } from '@conclave/contracts';
+import type { ClientToolsAsked, CommandIssued, Event, RunLimits } from '@conclave/contracts';
 import { NotBegun } from '@conclave/loop';
-import { runId, type Scenario } from './scenario.js';
+import { oneCall, runId, type Scenario } from './scenario.js';
 
 /** The next number of a random list, below a limit. */
 export type Draw = (below: number) => number;
@@ -32,6 +32,15 @@ const commandsDrawn: readonly CommandIssued['data']['command'][] = [
   { name: 'answer', text: 'yes' },
 ];
 
+const calledTool: ClientToolsAsked = {
+  ...{ model: 'm@fake', usage: oneCall, said: null },
+  calls: [{ id: 'call_00000001_0', name: 'look', call: { function: { name: 'look', arguments: '{}' } } }],
+};
+const toolResult: CommandIssued['data']['command'] = {
+  ...{ name: 'answer', text: 'Results of look.' },
+  results: [{ id: 'call_00000001_0', text: 'It is there.' }],
+};
+
 /**
  * Plays planner, workers, clock and an impatient user against the engine in any order: events may be late, repeated or missing, in
  * which case the timer fires. Draws come from the given list, so that a failing case can be repeated.
@@ -40,7 +49,10 @@ export function play(draws: readonly number[], { begin, plans, replies }: Drawn)
   let at = 0;
   const draw: Draw = (below) => (draws[at++ % draws.length]! + at) % below;
   const { run, limits } = begin(draw);
-  const pending: (() => unknown)[] = [() => run.requested(limits)];
+  // One run in eight waits for tools of its client first.
+  const more = draw(8) === 0 ? { clientTools: calledTool } : {};
+  const pending: (() => unknown)[] = [() => run.requested(limits, more)];
+  if ('clientTools' in more && draw(4) > 0) pending.push(() => run.command(20, toolResult));
   if (draw(20) === 0) pending.push(() => run.cancel(10 + draw(9)));
   for (const seq of [1, 2, 3, 4, 5, 6].slice(0, draw(7))) {
     const command = commandsDrawn[draw(commandsDrawn.length)]!;
@@ -65,7 +77,7 @@ export function play(draws: readonly number[], { begin, plans, replies }: Drawn)
     react();
   }
   // Whatever is missing, the clock alone must end the run.
-  if (run.state === null) run.requested(limits);
+  if (run.state === null) run.requested(limits, more);
   for (let ticks = 0; ticks < 200 && run.completed() === undefined; ticks += 1) fireNext(run, ticks % 2 === 0);
   for (const late of pending) give(late, []);
   return run;

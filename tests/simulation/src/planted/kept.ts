@@ -1,10 +1,10 @@
-import { Acceptance, type CheckedRequest } from '@conclave/service-gateway';
+import { Acceptance } from '@conclave/service-gateway';
 import type { PlantedBug } from './planted-bug.js';
 
 /** Looks for an earlier run like any other, and gives the new one an id of its own. */
 class ForgetfulAcceptance extends Acceptance {
-  override accept(asked: CheckedRequest, known: Parameters<Acceptance['accept']>[1]): ReturnType<Acceptance['accept']> {
-    return super.accept({ ...asked, repeat: { ...asked.repeat, idempotent: false } }, known);
+  protected override idOf(): Promise<string> {
+    return Promise.resolve(this.newRunId());
   }
 }
 

@@ -22,7 +22,7 @@ export interface FakeRun {
   /** Commands that reached the run. */
   readonly commands: readonly { readonly seq: number; readonly key: string | null }[];
   /** What the run waits for. */
-  readonly question: { readonly text: string } | null;
+  readonly question: { readonly text: string; readonly calls?: unknown } | null;
 }
 
 const unused = (name: string) => () => {
@@ -182,7 +182,7 @@ export class MemoryStores {
     this.streams.set(runId, entries);
     const end = entries.find(isTerminal) as Extract<StreamBody, { kind: 'run.completed' }> | undefined;
     const last = entries.findLast(({ kind }) => kind === 'question.asked' || kind === 'command.applied' || kind === 'run.completed');
-    const question = last?.kind === 'question.asked' ? { text: last.question } : null;
+    const question = last?.kind === 'question.asked' ? { text: last.question, ...(last.calls ? { calls: last.calls } : {}) } : null;
     const commands = entries.flatMap((entry) =>
       entry.kind === 'command.accepted' ? [{ seq: entry.seq, key: this.keys.get(`${runId}/${entry.seq}`) ?? null }] : [],
     );

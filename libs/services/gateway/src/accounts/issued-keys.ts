@@ -48,7 +48,9 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
    * holds as soon as that of an issued key.
    */
   async tenantLimits(tenant: string): Promise<KeyLimits | undefined> {
-    const reading = this.refreshed().catch((error: unknown) => this.options.logger.warn('limits of tenants cannot be looked up', { error }));
+    const reading = this.refreshed().catch((error: unknown) =>
+      this.options.logger.warn('limits of tenants cannot be looked up', { error }),
+    );
     if (!this.known.wasRead) await reading;
     return this.known.limitsOf(tenant);
   }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { addUsage, type AnswerParameters, Failure, type RunCompletedEntry, type Template } from '@conclave/contracts';
 import type { Caller, Usage } from '@conclave/contracts';
 import { type JsonObject, MODELS, type Models } from '@conclave/ports';
-import { DirectCalls } from '../chat/direct-calls.js';
+import { CallRecords } from '../chat/call-records.js';
 import { withoutThinking } from '../chat/history-text.js';
 import { asFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
@@ -13,7 +13,7 @@ import { fitOf, strictSchema } from './answer-schema.js';
 export class KeptSchema {
   constructor(
     @Inject(MODELS) private readonly models: Models,
-    @Inject(DirectCalls) private readonly direct: DirectCalls,
+    @Inject(CallRecords) private readonly records: CallRecords,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
   ) {}
 
@@ -66,15 +66,14 @@ export class KeptSchema {
       response_format: parameters.response_format,
       stream: false,
     };
-    const call = { model, body, purpose: 'schema' };
-    const startedAt = Date.now();
+    const call = { model, body, purpose: 'schema', startedAt: Date.now(), caller };
     try {
       const reply = await this.models.pass({ model, body, timeoutMs: this.limits.directTimeoutMs }, { signal });
-      await this.direct.record(runId, call, startedAt, caller, reply, null);
+      await this.records.record(runId, call, reply, null);
       return { text: withoutThinking(reply.content), usage: reply.usage };
     } catch (error) {
       const failure = asFailure(error);
-      await this.direct.record(runId, call, startedAt, caller, null, failure);
+      await this.records.record(runId, call, null, failure);
       return { text: null, usage: { calls: 1, prompt: 0, completion: 0, reasoning: 0, cost: 0, estimated: true } };
     }
   }

@@ -11,11 +11,12 @@ import { Skills } from '../skills/skills.js';
 import type { AnswerShape } from './answer-shape.js';
 import { readChatRequest } from './chat-request.js';
 import { ChatRuns } from './chat-runs.js';
-import { ClientTools, offersTools } from './client-tools.js';
+import { ClientTools } from './client-tools.js';
 import { DirectCalls } from './direct-calls.js';
-import { readPassedRequest } from './passed-request.js';
+import { passedBody, readPassedRequest } from './passed-request.js';
 import { PendingQuestions } from './pending-questions.js';
 import { withinReach } from './question-size.js';
+import { ToolResults } from './tool-results.js';
 import { readUtility, smallModel, utilityBody } from './utility-requests.js';
 
 /** What says who answers; the rest of the body is read for that one. */
@@ -44,6 +45,7 @@ export class AskedQuestions {
     @Inject(PendingQuestions) private readonly pending: PendingQuestions,
     @Inject(Acceptance) private readonly acceptance: Acceptance,
     @Inject(ClientTools) private readonly tools: ClientTools,
+    @Inject(ToolResults) private readonly results: ToolResults,
   ) {}
 
   /** Answers on the response. Throws before anything is written, so that every refusal comes before the head of a stream. */
@@ -85,10 +87,9 @@ export class AskedQuestions {
       return this.direct.answer(response, passed, resolved.kind === 'model' ? resolved.ref : resolved, { caller, shape });
     }
     const { template } = resolved;
-    if (template.client_tools && offersTools(body)) {
-      const passed = readPassedRequest(body, request.headers, maxMessages);
-      if (await this.tools.answered(response, template, passed, { caller, shape })) return;
-    }
+    const toolModel = ClientTools.passedTo(template, body);
+    if (toolModel !== null)
+      return this.direct.answer(response, readPassedRequest(body, request.headers, maxMessages), toolModel, { caller, shape });
     const whole = readChatRequest(body, request.headers, maxMessages);
     const question = withinReach(whole, template);
     const utility = readUtility(question, request.headers);
@@ -105,10 +106,13 @@ export class AskedQuestions {
     }
     const asked = { whole, template, caller, shape };
     const repeat = repeatOf(request, caller, 'chat', raw);
-    const waiting = await this.pending.answered(whole, template, caller, repeat);
+    const waiting =
+      (await this.results.awaited(body, template, caller, repeat)) ?? (await this.pending.answered(whole, template, caller, repeat));
     if (waiting) return this.runs.goOn(response, asked, waiting, repeat);
     const detail = await this.callers.detailOf(request, question.options.detail);
-    await this.runs.answer(request, response, await this.skills.applied(question), asked, { raw, detail });
+    const passed = { ...whole, model, body: passedBody(body) };
+    const askTools = this.tools.asking(template, passed, { caller, shape }, response);
+    await this.runs.answer(request, response, await this.skills.applied(question), asked, { raw, detail, askTools });
   }
 }
 

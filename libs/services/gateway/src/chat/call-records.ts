@@ -97,14 +97,7 @@ export class CallRecords {
     await this.reservations.settle(callId, usage);
   }
 
-  private eventOf(
-    id: string,
-    step: string,
-    call: MadeCall,
-    usage: Usage,
-    reply: ModelReply | null,
-    failure: Failure | null,
-  ): CallRecorded {
+  private eventOf(id: string, step: string, call: MadeCall, usage: Usage, reply: ModelReply | null, failure: Failure | null): CallRecorded {
     const { startedAt, caller } = call;
     const request = { ...withoutBodies(call.body), model: call.model };
     const keep = this.options.recordPrompts === true;

@@ -138,7 +138,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a gateway that shuts down', () => {
-  it('ends its streams with an error in the stream and lets the runs go on', async () => {
+  it('ends its streams with an error in the stream, cancels nothing, and leaves the clients with itself: their runs are parked', async () => {
     world = await World.open();
     const client = new SseClient(await world.chat());
     await until('the role', () => client.chunks.length > 0);
@@ -150,7 +150,7 @@ describe('a gateway that shuts down', () => {
     expect(client.failure?.code).toBe('SHUTTING_DOWN');
     expect(world.stores.flagged.size).toBe(0);
     expect(world.commands()).toEqual([]);
-    expect(world.stores.clients(world.run()).size).toBe(0);
+    expect(world.stores.clients(world.run()).size).toBe(1);
   });
 
   it('answers those who wait for a whole answer, so that their retry attaches elsewhere', async () => {
@@ -167,7 +167,7 @@ describe('a gateway that shuts down', () => {
     const other = await World.open({ share: world });
     try {
       const again = other.chat({ stream: false }, { headers: { 'x-stainless-retry-count': '1' } });
-      await until('the client', () => world.stores.clients(world.run()).size === 1);
+      await until('the client', () => world.stores.clients(world.run()).size === 2);
       world.write(completed());
       expect(await (await again).json()).toMatchObject({ choices: [{ message: { content: 'It is blue [1].' } }] });
       expect(world.runs()).toHaveLength(1);

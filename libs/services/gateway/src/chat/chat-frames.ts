@@ -1,6 +1,7 @@
 import {
   type AnswerFacts,
   type ChatCompletionChunk,
+  type ClientToolsAsked,
   Failure,
   type FailureCode,
   failures,
@@ -12,7 +13,7 @@ import {
 } from '@conclave/contracts';
 import { AnswerText } from './answer-text.js';
 import type { ProgressMode } from './chat-request.js';
-import { citations, type ChunkFrame, deltaChunk, finishChunk, statusChunk, usageChunk } from './chat-shapes.js';
+import { calledTool, citations, type ChunkFrame, deltaChunk, finishChunk, statusChunk, usageChunk } from './chat-shapes.js';
 import { progressMarkdown, progressText } from './progress-text.js';
 
 /** What is sent for one entry. `end` is set when nothing follows. */
@@ -69,6 +70,19 @@ export class ChatFrames {
       ...(includeUsage ? [usageChunk(frame, usage)] : []),
     ];
     return { chunks, end: { failure: null }, content: true };
+  }
+
+  /** The whole rest of a turn that ends with calls of tools of the client, with the text of the model that makes them. */
+  called({ said, calls }: ClientToolsAsked, facts: AnswerFacts, usage: Usage): Frames {
+    const { frame, includeUsage, mode } = this.options;
+    const chunks = [
+      ...(said === null ? this.closeThinking() : this.content(said)),
+      deltaChunk(frame, { tool_calls: calls.map((call, index) => ({ index, ...calledTool(call) })) }),
+      ...(mode === 'status' ? [statusChunk(frame, facts.reason, true)] : []),
+      finishChunk(frame, 'tool_calls', facts),
+      ...(includeUsage ? [usageChunk(frame, usage)] : []),
+    ];
+    return { chunks, end: { failure: null }, content: said !== null };
   }
 
   /** The last frames of a stream that fails; an open thinking block is closed first. */
@@ -144,6 +158,12 @@ export const factsOfQuestion = ({ id, decisions, rounds }: RunView, usage: Usage
   rounds: rounds.length,
   calls: usage.calls,
   cost: usage.cost,
+});
+
+/** The facts of a turn that ends with calls of tools of the client. */
+export const factsOfCalls = (runId: string, usage: Usage): AnswerFacts => ({
+  ...{ run_id: runId, outcome: 'waiting', rule: null, rounds: 0, calls: usage.calls, cost: usage.cost },
+  reason: 'The run waits for the results of these calls: send them with the next request of this conversation.',
 });
 
 /** The failure that says why a run has no answer. */

@@ -6,6 +6,7 @@ import {
   type ConclaveOptions,
   Failure,
   type PlanRequested,
+  promptMarks,
   RunRequest,
   type RunLimits,
   type Template,
@@ -156,7 +157,7 @@ function readQuestion(
   const results = texts
     .slice(last + 1)
     .flatMap(({ role, text }): TextMessage[] =>
-      role === 'tool' && text !== '' ? [{ role: 'assistant', content: `${toolResult}\n${text}` }] : [],
+      role === 'tool' && text !== '' ? [{ role: 'assistant', content: `${promptMarks.clientTool}\n${text}` }] : [],
     );
   return {
     model,
@@ -170,9 +171,6 @@ function readQuestion(
     options: readWishes(request, headers),
   };
 }
-
-/** Stands before what a tool of the client returned. */
-const toolResult = 'Result of a tool that was called for the question:';
 
 const isTurn = (role: ChatMessage['role']): role is TextMessage['role'] => role === 'user' || role === 'assistant';
 

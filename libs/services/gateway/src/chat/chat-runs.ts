@@ -9,6 +9,7 @@ import { Commands } from '../runs/commands.js';
 import { Connections } from '../stream/connections.js';
 import type { ChatQuestion } from './chat-request.js';
 import { ChatSession } from './chat-session.js';
+import type { AskTools } from './client-tools.js';
 import type { ChunkFrame } from './chat-shapes.js';
 import { type AnsweredRun, lastTurn } from './pending-questions.js';
 import { type TemplateRequest, type Fit, RunResponses } from './run-responses.js';
@@ -33,7 +34,7 @@ export class ChatRuns {
     response: Response,
     question: ChatQuestion,
     asked: TemplateRequest,
-    body: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
+    body: { readonly raw: Buffer; readonly detail: 'redacted' | 'full'; readonly askTools?: AskTools | undefined },
   ): Promise<void> {
     const { template, caller } = asked;
     const session = this.sessionOf(response, caller);
@@ -46,24 +47,24 @@ export class ChatRuns {
   }
 
   /**
-   * Sends the last message as the answer to a run that has asked, and shows how the run goes on. Throws REQUEST_INVALID for an answer that
+   * Sends the last message, or the results of tools, as the answer to a run that has asked, and shows how the run goes on. Throws REQUEST_INVALID for an answer that
    * is too long, STORE_*, LOG_UNAVAILABLE, before anything is written.
    */
-  async goOn(response: Response, asked: TemplateRequest, { runId, seq: sent, usage }: AnsweredRun, repeat: RepeatKey): Promise<void> {
+  async goOn(response: Response, asked: TemplateRequest, answered: AnsweredRun, repeat: RepeatKey): Promise<void> {
     const { whole, caller } = asked;
+    const { runId, seq: sent, usage } = answered;
     const { content: text } = lastTurn(whole);
-    if (text.length > longestCommandText)
+    const command = answered.command ?? ({ name: 'answer', text } as const);
+    if (!answered.command && text.length > longestCommandText)
       throw new Failure('REQUEST_INVALID', `The answer to a question of a run may have ${longestCommandText} characters.`, {
         param: 'messages',
       });
     const session = this.sessionOf(response, caller);
     const run: AcceptedRun = { runId, attached: true, requestedAt: await this.state.now() };
     // Attached first: a client that leaves from here on cancels the run, as in its first turn.
-    const answering = session
-      .attach(run)
-      .then(() => sent ?? this.commands.issue(runId, caller.actor, { name: 'answer', text }, repeat.key));
+    const answering = session.attach(run).then(() => sent ?? this.commands.issue(runId, caller.actor, command, repeat.key));
     const answer = await session.accepting(answering);
-    this.options.logger.info('a message answers the question of a run', { run: runId, command: answer, repeated: sent !== null });
+    this.options.logger.info('a message answers what a run waits for', { run: runId, command: answer, repeated: sent !== null });
     if (!session.open) return;
     const turn = new RunTurn({ answer, usage, mayRepeat: repeat.mayAttach });
     await this.show(response, session, asked, { run, turn, id: `${runId}-${answer}` });

@@ -39,7 +39,7 @@ export class ChatSession {
     this.farewell = () => {
       if (this.run && !response.headersSent) response.setHeader('x-run-id', this.run.runId);
       sendFailure(response, shuttingDown(this.run?.runId), 1);
-      this.end('goes on');
+      this.end('is parked');
     };
     world.connections.watch(
       response,
@@ -69,11 +69,15 @@ export class ChatSession {
     }
   }
 
-  /** The gateway ends the response. `goes on`: the run continues without this client. */
-  end(run: 'is over' | 'goes on'): void {
+  /**
+   * The gateway ends the response. `goes on`: the run continues without this client. `is parked`: the client stays attached to a gateway
+   * that is no more, so that the run waits until it comes back, and is cancelled if it does not.
+   */
+  end(run: 'is over' | 'goes on' | 'is parked'): void {
     if (this.phase !== 'open') return;
     this.phase = 'ended';
     if (run === 'goes on') this.afterAttaching((runId) => this.world.commands.release(runId, this.clientId));
+    if (run === 'is parked') this.afterAttaching(() => Promise.resolve());
   }
 
   private left(): void {
@@ -104,4 +108,9 @@ export class ChatSession {
 
 /** Says where to follow the run, if there is one. */
 export const shuttingDown = (runId: string | undefined): Failure =>
-  new Failure('SHUTTING_DOWN', runId === undefined ? 'Send the request again.' : `GET /v1/runs/${runId}/events follows it.`);
+  new Failure(
+    'SHUTTING_DOWN',
+    runId === undefined
+      ? 'Send the request again.'
+      : `The run ${runId} waits for the same request with its Idempotency-Key, or with the header X-Stainless-Retry-Count: 1.`,
+  );

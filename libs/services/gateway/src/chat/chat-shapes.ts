@@ -4,6 +4,7 @@ import {
   type ChatCompletionChunk,
   type ChatDelta,
   type ChatUsage,
+  type ClientToolCall,
   type FinishReason,
   type Source,
   type UrlCitation,
@@ -29,6 +30,10 @@ const chunk = (frame: ChunkFrame, rest: Pick<ChatCompletionChunk, 'choices'> & P
 export const deltaChunk = (frame: ChunkFrame, delta: ChatDelta): ChatCompletionChunk =>
   chunk(frame, { choices: [{ index: 0, delta, logprobs: null, finish_reason: null }] });
 
+/** A call of a tool as clients get it: with our id, by which its result finds the run. */
+export const calledTool = ({ id, call }: ClientToolCall): CalledTool => ({ ...call, id }) as CalledTool;
+type CalledTool = NonNullable<ChatCompletion['choices'][number]['message']['tool_calls']>[number];
+
 /** The one terminal chunk. */
 export const finishChunk = (frame: ChunkFrame, reason: FinishReason, facts?: AnswerFacts): ChatCompletionChunk =>
   chunk(frame, { choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }], ...(facts ? { conclave: facts } : {}) });
@@ -41,7 +46,8 @@ export const statusChunk = (frame: ChunkFrame, description: string, done: boolea
 export const completion = (
   frame: ChunkFrame,
   answer: {
-    readonly content: string;
+    readonly content: string | null;
+    readonly calls?: readonly ClientToolCall[];
     readonly reasoning?: string;
     readonly annotations?: readonly UrlCitation[];
     readonly finish: FinishReason;
@@ -62,6 +68,7 @@ export const completion = (
         refusal: null,
         ...(answer.reasoning ? { reasoning_content: answer.reasoning } : {}),
         ...(answer.annotations && answer.annotations.length > 0 ? { annotations: [...answer.annotations] } : {}),
+        ...(answer.calls ? { tool_calls: answer.calls.map(calledTool) } : {}),
       },
       logprobs: null,
       finish_reason: answer.finish,

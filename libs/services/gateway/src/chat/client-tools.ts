@@ -1,47 +1,72 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Template } from '@conclave/contracts';
+import type { ClientToolCall, ClientToolsAsked, Template } from '@conclave/contracts';
 import { isJsonObject, type JsonObject } from '@conclave/ports';
 import type { Response } from 'express';
 import { mustCall } from './chat-request.js';
 import { type Asker, DirectCalls } from './direct-calls.js';
 import type { PassedQuestion } from './passed-request.js';
 
+/** Asks, for the run with this id, whether a tool of the client is needed. Throws OVERLOADED, SHUTTING_DOWN, CALL_CANCELLED. */
+export type AskTools = (runId: string) => Promise<ClientToolsAsked>;
+
 /** Whether the client offers tools that may be called. */
 export const offersTools = ({ tools, tool_choice: choice }: JsonObject): boolean =>
   Array.isArray(tools) && tools.length > 0 && choice !== 'none' && !(isJsonObject(choice) && choice['type'] === 'none');
 
-/** Whether a reply in the chat protocol calls a tool. */
-export const callsTool = (reply: JsonObject | null): boolean => {
-  const choices = Array.isArray(reply?.['choices']) ? (reply['choices'] as readonly unknown[]) : [];
-  return choices.some((choice) => {
-    const message = isJsonObject(choice) ? choice['message'] : null;
-    const calls = isJsonObject(message) ? message['tool_calls'] : null;
-    return Array.isArray(calls) && calls.length > 0;
-  });
+/** Most calls of one reply: their number is part of their ids. */
+const mostCalls = 128;
+
+/** The id by which a client sends the result of a call, and the run that waits for it. */
+const callIdOf = (runId: string, n: number): string => `call_${runId.slice('run_'.length)}_${n}`;
+export const runOfCall = (id: unknown): string | null => {
+  const found = typeof id === 'string' ? /^call_([A-Za-z0-9]+)_\d{1,3}$/.exec(id) : null;
+  return found ? `run_${found[1]}` : null;
 };
 
 /**
- * Tools of a client on a template: they run at the client, so a model has to ask the client for them. `pass_through`: the tool model answers
- * the whole turn. `ask_first`: it is asked whether it calls a tool; if it calls none, or fails, the run answers.
+ * Tools of a client on a template: they run at the client, so a model has to ask the client for them. `pass_through`, or where a tool must
+ * be called: the tool model answers the whole turn. `ask_first`: it is asked once, as a call of the run, whether it calls one; the run
+ * waits for the results if it does.
  */
 @Injectable()
 export class ClientTools {
   constructor(@Inject(DirectCalls) private readonly direct: DirectCalls) {}
 
-  /** Answers on the response and returns true, or returns false: then nothing was written, and a run is to answer. Throws what DirectCalls throws. */
-  async answered(
-    response: Response,
-    { client_tools: mode, tool_model: model }: Template,
-    question: PassedQuestion,
-    asker: Asker,
-  ): Promise<boolean> {
-    if (!mode || !model || !offersTools(question.body)) return false;
-    if (mode === 'ask_first' && !mustCall(question.body['tool_choice']))
-      return this.direct.answerIf(callsTool, response, { ...question, body: whole(question.body) }, model, asker);
-    await this.direct.answer(response, question, model, asker);
-    return true;
+  /** The tool model that answers the whole turn; null if a run does. */
+  static passedTo({ client_tools: mode, tool_model: model }: Template, body: JsonObject): string | null {
+    if (!mode || !model || !offersTools(body)) return null;
+    return mode === 'pass_through' || mustCall(body['tool_choice']) ? model : null;
+  }
+
+  /** What has to be asked before the run of this question begins; undefined if nothing has. */
+  asking(template: Template, question: PassedQuestion, { caller }: Asker, response: Response): AskTools | undefined {
+    const { client_tools: mode, tool_model: model } = template;
+    if (mode !== 'ask_first' || !model || !offersTools(question.body)) return undefined;
+    return async (runId) => {
+      const { reply, usage } = await this.direct.asked(runId, { ...question, body: whole(question.body) }, model, caller, response);
+      const message = messageOf(reply?.body ?? null);
+      const calls = callsOf(message, runId);
+      const said = message['content'];
+      return { model, usage, said: calls.length > 0 && typeof said === 'string' && said !== '' ? said : null, calls };
+    };
   }
 }
 
 /** The body of a call whose reply is looked at before anything is sent. */
 const whole = ({ stream_options: _, ...body }: JsonObject): JsonObject => ({ ...body, stream: false });
+
+/** The message of a reply in the chat protocol. */
+function messageOf(reply: JsonObject | null): JsonObject {
+  const [choice] = Array.isArray(reply?.['choices']) ? (reply['choices'] as readonly unknown[]) : [];
+  const message = isJsonObject(choice) ? choice['message'] : null;
+  return isJsonObject(message) ? message : {};
+}
+
+function callsOf({ tool_calls: made }: JsonObject, runId: string): ClientToolCall[] {
+  const calls = Array.isArray(made) ? made.filter(isJsonObject).slice(0, mostCalls) : [];
+  return calls.map(({ id: _, index: _index, ...call }, n) => {
+    const named = call['function'] ?? call['custom'];
+    const name = isJsonObject(named) ? named['name'] : null;
+    return { id: callIdOf(runId, n), name: typeof name === 'string' ? name : 'tool', call: { type: 'function', ...call } };
+  });
+}

@@ -191,7 +191,9 @@ export class DirectCalls {
         throw failure;
       } finally {
         // The client does not wait for it.
-        this.connections.track(this.records.record(callId, { ...request, startedAt, caller, reservation: id }, reply, reply ? null : failure));
+        this.connections.track(
+          this.records.record(callId, { ...request, startedAt, caller, reservation: id }, reply, reply ? null : failure),
+        );
         hasAnswered = reply !== null;
       }
     };

@@ -60,6 +60,10 @@ export function readPassedRequest(body: JsonObject, headers: RequestHeaders, max
     stream: stream ?? false,
     keepAlive: conclave?.keep_alive_json ?? keepAliveOption(headers),
     includeUsage,
-    body: Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name) && !credential.test(name))),
+    body: passedBody(body),
   };
 }
+
+/** The body without the members that only the operator chooses, and without credentials. */
+export const passedBody = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name) && !credential.test(name)));

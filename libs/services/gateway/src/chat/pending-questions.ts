@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, type Template, type TextMessage, Usage } from '@conclave/contracts';
+import { type Caller, type CommandIssued, type Template, type TextMessage, Usage } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
@@ -25,6 +25,8 @@ export interface AnsweredRun {
   readonly usage: Usage;
   /** Number of the command by which an earlier, equal request has answered; null if the answer is to be sent. */
   readonly seq: number | null;
+  /** The answer; absent if it is the last message. */
+  readonly command?: Extract<CommandIssued['data']['command'], { name: 'answer' }>;
 }
 
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -3,6 +3,7 @@ import {
   type AnswerFacts,
   type Caller,
   type ChatCompletionChunk,
+  type ClientToolsAsked,
   Failure,
   isTerminal,
   type StreamBody,
@@ -23,7 +24,7 @@ import { Sse } from '../stream/sse.js';
 import { type Following, StreamHub, type Viewer } from '../stream/stream-hub.js';
 import { Backlog } from './answer-text.js';
 import type { AnswerShape } from './answer-shape.js';
-import { ChatFrames, factsOf, factsOfQuestion, failureOf, finishOf } from './chat-frames.js';
+import { ChatFrames, factsOf, factsOfCalls, factsOfQuestion, failureOf, finishOf } from './chat-frames.js';
 import { type ChatQuestion, progressMode } from './chat-request.js';
 import { type ChunkFrame, citations, completion } from './chat-shapes.js';
 import { type ChatSession, shuttingDown } from './chat-session.js';
@@ -53,6 +54,8 @@ interface Asking {
   readonly question: string;
   readonly usage: Usage;
   readonly facts: AnswerFacts;
+  /** What the client is to call; null if its user is asked. */
+  readonly tools: ClientToolsAsked | null;
 }
 /** Entries that add to the text of an answer. */
 const ofAnswer: ReadonlySet<StreamBody['kind']> = new Set(['composing', 'chunk', 'superseded']);
@@ -71,14 +74,23 @@ export class RunResponses {
     @Inject(PendingQuestions) private readonly pending: PendingQuestions,
   ) {}
 
-  /** Ends a turn with a question: it is noted first, so that the next message finds its run. Throws STORE_*. */
-  private async asks({ run, turn, whole, caller }: Shown, { question, deadline }: QuestionEntry): Promise<Asking> {
+  /**
+   * Ends a turn with a question: it is noted first, so that the next message finds its run. Results of tools find it by the ids of their
+   * calls. Throws STORE_*.
+   */
+  private async asks({ run, turn, whole, caller }: Shown, { question, deadline, calls }: QuestionEntry): Promise<Asking> {
     const { runId } = run;
+    if (calls) {
+      const tools = (await this.state.runs.header(runId))?.data.clientTools;
+      if (!tools) throw new Failure('RUN_NOT_FOUND');
+      const usage = turn.usageOf(tools.usage);
+      return { question, usage, facts: factsOfCalls(runId, usage), tools };
+    }
     const view = this.options.describeRun((await this.state.runs.read(runId))?.state);
     const { total } = view.usage;
     await this.pending.note({ runId, question, deadline, usage: total }, whole, caller);
     const usage = turn.usageOf(total);
-    return { question, usage, facts: factsOfQuestion(view, usage) };
+    return { question, usage, facts: factsOfQuestion(view, usage), tools: null };
   }
 
   stream(response: Response, session: ChatSession, shown: Shown): void {
@@ -106,7 +118,7 @@ export class RunResponses {
         this.options.logger.warn('dropped a client that did not read its stream', { run: run.runId });
       },
     });
-    const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on'): void => {
+    const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on' | 'is parked'): void => {
       session.end(after);
       close(end);
       sse.end(events + (failure ? writer.fail(failure) : writer.done()));
@@ -117,14 +129,17 @@ export class RunResponses {
     const ask = (entry: QuestionEntry): void => {
       hasAsked = true;
       following?.stop();
-      this.asks(shown, entry).then(
-        ({ question, facts, usage }) => {
-          if (session.open) finish(lines(frames.asked(question, facts, usage).chunks), null, 'finished', 'goes on');
-        },
-        (error: unknown) => {
+      this.asks(shown, entry)
+        .then(async ({ question, facts, usage, tools }) => {
+          const { chunks } = tools ? frames.called(tools, facts, usage) : frames.asked(question, facts, usage);
+          const events = lines(chunks);
+          // The record of the run has no text for it.
+          if (tools) await shape.ended?.(frame, null);
+          if (session.open) finish(events, null, 'finished', 'goes on');
+        })
+        .catch((error: unknown) => {
           if (session.open) finish('', asFailure(error), 'failed', 'goes on');
-        },
-      );
+        });
     };
     const take = (all: readonly StreamBody[]): void => {
       const entries = turn.take(all);
@@ -163,7 +178,7 @@ export class RunResponses {
       if (!firstContent) this.options.probe?.reached('gateway', 'mid-stream', run.runId);
     };
     session.onLeft = () => close('disconnected');
-    session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
+    session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'is parked');
     this.options.metrics.onStreamOpen('chat');
     // A cached answer is sent in one piece with the head.
     if (run.kept) response.cork();
@@ -201,16 +216,19 @@ export class RunResponses {
     };
     const ask = (entry: QuestionEntry): void => {
       following?.stop();
-      this.asks(shown, entry).then(
-        ({ question, facts, usage }) => {
+      this.asks(shown, entry)
+        .then(async ({ question, facts, usage, tools }) => {
+          const said = tools
+            ? ({ content: tools.said, calls: tools.calls, finish: 'tool_calls' } as const)
+            : ({ content: question, finish: 'stop' } as const);
+          const whole = completion(frame, { ...said, usage, facts });
+          if (tools) await shape.ended?.(frame, whole);
           if (!session.open) return;
           session.end('goes on');
-          const whole = completion(frame, { content: question, finish: 'stop', usage, facts });
           sendJson(response, shape.whole(whole, frame), { 'x-conclave-outcome': facts.outcome });
           this.note(run.runId, null);
-        },
-        (error: unknown) => fail(asFailure(error)),
-      );
+        })
+        .catch((error: unknown) => fail(asFailure(error)));
     };
     const take = (entries: readonly StreamBody[]): void => {
       for (const entry of turn.take(entries)) {

@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
-import { errorBody, Failure, messagesError, methodsOf } from '@conclave/contracts';
+import { errorBody, Failure, messagesError, methodsOf, Usage } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from '../options.js';
 
@@ -25,6 +25,12 @@ function bodyOf(failure: Failure, response: Response): object {
 /** Whether a path is one of Anthropic's API. */
 export const isMessagesPath = (path: string): boolean => /^\/v1\/messages(?:\/|$)/.test(path);
 
+/** Whether a repeat would pay again for what was paid: SDKs repeat by themselves. */
+function isPaid({ spec, options: { paid = false, context } }: Failure): boolean {
+  const used = Usage.safeParse(context?.['usage']);
+  return paid || spec.paid || (used.success && used.data.prompt + used.data.completion > 0);
+}
+
 /**
  * Writes a failure as the response. `paidFor`: a retry would start the work anew. Where white space of a JSON answer was sent, the head said
  * that it succeeds, so that only a connection that is reset says that it does not.
@@ -40,7 +46,7 @@ export function sendFailure(response: Response, failure: Failure, retryAfterS: n
     const asked = failure.options.retryAfterMs === undefined ? retryAfterS : Math.ceil(failure.options.retryAfterMs / 1000);
     response.setHeader('retry-after', String(Math.min(longestRetryAfterS, Math.max(1, asked))));
   }
-  if (paidFor || failure.spec.paid || !failure.retriable) response.setHeader('x-should-retry', 'false');
+  if (paidFor || isPaid(failure) || !failure.retriable) response.setHeader('x-should-retry', 'false');
   const body = Buffer.from(JSON.stringify(bodyOf(failure, response)));
   response.statusCode = status;
   response.setHeader('content-type', 'application/json; charset=utf-8');

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { routes, type StoredDocument, documentSetting } from '@conclave/contracts';
 import { deadRecord, type Embedder, MemoryBlobs, MemoryGraphStore, MemoryVectorStore } from '@conclave/ports';
 import { shippedPrompts } from '@conclave/strategies';
+import type { PassageSearch } from '../options.js';
 import { completed, twoTenants, World } from '../__fixtures__/world.js';
 
 /** What belongs to a tenant and has an id. */
@@ -34,6 +35,9 @@ interface Row {
 
 const shared = (place: string, kind: Kind, body: Row['body'] = {}): Row => ({ ids: { [place]: kind }, body, shared: 'operator' });
 const skillText = '---\nname: tidy\ndescription: Tidies.\n---\nTidy: $ARGUMENTS';
+
+/** Stands in everything of the first tenant: nothing that the second one is told may hold it. */
+const secret = 'quincequietly';
 
 /** Each route that takes an id, and a request that its owner may make; what removes things stands last. */
 const rows: Readonly<Record<string, Row>> = {
@@ -73,6 +77,8 @@ const rows: Readonly<Record<string, Row>> = {
   'PUT /v1/admin/skills/{name}': shared('name', 'skill', { text: skillText }),
   'POST /v1/admin/skills/{name}/approval': shared('name', 'skill', { approved: true, version: 1 }),
   'DELETE /v1/admin/skills/{name}': shared('name', 'skill'),
+  'POST /v1/collections/{name}/query': { ids: { name: 'collection' }, body: { query: secret } },
+  'DELETE /v1/runs/{id}': { ids: { id: 'ended run' } },
   'DELETE /v1/responses/{id}': { ids: { id: 'response' } },
   'DELETE /v1/collections/{name}/documents/{id}': { ids: { name: 'collection', id: 'document' } },
   'DELETE /v1/collections/{name}': { ids: { name: 'collection' } },
@@ -95,9 +101,9 @@ const credentials: readonly ((key: string) => Record<string, string>)[] = [
   (key) => ({ 'x-api-key': key }),
 ];
 
-/** Stands in everything of the first tenant: nothing that the second one is told may hold it. */
-const secret = 'quincequietly';
 const embedder: Embedder = { id: 'fake@1', dimension: 2, embed: async () => [], health: async () => null, close: async () => undefined };
+
+const passages: PassageSearch = () => Promise.resolve({ passages: [], unknownKeys: [] });
 
 let world: World;
 let ids: Readonly<Record<Kind, string>>;
@@ -151,7 +157,7 @@ beforeAll(async () => {
   const graph = new MemoryGraphStore().connect();
   world = await World.open({
     keys: twoTenants,
-    parts: { graph, blobs: new MemoryBlobs(), vectors: new MemoryVectorStore().connect(), embedder },
+    parts: { graph, blobs: new MemoryBlobs(), vectors: new MemoryVectorStore().connect(), embedder, passages },
     template: { capabilities: ['research', 'collections'], collections: [] },
   });
   const start = async (): Promise<string> => (await made<{ id: string }>('/v1/runs', { model: 'conclave', input: `Why ${secret}?` })).id;

@@ -1,6 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type RunLimits, type Template } from '@conclave/contracts';
+import {
+  type Caller,
+  type ClientToolsAsked,
+  type EngineEntry,
+  Failure,
+  makeEvent,
+  noUsage,
+  PlanRequested,
+  type RunLimits,
+  type Template,
+} from '@conclave/contracts';
 import { keptEntries } from '@conclave/loop';
 import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
@@ -12,6 +22,7 @@ import { type PlannedWork, Reservations, type Room } from '../accounts/reservati
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { applyLimits, type ClientQuestion } from '../chat/chat-request.js';
+import type { AskTools } from '../chat/client-tools.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -54,6 +65,8 @@ interface AskedRun {
 /** A question that passed every check. */
 export interface CheckedRequest extends AskedRun {
   readonly question: ClientQuestion;
+  /** Asked once the run has an id, unless an earlier run is attached to. */
+  readonly askTools?: AskTools | undefined;
 }
 
 /** A run that is taken up, and what the new run with this id begins with. */
@@ -97,9 +110,9 @@ export const checkedRequest = (
   template: Template,
   caller: Caller,
   origin: CheckedRequest['origin'],
-  { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
+  { raw, detail, askTools }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full'; readonly askTools?: AskTools | undefined },
 ): CheckedRequest => ({
-  ...{ request, question, template, caller, origin, detail },
+  ...{ request, question, template, caller, origin, detail, askTools },
   repeat: repeatOf(request, caller, origin, raw),
   traceId: traceOf(request),
 });
@@ -162,19 +175,30 @@ export class Acceptance {
         await known(earlier);
         return earlier;
       }
-      // With an Idempotency-Key the id is derived from it: two gateways that get one request at the same moment create one run.
-      return this.begin(repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : this.newRunId(), retryKey, asked, known);
+      return this.begin(await this.idOf(retryKey, asked), retryKey, asked, known);
     }
     if (!repeat.idempotent) return this.begin(this.newRunId(), null, asked, known);
     throw new Failure('COMMAND_REJECTED', 'Every run of this Idempotency-Key has ended without an answer; use a new key.');
   }
 
-  private newRunId(): string {
+  /**
+   * The id of a run that this retry key has not begun. Two gateways that get one request at the same moment create one run: with an
+   * Idempotency-Key the id is derived from it, and of equal retries without one the first claims the id for all.
+   */
+  protected async idOf(retryKey: string, { repeat, caller }: AskedRun): Promise<string> {
+    if (repeat.idempotent) return `run_${retryKey.slice(0, 32)}`;
+    const fresh = this.newRunId();
+    if (!repeat.mayAttach) return fresh;
+    const claim = { tenant: caller.tenant, name: `retry/${retryKey}`, holder: fresh, ttlMs: retryWindowMs };
+    return (await this.state.once.claim(claim)).holder;
+  }
+
+  protected newRunId(): string {
     return this.options.newRunId?.() ?? randomRunId();
   }
 
   /** The request of a question, with the cached answer if there is one. */
-  private async questioned(asked: CheckedRequest, retryKey: string | null): Promise<PlanRequested['data']> {
+  private async questioned(asked: CheckedRequest, retryKey: string | null, clientTools?: ClientToolsAsked): Promise<PlanRequested['data']> {
     const { question, caller, origin } = asked;
     const deliver = this.targets.of(question.options.webhook, asked.template, caller.tenant);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
@@ -190,10 +214,12 @@ export class Acceptance {
         ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
         ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
         ...(Object.keys(children).length > 0 ? { children } : {}),
+        ...(clientTools ? { clientTools } : {}),
         ...(deliver.length > 0 ? { deliver: [...deliver] } : {}),
         ...(retryKey === null ? {} : { retryKey }),
       },
-      question.options.cache,
+      // What the tools of a client give makes the question another one.
+      question.options.cache && !clientTools?.calls.length,
     );
   }
 
@@ -209,13 +235,18 @@ export class Acceptance {
   }
 
   private async begin(runId: string, retryKey: string | null, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
-    const { origin } = asked;
     this.admit(asked, runId);
     const header = await this.reserved(runId, retryKey, asked);
+    const begin = (): Promise<AcceptedRun> => this.begun(header, asked, known);
+    return 'question' in asked && asked.askTools ? afterPaying(begin) : begin();
+  }
+
+  private async begun(header: PlanRequested, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+    const { origin } = asked;
+    const { runId, traceparent } = header;
     const { template, requestedAt } = header.data;
-    const { traceparent } = header;
     this.options.probe?.reached('gateway', 'after-accept', runId);
-    const accepted = asked.repeat.idempotent ? await this.firstOf(header) : header;
+    const accepted = asked.repeat.mayAttach ? await this.firstOf(header) : header;
     const kept = keptEntries(accepted, strategyOf) ?? undefined;
     const run: AcceptedRun = { runId, attached: false, requestedAt, cache: cacheOf(accepted), kept };
     this.options.metrics.onAccepted({ template: template.id, origin });
@@ -235,29 +266,46 @@ export class Acceptance {
       ...needOfRun(asked.template, this.limits.reserveTokens),
     });
     const room = asked.request ? await this.reservations.reserve(asked.request, plan) : null;
+    const askTools = 'question' in asked ? asked.askTools : undefined;
+    let clientTools: ClientToolsAsked | undefined;
     try {
-      return await this.stored(runId, retryKey, asked, room);
+      if (!askTools) return await this.stored(runId, retryKey, asked, room);
+      // Nothing is paid for a request that is then refused.
+      const open = await this.state.runs.openCount();
+      if (open >= this.limits.openRuns) throw this.overloaded(runId, open);
+      clientTools = await askTools(runId);
+      return await afterPaying(() => this.stored(runId, retryKey, asked, room, clientTools));
     } catch (error) {
-      await this.reservations.release(runId);
+      await this.reservations.settle(runId, clientTools?.usage ?? noUsage);
       throw error;
     }
   }
 
-  private async stored(runId: string, retryKey: string | null, asked: Accepted, room: Room | null): Promise<PlanRequested> {
-    const all = 'question' in asked ? await this.questioned(asked, retryKey) : await this.takenUp(runId, asked, retryKey);
+  private async stored(
+    runId: string,
+    retryKey: string | null,
+    asked: Accepted,
+    room: Room | null,
+    clientTools?: ClientToolsAsked,
+  ): Promise<PlanRequested> {
+    const all = 'question' in asked ? await this.questioned(asked, retryKey, clientTools) : await this.takenUp(runId, asked, retryKey);
     const data = room ? { ...all, limits: within(room, all.limits) } : all;
     const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
     const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: data.requestedAt, traceparent }, data);
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
     if (outcome.kind === 'accepted') return header;
     if (outcome.kind === 'erased') throw erasedBefore();
-    this.note('refused', runId, { code: 'OVERLOADED' });
-    throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
+    throw this.overloaded(runId, outcome.open);
   }
 
   /** Two gateways that get one request at the same moment may find different answers: the header stored first is the run. */
   private async firstOf(header: PlanRequested): Promise<PlanRequested> {
     return (await this.state.runs.header(header.runId)) ?? header;
+  }
+
+  private overloaded(runId: string, open: number): Failure {
+    this.note('refused', runId, { code: 'OVERLOADED' });
+    return new Failure('OVERLOADED', `${open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
   }
 
   /** Throws QUEUE_TOO_LONG when the workers are too far behind for a new run. */
@@ -312,6 +360,16 @@ export class Acceptance {
 
 const erasedBefore = (): Failure =>
   new Failure('RUN_ERASED', 'This request repeats one whose run was deleted. Send it with another Idempotency-Key to ask again.');
+
+/** Says of a failure that the tool model has been asked before it. */
+async function afterPaying<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof Failure) throw new Failure(error.code, error.detail, { ...error.options, paid: true });
+    throw error;
+  }
+}
 
 const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (cached ? cacheHeader(cached) : undefined);
 

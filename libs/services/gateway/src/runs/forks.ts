@@ -65,12 +65,13 @@ export class Forks {
           ? 'It ended in its first step, so nothing follows that could be done differently.'
           : `It ended in step ${step}: choose one from 1 to ${step - 1}.`,
       );
-    const { goal, conversation, system, limits, answer, attachments, skill, complexity } = recorded;
+    const { goal, conversation, system, limits, answer, attachments, skill, complexity, clientTools } = recorded;
     return {
       template,
       caller,
       begins: (newId) => ({
         ...{ goal, conversation, system, limits, answer, attachments, skill, complexity },
+        ...(clientTools ? { clientTools } : {}),
         ...(recorded.children
           ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) }
           : {}),
@@ -103,7 +104,9 @@ export class Forks {
   /** Throws FORK_REFUSED if models of a `local_only` run would be outside. */
   private async assertLocal(today: TodaysModels): Promise<void> {
     const isLocal =
-      today.kind === 'template' ? today.template.local_only === true : staysLocal(today.ref, await this.options.models.providers());
+      today.kind === 'template'
+        ? today.template.local_only === true
+        : await this.areLocal(today.kind === 'model' ? [today.ref] : today.models);
     if (isLocal) return;
     throw new Failure(
       'FORK_REFUSED',
@@ -112,6 +115,11 @@ export class Forks {
         param: 'model',
       },
     );
+  }
+
+  private async areLocal(refs: readonly string[]): Promise<boolean> {
+    const providers = await this.options.models.providers();
+    return refs.every((ref) => staysLocal(ref, providers));
   }
 
   private childModels({ id }: Template, today: TodaysModels): TodaysModels {

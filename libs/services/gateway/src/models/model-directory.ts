@@ -50,7 +50,8 @@ export class ModelDirectory {
       for (const id of knownStrategy(next.strategy)?.startsRuns?.(next.options ?? {}) ?? []) {
         if (Object.hasOwn(found, id)) continue;
         const child = this.options.catalogue.templates().find((other) => other.id === id);
-        if (!child) throw new Failure('MODEL_NOT_FOUND', 'Its runs start runs of a template that is no longer offered.', { param: 'model' });
+        if (!child)
+          throw new Failure('MODEL_NOT_FOUND', 'Its runs start runs of a template that is no longer offered.', { param: 'model' });
         found[id] = await this.collections.offeredBy(child, tenant);
         waiting.push(child);
       }

@@ -52,6 +52,8 @@ export class SettingChanges {
     const changedAt = await this.state.now();
     const id = `setting/${name}/${version}`;
     const address = { id, runId: 'settings', source: 'gateway', time: changedAt, traceparent: traceparentFor({ id, runId: id }) } as const;
-    await this.log.publish([makeEvent(SettingChanged, address, { setting: name, actor, before: shown(before), after: shown(value), version, changedAt })]);
+    await this.log.publish([
+      makeEvent(SettingChanged, address, { setting: name, actor, before: shown(before), after: shown(value), version, changedAt }),
+    ]);
   }
 }

@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { passwords, writePasswords } from '../compose-passwords.mjs';
 import { images, kafkaSettings, redisArguments, versions } from '../stack/versions.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -25,9 +27,36 @@ describe('docker-compose.yml', () => {
     expect(new RegExp(`^ {6}${variable}: '?([^'\\n]*)'?$`, 'm').exec(service('kafka'))?.[1]).toBe(value);
   });
 
-  it('starts Redis with the arguments of the local stack', () => {
-    const list = /^ {4}command: \[redis-server, (.*)\]$/m.exec(service('redis'))?.[1] ?? '';
-    expect(list.split(', ').map((word) => word.replace(/^'(.*)'$/, '$1'))).toEqual([...redisArguments, '--protected-mode', 'no']);
+  it('starts Redis with the arguments of the local stack, and with a password', () => {
+    const words = (text: string) => {
+      const list = /^ {4}command:\s+\[\s*redis-server,([^\]]*)\]$/m.exec(text)?.[1] ?? '';
+      return list.split(',').flatMap((word) => (word.trim() === '' ? [] : [word.trim().replace(/^'(.*)'$/, '$1')]));
+    };
+    const given = words(service('redis'));
+    expect(given.slice(0, -1)).toEqual([...redisArguments, '--requirepass']);
+    expect(given.at(-1)).toMatch(/^\$\{REDIS_PASSWORD:\?/);
+    expect(words(read('deploy/stack/docker-compose.open.yml'))).toEqual([...redisArguments, '--protected-mode', 'no']);
+  });
+
+  it('has no password of its own: each must be set, and one command makes them all', () => {
+    const wanted = [...compose.matchAll(/\$\{(\w*(?:PASSWORD|SECRET|TOKEN)\w*)([^}]*)\}/g)];
+    expect([...new Set(wanted.map(([, name]) => name))].sort()).toEqual([...passwords].sort());
+    for (const [all, , rest] of wanted) expect([all, rest?.startsWith(':?')]).toEqual([all, true]);
+    expect(compose.match(/^\s+\w*(?:PASSWORD|SECRET|AUTH)\w*: .*$/gm)?.filter((line) => !line.includes('${'))).toEqual([]);
+    expect(read('deploy/conclave.compose.yaml')).toContain('password_env: REDIS_PASSWORD');
+
+    const folder = mkdtempSync(path.join(tmpdir(), 'conclave-env-'));
+    try {
+      const file = path.join(folder, '.env');
+      writeFileSync(file, 'PORT=8081\nNEO4J_PASSWORD=of-mine', { mode: 0o644 });
+      expect(writePasswords(file)).toEqual(['REDIS_PASSWORD', 'SEARXNG_SECRET']);
+      const first = readFileSync(file, 'utf8');
+      expect(first).toMatch(/^PORT=8081\nNEO4J_PASSWORD=of-mine\nREDIS_PASSWORD=[0-9a-f]{48}\nSEARXNG_SECRET=[0-9a-f]{48}\n$/);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect([writePasswords(file), readFileSync(file, 'utf8')]).toEqual([[], first]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('lets experts be scaled: no fixed name, no published port', () => {

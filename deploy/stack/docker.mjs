@@ -1,5 +1,5 @@
 import { run } from './processes.mjs';
-import { composeFile, neo4jPassword, portVariables } from './settings.mjs';
+import { composeFile, neo4jPassword, openComposeFile, portVariables } from './settings.mjs';
 
 /** A separate project, so that the stack never touches containers of `docker compose up`. */
 const project = 'conclave-stack';
@@ -29,10 +29,11 @@ export async function dockerEngine() {
 }
 
 function compose(engine, args, ports) {
-  const env = { NEO4J_PASSWORD: neo4jPassword };
+  // Compose wants a value for each variable, also of parts that are not started or are replaced by the second file.
+  const env = { NEO4J_PASSWORD: neo4jPassword, REDIS_PASSWORD: 'none', SEARXNG_SECRET: 'of-the-local-stack' };
   for (const [name, [variable]] of Object.entries(portVariables)) env[variable] = String(ports[name]);
   const [program, ...first] = engine.compose;
-  return run(program, [...first, '-p', project, '-f', composeFile, ...args], { env, withinMs: 900_000 });
+  return run(program, [...first, '-p', project, '-f', composeFile, '-f', openComposeFile, ...args], { env, withinMs: 900_000 });
 }
 
 /** Starts the services in the background and waits for their health checks. */

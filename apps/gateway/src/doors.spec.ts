@@ -132,7 +132,7 @@ describe('the containers', () => {
     expect([doors.asked, doors.keys === null, doors.admin?.file]).toEqual([1, false, join(folder, 'admin.key')]);
   });
 
-  it('of docker-compose.yml starts with its configuration, without a step by hand, and keeps its key on a volume', () => {
+  it('of docker-compose.yml starts with its configuration, and keeps its key on a volume', () => {
     const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
     const block = (from: RegExp, indent: string): string => new RegExp(`${from.source}\\n((?:${indent}.*\\n)+)`, 'm').exec(compose)![1]!;
     const gateway = block(/^ {2}gateway:/, '    ');
@@ -140,7 +140,17 @@ describe('the containers', () => {
     const own = /environment: \{ <<: \*environment, (.*) \}/.exec(gateway)![1]!;
     const written = [...shared.split('\n'), ...own.split(', ')].flatMap((line): [string, string][] => {
       const [, name, value = ''] = /^\s*([A-Z_0-9]+): (.*)$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, value.replace(/^'(.*)'$/, '$1').replace(/\$\{\w+:-([^}]*)\}/g, '$1')]];
+      return name === undefined
+        ? []
+        : [
+            [
+              name,
+              value
+                .replace(/^'(.*)'$/, '$1')
+                .replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+                .replace(/\$\{(\w+):\?[^}]*\}/g, 'of-$1'),
+            ],
+          ];
     });
     expect(Object.fromEntries(written)).toMatchObject({ HOST: '0.0.0.0', ADMIN_PORT: '9464' });
     const variables = {

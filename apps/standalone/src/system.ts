@@ -48,8 +48,8 @@ export async function openSystem({ loaded, observers, doors, localServers }: Ope
     const classes = [...new Set([...shippedClasses, ...own])];
     const identity = { id: newProcessId('standalone'), classes };
     // Kafka and Redis belong to the services of a cluster: this process keeps log and state in its data folder.
-    const { neo4j, chroma } = loaded.configuration.stores;
-    const stores = { ...(neo4j ? { neo4j } : {}), ...(chroma ? { chroma } : {}) };
+    const { neo4j, chroma, blobs } = loaded.configuration.stores;
+    const stores = { ...(neo4j ? { neo4j } : {}), ...(chroma ? { chroma } : {}), ...(blobs ? { blobs } : {}) };
     const ports = await openPorts({
       loaded: { ...loaded, configuration: { ...loaded.configuration, stores } },
       observers,

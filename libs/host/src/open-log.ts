@@ -4,6 +4,7 @@ import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
 import type { EventLog, Folding, Recovery, StateStore } from '@conclave/ports';
 import { kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
+import { openBlobs } from './open-blobs.js';
 
 /** The event log for command-line use: opening it subscribes, creates and deletes nothing, and looks for no model. */
 export interface OpenedLog {
@@ -36,7 +37,7 @@ export const logPlace = ({ configuration, home }: Loaded): string => {
 };
 
 /**
- * Opens the Kafka log if `stores` names it (bodies above 64 KB are read from Redis), otherwise that of the data folder; null if there is no
+ * Opens the Kafka log if `stores` names it (bodies above 64 KB are read from the store of bodies), otherwise that of the data folder; null if there is no
  * data folder yet. Throws Failure DATA_FOLDER_IN_USE while a server uses the folder, and the failures of the stores.
  */
 export async function openLog({ loaded, logger, processId, folding }: OpenLogOptions): Promise<OpenedLog | null> {
@@ -55,7 +56,8 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
       const connection = kafkaConnection(loaded, logger);
       const redis = await openRedis(loaded, processId, keep);
       const { openKafkaLog } = await import('@conclave/adapter-kafka');
-      const log = keep(await openKafkaLog({ ...connection, blobs: redis.blobs, ledger: redis.store.deliveries }));
+      const blobs = await openBlobs(loaded, redis.blobs, keep, { removes: false });
+      const log = keep(await openKafkaLog({ ...connection, blobs, ledger: redis.store.deliveries }));
       const { identity, now, runs } = redis.store;
       const state = { identity, now, recovery: redis.recovery };
       return { log, state, retentionMs: keptMs, topics, where, runOf: (runId) => runs.read(runId), close };

@@ -16,6 +16,7 @@ import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
+import { openBlobs } from './open-blobs.js';
 import { openModels } from './open-models.js';
 
 export interface OpenedPorts extends Ports {
@@ -127,7 +128,9 @@ async function openEmbedded(options: OpenPortsOptions, keep: Keep): Promise<Stor
       ...(options.folding ? { folding: options.folding } : {}),
     }),
   );
-  const { log, state, stream, blobs } = sqlite;
+  const { log, state, stream } = sqlite;
+  // Large records stay in the file: they are written in one transaction with what belongs to them.
+  const blobs = await openBlobs(loaded, sqlite.blobs, keep);
   return { mode: 'embedded', log, state, stream, blobs, sqlite, warnings: [] };
 }
 
@@ -142,10 +145,11 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
   const topics = topicsOf(loaded);
   await ensureTopics({ ...connection, partitions: kafka.partitions, replication: kafka.replication, topics });
   checkRetention(await topicRetentions({ ...connection, topics: topics.filter(canRevive) }), keptMs);
+  const blobs = await openBlobs(loaded, opened.blobs, keep);
   const log = keep(
     await openKafkaLog({
       ...connection,
-      blobs: opened.blobs,
+      blobs,
       ledger: opened.store.deliveries,
       hooks: deliveryHooks(observers),
       ...poolChangeOf(probe, 'distributed', () => opened.store.durable()),
@@ -158,7 +162,7 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
     log,
     state: opened.store,
     stream: opened.stream,
-    blobs: opened.blobs,
+    blobs,
     sqlite: null,
     warnings: await opened.store.warnings(),
   };

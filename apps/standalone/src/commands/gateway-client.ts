@@ -96,8 +96,8 @@ export class GatewayClient {
   }
 
   private async *eventsAfter(runId: string, last: number, signal: AbortSignal | null): AsyncGenerator<StreamEntry | Snapshot> {
-    const response = await fetch(`${this.url}/v1/runs/${runId}/events`, {
-      headers: { ...this.identity, accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
+    const response = await this.send(`/v1/runs/${runId}/events`, {
+      headers: { accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
       signal,
     });
     if (!response.ok || !response.body) throw await failureOf(response);
@@ -120,17 +120,24 @@ export class GatewayClient {
 
   /** The JSON answer of a route. Throws GatewayRefusal. */
   async json(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
-    const response = await fetch(`${this.url}${path}`, {
+    const response = await this.send(path, {
       method,
-      headers: { ...this.identity, ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw await failureOf(response);
     return response.json();
   }
+
+  /** Follows no redirect: the key, a question and its answer are between this program and the address it was told. */
+  private send(path: string, init: RequestInit & { readonly headers: Readonly<Record<string, string>> }): Promise<Response> {
+    return fetch(`${this.url}${path}`, { ...init, headers: { ...this.identity, ...init.headers }, redirect: 'manual' });
+  }
 }
 
 async function failureOf(response: Response): Promise<GatewayRefusal> {
+  if (response.status >= 300 && response.status < 400)
+    return new GatewayRefusal('The gateway redirects to another address, which is not followed. Write the final one into CONCLAVE_URL.');
   const text = await response.text();
   try {
     return failureFrom(JSON.parse(text), response.status);

@@ -72,11 +72,45 @@ export const ChromaSettings = z.strictObject({
   token_env: EnvName.optional().describe('environment variable that holds the token'),
 });
 
+/** Letters that need no quoting in an address; `..` would leave the bucket. */
+const ObjectPrefix = z
+  .string()
+  .regex(/^(?!.*\.\.)[A-Za-z0-9._/-]{0,200}$/)
+  .meta({ expected: 'letters, digits, `.`, `_`, `-` and `/`' });
+
+export const BlobSettings = z.strictObject({
+  folder: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'folder of files, relative to this file; processes on several machines need the same one. Files are removed when their time is over',
+    ),
+  s3: z
+    .strictObject({
+      url: Address.describe('address of the server, without the bucket'),
+      bucket: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
+        .meta({ expected: 'the name of a bucket' })
+        .describe('a bucket that exists. Its lifecycle removes objects, after 30 days or later'),
+      region: z.string().min(1).max(100).default('us-east-1').describe('region that requests are signed for'),
+      prefix: ObjectPrefix.default('conclave/').describe('put before every name'),
+      access_key_env: EnvName.default('AWS_ACCESS_KEY_ID').describe('environment variable that holds the id of the key'),
+      secret_key_env: EnvName.default('AWS_SECRET_ACCESS_KEY').describe('environment variable that holds the secret of the key'),
+    })
+    .optional()
+    .describe('a bucket of a server that speaks the API of S3'),
+});
+
 export const StoreSettings = z.strictObject({
   kafka: KafkaSettings.optional().describe('event log; needs `redis` beside it'),
   redis: RedisSettings.optional().describe('run state, journal, timers, run streams and blobs'),
   neo4j: Neo4jSettings.optional().describe('knowledge graph'),
   chroma: ChromaSettings.optional().describe('vectors'),
+  blobs: BlobSettings.optional().describe(
+    '`folder` or `s3`: uploaded documents and, with Kafka, large records; absent: the store of the runs',
+  ),
 });
 export type StoreSettings = z.infer<typeof StoreSettings>;
 export type TlsSettings = z.infer<typeof Tls>;

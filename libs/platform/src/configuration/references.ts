@@ -146,7 +146,11 @@ function checkSplits({ templates }: Configuration): PathProblem[] {
 
 function checkStores({ stores, search }: Configuration): PathProblem[] {
   const sasl = stores.kafka?.sasl;
+  const { blobs } = stores;
   return [
+    ...(blobs && (blobs.folder === undefined) === (blobs.s3 === undefined)
+      ? [{ path: ['stores', 'blobs'], problem: 'it has either `folder` or `s3`.', remedy: 'Keep one of the two.' }]
+      : []),
     ...(search.searxng && search.corpus
       ? [{ path: ['search', 'corpus'], problem: '`searxng` and `corpus` are both set.', remedy: 'Keep one of the two.' }]
       : []),

@@ -26,6 +26,7 @@ export interface Secrets {
   readonly redis: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly neo4j: { readonly user?: string; readonly password?: string };
   readonly chroma: { readonly token?: string };
+  readonly s3: { readonly accessKey?: string; readonly secretKey?: string };
 }
 
 const signingRemedy = 'It is `whsec_` and the base64 of 24 to 64 bytes: `echo "whsec_$(openssl rand -base64 32)"` makes one.';
@@ -122,8 +123,11 @@ export function resolveSecrets(
     fromEnv(clientEnv, [...ofClients, 'client_secret_env']) ?? fromFile(clientFile, [...ofClients, 'client_secret_file']),
     ofClients,
   );
-  const { kafka, redis, neo4j, chroma } = configuration.stores;
+  const { kafka, redis, neo4j, chroma, blobs } = configuration.stores;
   const token = fromEnv(chroma?.token_env, ['stores', 'chroma', 'token_env']);
+  const s3 = blobs?.s3;
+  const accessKey = fromEnv(s3?.access_key_env, ['stores', 'blobs', 's3', 'access_key_env']);
+  const secretKey = fromEnv(s3?.secret_key_env, ['stores', 'blobs', 's3', 'secret_key_env']);
   const login = (user: string | undefined, password: string | undefined) => ({
     ...(user ? { user } : {}),
     ...(password ? { password } : {}),
@@ -152,6 +156,7 @@ export function resolveSecrets(
       ? login(fromEnv(neo4j.user_env, ['stores', 'neo4j', 'user_env']), fromEnv(neo4j.password_env, ['stores', 'neo4j', 'password_env']))
       : {},
     chroma: token ? { token } : {},
+    s3: { ...(accessKey ? { accessKey } : {}), ...(secretKey ? { secretKey } : {}) },
   };
   return { secrets, problems };
 }

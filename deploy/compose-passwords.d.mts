@@ -1,0 +1,2 @@
+export const passwords: readonly string[];
+export function writePasswords(file: string): readonly string[];

@@ -1,0 +1,1 @@
+export { FolderBlobs, type FolderOptions } from './folder-blobs.js';

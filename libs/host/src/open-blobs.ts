@@ -1,0 +1,37 @@
+import { dirname, resolve } from 'node:path';
+import { Failure } from '@conclave/contracts';
+import type { Loaded } from '@conclave/platform';
+import type { Blobs } from '@conclave/ports';
+import { type Keep, topicsOf } from './cluster.js';
+
+/**
+ * Bodies where `stores.blobs` says, otherwise in the store of the runs. Bodies that were put before `stores.blobs` was set are still
+ * found in the latter. Throws Failure STORE_UNAVAILABLE.
+ *
+ * @param removes Whether this process removes bodies whose time is over.
+ */
+export async function openBlobs(loaded: Loaded, ofRuns: Blobs, keep: Keep, { removes = true } = {}): Promise<Blobs> {
+  const { blobs } = loaded.configuration.stores;
+  if (!blobs) return ofRuns;
+  const { folder, s3 } = blobs;
+  if (folder !== undefined) {
+    const { FolderBlobs } = await import('@conclave/adapter-folder');
+    const ttlMs = Math.max(...topicsOf(loaded).map(({ retentionMs }) => retentionMs));
+    const base = loaded.file ? dirname(loaded.file) : process.cwd();
+    return firstOf(keep(await FolderBlobs.open({ folder: resolve(base, folder), ttlMs, removes })), ofRuns);
+  }
+  const { S3Blobs } = await import('@conclave/adapter-s3');
+  const { url, bucket, region, prefix } = s3!;
+  const { accessKey = '', secretKey = '' } = loaded.secrets.s3;
+  return firstOf(new S3Blobs({ url, bucket, region, prefix, accessKey, secretKey }), ofRuns);
+}
+
+/** Puts into the first, and looks in the second for what the first does not have. */
+const firstOf = (first: Blobs, second: Blobs): Blobs => ({
+  put: (body) => first.put(body),
+  get: (ref) =>
+    first.get(ref).catch((error: unknown) => {
+      if (error instanceof Failure && error.code === 'BLOB_MISSING') return second.get(ref);
+      throw error;
+    }),
+});

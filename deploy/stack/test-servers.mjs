@@ -19,6 +19,14 @@ const programs = [
         ? null
         : { reason: `no SymPy found for ${python}`, packages: ['python3-sympy'] },
   },
+  {
+    // What the functions for Open WebUI import, which brings it itself.
+    name: 'open-webui',
+    missing: () =>
+      spawnSync(process.env.OPEN_WEBUI_PYTHON ?? python, ['-c', 'import aiohttp, pydantic'], { timeout: 60_000 }).status === 0
+        ? null
+        : { reason: `no aiohttp and pydantic found for ${python}`, packages: ['python3-aiohttp', 'python3-pydantic'] },
+  },
 ];
 
 /** Installs what is missing where allowed; returns why each of the others is missing, by name. */

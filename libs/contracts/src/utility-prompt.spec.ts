@@ -40,6 +40,32 @@ describe('a prompt of a front end', () => {
     ['a single turn', `### Task:\nTitle.\n### Output:\n{ "title": "x" }\n<chat_history>\nUSER: Who?\n</chat_history>`],
   ])('is known in %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).not.toBeNull());
 
+  const translated = {
+    German: {
+      title: `### Aufgabe:\nFinde einen kurzen Titel von drei bis fünf Wörtern für das Gespräch.\n### Richtlinien:\n- Schreibe in der Sprache des Gesprächs.\n### Ausgabe:\nJSON-Format: { "title": "dein kurzer Titel" }\n### Beispiele:\n- { "title": "Börsentrends" },\n- { "title": "Das beste Keksrezept" }\n### Gesprächsverlauf:\n${chat}`,
+      tags: `### Aufgabe:\nNenne ein bis drei Schlagwörter.\n\n### Richtlinien:\n- Bei wenig Inhalt nur ["Allgemein"].\n\n### Ausgabe:\nJSON-Format: { "tags": ["Schlagwort1", "Schlagwort2"] }\n\n### Gesprächsverlauf:\n${chat}`,
+    },
+    French: {
+      follow_ups: `### Tâche :\nPropose trois à cinq questions que l’utilisateur pourrait poser ensuite.\n### Consignes :\n- Réponds par un objet JSON avec la clé « follow_ups ».\n### Sortie :\nFormat JSON : { "follow_ups": ["Question 1 ?", "Question 2 ?"] }\n### Historique :\n${chat}`,
+      queries: `### Tâche :\nDécide si une recherche est nécessaire.\n\n### Consignes :\n- Réponds au format { "queries": ["requête1", "requête2"] }.\n- Sinon : { "queries": [] }.\n- Nous sommes le 24 novembre.\n\n### Sortie :\nUniquement du JSON :\n{\n  "queries": ["requête1", "requête2"]\n}\n\n### Historique :\n${chat}\n`,
+    },
+    Chinese: {
+      title: `### 任务：\n为对话生成简短标题。\n### 要求：\n- 使用对话的语言。\n### 输出：\nJSON 格式：{ "title": "简短标题" }\n### 示例：\n- { "title": "📉 股市趋势" }\n### 对话记录：\n${chat}`,
+      标签: `### 任务：\n生成标签。\n### 输出：\n{ "标签": ["标签1", "标签2"] }\n### 对话记录：\n<对话>\nUSER: 谁？\nASSISTANT: 阿达。\n</对话>`,
+    },
+    Russian: {
+      tags: `### Задача:\nПридумай теги.\n\n### Вывод:\nФормат JSON: { "tags": ["тег1", "тег2"] }\n\n### История чата:\n${chat}`,
+      text: '### Задача:\nПродолжи текст в `<text>`.\n\n### Правила:\n- Ответ: `{ "text": "<продолжение>" }`.\n\n### Контекст:\n<chat_history>\nUSER: Кто?\nASSISTANT: Ада.\n</chat_history>\n<type>search query</type>  \n<text>часы</text>  \n#### Вывод:\n',
+    },
+  };
+  it.each(
+    Object.entries(translated).flatMap(([language, all]) => Object.entries(all).map(([member, prompt]) => [language, member, prompt])),
+  )('is known in %s, and wants `%s`', (_language, member, prompt) => {
+    const list = ['tags', 'follow_ups', 'queries', '标签'].includes(member!);
+    if (member === '标签') return expect(readUtilityPrompt(prompt!)?.shape).toEqual({ member, list });
+    expect(readUtilityPrompt(prompt!)).toMatchObject({ shape: { member, list }, turns: [{ asked: true }, { asked: false }] });
+  });
+
   it.each([
     ['a question', 'Who founded the Northlight Clock Company?'],
     [

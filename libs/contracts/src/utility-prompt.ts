@@ -19,7 +19,7 @@ const html: ReadonlySet<string> = new Set(
 const onlyHeading = /^\s*(?:#{1,6} [^\n]{0,60})?\s*$/u;
 
 /** Start of a block such as `<chat_history>...</chat_history>`, whatever its name. */
-const opening = /^[ \t]*<([a-z][\w-]{1,40})>/gimu;
+const opening = /^[ \t]*<([\p{L}_][\p{L}\p{N}_-]{1,40})>/gmu;
 /** Maximum number of opening tags examined. */
 const mostBlocks = 64;
 

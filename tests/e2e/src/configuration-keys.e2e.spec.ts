@@ -11,7 +11,7 @@ import { describeOnce } from './harness/describe-once.js';
 jest.setTimeout(240_000);
 
 const schemaFolder = 'libs/contracts/src/configuration';
-const schemas = ['configuration', 'environment', 'key-limits', 'policies', 'providers', 'reasoning', 'stores', 'templates', 'webhooks'].map(
+const schemas = ['aliases', 'configuration', 'environment', 'key-limits', 'policies', 'providers', 'reasoning', 'stores', 'templates', 'webhooks'].map(
   (name) => `${schemaFolder}/${name}.ts`,
 );
 

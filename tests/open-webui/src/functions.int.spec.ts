@@ -1,0 +1,181 @@
+// The functions for Open WebUI, run by real Python as Open WebUI runs them, against a running system.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { KeyCreated, RunList } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { byAdmin, CommitteeScript, expert, inventedName, plainTemplate, readRun, System } from '@conclave/test-support/system';
+import { called as calledWith, python, type Said } from './stand-in.js';
+
+const caches = { answer: false, semantic: false, plan: false, search: false };
+const keys = { all: 'sk-all-of-it-1', some: 'sk-some-of-it-2' };
+let system: System;
+beforeAll(async () => {
+  if (!python)
+    throw new Error(
+      'No Python with aiohttp and pydantic was found: install python3-aiohttp and python3-pydantic, or name one in OPEN_WEBUI_PYTHON.',
+    );
+  system = await System.start({
+    configuration: {
+      templates: { town: { ...plainTemplate, strategy: 'single-pass', capabilities: ['research'], caches } },
+      keys: { all: { key_env: 'KEY_ALL' }, some: { key_env: 'KEY_SOME' } },
+    },
+    corpus: { 'clock.md': '# Town clock\n\nThe town clock of Wexel was built by Oda Brandt.\n' },
+    env: { KEY_ALL: keys.all, KEY_SOME: keys.some },
+  });
+}, 120_000);
+afterAll(() => system?.stop());
+
+/** Calls a function with the key that may ask everything, unless `valves` say otherwise. */
+const called = (
+  file: string,
+  { valves, ...asked }: { readonly valves?: object; readonly [name: string]: unknown },
+): Promise<readonly Said[]> => calledWith(file, asked, { base_url: `${system.url()}/v1`, api_key: keys.all, ...valves });
+
+const user = { id: 'u-1', name: 'Zoë Muster', email: 'zoe@example.org', role: 'user' };
+const metadata = { chat_id: 'chat-1', message_id: 'msg-1', session_id: 's-1' };
+const given = (content: string, more: object = {}, body: object = {}) => ({
+  body: { model: 'conclave.town', stream: true, messages: [{ role: 'user', content }], metadata, ...body },
+  __user__: user,
+  __metadata__: metadata,
+  ...more,
+});
+const eventsOf = (said: readonly Said[], type: string) => said.flatMap(({ event }) => (event?.type === type ? [event.data] : []));
+const textOf = (said: readonly Said[]): string => said.map(({ line }) => line?.choices?.[0]?.delta.content ?? '').join('');
+
+function answered(question: string, answer: readonly string[]): CommitteeScript {
+  return new CommitteeScript(system.models, question)
+    .plan([
+      { id: 'r1', task: 'Look it up.', capability: 'research', search_query: 'town clock of Wexel', needs: [] },
+      { ...expert('x1', 'Say who.'), needs: ['r1'] },
+    ])
+    .expert('Oda Brandt built it.')
+    .answer([...answer]);
+}
+
+/** Runs so far, newest first. */
+const runs = async (): Promise<RunList['data']> =>
+  ((await (await fetch(`${system.url()}/v1/runs`, { headers: { 'x-api-key': keys.all } })).json()) as RunList).data;
+
+describe('the pipe', () => {
+  it('lists the models of its key, and says what is wrong where it cannot', async () => {
+    const [{ models } = {}] = await called('conclave_pipe.py', { do: 'pipes' });
+    expect(models!.map(({ id }) => id)).toEqual(expect.arrayContaining(['conclave.town']));
+    const issued = await fetch(`${system.url()}/v1/admin/keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...byAdmin },
+      body: JSON.stringify({ name: 'Open WebUI', templates: ['town'] }),
+    });
+    const { key } = (await issued.json()) as KeyCreated;
+    const [{ models: few } = {}] = await called('conclave_pipe.py', { do: 'pipes', valves: { api_key: key } });
+    expect([few!.map(({ id }) => id), models!.length > 1]).toEqual([['conclave.town'], true]);
+    const [{ models: none } = {}] = await called('conclave_pipe.py', { do: 'pipes', valves: { api_key: 'sk-wrong' } });
+    expect(none).toEqual([{ id: 'conclave.unavailable', name: expect.stringMatching(/key is missing or unknown/) }]);
+    const [{ models: away } = {}] = await called('conclave_pipe.py', { do: 'pipes', valves: { base_url: 'http://127.0.0.1:9/v1' } });
+    expect(away![0]!.id).toBe('conclave.unavailable');
+  });
+
+  it('streams the answer with its status and its citations, and the run can be rated', async () => {
+    const question = `Who built the town clock (${inventedName()})?`;
+    const s = answered(question, ['It was ', 'Oda Brandt [1].']);
+    const said = await called('conclave_pipe.py', { do: 'pipe', given: given(question) });
+    expect(textOf(said)).toContain('It was Oda Brandt [1].');
+    expect(said.some(({ line }) => line?.choices?.[0]?.finish_reason === 'stop')).toBe(true);
+    expect(said.some(({ line }) => line?.usage)).toBe(true);
+    const statuses = eventsOf(said, 'status');
+    expect(statuses.length).toBeGreaterThan(2);
+    expect(statuses.filter(({ done }) => done)).toEqual([statuses.at(-1)]);
+    const citations = eventsOf(said, 'citation') as { source: { name: string }; metadata: { run_id: string; source: string }[] }[];
+    expect(citations.map(({ source }) => source.name)).toEqual(['Town clock', 'How this answer was found']);
+    const { run_id: runId } = citations.at(-1)!.metadata[0]!;
+    expect((await readRun(system.url(), runId, { 'x-api-key': keys.all })).question).toBe(question);
+    expect(s.unused()).toEqual([]);
+
+    const rated = {
+      id: 'msg-1',
+      messages: [
+        { id: 'msg-0', role: 'user' },
+        { id: 'msg-1', role: 'assistant', sources: citations },
+      ],
+    };
+    const bad = { do: 'action', given: { body: rated, __id__: 'bad' }, words: ' It was Ida Brandt. ' };
+    expect(eventsOf(await called('conclave_rating.py', bad), 'notification')).toEqual([{ type: 'success', content: expect.any(String) }]);
+    const again = await called('conclave_rating.py', { do: 'action', given: { body: rated, __id__: 'good' } });
+    expect(eventsOf(again, 'notification')).toEqual([{ type: 'error', content: expect.stringMatching(/already has another rating/) }]);
+    const foreign = await called('conclave_rating.py', { ...bad, valves: { api_key: keys.some } });
+    expect(eventsOf(foreign, 'notification')).toEqual([{ type: 'error', content: expect.stringMatching(/No run has this id/) }]);
+    const none = await called('conclave_rating.py', {
+      do: 'action',
+      given: { body: { id: 'msg-0', messages: rated.messages }, __id__: 'good' },
+    });
+    expect(eventsOf(none, 'notification')).toEqual([{ type: 'error', content: expect.stringMatching(/no run/) }]);
+  }, 60_000);
+
+  it('gives a whole answer where none is streamed', async () => {
+    const question = `Who built the clock, in one piece (${inventedName()})?`;
+    answered(question, ['Oda Brandt [1].']);
+    const [{ result } = {}] = await called('conclave_pipe.py', {
+      do: 'pipe',
+      no_events: true,
+      given: given(question, {}, { stream: false }),
+    });
+    expect(result!.choices[0]!.message.content).toContain('Oda Brandt [1].');
+  });
+
+  it.each(['title_generation', 'tags_generation', 'follow_up_generation', 'query_generation'])(
+    'asks one small model for what Open WebUI wants itself: %s, whatever the words of its template',
+    async (task) => {
+      const before = (await runs()).length;
+      const prompt = `Écris ce qu’il faut pour ${inventedName()}, en JSON comme { "titre": "exemple" }.`;
+      system.models.add({ name: task, match: prompt, reply: { text: 'Horloge' } });
+      const said = await called('conclave_pipe.py', { do: 'pipe', given: given(prompt, { __task__: task }, { stream: false }) });
+      expect(said.at(-1)!.result!.choices[0]!.message.content).toBe('{"titre":"Horloge"}');
+      expect((await runs()).length).toBe(before);
+    },
+  );
+
+  it('says who asks with the headers of Open WebUI', async () => {
+    const heads: Record<string, unknown>[] = [];
+    const { createServer } = await import('node:http');
+    const server = createServer((request, response) => {
+      heads.push(request.headers);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const base_url = `http://127.0.0.1:${(server.address() as { port: number }).port}/v1`;
+    const asked = { do: 'pipe', given: given('Who?', {}, { stream: false }) };
+    await called('conclave_pipe.py', { ...asked, valves: { base_url } });
+    await called('conclave_pipe.py', { ...asked, valves: { base_url, forward_user: false } });
+    await new Promise((resolve) => server.close(resolve));
+    const chat = { 'x-openwebui-chat-id': 'chat-1', 'x-openwebui-message-id': 'msg-1', authorization: `Bearer ${keys.all}` };
+    expect(heads[0]).toMatchObject({
+      ...chat,
+      'x-openwebui-user-id': 'u-1',
+      'x-openwebui-user-name': 'Zo%C3%AB Muster',
+      'x-openwebui-user-email': 'zoe@example.org',
+      'x-openwebui-user-role': 'user',
+    });
+    expect(heads[1]).toMatchObject(chat);
+    expect(Object.keys(heads[1]!).filter((name) => name.startsWith('x-openwebui-user'))).toEqual([]);
+  });
+
+  it('ends the run when its user presses stop', async () => {
+    const question = `Who built the clock, slowly (${inventedName()})?`;
+    new CommitteeScript(system.models, question).plan([expert('x1', 'Say who.')]);
+    system.models.add({
+      name: 'never',
+      match: ({ messages }) => JSON.stringify(messages).includes('Say who.'),
+      reply: { hang: true },
+      times: 5,
+    });
+    const said = await called('conclave_pipe.py', { do: 'pipe', leave_after: 1, given: given(question) });
+    expect(said.filter(({ line }) => line)).toHaveLength(1);
+    const ofQuestion = async (): Promise<RunList['data'][number] | undefined> => (await runs()).find((run) => run.question === question);
+    await until('the end of the run', async () => (await ofQuestion())?.terminal, { timeoutMs: 90_000, everyMs: 500 });
+    expect((await ofQuestion())!.status).toBe('cancelled');
+  }, 120_000);
+
+  it('shows what Conclave says of a request that it refuses', async () => {
+    const said = await called('conclave_pipe.py', { do: 'pipe', given: given('Who?', {}, { model: 'conclave.nobody' }) });
+    expect(said.at(-1)!.line!.error!.message).toMatch(/No template or model has this id/);
+    expect(eventsOf(said, 'status')).toEqual([{ description: expect.stringMatching(/No template/), done: true }]);
+  });
+});

@@ -1,13 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ClientToolCall, ClientToolsAsked, Template } from '@conclave/contracts';
+import type { ClientToolCall, Template } from '@conclave/contracts';
 import { isJsonObject, type JsonObject } from '@conclave/ports';
 import type { Response } from 'express';
+import type { AskTools } from '../runs/acceptance.js';
 import { mustCall } from './chat-request.js';
 import { type Asker, DirectCalls } from './direct-calls.js';
 import type { PassedQuestion } from './passed-request.js';
-
-/** Asks, for the run with this id, whether a tool of the client is needed. Throws OVERLOADED, SHUTTING_DOWN, CALL_CANCELLED. */
-export type AskTools = (runId: string) => Promise<ClientToolsAsked>;
 
 /** Whether the client offers tools that may be called. */
 export const offersTools = ({ tools, tool_choice: choice }: JsonObject): boolean =>

@@ -22,7 +22,6 @@ import { type PlannedWork, Reservations, type Room } from '../accounts/reservati
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { applyLimits, type ClientQuestion } from '../chat/chat-request.js';
-import type { AskTools } from '../chat/client-tools.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -61,6 +60,9 @@ interface AskedRun {
   /** Trace id from the client's `traceparent`, if any. */
   readonly traceId?: string | undefined;
 }
+
+/** Asks, for the run with this id, whether a tool of the client is needed. Throws OVERLOADED, SHUTTING_DOWN, CALL_CANCELLED. */
+export type AskTools = (runId: string) => Promise<ClientToolsAsked>;
 
 /** A question that passed every check. */
 export interface CheckedRequest extends AskedRun {

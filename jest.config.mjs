@@ -36,7 +36,7 @@ export default {
   reporters: ['default', ...(progress ? [['<rootDir>/tests/support/jest/progress.mjs', { file: progress }]] : [])],
   testRegex: [levels[level]?.files ?? /\.spec\.(ts|mjs)$/].map(({ source }) => source),
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),
-  modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/bench/langgraph/node_modules/'],
+  modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/(bench/langgraph|tests/clients)/node_modules/'],
   workerIdleMemoryLimit: '1GB',
   // It ends what hangs: on two busy cores a process that a test starts may take longer than Jest's five seconds to say its first word.
   testTimeout: 30_000,

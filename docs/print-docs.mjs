@@ -1,10 +1,11 @@
-// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios and from the counts: `npm run docs`.
+// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts and from what clients found: `npm run docs`.
 // With --check nothing is written, and a difference between what is printed and what is committed is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { printDocs } from '../libs/contracts/src/index.ts';
 import { metricsTable } from '../libs/platform/src/index.ts';
 import { roundTripsPage } from '../bench/src/round-trips/table.ts';
+import { clientsPage } from '../tests/clients/page.mjs';
 import { guaranteesPage } from '../tests/faults/src/index.ts';
 
 /** Everything in this folder is printed; a file there that nothing prints any more is out of date too. */
@@ -13,6 +14,7 @@ const generatedFolder = 'docs/generated';
 const printed = {
   ...(await printDocs()),
   [`${generatedFolder}/metrics.md`]: metricsTable(),
+  'docs/clients.md': clientsPage(),
   'docs/guarantees.md': guaranteesPage(),
   'docs/round-trips.md': roundTripsPage(),
 };

@@ -1,7 +1,7 @@
-// The suites of `npm test`, in the order they run.
+// The suites of `npm test`, in the order they run, and those of `npm run test:surface`.
 import { join } from 'node:path';
 import { jest } from '../tests/support/jest/run.mjs';
-import { ofOneProcess, specFiles } from '../tests/support/jest/levels.mjs';
+import { ofClients, ofOneProcess, specFiles } from '../tests/support/jest/levels.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
@@ -48,8 +48,17 @@ export const suites = () => [
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
     limit: 900,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
-    without: ofOneProcess,
+    without: new RegExp(`${ofOneProcess.source}|${ofClients.source}`),
   }),
   faults('embedded', 4),
   faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];
+
+/** What others see from outside, in both modes. */
+const ofSurface = (mode, needs) => {
+  const name = `clients-${mode}`;
+  const args = [jest, '--json', `--outputFile=.results/${name}.json`, ofClients.source];
+  return { name, title: `Clients of others, ${mode}`, level: `e2e-${mode}`, args, files: 1, limit: 700, needs };
+};
+
+export const surfaceSuites = () => [ofSurface('embedded'), ofSurface('distributed', ['kafka', 'redis', 'neo4j', 'chroma'])];

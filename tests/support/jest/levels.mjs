@@ -19,10 +19,11 @@ export const levels = {
 /** End-to-end tests of what one process prints and starts: distributed mode has no part in them. */
 export const ofOneProcess = /\/(readme|examples)\.e2e\.spec\.ts$/;
 
+/** Clients of others: `npm test` runs them in embedded mode, `npm run test:surface` in both. */
+export const ofClients = /\/clients\.e2e\.spec\.ts$/;
+
 /** Paths relative to the root of the spec files in these folders that are of a level. */
 export function specFiles(level, folders = sourceFolders) {
   const levelOf = (path) => Object.keys(levels).find((name) => levels[name].files.test(`/${path}`)) ?? 'fast';
-  return folders
-    .flatMap((folder) => filesUnder(folder))
-    .filter((path) => /\.spec\.(ts|mjs)$/.test(path) && levelOf(path) === level);
+  return folders.flatMap((folder) => filesUnder(folder)).filter((path) => /\.spec\.(ts|mjs)$/.test(path) && levelOf(path) === level);
 }

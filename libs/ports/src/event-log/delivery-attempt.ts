@@ -10,10 +10,9 @@ import {
   type RetryPolicy,
   type Subscription,
 } from './event-log.js';
-import type { DeadReason } from './record.js';
+import type { DeadReason, SealOpener } from './record.js';
 import { deadRecord, decodeOrNull, decodeRecord, isForAnother, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
-import type { Seals } from './seals.js';
 
 /** What an attempt depends on. */
 export interface AttemptContext {
@@ -22,7 +21,7 @@ export interface AttemptContext {
   readonly ledger: DeliveryLedger;
   readonly blobs: Blobs;
   /** Opens sealed bodies; null if this process has no key for them. */
-  readonly seals: Pick<Seals, 'open'> | null;
+  readonly seals: SealOpener | null;
   readonly publish: (events: readonly Event[]) => Promise<void>;
   readonly publishDead: (dead: DeadRecord) => Promise<void>;
   readonly hooks: DeliveryHooks;

@@ -5,16 +5,15 @@ import { attempt, release, stages, type AttemptContext, type Item, type Stage, t
 import type { ConsumptionLoad, DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
 import { Lanes } from './lanes.js';
 import { OutageGate } from './outage-gate.js';
-import { recordName, type DeadRecord, type RawRecord } from './record.js';
+import { recordName, type DeadRecord, type RawRecord, type SealOpener } from './record.js';
 import { defaultRetry } from './retry.js';
-import type { Seals } from './seals.js';
 
 export interface DeliveryPoolOptions {
   readonly subscription: Subscription;
   readonly ledger: DeliveryLedger;
   readonly blobs: Blobs;
   /** Opens sealed bodies. Absent or null: this process has no key for them. */
-  readonly seals?: Pick<Seals, 'open'> | null;
+  readonly seals?: SealOpener | null;
   /**
    * Resolves when the outputs are durable. A Failure that is not an outage counts against the handler; any other error pauses the group.
    */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkData, Failure, RunErased, services, specOf, StepRecorded, type Event, type Service } from '@conclave/contracts';
 import { blobThresholdBytes, type BlobRef, type Blobs } from '../blobs/blobs.js';
-import type { Seals } from './seals.js';
 
 export interface StoredRecord {
   readonly topic: string;
@@ -69,6 +68,12 @@ export interface RawRecord {
   readonly fresh?: boolean;
   /** The decoded event, if this process wrote the record: skips decoding and validation. */
   readonly event?: Event;
+}
+
+/** Opens sealed bodies. */
+export interface SealOpener {
+  /** The body of a sealed record. Throws EVENT_ERASED, SEAL_KEY_MISSING, EVENT_UNDECODABLE for one that was changed. */
+  open(record: Pick<RawRecord, 'headers'>, body: Buffer): Promise<Buffer>;
 }
 
 /** A record to append unchanged. */
@@ -160,7 +165,7 @@ function partsOf(raw: Buffer): Partial<StepRecorded['data']> {
 }
 
 /** Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, EVENT_ERASED, SEAL_KEY_MISSING, and outages of the blobs. */
-export async function decodeRecord(record: RawRecord, blobs: Blobs, seals: Pick<Seals, 'open'> | null = null): Promise<Event> {
+export async function decodeRecord(record: RawRecord, blobs: Blobs, seals: SealOpener | null = null): Promise<Event> {
   const { headers, raw } = record;
   if (isErased(record)) throw new Failure('EVENT_ERASED', `${recordName(record)}.`);
   if (raw === null) throw undecodable(record, 'it has no value');
@@ -195,7 +200,7 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs, seals: Pick<
 }
 
 /** A record as `read` returns it: `event` is null if it cannot be decoded or its stored body is lost. Throws outages of the blobs. */
-export async function storedRecord(record: RawRecord, blobs: Blobs, seals: Pick<Seals, 'open'> | null = null): Promise<StoredRecord> {
+export async function storedRecord(record: RawRecord, blobs: Blobs, seals: SealOpener | null = null): Promise<StoredRecord> {
   const { topic, partition, offset, appendedAt, key, headers, raw } = record;
   const stored = { topic, partition, offset, appendedAt, key, headers, raw: raw ?? Buffer.alloc(0) };
   try {
@@ -221,7 +226,7 @@ export function bodyOf({ headers, raw }: Pick<StoredRecord, 'headers' | 'raw'>):
 }
 
 /** Returns null for a record that is not an event, or was erased. Throws outages of the blobs. */
-export async function decodeOrNull(record: RawRecord, blobs: Blobs, seals: Pick<Seals, 'open'> | null = null): Promise<Event | null> {
+export async function decodeOrNull(record: RawRecord, blobs: Blobs, seals: SealOpener | null = null): Promise<Event | null> {
   try {
     return await decodeRecord(record, blobs, seals);
   } catch (error) {
@@ -292,7 +297,7 @@ async function referenced(record: RawRecord, raw: Buffer, blobs: Blobs): Promise
   }
 }
 
-async function opened(record: RawRecord, body: Buffer, seals: Pick<Seals, 'open'> | null): Promise<Buffer> {
+async function opened(record: RawRecord, body: Buffer, seals: SealOpener | null): Promise<Buffer> {
   if (record.headers[sealedHeader] === undefined) return body;
   if (!seals) throw new Failure('SEAL_KEY_MISSING');
   return seals.open(record, body);

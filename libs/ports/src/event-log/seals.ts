@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { CallRecorded, depthOf, Failure, PlanRequested, rootOf, type Event, type EventType } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
-import { encodeEvent, encodeEventNow, erasedRecord, type EncodedRecord, type RawRecord, sealedHeader } from './record.js';
+import { encodeEvent, encodeEventNow, erasedRecord, type EncodedRecord, type RawRecord, sealedHeader, type SealOpener } from './record.js';
 
 /**
  * The key of each run, wrapped by the master key; kept beside the state of the run for longer than the log keeps a record. Child runs share
@@ -19,11 +19,9 @@ export interface SealKeys {
 export const destroyedKey = 'destroyed';
 
 /** Bodies of records that only those can read who get the key of their run. */
-export interface Seals {
+export interface Seals extends SealOpener {
   /** As `encodeEvent`, with a sealed body where the run has a key, and without one where its key was destroyed. */
   encode(event: Event, blobs: Blobs): Promise<EncodedRecord>;
-  /** The body of a sealed record. Throws EVENT_ERASED, SEAL_KEY_MISSING, EVENT_UNDECODABLE for one that was changed. */
-  open(record: Pick<RawRecord, 'headers'>, body: Buffer): Promise<Buffer>;
   /** Destroys the key of a run. Returns whether its records were sealed. */
   destroy(runId: string): Promise<boolean>;
 }

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
 import type { Loaded, Logger, Probe, TlsFiles } from '@conclave/platform';
+import { RunSeals, type SealKeys, sealKeyOf, type Seals } from '@conclave/ports';
 
 /** Registers a resource to be closed later. */
 export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
@@ -52,6 +54,25 @@ export function kafkaConnection(loaded: Loaded, logger: Logger) {
     topicPrefix: kafka.topic_prefix,
     logger,
   };
+}
+
+/** What seals the bodies of runs; null without a master key. Throws Failure CONFIGURATION_INVALID. */
+export function sealsOf({ environment }: Pick<Loaded, 'environment'>, keys: SealKeys): Seals | null {
+  const { CONCLAVE_SEAL_KEY_FILE: file, CONCLAVE_SEAL_KEY: text } = environment;
+  const given = file === undefined ? text : textOf(file);
+  if (given === undefined) return null;
+  const master = sealKeyOf(given);
+  if (master) return new RunSeals(keys, master);
+  const where = file === undefined ? 'CONCLAVE_SEAL_KEY' : `CONCLAVE_SEAL_KEY_FILE (${file})`;
+  throw new Failure('CONFIGURATION_INVALID', `${where} holds no key of 32 bytes: \`openssl rand -base64 32\` makes one.`);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Failure('CONFIGURATION_INVALID', `CONCLAVE_SEAL_KEY_FILE: ${file} cannot be read.`, { cause: error });
+  }
 }
 
 const tlsOptions = (tls: boolean | TlsFiles): boolean | TlsFiles => tls;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
 import type { EventLog, Folding, Recovery, StateStore } from '@conclave/ports';
-import { kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
+import { kafkaConnection, keptMs, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openBlobs } from './open-blobs.js';
 
 /** The event log for command-line use: opening it subscribes, creates and deletes nothing, and looks for no model. */
@@ -57,7 +57,8 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
       const redis = await openRedis(loaded, processId, keep);
       const { openKafkaLog } = await import('@conclave/adapter-kafka');
       const blobs = await openBlobs(loaded, redis.blobs, keep, { removes: false });
-      const log = keep(await openKafkaLog({ ...connection, blobs, ledger: redis.store.deliveries }));
+      const seals = sealsOf(loaded, redis.sealKeys);
+      const log = keep(await openKafkaLog({ ...connection, blobs, ledger: redis.store.deliveries, seals }));
       const { identity, now, runs } = redis.store;
       const state = { identity, now, recovery: redis.recovery };
       return { log, state, retentionMs: keptMs, topics, where, runOf: (runId) => runs.read(runId), close };

@@ -13,7 +13,7 @@ import {
   type Probe,
 } from '@conclave/platform';
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
-import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
+import { canRevive, kafkaConnection, keptMs, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
 import { openBlobs } from './open-blobs.js';
@@ -151,6 +151,7 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
       ...connection,
       blobs,
       ledger: opened.store.deliveries,
+      seals: sealsOf(loaded, opened.sealKeys),
       hooks: deliveryHooks(observers),
       ...poolChangeOf(probe, 'distributed', () => opened.store.durable()),
       ...probe.adapters?.log,

@@ -235,6 +235,8 @@ export {
   TOOLS,
   VECTORS,
 } from './tokens.js';
+export { MemorySealKeys } from './event-log/memory-seal-keys.js';
+export { destroyedKey, RunSeals, sealKeyOf, type SealKeys, type Seals } from './event-log/seals.js';
 export { forgetRun } from './vectors/learned-of-run.js';
 export { MemoryVectorStore } from './vectors/memory-vectors.js';
 export { queryWords } from './vectors/query-words.js';

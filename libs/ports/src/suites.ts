@@ -2,8 +2,19 @@ export { describeBlobs } from './blobs/blobs.contract.js';
 export { describeEventLog } from './event-log/event-log.contract.js';
 export { type EventLogWorld, Stage } from './event-log/testing/event-log-world.js';
 export { inputTopic, outputTopic, sampleInput, sampleName, sampleOutput } from './event-log/testing/sample-events.js';
+export { describeSealKeys } from './event-log/seal-keys.contract.js';
 export { describeRunStream } from './run-stream/run-stream.contract.js';
-export { acceptance, counting, ending, namedOutput, nthInput, planning, sampleHeader, type Tally, timer } from './state/__fixtures__/samples.js';
+export {
+  acceptance,
+  counting,
+  ending,
+  namedOutput,
+  nthInput,
+  planning,
+  sampleHeader,
+  type Tally,
+  timer,
+} from './state/__fixtures__/samples.js';
 export { listen, newName, newRunId, type StoreHarness, until } from './state/__fixtures__/store-harness.js';
 export { describeRecovery, type RecoverableStore, type RecoveryHarness } from './state/recovery.contract.js';
 export { describeStateStore } from './state/state.contract.js';

@@ -9,8 +9,11 @@ import {
   type CallRecorded,
   CommandIssued,
   commandId,
+  erasedId,
   identityTopic,
   makeEvent,
+  ownEvent,
+  RunErased,
   topicsFor,
   type Event,
   type StepRecorded,
@@ -177,6 +180,18 @@ describe('a store that is rebuilt from the log', () => {
     const { tenant, actor } = (await store.state.runs.header(runId))!.data.caller;
     expect(await store.state.usage.ofAccount({ tenant, actor, period: 'month', at: now() })).toEqual(spent);
     expect(await store.state.usage.ofAccount({ ...caller, period: 'month', at: now() })).toEqual(direct[0]!.data.usage);
+  });
+
+  it('brings back nothing of a run that was deleted, although its records stay on the log', async () => {
+    const [tenant, erasedAt] = ['default', now() - 500];
+    const at = { id: erasedId(runId), runId, source: 'gateway', time: erasedAt } as const;
+    await rebuilt([...events, ownEvent(RunErased, at, { tenant, actor: 'ann', requestedAt: 1, erasedAt })]);
+    const { runs } = store.state;
+    expect(await runs.erased(runId)).toEqual({ runId, tenant, requestedAt: 1, erasedAt });
+    expect([await runs.header(runId), await read(), await runs.list({ tenant, limit: 5 })]).toEqual([null, null, []]);
+    expect((await store.stream.read(runId, 0, 10)).entries).toEqual([]);
+    expect(await rebuild()).toMatchObject({ open: 0, aborted: [] });
+    expect(await read()).toBeNull();
   });
 
   it('forgets runs that ended too long ago', async () => {

@@ -73,7 +73,7 @@ class KafkaLog implements EventLog {
   async subscribe(subscription: Subscription): Promise<Consumption> {
     if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     const { options, members } = this;
-    const { ledger, blobs, hooks, poolChange, commitsAtHandOver = false, logger = silent } = options;
+    const { ledger, blobs, seals = null, hooks, poolChange, commitsAtHandOver = false, logger = silent } = options;
     const consumption: KafkaConsumption = new KafkaConsumption({
       kafka: members,
       admin: this.admin,
@@ -85,6 +85,7 @@ class KafkaLog implements EventLog {
       pool: {
         ledger,
         blobs,
+        seals,
         clock: clockOf(options),
         publish: (events) => this.append(events),
         publishDead: (dead) => this.producer.append([{ topic: deadTopic, ...dead }]),
@@ -103,9 +104,9 @@ class KafkaLog implements EventLog {
     return consumption;
   }
 
-  /** Records of a topic cannot be changed or removed one by one. */
-  async erase(): Promise<'kept'> {
-    return 'kept';
+  /** Records of a topic cannot be changed or removed one by one; without the key of their run, sealed ones cannot be read. */
+  async erase(runId: string): Promise<'gone' | 'kept'> {
+    return (await this.options.seals?.destroy(runId)) ? 'gone' : 'kept';
   }
 
   lag(group: string): Promise<readonly Lag[]> {
@@ -114,7 +115,7 @@ class KafkaLog implements EventLog {
 
   async *read(topic: string, range?: ReadRange): AsyncIterable<StoredRecord> {
     for await (const record of readTopic(this.members, this.admin, this.options, topic, range))
-      yield await storedRecord(record, this.options.blobs);
+      yield await storedRecord(record, this.options.blobs, this.options.seals);
   }
 
   readonly identity = {
@@ -164,7 +165,8 @@ class KafkaLog implements EventLog {
 
   private async append(events: readonly Event[]): Promise<void> {
     if (events.length === 0) return;
-    await this.producer.append(await Promise.all(events.map((event) => encodeEvent(event, this.options.blobs))));
+    const { seals, blobs } = this.options;
+    await this.producer.append(await Promise.all(events.map((event) => (seals ? seals.encode(event, blobs) : encodeEvent(event, blobs)))));
   }
 }
 

@@ -1,6 +1,6 @@
 import { Kafka, logLevel, type ISocketFactory, type KafkaConfig, type LogEntry, type SASLOptions } from 'kafkajs';
 import type { TopicSpec } from '@conclave/contracts';
-import { systemClock, type Blobs, type Clock, type DeliveryHooks, type DeliveryLedger, type PoolChange } from '@conclave/ports';
+import { systemClock, type Blobs, type Clock, type DeliveryHooks, type DeliveryLedger, type PoolChange, type Seals } from '@conclave/ports';
 import { watchedSockets } from './watched-sockets.js';
 
 /** Logger of the adapter; the platform's logger fits. */
@@ -31,6 +31,8 @@ export interface KafkaConnectionOptions {
 export interface KafkaLogOptions extends KafkaConnectionOptions {
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
+  /** Seals the bodies of runs. Absent or null: they are not sealed. */
+  readonly seals?: Seals | null;
   readonly hooks?: DeliveryHooks;
   /** Called by every delivery pool of this log. */
   readonly poolChange?: PoolChange;

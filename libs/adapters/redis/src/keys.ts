@@ -52,6 +52,7 @@ export interface RunKeys {
   readonly commands: string;
   readonly attached: string;
   readonly usage: string;
+  readonly seal: string;
 }
 
 /** A key and the bucket it lies in. */
@@ -109,6 +110,7 @@ export class Keys {
       commands: key('commands'),
       attached: key('attached'),
       usage: key('usage'),
+      seal: key('seal'),
     };
   }
 

@@ -1,5 +1,5 @@
 import { Failure, topicsFor } from '@conclave/contracts';
-import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreTtl } from '@conclave/ports';
+import { defaultTtl, type Blobs, type Recovery, type RunStream, type SealKeys, type StateStore, type StoreTtl } from '@conclave/ports';
 import { RedisAllowances } from './allowances.js';
 import { RedisBlobs } from './blobs.js';
 import { RedisBreakers } from './breakers.js';
@@ -18,6 +18,7 @@ import { RedisRunStream } from './run-stream.js';
 import { RedisRuns } from './runs.js';
 import { identityOf } from './store-identity.js';
 import { probe, readClock, readFormat, storeFormat } from './scripts/store.js';
+import { RedisSealKeys } from './seal-keys.js';
 import { RedisScores } from './scores.js';
 import { RedisSettingStore } from './settings.js';
 import { RedisTimers } from './timers.js';
@@ -46,12 +47,16 @@ export interface RedisState {
   readonly store: StateStore;
   readonly stream: RunStream;
   readonly blobs: Blobs;
+  /** Keys that seal the records of runs on the log. */
+  readonly sealKeys: SealKeys;
   /** Rebuilds the store; works on any store, without the identity check. */
   readonly recovery: Recovery;
   /** The same as `store.close`. */
   close(): Promise<void>;
 }
 
+/** Upper bound of the time from the request of a run to its last record, in milliseconds. */
+const longestRunMs = 30 * 24 * 60 * 60 * 1000;
 const defaultBlobQuota = 1024 ** 3;
 const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
@@ -116,6 +121,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     store,
     stream: new RedisRunStream(connection, keys, ttl),
     blobs: new RedisBlobs(connection, keys, ttl.blobMs, options.blobQuotaBytes ?? defaultBlobQuota),
+    sealKeys: new RedisSealKeys(connection, keys, ttl.blobMs + longestRunMs),
     recovery: new RedisRecovery(connection, keys, ttl, () => connection.runUnguarded(keys.common, readClock, [], [])),
     close,
   };

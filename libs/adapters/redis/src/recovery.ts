@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { isTerminal } from '@conclave/contracts';
-import type { Above, ErasedRun, PaidCall, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
+import { isTerminal, rootOf } from '@conclave/contracts';
+import {
+  destroyedKey,
+  type Above,
+  type ErasedRun,
+  type PaidCall,
+  type Recovery,
+  type RestoredCall,
+  type RestoredRun,
+  type StoreTtl,
+} from '@conclave/ports';
 import { listedMs } from './acceptances.js';
 import type { RedisConnection } from './connection.js';
 import { erasing } from './erasing.js';
@@ -9,6 +18,7 @@ import type { Keys } from './keys.js';
 import { noteRetry, relistRun } from './scripts/acceptance.js';
 import { liveProcesses } from './scripts/leases.js';
 import { markBucket, restoreCalls, restoreRun } from './scripts/recovery.js';
+import { destroySealKey } from './scripts/seal-keys.js';
 import { storeFormat } from './scripts/store.js';
 import { timerMember, timerRecord } from './timers.js';
 import { accountsOf, adding } from './usage-ledger.js';
@@ -104,6 +114,9 @@ export class RedisRecovery implements Recovery {
   async erased(erased: ErasedRun): Promise<void> {
     const { at, script, keys, parameters } = erasing(this.keys, this.ttl.retentionMs, erased);
     await this.connection.runUnguarded(at, script, keys, parameters);
+    // An older copy of the store still has it.
+    const { seal } = this.keys.of(rootOf(erased.runId));
+    await this.connection.runUnguarded(at, destroySealKey, [seal], [destroyedKey, this.ttl.blobMs]);
   }
 
   end(mark: { readonly storeId: string; readonly generation: number }): Promise<void> {

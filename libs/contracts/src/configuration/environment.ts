@@ -46,6 +46,14 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: 'a secret of at least 32 characters' })
     .describe('secret that signs the capability tokens of tasks, the same in mergers and experts; absent: one that the state store keeps'),
+  CONCLAVE_SEAL_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'file with the master key that seals the bodies of runs on Kafka, so that a deletion makes them unreadable at once; the same in every process. `openssl rand -base64 32` makes one. Absent: not sealed',
+    ),
+  CONCLAVE_SEAL_KEY: z.string().min(1).optional().describe('that key itself, in place of a file'),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

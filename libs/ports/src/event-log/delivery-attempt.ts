@@ -10,7 +10,7 @@ import {
   type RetryPolicy,
   type Subscription,
 } from './event-log.js';
-import type { DeadReason } from './record.js';
+import type { DeadReason, SealOpener } from './record.js';
 import { deadRecord, decodeOrNull, decodeRecord, isForAnother, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
 
@@ -20,6 +20,8 @@ export interface AttemptContext {
   readonly retry: RetryPolicy;
   readonly ledger: DeliveryLedger;
   readonly blobs: Blobs;
+  /** Opens sealed bodies; null if this process has no key for them. */
+  readonly seals: SealOpener | null;
   readonly publish: (events: readonly Event[]) => Promise<void>;
   readonly publishDead: (dead: DeadRecord) => Promise<void>;
   readonly hooks: DeliveryHooks;
@@ -174,7 +176,7 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
 async function decode(item: Item, context: AttemptContext): Promise<Event> {
   if (item.record.event) return item.record.event;
   try {
-    return await decodeRecord(item.record, context.blobs);
+    return await decodeRecord(item.record, context.blobs, context.seals);
   } catch (error) {
     if (isOutage(error)) throw new Outage(error);
     throw error instanceof Failure && error.code === 'EVENT_UNDECODABLE' ? new Undecodable(error) : error;
@@ -202,7 +204,7 @@ async function failed(item: Item, fault: Fault, context: AttemptContext): Promis
  * record is skipped.
  */
 async function deadLetter(item: Item, death: DeadLetterWork, context: AttemptContext): Promise<DeliveryVerdict> {
-  const { subscription, blobs, clock, retry } = context;
+  const { subscription, blobs, seals, clock, retry } = context;
   item.deadLetterWork = death;
   enter(item, 'bury', context);
   if (!death.letterSent) {
@@ -219,7 +221,7 @@ async function deadLetter(item: Item, death: DeadLetterWork, context: AttemptCon
   let error = death.error;
   if (subscription.onDead) {
     try {
-      const event = await own(() => decodeOrNull(item.record, blobs));
+      const event = await own(() => decodeOrNull(item.record, blobs, seals));
       await publish((await subscription.onDead(event, death.reason)) ?? [], context);
     } catch (cause) {
       if (cause instanceof Outage || isOutage(cause)) throw cause;

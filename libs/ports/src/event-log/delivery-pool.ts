@@ -5,13 +5,15 @@ import { attempt, release, stages, type AttemptContext, type Item, type Stage, t
 import type { ConsumptionLoad, DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
 import { Lanes } from './lanes.js';
 import { OutageGate } from './outage-gate.js';
-import { recordName, type DeadRecord, type RawRecord } from './record.js';
+import { recordName, type DeadRecord, type RawRecord, type SealOpener } from './record.js';
 import { defaultRetry } from './retry.js';
 
 export interface DeliveryPoolOptions {
   readonly subscription: Subscription;
   readonly ledger: DeliveryLedger;
   readonly blobs: Blobs;
+  /** Opens sealed bodies. Absent or null: this process has no key for them. */
+  readonly seals?: SealOpener | null;
   /**
    * Resolves when the outputs are durable. A Failure that is not an outage counts against the handler; any other error pauses the group.
    */
@@ -69,10 +71,20 @@ export class DeliveryPool {
   private probe: { item: Item; failedAt: Stage; cancelPatience: () => void } | null = null;
 
   constructor(private readonly options: DeliveryPoolOptions) {
-    const { subscription, ledger, blobs, publish, publishDead, hooks = {}, clock = systemClock, suspectWaitMs = 1000 } = options;
+    const {
+      subscription,
+      ledger,
+      blobs,
+      seals = null,
+      publish,
+      publishDead,
+      hooks = {},
+      clock = systemClock,
+      suspectWaitMs = 1000,
+    } = options;
     const retry = { ...defaultRetry, ...subscription.retry };
     const reached = (item: Item) => this.probeReached(item);
-    this.context = { subscription, retry, ledger, blobs, publish, publishDead, hooks, clock, suspectWaitMs, reached };
+    this.context = { subscription, retry, ledger, blobs, seals, publish, publishDead, hooks, clock, suspectWaitMs, reached };
     this.maxHeld = options.maxHeld ?? Math.max(64, subscription.concurrency * 4);
     const turned = (shut: boolean, error: unknown) => {
       hooks.outage?.(subscription.group, shut, error);

@@ -70,6 +70,12 @@ export interface RawRecord {
   readonly event?: Event;
 }
 
+/** Opens sealed bodies. */
+export interface SealOpener {
+  /** The body of a sealed record. Throws EVENT_ERASED, SEAL_KEY_MISSING, EVENT_UNDECODABLE for one that was changed. */
+  open(record: Pick<RawRecord, 'headers'>, body: Buffer): Promise<Buffer>;
+}
+
 /** A record to append unchanged. */
 export type OutgoingRecord = Pick<RawRecord, 'topic' | 'key' | 'headers' | 'raw'>;
 
@@ -122,6 +128,8 @@ const recordOf = (event: Event, body: Buffer, reference: BlobRef | null): Encode
 
 /** Header of a record whose body was erased, with the time of it. Its value may hold what is no content, such as hashes. */
 export const erasedHeader = 'ce_erased';
+/** Header of a record with a sealed body, its own or a stored one: the cipher. */
+export const sealedHeader = 'ce_sealed';
 export const isErased = ({ headers }: Pick<RawRecord, 'headers'>): boolean => headers[erasedHeader] !== undefined;
 
 /**
@@ -131,7 +139,7 @@ export const isErased = ({ headers }: Pick<RawRecord, 'headers'>): boolean => he
 export function erasedRecord<R extends Pick<RawRecord, 'headers' | 'raw'> & { readonly event?: Event }>(record: R, now: number): R {
   const { headers, raw } = record;
   if (isErased(record) || headers['ce_type'] === RunErased.type) return record;
-  const { ce_dataref: _reference, ...kept } = headers;
+  const { ce_dataref: _reference, [sealedHeader]: _cipher, ...kept } = headers;
   const { event: _event, ...rest } = record;
   return {
     ...rest,
@@ -156,8 +164,8 @@ function partsOf(raw: Buffer): Partial<StepRecorded['data']> {
   }
 }
 
-/** Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, EVENT_ERASED, and outages of the blobs. */
-export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Event> {
+/** Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, EVENT_ERASED, SEAL_KEY_MISSING, and outages of the blobs. */
+export async function decodeRecord(record: RawRecord, blobs: Blobs, seals: SealOpener | null = null): Promise<Event> {
   const { headers, raw } = record;
   if (isErased(record)) throw new Failure('EVENT_ERASED', `${recordName(record)}.`);
   if (raw === null) throw undecodable(record, 'it has no value');
@@ -169,7 +177,10 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Eve
   if (!isService(source)) throw undecodable(record, `no service is called "${source}"`);
   const time = Date.parse(required(record, 'ce_time'));
   if (Number.isNaN(time)) throw undecodable(record, 'ce_time is not a time');
-  const data = checkData(spec, parseJson(record, headers['ce_dataref'] === undefined ? raw : await referenced(record, raw, blobs)));
+  const data = checkData(
+    spec,
+    parseJson(record, await opened(record, headers['ce_dataref'] === undefined ? raw : await referenced(record, raw, blobs), seals)),
+  );
   if (!data.success) {
     const faults = data.error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.message}`);
     throw undecodable(record, `its data does not fit ${type} (${faults.join('; ')})`);
@@ -189,13 +200,18 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Eve
 }
 
 /** A record as `read` returns it: `event` is null if it cannot be decoded or its stored body is lost. Throws outages of the blobs. */
-export async function storedRecord(record: RawRecord, blobs: Blobs): Promise<StoredRecord> {
+export async function storedRecord(record: RawRecord, blobs: Blobs, seals: SealOpener | null = null): Promise<StoredRecord> {
   const { topic, partition, offset, appendedAt, key, headers, raw } = record;
-  const event = await decodeOrNull(record, blobs).catch((error: unknown) => {
-    if (error instanceof Failure && error.code === 'BLOB_MISSING') return null;
-    throw error;
-  });
-  return { topic, partition, offset, appendedAt, key, headers, raw: raw ?? Buffer.alloc(0), event };
+  const stored = { topic, partition, offset, appendedAt, key, headers, raw: raw ?? Buffer.alloc(0) };
+  try {
+    return { ...stored, event: await decodeRecord(record, blobs, seals) };
+  } catch (error) {
+    const code = error instanceof Failure ? error.code : null;
+    if (code === 'EVENT_UNDECODABLE' || code === 'BLOB_MISSING') return { ...stored, event: null };
+    if (code !== 'EVENT_ERASED') throw error;
+    // Its key was destroyed: to readers it is as one whose body was erased.
+    return { ...stored, headers: { [erasedHeader]: 'sealed', ...headers }, event: null };
+  }
 }
 
 /** Reference of the stored body; null if the record holds its own body. */
@@ -210,9 +226,9 @@ export function bodyOf({ headers, raw }: Pick<StoredRecord, 'headers' | 'raw'>):
 }
 
 /** Returns null for a record that is not an event, or was erased. Throws outages of the blobs. */
-export async function decodeOrNull(record: RawRecord, blobs: Blobs): Promise<Event | null> {
+export async function decodeOrNull(record: RawRecord, blobs: Blobs, seals: SealOpener | null = null): Promise<Event | null> {
   try {
-    return await decodeRecord(record, blobs);
+    return await decodeRecord(record, blobs, seals);
   } catch (error) {
     if (error instanceof Failure && (error.code === 'EVENT_UNDECODABLE' || error.code === 'EVENT_ERASED')) return null;
     throw error;
@@ -279,6 +295,12 @@ async function referenced(record: RawRecord, raw: Buffer, blobs: Blobs): Promise
     if (error instanceof Failure && error.code === 'BLOB_CORRUPT') throw undecodable(record, 'its stored body is corrupt', error);
     throw error;
   }
+}
+
+async function opened(record: RawRecord, body: Buffer, seals: SealOpener | null): Promise<Buffer> {
+  if (record.headers[sealedHeader] === undefined) return body;
+  if (!seals) throw new Failure('SEAL_KEY_MISSING');
+  return seals.open(record, body);
 }
 
 function parseJson(record: RawRecord, raw: Buffer): unknown {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -30,7 +31,7 @@ export function logText(system: System): string {
 async function recordsOf(stack: Stack, prefix: string): Promise<string> {
   const kafka = new Kafka({ brokers: stack.KAFKA_BROKERS.split(','), clientId: 'tests-reading', logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
-  const consumer = kafka.consumer({ groupId: `${prefix}reading`, allowAutoTopicCreation: false });
+  const consumer = kafka.consumer({ groupId: `${prefix}reading-${randomUUID()}`, allowAutoTopicCreation: false });
   try {
     await Promise.all([admin.connect(), consumer.connect()]);
     const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));

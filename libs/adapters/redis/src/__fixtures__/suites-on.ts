@@ -2,10 +2,9 @@ import {
   describeBlobs,
   describeRecovery,
   describeRunStream,
+  describeSealKeys,
   describeStateStore,
   newName,
-  type RecoverableStore,
-  type RecoveryHarness,
   type StoreHarness,
 } from '@conclave/ports/suites';
 import { Redis } from 'ioredis';
@@ -35,8 +34,8 @@ async function removeKeys({ urls }: ServersUnderTest, prefix: string): Promise<v
 }
 
 /** Stores on real servers, each under its own prefix. */
-const harnessOn = (servers: () => ServersUnderTest): StoreHarness & RecoveryHarness => ({
-  async open(ttl = {}): Promise<RecoverableStore> {
+const harnessOn = (servers: () => ServersUnderTest) => ({
+  async open(ttl: Parameters<StoreHarness['open']>[0] = {}) {
     const keyPrefix = newPrefix();
     const opened: RedisState[] = [];
     const process = async () => {
@@ -44,7 +43,14 @@ const harnessOn = (servers: () => ServersUnderTest): StoreHarness & RecoveryHarn
       const { url, cluster = false } = servers();
       const state = await openRedisState({ url, cluster, processId, keyPrefix, ttl });
       opened.push(state);
-      return { processId, store: state.store, stream: state.stream, recovery: state.recovery, blobs: state.blobs };
+      return {
+        processId,
+        store: state.store,
+        stream: state.stream,
+        recovery: state.recovery,
+        blobs: state.blobs,
+        sealKeys: state.sealKeys,
+      };
     };
     return {
       ...(await process()),
@@ -64,6 +70,11 @@ export function describePortsOn(name: string, servers: () => ServersUnderTest): 
   describeStateStore(name, harness);
   describeRunStream(name, harness);
   describeRecovery(name, harness);
+  describeSealKeys(name, async () => {
+    const under = await harness.open();
+    const { sealKeys } = under;
+    return { keys: sealKeys, another: async () => (await under.another()).sealKeys, dispose: () => under.dispose() };
+  });
   describeBlobs(name, async () => {
     const keyPrefix = newPrefix();
     const opened: RedisState[] = [];

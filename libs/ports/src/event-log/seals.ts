@@ -1,0 +1,148 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { CallRecorded, depthOf, Failure, PlanRequested, rootOf, type Event, type EventType } from '@conclave/contracts';
+import type { Blobs } from '../blobs/blobs.js';
+import { encodeEvent, encodeEventNow, erasedRecord, type EncodedRecord, type RawRecord, sealedHeader, type SealOpener } from './record.js';
+
+/**
+ * The key of each run, wrapped by the master key; kept beside the state of the run for longer than the log keeps a record. Child runs share
+ * the key of the run that a client asked for. Throws STORE_*.
+ */
+export interface SealKeys {
+  /** Null for a run that never had one, `destroyed` after `destroy`. */
+  read(runId: string): Promise<string | null>;
+  /** The key of the run, which is `offered` if it has none yet. */
+  keep(runId: string, offered: string): Promise<string>;
+  /** From then on nobody gets it, and there is no other. Returns whether the run had one. */
+  destroy(runId: string): Promise<boolean>;
+}
+/** What is read in place of a destroyed key. */
+export const destroyedKey = 'destroyed';
+
+/** Bodies of records that only those can read who get the key of their run. */
+export interface Seals extends SealOpener {
+  /** As `encodeEvent`, with a sealed body where the run has a key, and without one where its key was destroyed. */
+  encode(event: Event, blobs: Blobs): Promise<EncodedRecord>;
+  /** Destroys the key of a run. Returns whether its records were sealed. */
+  destroy(runId: string): Promise<boolean>;
+}
+
+/** Events that hold what a client has sent or what came of it. A document that was uploaded belongs to no run. */
+const sealed: ReadonlySet<string> = new Set<EventType>([
+  ...(['PlanRequested', 'PlanCreated', 'TaskDispatched', 'ResultReady', 'GapDetected', 'CommandIssued'] as const),
+  ...(['RunCompleted', 'StepRecorded', 'CallRecorded'] as const),
+]);
+/** A call that a gateway made for a client directly belongs to no run that could be deleted. */
+const isSealed = ({ type, source }: Event): boolean => sealed.has(type) && !(type === CallRecorded.type && source === 'gateway');
+
+const cipherName = 'aes-256-gcm';
+const [ivBytes, tagBytes, keyBytes] = [12, 16, 32];
+/** Most keys in memory, and the longest in milliseconds: afterwards a destroyed one is noticed. */
+const remembered = { keys: 10_000, ms: 60_000 };
+
+interface Remembered {
+  readonly key: Promise<Buffer | 'destroyed' | null>;
+  readonly until: number;
+}
+
+/** Seals with AES-256-GCM: a random key for each run, wrapped by `master`. A body is bound to the type and the id of its event. */
+export class RunSeals implements Seals {
+  private readonly known = new Map<string, Remembered>();
+
+  constructor(
+    private readonly keys: SealKeys,
+    private readonly master: Buffer,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  async encode(event: Event, blobs: Blobs): Promise<EncodedRecord> {
+    if (!isSealed(event)) return encodeEvent(event, blobs);
+    // Only the request makes a key: either every record of a run is sealed or none.
+    const key = await this.keyOf(event.runId, event.type === PlanRequested.type && depthOf(event.runId) === 0);
+    if (key === null) return encodeEvent(event, blobs);
+    if (key === 'destroyed')
+      return erasedRecord(
+        encodeEventNow(event, () => ({ sha256: '', bytes: 0 })),
+        this.now(),
+      );
+    const close = (body: Buffer): Buffer => encrypted(key, body, boundTo(event.type, event.id));
+    const record = await encodeEvent(event, { put: (body) => blobs.put(close(body)), get: (ref) => blobs.get(ref) });
+    const isReference = record.headers['ce_dataref'] !== undefined;
+    return { ...record, headers: { ...record.headers, [sealedHeader]: cipherName }, raw: isReference ? record.raw : close(record.raw) };
+  }
+
+  async open({ headers }: Pick<RawRecord, 'headers'>, body: Buffer): Promise<Buffer> {
+    const { ce_runid: runId = '', ce_type: type = '', ce_id: id = '' } = headers;
+    const key = await this.keyOf(runId, false);
+    // A key that is not there any more is as good as a destroyed one: nobody can read the record.
+    if (key === null || key === 'destroyed') throw new Failure('EVENT_ERASED', `${type} ${id}.`);
+    const opened = decrypted(key, body, boundTo(type, id));
+    if (!opened) throw new Failure('EVENT_UNDECODABLE', `${type} ${id}: its sealed body was changed.`);
+    return opened;
+  }
+
+  destroy(runId: string): Promise<boolean> {
+    this.known.delete(rootOf(runId));
+    return this.keys.destroy(rootOf(runId));
+  }
+
+  private async keyOf(runId: string, makes: boolean): Promise<Buffer | 'destroyed' | null> {
+    const root = rootOf(runId);
+    const known = this.known.get(root);
+    if (known && known.until > this.now()) return known.key;
+    const key = this.readKey(root, makes);
+    this.known.delete(root);
+    this.known.set(root, { key, until: this.now() + remembered.ms });
+    if (this.known.size > remembered.keys) this.known.delete(this.known.keys().next().value!);
+    try {
+      const read = await key;
+      // A run without a key may get one as long as its request is not published.
+      if (read === null) this.known.delete(root);
+      return read;
+    } catch (error) {
+      this.known.delete(root);
+      throw error;
+    }
+  }
+
+  private async readKey(root: string, makes: boolean): Promise<Buffer | 'destroyed' | null> {
+    const wrapped = makes ? await this.keys.keep(root, this.wrapped(root)) : await this.keys.read(root);
+    if (wrapped === null || wrapped === destroyedKey) return wrapped;
+    const key = decrypted(this.master, Buffer.from(wrapped, 'base64'), Buffer.from(root));
+    if (!key) throw new Failure('SEAL_KEY_MISSING', 'The one of this process is another.');
+    return key;
+  }
+
+  private wrapped(root: string): string {
+    return encrypted(this.master, randomBytes(keyBytes), Buffer.from(root)).toString('base64');
+  }
+}
+
+const boundTo = (type: string, id: string): Buffer => Buffer.from(`${type} ${id}`);
+
+/** Nonce, tag, then the encrypted bytes. */
+function encrypted(key: Buffer, plain: Buffer, bound: Buffer): Buffer {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv(cipherName, key, iv).setAAD(bound);
+  const bytes = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), bytes]);
+}
+
+/** Null for bytes that this key has not encrypted, or that were bound to something else. */
+function decrypted(key: Buffer, bytes: Buffer, bound: Buffer): Buffer | null {
+  if (bytes.length < ivBytes + tagBytes) return null;
+  const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes }).setAAD(bound);
+  decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
+  } catch {
+    return null;
+  }
+}
+
+/** The master key from 32 bytes as base64 or as 64 hex digits; null for anything else. */
+export function sealKeyOf(text: string): Buffer | null {
+  const trimmed = text.trim();
+  const key = /^[0-9a-f]{64}$/i.test(trimmed) ? Buffer.from(trimmed, 'hex') : Buffer.from(trimmed, 'base64');
+  const isWhole = /^[0-9a-f]{64}$/i.test(trimmed) || /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed);
+  return isWhole && key.length === keyBytes ? key : null;
+}

@@ -35,7 +35,7 @@ export function clientsPage() {
     ...rows.map(row),
     '',
     'Tools were tried with a template with `client_tools: pass_through` and directly with `model@provider`, structured output with a strict schema.',
-    '`abort` says that the client ends an answer in the middle; that the model call ends with it is shown by e2e `apis`.',
+    '`abort` says that the client ends an answer in the middle, and that the call to the model ends with it.',
     'LangChain.js with `streaming: true` fetches a table of tokens from the network and waits for it; `stream()` does not.',
     '',
     'Not run: clients in Python (openai-python, LangChain), LiteLLM in front, and deep-chat in a browser.',

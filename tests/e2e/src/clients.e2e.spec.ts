@@ -1,5 +1,6 @@
 // Clients of others against the running program. RECORD_CLIENTS=1 writes down what they found; `npm run docs` prints it.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
 import { plainTemplate, System, testedMode } from '@conclave/test-support/system';
 import { installClients, keepResult, keptResults, runClient, scriptCapableModel, upstreamIssueOf } from './harness/client-program.js';
 import { keys, keySettings, keyVariables } from './scenarios/callers.js';
@@ -24,6 +25,10 @@ describe('clients of others', () => {
       const result = await runClient(`${file}.mjs`, system.url(), keys.ann);
       if (process.env['RECORD_CLIENTS']) keepResult(result, testedMode());
       const { client, version, failures } = result;
+      // The model speaks without end in them.
+      const endless = system.models.calls.filter(({ messages }) => JSON.stringify(messages).includes('[endless]'));
+      if ('abort' in failures) expect(endless.length).toBeGreaterThan(0);
+      await until('the end of aborted calls', () => endless.every(({ abortedAt }) => abortedAt !== null), { timeoutMs: 20_000 });
       const unexplained = Object.entries(failures).filter(([name, reason]) => reason !== null && !upstreamIssueOf(client, name));
       expect(unexplained).toEqual([]);
       const kept = keptResults()[client];

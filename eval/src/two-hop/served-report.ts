@@ -32,7 +32,9 @@ export async function servedReport(
       };
       measured.push(figures);
       // Each part takes minutes.
-      process.stderr.write(`${place}, ${planner}: ${percent(figures.both)} (one search ${percent(figures.single)}, not searched ${percent(figures.unsearched)})\n`);
+      process.stderr.write(
+        `${place}, ${planner}: ${percent(figures.both)} (one search ${percent(figures.single)}, not searched ${percent(figures.unsearched)})\n`,
+      );
     }
   const atLeast = embeddings ? targets.neural : targets.builtIn;
   return {

@@ -103,7 +103,11 @@ export const Template = z.object({
   start_timeout_s: z.number().positive().describe('maximum seconds a task waits for a worker'),
   planning_timeout_s: z.number().positive().describe('maximum seconds of the planner for one plan'),
   pause_timeout_s: z.number().positive().optional().describe('seconds a run may be paused; absent: an hour'),
-  answer_timeout_s: z.number().positive().optional().describe('seconds a run waits for an answer of the user, or for results of the tools of its client; absent: 15 minutes'),
+  answer_timeout_s: z
+    .number()
+    .positive()
+    .optional()
+    .describe('seconds a run waits for an answer of the user, or for results of the tools of its client; absent: 15 minutes'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']),
   prices: z
     .record(z.string(), z.object({ input: z.number().nonnegative(), output: z.number().nonnegative() }))

@@ -11,9 +11,18 @@ import { describeOnce } from './harness/describe-once.js';
 jest.setTimeout(240_000);
 
 const schemaFolder = 'libs/contracts/src/configuration';
-const schemas = ['aliases', 'configuration', 'environment', 'key-limits', 'policies', 'providers', 'reasoning', 'stores', 'templates', 'webhooks'].map(
-  (name) => `${schemaFolder}/${name}.ts`,
-);
+const schemas = [
+  'aliases',
+  'configuration',
+  'environment',
+  'key-limits',
+  'policies',
+  'providers',
+  'reasoning',
+  'stores',
+  'templates',
+  'webhooks',
+].map((name) => `${schemaFolder}/${name}.ts`);
 
 /** They compare what is written, or only warn: reading a key here does nothing with it. */
 const onlyChecks: readonly string[] = [

@@ -34,7 +34,11 @@ export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: Se
   setMaxListeners(Infinity, closing.signal);
 
   async function ask(path: string, signal: AbortSignal): Promise<Response> {
-    return fetch(base + path, { signal, redirect: 'manual', headers: { accept: 'application/json', 'user-agent': 'conclave', ...authorization } });
+    return fetch(base + path, {
+      signal,
+      redirect: 'manual',
+      headers: { accept: 'application/json', 'user-agent': 'conclave', ...authorization },
+    });
   }
 
   return {

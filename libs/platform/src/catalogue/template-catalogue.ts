@@ -1,5 +1,13 @@
 import pTimeout from 'p-timeout';
-import { type AliasTarget, choiceOf, Failure, type ModelChoice, shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
+import {
+  type AliasTarget,
+  choiceOf,
+  Failure,
+  type ModelChoice,
+  shippedTemplates,
+  type Configuration,
+  type Template,
+} from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { noOffers, resolveTemplates, type Offers, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
 

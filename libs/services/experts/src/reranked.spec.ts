@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@conclave/contracts';
-import { documentsCollection, MemoryReranker, MemoryVectorStore, type Embedder, type Reranker, type Reranking, type Search, type SearchHit } from '@conclave/ports';
+import {
+  documentsCollection,
+  MemoryReranker,
+  MemoryVectorStore,
+  type Embedder,
+  type Reranker,
+  type Reranking,
+  type Search,
+  type SearchHit,
+} from '@conclave/ports';
 import { hit, researchTask, researchWorld, TableSearch } from './__fixtures__/research-world.js';
 import { searchReranked } from './collection-search.js';
 import { reranked } from './reranked.js';
@@ -72,7 +81,11 @@ describe('a search with a reranker', () => {
   });
 
   it('of uploaded documents does the same', async () => {
-    const embedder = { id: 'flat', dimension: 2, embed: async (texts: readonly string[]) => texts.map(() => Float32Array.of(1, 0)) } as unknown as Embedder;
+    const embedder = {
+      id: 'flat',
+      dimension: 2,
+      embed: async (texts: readonly string[]) => texts.map(() => Float32Array.of(1, 0)),
+    } as unknown as Embedder;
     const vectors = new MemoryVectorStore().connect();
     const scope = { tenant: 'acme', collection: documentsCollection('towers', embedder) };
     await vectors.create(scope, 2);

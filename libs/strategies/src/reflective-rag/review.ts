@@ -18,7 +18,8 @@ const asCommittee = (view: RagView): CommitteeView => {
 export const isReviewed = (view: RagView): boolean => committee.reviewedCategories(asCommittee(view)).length > 0;
 
 /** Whether the written answer needs a verdict before it is delivered. */
-export const awaitsReview = (view: RagView): boolean => view.own.review === null && committee.needsReview(asCommittee(view), view.own.draft);
+export const awaitsReview = (view: RagView): boolean =>
+  view.own.review === null && committee.needsReview(asCommittee(view), view.own.draft);
 
 export const reviewOf = (view: RagView, answer: Draft | null): Review => committee.reviewOf(asCommittee(view), answer);
 

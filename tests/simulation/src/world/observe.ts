@@ -86,13 +86,17 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
   }
 }
 
-/** What is kept of a run, whoever keeps it, and whether the run had ended by then. */
+/**
+ * What is kept of a run, whoever keeps it, and whether the run had ended by then. Facts of a sub-topic are those of its passages: they are kept
+ * as soon as they are found, and carry the tag of the run only to go with it.
+ */
 export function watchCaches(world: Surroundings, { caches }: MemoryStores): void {
   const write = caches.write.bind(caches);
   caches.write = async (entry: CacheWrite) => {
     const isWritten = await write(entry);
     if (!isWritten) return false;
     world.observations.cacheKeys.add(`${entry.tenant} ${entry.key}`);
+    if (entry.key.startsWith('subtopic/')) return true;
     for (const tag of entry.tags) if (tag.startsWith('run:')) noteKept(world, entry.key, tag.slice('run:'.length));
     return true;
   };

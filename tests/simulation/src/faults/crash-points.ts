@@ -169,6 +169,8 @@ const needsOfPorts: Readonly<Record<string, Need>> = {
 
 const needs: Readonly<Record<string, Need>> = {
   'experts caches.claim': 'topics',
+  'experts caches.read': 'topics',
+  'experts caches.write': 'topics',
   'experts caches.release': 'topics',
   'planner search.query': 'lookup',
   'merger runs.accept': 'children',

@@ -86,9 +86,12 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
   }
 }
 
+/** Keys of what the workers of tasks keep. */
+const foundByWorkers = /^(?:subtopic\/|graph-context:|research)/;
+
 /**
- * What is kept of a run, whoever keeps it, and whether the run had ended by then. Facts of a sub-topic are those of its passages: they are kept
- * as soon as they are found, and carry the tag of the run only to go with it.
+ * What is kept of a run, whoever keeps it, and whether the run had ended by then. What a worker found in documents and the graph is kept
+ * at once, and carries the tag of the run only to go with it.
  */
 export function watchCaches(world: Surroundings, { caches }: MemoryStores): void {
   const write = caches.write.bind(caches);
@@ -96,7 +99,7 @@ export function watchCaches(world: Surroundings, { caches }: MemoryStores): void
     const isWritten = await write(entry);
     if (!isWritten) return false;
     world.observations.cacheKeys.add(`${entry.tenant} ${entry.key}`);
-    if (entry.key.startsWith('subtopic/')) return true;
+    if (foundByWorkers.test(entry.key)) return true;
     for (const tag of entry.tags) if (tag.startsWith('run:')) noteKept(world, entry.key, tag.slice('run:'.length));
     return true;
   };

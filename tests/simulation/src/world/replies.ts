@@ -46,7 +46,7 @@ export function replyTo(request: ModelCall, number: number, features: Features, 
 
 const tasksIn = (text: string): readonly string[] => [...text.matchAll(/TASK-ID: (\S+)/g)].map(([, task]) => task!);
 
-function planOf(text: string, topic: string, number: number, { tools, documents, critic }: Features, random: Random): string {
+function planOf(text: string, topic: string, number: number, { tools, documents, graph, critic }: Features, random: Random): string {
   const iteration = Number(/=== AGENTIC ITERATION (\d+)\//.exec(text)?.[1] ?? 0);
   const tool = {
     id: 't1',
@@ -61,6 +61,8 @@ function planOf(text: string, topic: string, number: number, { tools, documents,
       { id: 'r1', task: `find ${topic}`, capability: 'research', search_query: `${topic} hop${iteration} ${word(iteration)}` },
       ...(tools ? [tool] : []),
       ...(documents ? [shelf] : []),
+      // The planner adds one only where the graph holds something, which is rare in a world of few runs.
+      ...(documents && graph ? [{ id: 'g1', task: `what is known of ${topic}`, capability: 'graph', search_query: `topic ${topic}` }] : []),
       { id: 'x1', task: `answer ${topic} after ${word(iteration)}`, capability: critic ? 'expert.legal_advisor' : 'expert.general' },
     ],
   });

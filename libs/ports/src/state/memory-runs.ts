@@ -79,7 +79,8 @@ export class MemoryRuns implements Runs {
   }
 
   async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
-    const before = this.parts.now() - olderThanMs;
+    // Runs of one millisecond have times of their own, the last of which may be yet to come.
+    const before = Math.max(this.parts.now(), this.newest) - olderThanMs;
     return [...this.rows.values()]
       .filter(({ version, header, acceptedAt }) => version === 0 && header !== null && acceptedAt <= before)
       .sort((a, b) => a.acceptedAt - b.acceptedAt)

@@ -2,8 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
-import { ProviderAccess } from '@conclave/calls';
-import { searchCollections } from '@conclave/service-experts';
+import { ProviderAccess } from '@conclave/calls/provider-access';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type PassageSearch } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
@@ -113,11 +112,12 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
   return app;
 }
 
-/** The search of the workers, for queries that are tried. */
+/** The search of the workers, for queries that are tried; the first of them imports it, so that a start does not. */
 function passagesOf({ vectors, embedder }: Pick<OpenedPorts, 'vectors' | 'embedder'>): { readonly passages?: PassageSearch } {
   if (!vectors || !embedder) return {};
   return {
     passages: async ({ tenant, collection, ...wanted }, signal) => {
+      const { searchCollections } = await import('@conclave/service-experts');
       const { chunks, unknownKeys } = await searchCollections(vectors, embedder, tenant, { ...wanted, collections: [collection] }, signal);
       return { passages: chunks, unknownKeys };
     },

@@ -38,11 +38,11 @@ export class KeptSchema {
     },
   ): Promise<RunCompletedEntry> {
     if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed' || end.cutShort) return end;
-    const first = fitOf(end.answer, asked.schema);
+    const first = await fitOf(end.answer, asked.schema);
     if ('text' in first) return { ...end, answer: first.text };
     const repaired = await this.repaired(end.answer, first.problem, asked);
     const usage = addUsage(end.usage, repaired.usage);
-    const second = repaired.text === null ? first : fitOf(repaired.text, asked.schema);
+    const second = repaired.text === null ? first : await fitOf(repaired.text, asked.schema);
     if ('text' in second) return { ...end, usage, answer: second.text };
     const { code, message } = new Failure('ANSWER_NOT_IN_SCHEMA', second.problem);
     return { ...end, usage, answer: null, outcome: 'failed', failure: { code, message, retriable: false } };

@@ -13,7 +13,7 @@ const workers = { 'int:kafka': ['--maxWorkers=3'] };
 /** A suite of Jest: one level of spec files, of the whole workspace or of one folder, but for those that `without` matches. */
 function ofJest(name, title, level, { folder, without, ...rest }) {
   const outcome = `--outputFile=.results/${name.replace(':', '-')}.json`;
-  const others = without ? [`^(?!.*${without.source})`] : [];
+  const others = without ? [`^(?!.*(?:${without.source}))`] : [];
   const args = [jest, '--json', outcome, ...(folder ? ['--roots', folder] : []), ...(workers[name] ?? []), ...others];
   const files = specFiles(level.split('-')[0], folder && [folder]).filter((path) => !without?.test(`/${path}`));
   return { name, title, level, args, files: files.length, ...rest };

@@ -90,8 +90,11 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const changed = Promise.allSettled(point === 'setting-written' ? [changePrompt(world)] : []);
   const exit = await process.nextExit(deaths + 1, 30_000);
   const at = world.fault(`SIGKILL of ${service} at ${point}`, cellName({ service, point }));
+  // Written before it died. What it had done by then may end a run before its death is noticed here.
+  const crash = system.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
+  const diedAt = crash?.at ?? at;
   const inFlight = load.asked.filter(
-    ({ runId, question }) => question.includes(`${service}-${point}`) && (runId === null || !load.ended.has(runId)),
+    ({ runId, question }) => question.includes(`${service}-${point}`) && (runId === null || (load.ended.get(runId) ?? Infinity) >= diedAt),
   );
   // Every timer of a run is a second chance of the one before it: all have to come due in a process that dies then.
   if (point === 'timer-due') await dieAgain(process, deaths + 1, `${service}:${point}`, world.controlled);
@@ -99,7 +102,6 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   for (const change of await changed) if (change.status === 'rejected') throw change.reason;
   const asked = await asking;
   world.behave({});
-  const crash = system.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
   const runs = asked.flatMap(({ runId }) => (runId === null ? [] : [runId]));
   const last = Math.max(0, ...runs.map((runId) => load.ended.get(runId) ?? Infinity));
   const faults = [

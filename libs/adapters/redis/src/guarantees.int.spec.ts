@@ -70,7 +70,7 @@ describe('Redis state on a server', () => {
     // Keys written together with a run lie in its bucket.
     const tag = ofRuns[0]![1];
     const beside = parts.flatMap(([, of, name]) => (of === tag && !name!.startsWith('run:') ? [name!] : []));
-    const accounts = ['usage:["acme"]:2026-11-15', 'usage:["acme","key-1"]:2026-11-15'];
+    const accounts = ['usage:["acme"]:2026-11-15', 'usage:["acme","key-1"]:2026-11-15', 'usage:items:["acme"]:2026-11-15'];
     const together = ['runs:open', 'attached:by', 'attached:by:p1', ...accounts];
     expect(beside).toEqual(expect.arrayContaining(together));
     const others = parts.flatMap(([, , name]) => (name!.startsWith('run:') ? [] : [name!]));

@@ -223,7 +223,8 @@ export const rollingRestart: Scenario = {
   fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; embedded: of the one process',
   modes: ['distributed', 'embedded'],
   // In one process nothing is written while its gateway is away.
-  controls: [{ without: 'stream-resume', check: 'stream-without-gaps', modes: ['distributed'] }],
+  // Red only where something was written while a viewer was away, which is by chance.
+  controls: [{ without: 'stream-resume', check: 'stream-without-gaps', modes: ['distributed'], ci: false }],
   bounds: { accepted: 8, answered: 1 },
   limitS: 180,
   ci: ['distributed'],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Supervised } from '@conclave/test-support';
+import { freePorts } from '@conclave/test-support/system';
 import type { Benchmark, BenchmarkOptions } from '../benchmark.js';
 import { interleave } from '../measuring/interleave.js';
 import type { Finding, Report } from '../measuring/report.js';
@@ -10,7 +11,6 @@ import { FakeModel } from '../model-server/fake-model.js';
 import { tokensIn } from '../model-server/protocol.js';
 import { streamChat } from '../model-server/streaming-client.js';
 import { Closing } from '../processes/closing.js';
-import { freePort } from '../processes/free-port.js';
 import { liveTemplate, startEmbedded } from '../processes/product.js';
 import { Scratch } from '../processes/scratch.js';
 import { Viewers } from './viewers.js';
@@ -140,7 +140,7 @@ async function measureExpress(order: Order): Promise<Sample> {
     const scratch = new Scratch();
     closing.add(() => scratch.remove());
     const file = join(scratch.folder, 'memory.ndjson');
-    const port = await freePort();
+    const port = (await freePorts(1))[0]!;
     const running = await Supervised.start({
       name: bare,
       args: [...probeFlags, fileURLToPath(new URL('./express-worker.js', import.meta.url))],

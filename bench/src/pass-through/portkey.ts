@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Supervised } from '@conclave/test-support';
-import { workspaceRoot } from '@conclave/test-support/system';
+import { freePorts, workspaceRoot } from '@conclave/test-support/system';
 import { installPackages } from '../processes/install-packages.js';
-import { freePort } from '../processes/free-port.js';
 import type { Closing } from '../processes/closing.js';
 
 const folder = join(workspaceRoot, 'bench/portkey');
@@ -20,7 +19,7 @@ export async function ensurePortkey(options: {
 
 /** A running gateway of Portkey as its users start it, without its console. `url` is its base URL, with /v1. */
 export async function startPortkey(closing: Closing): Promise<{ readonly url: string }> {
-  const port = await freePort();
+  const port = (await freePorts(1))[0]!;
   const running = await Supervised.start({
     name: "Portkey's gateway",
     args: [program, '--headless', `--port=${port}`],

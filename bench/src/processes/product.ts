@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { Supervised } from '@conclave/test-support';
-import { workspaceRoot } from '@conclave/test-support/system';
+import { freePorts, workspaceRoot } from '@conclave/test-support/system';
 import type { Closing } from './closing.js';
-import { freePort } from './free-port.js';
 import type { Scratch } from './scratch.js';
 import type { Stores } from './stores.js';
 import { profileFlags } from './worker.js';
@@ -128,7 +127,7 @@ export interface Launch {
 
 /** Starts a process of the product and waits until it is ready. */
 export async function launch({ app, home, portName, closing, profile, env = {}, flags = [], ready }: Launch): Promise<Launched> {
-  const port = await freePort();
+  const port = (await freePorts(1))[0]!;
   const running = await Supervised.start({
     name: app,
     args: [...flags, ...profileFlags(profile), join(workspaceRoot, 'dist', `${app}.js`)],

@@ -20,7 +20,7 @@ export async function attempt(
   watchdog: Watchdog,
   onHead: () => void,
 ): Promise<void> {
-  const reply = await post(config, 'chat/completions', { ...body }, watchdog.controller.signal);
+  const reply = await post(config, 'chat/completions', body, watchdog.controller.signal);
   onHead();
   const type = reply.headers['content-type'] ?? '';
   if (/html/i.test(type)) {

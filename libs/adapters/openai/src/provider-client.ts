@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { JsonObject } from '@conclave/ports';
 import type { ProviderConfig } from './configuration.js';
 import { errorIn, firstBytes, type UpstreamError } from './error-body.js';
 import { isJson, smallRequest } from './small-request.js';
@@ -29,12 +30,7 @@ const ofDeployments = new Set(['chat/completions', 'completions', 'embeddings'])
  * POST of a JSON body to a path of the provider, without redirects, so that a key never reaches another server. Imports the HTTP client late,
  * for a faster start. Throws ErrorReply for any status but 2xx, and the error of the connection.
  */
-export async function post(
-  provider: ProviderConfig,
-  path: string,
-  body: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<ProviderReply> {
+export async function post(provider: ProviderConfig, path: string, body: JsonObject, signal: AbortSignal): Promise<ProviderReply> {
   const { send } = await import('./connections.js');
   const deployment =
     provider.azure_api_version !== undefined && ofDeployments.has(path) ? `deployments/${encodeURIComponent(String(body['model']))}/` : '';

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
+import type { JsonObject } from '@conclave/ports';
 import { CallSlots } from './call-slots.js';
 import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
 import { post, readBeside } from './provider-client.js';
@@ -17,7 +18,7 @@ export interface RequestsConfig {
 /** A request that is not a chat: one JSON body, one JSON reply. */
 export interface ProviderRequest<T> {
   readonly path: string;
-  readonly body: object;
+  readonly body: JsonObject;
   /** What the reply brings, for the message of a timeout. */
   readonly brings: string;
   /** Texts that no message may quote. */
@@ -27,7 +28,7 @@ export interface ProviderRequest<T> {
   /** Throws Failure PROVIDER_REPLY_INVALID. */
   read(answer: unknown): T;
   /** Body for the next try of a request that the server refused; absent or null: it stays refused. */
-  instead?(fault: FailedAttempt): object | null;
+  instead?(fault: FailedAttempt): JsonObject | null;
   /** The failure of a request that a client wrote itself, with what the server says of it; absent: the one of the attempt. */
   refused?(fault: FailedAttempt): Failure;
 }
@@ -113,7 +114,7 @@ export class ProviderRequests {
 
   private async attempt<T>(
     { path, brings, prompts, read }: ProviderRequest<T>,
-    body: object,
+    body: JsonObject,
     wanted: AbortSignal,
   ): Promise<{ readonly value: T } | FailedAttempt> {
     const { provider, name } = this.config;
@@ -123,7 +124,7 @@ export class ProviderRequests {
     const stop = (): void => limit.abort();
     wanted.addEventListener('abort', stop, { once: true });
     try {
-      const reply = await post(provider, path, { ...body }, limit.signal);
+      const reply = await post(provider, path, body, limit.signal);
       const text = await readWhole(reply.body);
       return { value: read(isJson(reply.headers) ? JSON.parse(text) : text) };
     } catch (error) {

@@ -296,7 +296,7 @@ export const routes: readonly Route[] = [
 ];
 
 /** Pattern of a route's path: a name in braces matches one segment, a name with a plus several. */
-export const patternOf = ({ path }: Pick<Route, 'path'>): RegExp =>
+const patternOf = ({ path }: Pick<Route, 'path'>): RegExp =>
   new RegExp(
     `^${path
       .replaceAll('.', '\\.')
@@ -304,9 +304,10 @@ export const patternOf = ({ path }: Pick<Route, 'path'>): RegExp =>
       .replaceAll(/\{\w+\}/g, '[^/]+')}/?$`,
   );
 
-/** Methods of all routes that match a path; empty for an unknown path. */
-export function methodsOf(path: string): readonly string[] {
-  const matches = patterns.filter(({ pattern }) => pattern.test(path));
-  return [...new Set(matches.map(({ route }) => route.method))];
-}
 const patterns = routes.map((route) => ({ route, pattern: patternOf(route) }));
+
+/** All routes that match a path, in the order of the table; empty for an unknown path. */
+export const routesAt = (path: string): readonly Route[] => patterns.flatMap(({ route, pattern }) => (pattern.test(path) ? [route] : []));
+
+/** Methods of all routes that match a path; empty for an unknown path. */
+export const methodsOf = (path: string): readonly string[] => [...new Set(routesAt(path).map(({ method }) => method))];

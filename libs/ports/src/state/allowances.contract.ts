@@ -1,19 +1,11 @@
-import { callStep, type KeyLimits, noUsage, taskId, type Usage } from '@conclave/contracts';
+import { callStep, KeyLimits, noUsage, taskId, type Usage } from '@conclave/contracts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hostilePairs } from './__fixtures__/hostile-names.js';
 import { newName, newRunId, pass, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
 import type { LimitedAccount, Reservation, Reserved } from './allowances.js';
 import type { StateStore } from './state.js';
 
-const unlimited: KeyLimits = {
-  requests_per_minute: null,
-  tokens_per_minute: null,
-  concurrent_runs: null,
-  tokens_per_day: null,
-  tokens_per_month: null,
-  cost_per_day: null,
-  cost_per_month: null,
-};
+const unlimited = KeyLimits.parse({});
 
 /** Limits of keys and tenants: what is granted, what comes back, and what stays spent. */
 export function describeAllowances({ open }: StoreHarness): void {

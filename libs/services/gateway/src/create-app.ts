@@ -5,7 +5,7 @@ import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { errorBody, Failure, patternOf, routes } from '@conclave/contracts';
+import { errorBody, Failure, routesAt } from '@conclave/contracts';
 import { nestLog } from '@conclave/platform';
 import type { NextFunction, Request, Response } from 'express';
 import { FailureFilter, isMessagesPath, sendFailure } from './http/failure-response.js';
@@ -87,11 +87,9 @@ function doors(options: GatewayOptions) {
   };
 }
 
-const patterns = routes.map(({ path, method }) => ({ path, method, pattern: patternOf({ path }) }));
-
 /** Method and path of the route table; `other` for unknown ones, so that labels stay bounded. */
 function labelsOf({ method, path }: Request): { readonly method: string; readonly route: string } {
-  const matching = patterns.filter(({ pattern }) => pattern.test(path));
+  const matching = routesAt(path);
   return { method: matching.some((route) => route.method === method) ? method : 'other', route: matching[0]?.path ?? 'other' };
 }
 

@@ -1,17 +1,9 @@
-import { callStep, type KeyLimits, noUsage, taskId } from '@conclave/contracts';
+import { callStep, KeyLimits, noUsage, taskId } from '@conclave/contracts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { completed, reply, World, type WorldOptions } from '../__fixtures__/world.js';
 import type { ApiKeys, KeyOwner } from '../options.js';
 
-const none: KeyLimits = {
-  requests_per_minute: null,
-  tokens_per_minute: null,
-  concurrent_runs: null,
-  tokens_per_day: null,
-  tokens_per_month: null,
-  cost_per_day: null,
-  cost_per_month: null,
-};
+const none = KeyLimits.parse({});
 
 /** Keys of tenant `a`, by their value. */
 const keysWith = (limits: Partial<KeyLimits>, more: Partial<KeyOwner> = {}): ApiKeys => ({

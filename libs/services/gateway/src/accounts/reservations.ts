@@ -45,7 +45,7 @@ export class Reservations implements OnApplicationShutdown {
   private looking = false;
 
   constructor(
-    @Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'logger' | 'metrics'>,
+    @Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'logger'>,
     @Inject(GATEWAY_LIMITS) private readonly limits: Pick<GatewayLimits, 'pollMs' | 'reservationLeaseMs' | 'retryAfterS'>,
     @Inject(STATE) private readonly state: Pick<StateStore, 'allowances' | 'runs' | 'usage'>,
     @Inject(Callers) private readonly callers: Callers,

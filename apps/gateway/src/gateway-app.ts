@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
@@ -77,6 +78,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     ...passagesOf(ports),
     graph: ports.graph,
     skillFolder: loaded.configuration.skills ?? null,
+    // Beside the programs, where the build puts it.
+    consoleFolder: join(import.meta.dirname, 'console'),
     topics: topicsOf(loaded).map(({ name }) => name),
     limits: {
       maxBodyBytes,

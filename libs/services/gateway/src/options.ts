@@ -245,6 +245,8 @@ export interface GatewayOptions {
   readonly graph?: KnowledgeGraph | null;
   /** Folder of skills, each approved by being there. */
   readonly skillFolder?: string | null;
+  /** Folder of the built web console. Absent, null or without its manifest: the page at / is plain text. */
+  readonly consoleFolder?: string | null;
   /** Topics of this installation, without prefix, to which a dead letter may be re-driven. Absent: any. */
   readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;

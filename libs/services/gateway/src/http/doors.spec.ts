@@ -19,7 +19,8 @@ function doorsOf(world: World): readonly Door[] {
     route ? Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path: route.path })) : [],
   );
 }
-const isPublic = ({ path }: Door): boolean => ['/', '/health', '/health/live', '/health/ready'].includes(path);
+const isPublic = ({ path }: Door): boolean =>
+  ['/', '/console/*page', '/assets/:name', '/health', '/health/live', '/health/ready'].includes(path);
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
 /** Admin routes to what belongs to one tenant; all others serve all tenants. */
 const ofOneTenant: readonly string[] = [

@@ -30,6 +30,8 @@ export interface DescribedModel {
   /** Seconds since 1970. */
   readonly created: number;
   readonly description?: string;
+  /** Of a template: the strategy of its runs. */
+  readonly strategy?: string;
   /** `embedding`: it makes vectors, and no chat can ask it. Absent: it can be asked. */
   readonly kind?: 'embedding';
 }

@@ -19,7 +19,9 @@ function doorsOf(world: World): readonly Door[] {
     route ? Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path: route.path })) : [],
   );
 }
-const isPublic = ({ path }: Door): boolean => ['/', '/health', '/health/live', '/health/ready'].includes(path);
+/** Answers without a key; signing in is how a page gets to have one. */
+const isPublic = ({ method, path }: Door): boolean =>
+  ['/', '/health', '/health/live', '/health/ready'].includes(path) || (method === 'POST' && path === '/v1/session');
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
 /** Admin routes to what belongs to one tenant; all others serve all tenants. */
 const ofOneTenant: readonly string[] = [

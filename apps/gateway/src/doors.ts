@@ -48,7 +48,13 @@ export function openDoors({ loaded, host, adminKeyFile, lanKeyFile = null }: Doo
   const all = [...configured, ...own];
   return {
     keys: keyless ? null : knownKeys(all),
-    access: { known: knownKeys(all), allowedHosts: configuration.allowed_hosts, origins: configuration.cors_origins, open: isOpen },
+    access: {
+      known: knownKeys(all),
+      allowedHosts: configuration.allowed_hosts,
+      origins: configuration.cors_origins,
+      open: isOpen,
+      trustedProxies: configuration.gateway.trusted_proxies,
+    },
     asked: keyless ? 0 : all.length,
     admin,
     lan,

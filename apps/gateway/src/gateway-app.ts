@@ -58,6 +58,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     keep_alive_json: keepAliveJson,
     max_queue_wait_s: queueWait,
     reserve_tokens: reserveTokens,
+    session_idle_s: sessionIdleS,
+    session_s: sessionS,
   } = loaded.configuration.gateway;
   const app = await createGatewayApp({
     catalogue,
@@ -94,6 +96,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       openRuns,
       directCalls,
       reserveTokens,
+      sessionIdleMs: sessionIdleS * 1_000,
+      sessionMs: sessionS * 1_000,
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,

@@ -37,6 +37,7 @@ const facts: StartFacts = {
   templates: ['conclave-fast', 'conclave'],
   search: '3 documents in samples',
   doors: { asked: 0, admin: { file: '/data/.conclave/admin.key', value: 'sk-admin', made: true }, lan: null },
+  signIn: 'http://127.0.0.1:8080/#signin=once',
   loneKey: false,
   warnings: [],
   question: "Who's there?",
@@ -71,6 +72,11 @@ describe('the start-up text', () => {
     const text = startText(facts);
     expect(text).toContain('the key in /data/.conclave/admin.key, just created');
     expect(text).not.toContain('sk-admin');
+  });
+
+  it('shows the link that signs a browser in, where there is a key to sign in with', () => {
+    expect(startText(facts)).toContain('  Console    http://127.0.0.1:8080/#signin=once (signs this browser in, once');
+    expect(startText({ ...facts, signIn: null })).not.toContain('signs this browser in');
   });
 
   it('explains how other programs use the key generated for them, which it shows once', () => {

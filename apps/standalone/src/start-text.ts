@@ -17,6 +17,8 @@ export interface StartFacts {
   /** What research searches; null for nothing. */
   readonly search: string | null;
   readonly doors: Pick<Doors, 'asked' | 'admin' | 'lan'>;
+  /** Opens the console signed in, once; null without an admin key. */
+  readonly signIn: string | null;
   /** True if OPENAI_API_KEY is set but no provider `openai` is configured. */
   readonly loneKey: boolean;
   readonly warnings: readonly string[];
@@ -46,6 +48,7 @@ export function startText(facts: StartFacts): string {
       ['Research', facts.search ?? 'nothing to search: set search.searxng or search.corpus in conclave.yaml'],
       ['Access', accessSentence(facts)],
       ...(admin ? [['Admin', `the key in ${admin.file}${admin.made ? ', just created' : ''}`] as const] : []),
+      ...(facts.signIn ? [['Console', `${facts.signIn} (signs this browser in, once, within 10 minutes)`] as const] : []),
       ['Data', `${facts.home} (log: conclave.log)`],
       ...(facts.file ? [['Settings', facts.file] as const] : []),
     ]),

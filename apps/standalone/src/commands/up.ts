@@ -8,6 +8,7 @@ import {
   type OpenProbe,
 } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
+import { Sessions, signInLink } from '@conclave/service-gateway';
 import { openSystem } from '../system.js';
 import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';
@@ -87,6 +88,7 @@ export async function up({
         templates: templates.map(({ id }) => id),
         search: system.ports.search?.description ?? null,
         doors,
+        signIn: doors.admin ? signInLink(listening.url, system.gateway.get(Sessions, { strict: false }), doors.admin.value) : null,
         loneKey: OPENAI_API_KEY !== undefined && !('openai' in loaded.configuration.providers),
         warnings: [...warnings, ...system.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
         question: questionFor(choice, system.ports.sampleQuestion),

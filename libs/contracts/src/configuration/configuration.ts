@@ -24,6 +24,11 @@ const McpSettings = z.strictObject({
     ),
 });
 
+/** Whose forwarded headers are believed: an address, a range of them, or one of the names that stand for ranges. */
+const ProxyAddress = z
+  .union([z.literal('loopback'), z.literal('uniquelocal'), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+  .meta({ expected: 'an address, a range such as 10.0.0.0/8, `loopback` or `uniquelocal`' });
+
 const GatewaySettings = z.strictObject({
   max_body_bytes: z
     .int()
@@ -105,6 +110,22 @@ const GatewaySettings = z.strictObject({
     .max(86_400)
     .default(300)
     .describe('seconds for which issued API keys stay valid while the state store cannot be read, and their revocation is not seen'),
+  session_idle_s: z
+    .int()
+    .min(60)
+    .max(31_536_000)
+    .default(28_800)
+    .describe('seconds without a request after which a page that is signed in has to sign in again'),
+  session_s: z
+    .int()
+    .min(60)
+    .max(31_536_000)
+    .default(604_800)
+    .describe('seconds after which a page has to sign in again, however much it is used'),
+  trusted_proxies: z
+    .array(ProxyAddress)
+    .default([])
+    .describe("addresses of reverse proxies whose `x-forwarded-proto` is believed, such as 10.0.0.0/8; absent: nobody's"),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
   keep_alive_json: z
     .boolean()

@@ -29,4 +29,5 @@ export * from './models.js';
 export * from './responses.js';
 export * from './routes.js';
 export * from './runs.js';
+export * from './sessions.js';
 export * from './webhooks.js';

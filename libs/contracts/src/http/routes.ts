@@ -21,6 +21,7 @@ import {
   RunRequest,
   RunView,
 } from './runs.js';
+import { sessionRoutes } from './sessions.js';
 
 const retryHeaders = [
   { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
@@ -253,6 +254,7 @@ export const routes: readonly Route[] = [
   },
   ...knowledgeRoutes,
   ...accountRoutes,
+  ...sessionRoutes,
   {
     method: 'GET',
     path: '/',

@@ -39,6 +39,8 @@ export function configureHttp(app: NestExpressApplication, options: GatewayOptio
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
+  const proxies = options.access?.trustedProxies ?? [];
+  if (proxies.length > 0) app.set('trust proxy', [...proxies]);
   app.use(responseHeaders(options.metrics));
   app.use(doors(options));
   const origins = options.access?.origins ?? [];

@@ -64,6 +64,8 @@ import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
 import { RunsController } from './runs/runs.controller.js';
+import { SessionController } from './sessions/session.controller.js';
+import { Sessions } from './sessions/sessions.js';
 import { TemplateOptions } from './settings/template-options.js';
 import { TemplatesController } from './settings/templates.controller.js';
 import { SettingChanges } from './settings/setting-changes.js';
@@ -106,6 +108,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         QuarantineController,
         AccountsController,
         UsageController,
+        SessionController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
@@ -150,6 +153,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ResponseViews,
         RunResponses,
         StoredResponses,
+        Sessions,
         SettingChanges,
         Skills,
         StreamHub,

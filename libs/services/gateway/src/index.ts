@@ -8,6 +8,7 @@ export { Commands } from './runs/commands.js';
 export { type Following, StreamHub, type Viewer } from './stream/stream-hub.js';
 export { Connections } from './stream/connections.js';
 export { configuredKeys, knownKeys, type NamedKey } from './http/configured-keys.js';
+export { signInLink, Sessions } from './sessions/sessions.js';
 export { isLoopback } from './http/hosts.js';
 export { gatewayMetrics } from './operations/gateway-metrics.js';
 export { Health } from './operations/health.js';

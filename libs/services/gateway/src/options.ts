@@ -95,6 +95,8 @@ export interface KeyOwner extends Caller {
 export interface ApiKeys {
   /** The owner of this key; null for an unknown or missing key. Throws STORE_UNAVAILABLE when the lookup fails. */
   identify(key: string | null): Promise<KeyOwner | null>;
+  /** As `identify`, of the key with this SHA-256 in hexadecimal digits. */
+  identifyHash(hash: string): Promise<KeyOwner | null>;
 }
 
 /** A consumer of this process, for readiness. */
@@ -176,6 +178,9 @@ export interface GatewayLimits {
   readonly keysWithoutStoreMs: number;
   /** Issued API keys, revoked and expired ones included. */
   readonly maxIssuedKeys: number;
+  /** Milliseconds without a request, and in all, after which a signed-in page has to sign in again. */
+  readonly sessionIdleMs: number;
+  readonly sessionMs: number;
   /** Tokens to reserve for a template or model of which nothing is known yet. */
   readonly reserveTokens: number;
   /** Milliseconds after which reservations return that nobody renews, because their gateway is gone. */
@@ -212,6 +217,8 @@ export const defaultLimits: GatewayLimits = {
   retryAfterS: 5,
   keysWithoutStoreMs: 300_000,
   maxIssuedKeys: 10_000,
+  sessionIdleMs: 8 * 3_600_000,
+  sessionMs: 7 * 24 * 3_600_000,
   reserveTokens: 4_000,
   reservationLeaseMs: 40_000,
   healthCacheMs: 500,
@@ -264,6 +271,8 @@ export interface GatewayOptions {
     readonly origins?: readonly string[];
     /** Whether other machines have access. */
     readonly open: boolean;
+    /** Addresses of proxies whose `x-forwarded-proto` is believed; absent: nobody's. */
+    readonly trustedProxies?: readonly string[];
   };
   readonly logger: Logger;
   readonly metrics: GatewayMetrics;

@@ -24,6 +24,7 @@ import {
   passOver,
 } from '@conclave/ports';
 import type { INestApplication } from '@nestjs/common';
+import { hashOfKey } from '../accounts/key-value.js';
 import { createGatewayApp } from '../create-app.js';
 import type { ApiKeys, GatewayLimits, GatewayMetrics, GatewayOptions, KeyOwner } from '../options.js';
 import { MemoryStores, type FakeRun } from './memory-state.js';
@@ -320,6 +321,13 @@ export class World {
   }
 }
 
+/** Keys with these owners, by their values. */
+export function keysOf(owners: Readonly<Record<string, KeyOwner>>): ApiKeys {
+  const byHash = new Map(Object.entries(owners).map(([value, owner]) => [hashOfKey(value), owner]));
+  const identifyHash = (hash: string) => Promise.resolve(byHash.get(hash) ?? null);
+  return { identifyHash, identify: (key) => (key === null ? Promise.resolve(null) : identifyHash(hashOfKey(key))) };
+}
+
 const user = { role: 'user' } as const;
 const owners: Readonly<Record<string, KeyOwner>> = {
   'sk-a': { keyId: 'static:a', name: 'a', tenant: 'a', actor: 'key_a', ...user },
@@ -334,14 +342,9 @@ const owners: Readonly<Record<string, KeyOwner>> = {
 };
 
 /** Keys of two tenants, each with a key for every role, and the key of the operator. */
-export const twoTenants: ApiKeys = {
-  identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
-};
+export const twoTenants: ApiKeys = keysOf(owners);
 
 /** Admin key that every gateway of these specs accepts while no keys are required. */
 export const adminKey = 'sk-admin-of-these-specs';
 export const byAdmin = { 'x-api-key': adminKey } as const;
-const knownAdmin: ApiKeys = {
-  identify: (key) =>
-    Promise.resolve(key === adminKey ? { keyId: 'static:ada', name: 'ada', tenant: 'default', actor: 'key_ada', role: 'admin' } : null),
-};
+const knownAdmin = keysOf({ [adminKey]: { keyId: 'static:ada', name: 'ada', tenant: 'default', actor: 'key_ada', role: 'admin' } });

@@ -35,8 +35,15 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
 
   /** Null for a value that is not an issued key, or no longer a valid one. Throws STORE_UNAVAILABLE for one that cannot be looked up. */
   async identify(value: string | null): Promise<KeyOwner | null> {
-    if (value === null || !value.startsWith(issuedPrefix)) return null;
-    const hash = hashOfKey(value);
+    return value?.startsWith(issuedPrefix) ? this.identifyHash(hashOfKey(value)) : null;
+  }
+
+  /** Whether this is the hash of a value that was ever issued, as far as is known. */
+  has(hash: string): boolean {
+    return this.known.has(hash);
+  }
+
+  async identifyHash(hash: string): Promise<KeyOwner | null> {
     if (this.known.has(hash)) await this.refreshed();
     // A key that was issued a moment ago, perhaps by another gateway, is looked up at once.
     else await this.readAnew();
@@ -55,9 +62,8 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     return this.known.limitsOf(tenant);
   }
 
-  /** Cuts this response when the key is no longer valid before its end. */
-  watch(value: string, response: Response): void {
-    const hash = hashOfKey(value);
+  /** Cuts this response when the key with this hash is no longer valid before its end. */
+  watch(hash: string, response: Response): void {
     const open = this.open.get(hash) ?? new Set();
     if (open.has(response) || response.closed) return;
     this.open.set(hash, open.add(response));

@@ -1,12 +1,13 @@
 import { callStep, KeyLimits, noUsage, taskId } from '@conclave/contracts';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { completed, reply, World, type WorldOptions } from '../__fixtures__/world.js';
+import { completed, keysOf, reply, World, type WorldOptions } from '../__fixtures__/world.js';
 import type { ApiKeys, KeyOwner } from '../options.js';
 
 const none = KeyLimits.parse({});
 
 /** Keys of tenant `a`, by their value. */
 const keysWith = (limits: Partial<KeyLimits>, more: Partial<KeyOwner> = {}): ApiKeys => ({
+  identifyHash: async () => null,
   identify: async (key) =>
     key === null
       ? null
@@ -155,7 +156,7 @@ describe('limits of an API key', () => {
   });
 
   it('of a tenant are set by an admin, and hold for keys of the configuration within two seconds', async () => {
-    const world = await open({}, { access: { known: { identify: async () => null } } });
+    const world = await open({}, { access: { known: keysOf({}) } });
     const admin = await open({}, { share: world }, { tenant: 'default', role: 'admin' });
     expect((await direct(world, 'one')).status).toBe(200);
     const set = await fetch(`${admin.url}/v1/admin/tenants/a`, {

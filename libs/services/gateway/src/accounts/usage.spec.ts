@@ -5,6 +5,7 @@ import type { ApiKeys } from '../options.js';
 
 /** The keys of two tenants, and one of the operators. */
 const keys: ApiKeys = {
+  identifyHash: (hash) => twoTenants.identifyHash(hash),
   identify: async (key) =>
     key === 'sk-root'
       ? { keyId: 'static:root', name: 'root', tenant: 'default', actor: 'key_root', role: 'admin' }

@@ -1,4 +1,4 @@
-import { ConclaveOptions, Failure, nearest } from '@conclave/contracts';
+import { ConclaveOptions, csrfHeader, Failure, nearest } from '@conclave/contracts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -10,12 +10,13 @@ export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'token
 const words = ['complexity', 'progress', 'detail', 'webhook'] as const;
 const optionNames = ['rounds', ...words, ...limitNames] as const;
 const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-')}`;
-/** Known headers: the options, the cache, white space, the claimed actor and the front end's own task. */
+/** Known headers: the options, the cache, white space, the claimed actor, the front end's own task and the token of a session. */
 const known: ReadonlySet<string> = new Set([
   ...optionNames.map(headerOf),
   'x-conclave-cache',
   'x-conclave-keep-alive-json',
   'x-conclave-actor',
+  csrfHeader,
   taskHeader,
 ]);
 

@@ -4,8 +4,9 @@ import { type Caller, Failure, type KeyLimits, type KeyRole } from '@conclave/co
 import { isLimited, type LimitedAccount } from '@conclave/ports';
 import type { Request } from 'express';
 import { IssuedKeys } from '../accounts/issued-keys.js';
-import { issuedPrefix } from '../accounts/key-value.js';
+import { hashOfKey, issuedPrefix } from '../accounts/key-value.js';
 import { GATEWAY_OPTIONS, type GatewayOptions, type KeyOwner } from '../options.js';
+import { Sessions } from '../sessions/sessions.js';
 
 /** The key of a request, from `Authorization: Bearer` or `x-api-key` alike; null without one. */
 export function keyOf(headers: Request['headers']): string | null {
@@ -55,12 +56,16 @@ export interface Admin extends Caller {
   readonly mayAsk: MayAsk;
 }
 
-/** Identifies the caller and its rights by the key alone, never by the client's address. */
+/** Identifies the caller and its rights by its key, or the cookie of a session that stands for one; never by the client's address. */
 @Injectable()
 export class Callers {
+  /** A request is asked about several times, and its session read once. */
+  private readonly known = new WeakMap<Request, Promise<KeyOwner | null>>();
+
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(IssuedKeys) private readonly issued: IssuedKeys,
+    @Inject(Sessions) private readonly sessions: Sessions,
   ) {}
 
   /** Throws UNAUTHENTICATED without details, STORE_UNAVAILABLE when the keys cannot be looked up. */
@@ -76,9 +81,12 @@ export class Callers {
   /** The caller and what it may read of others in its tenant; where no key is needed and only this machine has access, everything. */
   async reader(request: Request): Promise<{ readonly caller: Caller; readonly role: KeyRole }> {
     const caller = await this.identify(request);
-    const { keys, access } = this.options;
-    const role = (await this.ownerOf(request))?.role ?? (keys === null && !access?.open ? 'auditor' : 'user');
-    return { caller, role };
+    return { caller, role: (await this.ownerOf(request))?.role ?? this.roleWithoutKey() };
+  }
+
+  /** What a caller without a key may do at a gateway that asks for none. */
+  roleWithoutKey(): KeyRole {
+    return this.options.keys === null && !this.options.access?.open ? 'auditor' : 'user';
   }
 
   /** The caller of an admin route, named by its key. Throws UNAUTHENTICATED, ADMIN_KEY_NEEDED, STORE_UNAVAILABLE. */
@@ -137,16 +145,37 @@ export class Callers {
     return accounts.length > 0 ? { tenant, accounts } : null;
   }
 
-  /** Returns null when no key is required and this one is unknown. */
-  private async ownerOf(request: Request): Promise<KeyOwner | null> {
+  /** Returns null when no key is required and the caller has none that is known. Throws UNAUTHENTICATED, and what looking it up throws. */
+  ownerOf(request: Request): Promise<KeyOwner | null> {
+    const known = this.known.get(request) ?? this.lookUp(request);
+    this.known.set(request, known);
+    return known;
+  }
+
+  /** The owner of the key with this SHA-256, configured or issued; null for none. Throws STORE_UNAVAILABLE. */
+  async ownerOfHash(hash: string): Promise<KeyOwner | null> {
+    const { keys, access } = this.options;
+    return (await (keys ?? access?.known)?.identifyHash(hash)) ?? this.issued.identifyHash(hash);
+  }
+
+  private async lookUp(request: Request): Promise<KeyOwner | null> {
     const { keys, access } = this.options;
     const value = keyOf(request.headers);
+    const session = value === null ? await this.sessions.of(request) : null;
+    if (session !== null) return this.watched(request, session === 'ended' ? null : session.keyHash);
     const configured = await (keys ?? access?.known)?.identify(value);
     if (configured) return configured;
-    const owner = await this.issued.identify(value);
     // A revoked key must not become a caller without a key.
-    if (!owner && (keys !== null || value?.startsWith(issuedPrefix))) throw new Failure('UNAUTHENTICATED');
-    if (owner && request.res) this.issued.watch(value!, request.res);
+    if (value?.startsWith(issuedPrefix)) return this.watched(request, hashOfKey(value));
+    if (keys !== null) throw new Failure('UNAUTHENTICATED');
+    return null;
+  }
+
+  /** The owner of this key, for as long as it is valid. Throws UNAUTHENTICATED. */
+  private async watched(request: Request, hash: string | null): Promise<KeyOwner> {
+    const owner = hash === null ? null : await this.ownerOfHash(hash);
+    if (!owner) throw new Failure('UNAUTHENTICATED');
+    if (request.res && this.issued.has(hash!)) this.issued.watch(hash!, request.res);
     return owner;
   }
 }

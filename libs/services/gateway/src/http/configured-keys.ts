@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Configuration } from '@conclave/contracts';
+import { hashOfKey } from '../accounts/key-value.js';
 import type { ApiKeys, KeyOwner } from '../options.js';
 import { fingerprint } from './caller.js';
-
-const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** A known key and its owner. */
 export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'detail' | 'limits'> {
@@ -14,11 +12,12 @@ export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'd
 export function knownKeys(keys: readonly NamedKey[]): ApiKeys {
   const owners = new Map(
     keys.map(({ value, ...owner }): [string, KeyOwner] => [
-      hashOf(value),
+      hashOfKey(value),
       { ...owner, keyId: `static:${owner.name}`, actor: fingerprint(value) },
     ]),
   );
-  return { identify: (key) => Promise.resolve(key === null ? null : (owners.get(hashOf(key)) ?? null)) };
+  const identifyHash = (hash: string) => Promise.resolve(owners.get(hash) ?? null);
+  return { identifyHash, identify: (key) => (key === null ? Promise.resolve(null) : identifyHash(hashOfKey(key))) };
 }
 
 /** Keys that are named in the configuration and have a value. */

@@ -39,7 +39,7 @@ export interface HostRules {
 }
 
 export interface Addressed {
-  readonly headers: { readonly origin?: string | undefined };
+  readonly headers: { readonly origin?: string | undefined; readonly 'sec-fetch-site'?: string | string[] | undefined };
   /** Names and values alternating, as received. */
   readonly rawHeaders: readonly string[];
   /** Request target as received. */
@@ -51,8 +51,7 @@ export interface Addressed {
  * name that it made resolve here (Host shows it) or as a page of another origin (Origin shows it).
  */
 export function refusalOfHost({ headers, rawHeaders, url = '/' }: Addressed, rules: HostRules): Failure | null {
-  const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'host');
-  const host = hosts.length === 1 ? authorityOf(hosts[0]!) : null;
+  const host = hostOf(rawHeaders);
   if (!host || !isAllowed(host, rules)) return new Failure('HOST_NOT_ALLOWED');
   // The authority of an absolute-form target takes precedence over the Host header.
   const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
@@ -60,6 +59,35 @@ export function refusalOfHost({ headers, rawHeaders, url = '/' }: Addressed, rul
   if (headers.origin === undefined || rules.origins?.includes(headers.origin)) return null;
   const [, scheme = '', page = ''] = /^(https?):\/\/(.*)$/i.exec(headers.origin) ?? [];
   return isSame(authorityOf(page), host, scheme.toLowerCase() === 'https' ? 443 : 80) ? null : new Failure('ORIGIN_NOT_ALLOWED');
+}
+
+/**
+ * Whether a request with a cookie comes from a page of the host that it names, or from no page at all. `allowed` are names under which a proxy
+ * shows this gateway. The host itself is not checked: a browser sends no cookie to another name.
+ */
+export function isSamePage(
+  { headers, rawHeaders }: Pick<Addressed, 'headers' | 'rawHeaders'>,
+  allowed: readonly (Authority | null)[],
+): boolean {
+  const host = hostOf(rawHeaders);
+  const site = headers['sec-fetch-site'];
+  if (!host || (site !== undefined && site !== 'same-origin' && site !== 'none')) return false;
+  if (headers.origin === undefined) return true;
+  const [, scheme = '', page = ''] = /^(https?):\/\/(.*)$/i.exec(headers.origin) ?? [];
+  const usualPort = scheme.toLowerCase() === 'https' ? 443 : 80;
+  const from = authorityOf(page);
+  return [host, ...allowed].some(
+    (other) =>
+      other !== null &&
+      from !== null &&
+      (isSame(from, other, usualPort) || (other !== host && other.port === null && other.name === from.name)),
+  );
+}
+
+/** Null unless the request names exactly one valid host. */
+function hostOf(rawHeaders: readonly string[]): Authority | null {
+  const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'host');
+  return hosts.length === 1 ? authorityOf(hosts[0]!) : null;
 }
 
 const isSame = (one: Authority | null, other: Authority, usualPort: number): boolean =>

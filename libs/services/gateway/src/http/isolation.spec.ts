@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as z from 'zod';
-import { routes, type StoredDocument, documentSetting } from '@conclave/contracts';
+import { csrfHeader, routes, type StoredDocument, documentSetting } from '@conclave/contracts';
 import { deadRecord, type Embedder, MemoryBlobs, MemoryGraphStore, MemoryVectorStore } from '@conclave/ports';
 import { shippedPrompts } from '@conclave/strategies';
 import type { PassageSearch } from '../options.js';
@@ -99,7 +99,20 @@ const withIds = Object.fromEntries(routes.flatMap((route) => (idPlaces(route).le
 const credentials: readonly ((key: string) => Record<string, string>)[] = [
   (key) => ({ authorization: `Bearer ${key}` }),
   (key) => ({ 'x-api-key': key }),
+  (key) => signedIn.get(key)!,
 ];
+
+/** What a page sends that was signed in with a key, by the key. */
+const signedIn = new Map<string, Record<string, string>>();
+async function signIn(key: string): Promise<void> {
+  const response = await fetch(`${world.url}/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ key }),
+  });
+  const { csrf } = (await response.json()) as { csrf: string };
+  signedIn.set(key, { cookie: response.headers.get('set-cookie')!.split(';')[0]!, [csrfHeader]: csrf });
+}
 
 const embedder: Embedder = { id: 'fake@1', dimension: 2, embed: async () => [], health: async () => null, close: async () => undefined };
 
@@ -160,6 +173,7 @@ beforeAll(async () => {
     parts: { graph, blobs: new MemoryBlobs(), vectors: new MemoryVectorStore().connect(), embedder, passages },
     template: { capabilities: ['research', 'collections'], collections: [] },
   });
+  for (const key of ['sk-a', 'sk-a-admin', 'sk-b', 'sk-b-auditor', 'sk-b-admin', 'sk-operator']) await signIn(key);
   const start = async (): Promise<string> => (await made<{ id: string }>('/v1/runs', { model: 'conclave', input: `Why ${secret}?` })).id;
   const [run, ended] = [await start(), await start()];
   world.stores.write(run, [{ kind: 'planning', epoch: 0, iteration: 0, max: 3 }]);
@@ -277,7 +291,7 @@ describe('to the keys of another tenant', () => {
 
 describe('to the keys of its own tenant', () => {
   /** Shows that the requests of the table would have found something. In the order of the table, since its end removes things. */
-  it('every id of the right kind is found, by each credential header', async () => {
+  it('every id of the right kind is found, by each credential header and by the cookie of a session', async () => {
     for (const [name, row] of Object.entries(rows)) {
       const route = withIds[name]!;
       const { shared } = row;

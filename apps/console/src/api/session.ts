@@ -1,25 +1,30 @@
+import type { SessionView } from '@conclave/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { api, ApiError, connectSession } from './client.js';
 import { queries } from './queries.js';
 
-export type Role = 'user' | 'auditor' | 'admin';
-
-/** Who is signed in, as `GET /v1/session` says. Where no keys are configured everybody on this machine is an admin. */
-export interface Session {
-  readonly role: Role;
-  readonly tenant: string;
-  readonly key_name: string;
-  /** Sent with every request that changes something; null where no cookie is used. */
-  readonly csrf: string | null;
-}
+export type Session = SessionView;
+export type Role = Session['role'];
 
 const key = ['session'];
 const setToken = connectSession(() => queries.setQueryData(key, null));
 
+/** The token of a one-time link, which stands behind `#`; it is taken out of the address at once. */
+function tokenOfLink(): string | null {
+  const token = /^#signin=([\w-]+)$/.exec(location.hash)?.[1] ?? null;
+  if (token !== null) history.replaceState(history.state, '', location.pathname + location.search);
+  return token;
+}
+let linkToken = tokenOfLink();
+
 async function readSession(): Promise<Session | null> {
+  const token = linkToken;
+  linkToken = null;
   try {
-    return kept(await api.get<Session>('/v1/session'));
+    return kept(token === null ? await api.get<Session>('/v1/session') : await api.post<Session>('/v1/session', { token }));
   } catch (error) {
+    // A link that was used already opens the sign-in page, or the console where no key is needed.
+    if (token !== null && error instanceof ApiError && error.status < 500) return readSession();
     if (error instanceof ApiError && error.status === 401) return null;
     throw error;
   }
@@ -51,5 +56,6 @@ export async function signOut(): Promise<void> {
   await api.delete('/v1/session');
   setToken(null);
   queries.clear();
-  queries.setQueryData(key, null);
+  await queries.invalidateQueries({ queryKey: key });
+  location.assign('/');
 }

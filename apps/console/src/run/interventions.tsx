@@ -65,6 +65,7 @@ export function Interventions({ runId, run, record }: Props) {
   };
   const may = (name: string): boolean => takes.includes(name);
   const written = ['steer', 'add_context', 'override_step'].filter(may);
+  if (over && sent.length === 0 && run.commands.length === 0) return null;
   return (
     <section className="stack" aria-label="Interventions">
       {!over && (

@@ -1,5 +1,5 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { gateway } from '../api/gateway-state.js';
 import { type Session, signOut, useSessionQuery } from '../api/session.js';
 import { ErrorNote } from '../components/error-note.js';
@@ -12,13 +12,14 @@ import { SignIn } from './sign-in.js';
 /** Frame of every page: navigation, banner, and the sign-in page for strangers. */
 export function Shell() {
   const { data: session, error, refetch } = useSessionQuery();
-  if (session === null) return <SignIn />;
+  const [signingIn, setSigningIn] = useState(false);
+  if (session === null || signingIn) return <SignIn {...(session ? { onDone: () => setSigningIn(false) } : {})} />;
   return (
     <div className="shell">
       <a className="skip-link" href="#content">
         Skip to the content
       </a>
-      {session && <Navigation session={session} />}
+      {session && <Navigation session={session} onSignIn={() => setSigningIn(true)} />}
       <div className="shell-main">
         <GatewayBanner />
         <main id="content" tabIndex={-1}>
@@ -38,7 +39,7 @@ export function Shell() {
   );
 }
 
-function Navigation({ session }: { readonly session: Session }) {
+function Navigation({ session, onSignIn }: { readonly session: Session; readonly onSignIn: () => void }) {
   const { theme, clock } = useAppearance();
   return (
     <header className="shell-side">
@@ -79,9 +80,13 @@ function Navigation({ session }: { readonly session: Session }) {
             {session.key_name ? `${session.key_name}, ` : ''}
             {session.role} of {session.tenant}
           </p>
-          {session.csrf !== null && (
+          {session.csrf !== null ? (
             <button type="button" className="button" onClick={() => void signOut()}>
               Sign out
+            </button>
+          ) : (
+            <button type="button" className="button" onClick={onSignIn}>
+              Sign in with a key
             </button>
           )}
         </div>

@@ -3,8 +3,8 @@ import { signIn } from '../api/session.js';
 import { ErrorNote } from '../components/error-note.js';
 import { Icon } from '../components/icons.js';
 
-/** Takes an API key. The browser keeps only a cookie that no script can read. */
-export function SignIn() {
+/** Takes an API key. The browser keeps only a cookie that no script can read. `onDone`: where no key is needed, the way back. */
+export function SignIn({ onDone }: { readonly onDone?: () => void }) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
@@ -12,7 +12,7 @@ export function SignIn() {
     const key = String(new FormData(event.currentTarget).get('key') ?? '').trim();
     setBusy(true);
     await signIn(key).then(
-      () => setError(null),
+      () => onDone?.(),
       (failure: unknown) => setError(failure),
     );
     setBusy(false);
@@ -31,6 +31,11 @@ export function SignIn() {
         <button type="submit" className="button primary" disabled={busy}>
           Sign in
         </button>
+        {onDone && (
+          <button type="button" className="button" onClick={onDone}>
+            Go on without a key
+          </button>
+        )}
         <p className="quiet">
           The key of the operator stands in <code>admin.key</code> in the data folder. <code>npm start</code> prints a link that opens this
           page signed in.

@@ -48,10 +48,12 @@ const components: Components = {
       <a className="citation" href={href} aria-label={`Source ${String(children)}`}>
         {children}
       </a>
-    ) : (
+    ) : /^(https?|mailto):/i.test(href) ? (
       <a href={href} target="_blank" rel="noopener noreferrer nofollow">
         {children}
       </a>
+    ) : (
+      <>{children}</>
     ),
   table: ({ children }) => (
     <div className="table-box" role="region" aria-label="Table" tabIndex={0}>

@@ -6,18 +6,26 @@ export interface Look {
   /** Name of its pictures. */
   readonly name: string;
   readonly url: string;
+  /** Errors that the page causes on purpose. */
+  readonly expected?: RegExp;
   /** Resolves when the page shows what is to be looked at. */
   readonly ready: (page: Page) => Promise<unknown>;
 }
 
 /** A page in every look: three widths, light, dark and forced colours; clean for axe, no wider than its window, with pictures. */
-export async function looksRight(browser: TestBrowser, { name, url, ready }: Look): Promise<void> {
+export async function looksRight(browser: TestBrowser, { name, url, ready, expected }: Look): Promise<void> {
   const found: string[] = [];
   for (const width of widths) {
     for (const look of ['light', 'dark', 'forced'] as const) {
       // The arrangement does not depend on the colours.
       if (look === 'forced' && width !== 1280) continue;
-      const visit = await browser.open(url, { width, dark: look === 'dark', forcedColours: look === 'forced', reducedMotion: true });
+      const visit = await browser.open(url, {
+        width,
+        dark: look === 'dark',
+        forcedColours: look === 'forced',
+        reducedMotion: true,
+        ...(expected ? { expected } : {}),
+      });
       await ready(visit.page);
       const mistakes = await axeFindings(visit.page);
       found.push(...mistakes.map((line) => `${width} ${look}: ${line}`));

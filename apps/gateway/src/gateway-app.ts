@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
-import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
-import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
-import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
+import { apiVersion, asyncApiText, environmentProvider, openApiText, shippedClasses } from '@conclave/contracts';
+import { openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import { openRemoteFiles, openTrial, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls/provider-access';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type PassageSearch } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
@@ -79,6 +79,11 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     ...passagesOf(ports),
     graph: ports.graph,
     skillFolder: loaded.configuration.skills ?? null,
+    openTrial,
+    configuredProviders: [...Object.keys(loaded.configuration.providers), environmentProvider],
+    version: apiVersion,
+    processId,
+    groups: groupsOf(loaded),
     topics: topicsOf(loaded).map(({ name }) => name),
     limits: {
       maxBodyBytes,
@@ -115,6 +120,13 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
   if (probe.requests) app.use(probe.requests(ports.stream));
   return app;
 }
+
+/** Consumer groups of a whole system. */
+const groupsOf = ({ configuration }: Loaded): readonly string[] => [
+  ...['planner', 'merger', 'experts', 'learning', 'graph-ingest'],
+  ...(Object.keys(configuration.webhooks).length > 0 ? ['webhooks'] : []),
+  ...[...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])].map(taskGroup),
+];
 
 /** The search of the workers, for queries that are tried; the first of them imports it, so that a start does not. */
 function passagesOf({ vectors, embedder }: Pick<OpenedPorts, 'vectors' | 'embedder'>): { readonly passages?: PassageSearch } {

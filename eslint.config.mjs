@@ -12,7 +12,7 @@ const foldersOf = (...wanted) => workspace.filter(({ layer }) => wanted.includes
 
 /** Arrows between layers. */
 export const layerRules = {
-  files: ['**/src/**/*.ts'],
+  files: ['**/src/**/*.{ts,tsx}'],
   plugins: { boundaries },
   settings: {
     'boundaries/elements': workspace.map(({ folder, layer, name }) => ({ type: layer, pattern: folder, partialMatch: false, name })),
@@ -204,9 +204,9 @@ export default defineConfig(
     },
   },
   { rules: { 'max-lines': ['error', 400], eqeqeq: 'error' } },
-  { files: ['libs/**/*.ts', 'apps/**/*.ts'], rules: { 'id-denylist': ['error', ...forbiddenNames] } },
+  { files: ['libs/**/*.ts', 'apps/**/*.{ts,tsx}'], rules: { 'id-denylist': ['error', ...forbiddenNames] } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [typescript.configs.recommended],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

@@ -42,6 +42,8 @@ export const layers = {
   replay: ['contracts', 'loop', 'strategies', 'ports', 'platform', 'calls', 'services'],
   /** The deterministic tools and their server: a program of its own, stranger to everything else of the product. */
   'precision-tools': [],
+  /** Runs in a browser and knows the product by its HTTP API alone; the shapes of that are the contracts. */
+  console: ['contracts'],
   /** Loads strategies and capabilities that are not in the repository, and gives them what they need. */
   extensions: ['contracts', 'loop', 'strategies'],
   apps: everything,

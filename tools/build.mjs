@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from './build-console.mjs';
 import { leanPackages, metadata } from './lean-packages.mjs';
 import { filesUnder, projects, workspaceRoot } from './workspace.mjs';
 
@@ -102,7 +103,7 @@ export async function buildPrograms(within) {
   for (const { path, contents } of outputFiles.reverse()) writeWhole(path, contents);
   // Keeps the files of the previous build, because a running process may still import them.
   const outputs = outputFiles.map(({ path }) => basename(path));
-  const kept = new Set([...outputs, ...(before?.outputs ?? []), 'assets', basename(record)]);
+  const kept = new Set([...outputs, ...(before?.outputs ?? []), 'assets', 'console', basename(record)]);
   for (const name of readdirSync(dist))
     if (!kept.has(name) && !name.endsWith('.draft')) rmSync(join(dist, name), { recursive: true, force: true });
   const read = [...sources, ...assets, ...assets.flatMap((folder) => filesUnder(folder))];
@@ -110,4 +111,10 @@ export async function buildPrograms(within) {
   console.error(`Built ${Object.keys(entryPoints).length} programs in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPrograms(process.argv[2]);
+/** The programs and the web console that the gateway serves. */
+export const buildAll = async (within) => {
+  await buildPrograms(within);
+  await buildConsole();
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll(process.argv[2]);

@@ -10,8 +10,8 @@ import { workspaceRoot } from './workspace.mjs';
 const [program, ...args] = process.argv.slice(2);
 const npmIsGone = endWithNpm('tools/run.mjs');
 ensureInstalled();
-const { buildPrograms } = await import('./build.mjs');
-await buildPrograms();
+const { buildAll } = await import('./build.mjs');
+await buildAll();
 if (npmIsGone()) process.exit(143);
 
 const entry = join(workspaceRoot, 'dist', `${program}.js`);

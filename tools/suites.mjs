@@ -50,6 +50,7 @@ export const suites = () => [
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: new RegExp(`${ofOneProcess.source}|${ofClients.source}`),
   }),
+  ofConsole(),
   faults('embedded', 4),
   faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];
@@ -61,4 +62,7 @@ const ofSurface = (mode, needs) => {
   return { name, title: `Clients of others, ${mode}`, level: `e2e-${mode}`, args, files: 1, limit: 700, needs };
 };
 
-export const surfaceSuites = () => [ofSurface('embedded'), ofSurface('distributed', ['kafka', 'redis', 'neo4j', 'chroma'])];
+/** The web console in Chromium, served by the built program. */
+const ofConsole = () => ofJest('console', 'Web console in Chromium', 'console', { limit: 600, needs: ['chromium'] });
+
+export const surfaceSuites = () => [ofSurface('embedded'), ofSurface('distributed', ['kafka', 'redis', 'neo4j', 'chroma']), ofConsole()];

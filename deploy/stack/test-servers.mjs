@@ -27,6 +27,14 @@ const programs = [
         ? null
         : { reason: `no aiohttp and pydantic found for ${python}`, packages: ['python3-aiohttp', 'python3-pydantic'] },
   },
+  {
+    // The browser that the console is tried in.
+    name: 'chromium',
+    missing: () =>
+      spawnSync(process.env.CHROMIUM ?? '/usr/bin/chromium', ['--version'], { timeout: 60_000 }).status === 0
+        ? null
+        : { reason: 'no /usr/bin/chromium found', packages: ['chromium'] },
+  },
 ];
 
 /** Installs what is missing where allowed; returns why each of the others is missing, by name. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, environmentProvider, openApiText, shippedClasses } from '@conclave/contracts';
 import { openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
@@ -84,6 +85,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     version: apiVersion,
     processId,
     groups: groupsOf(loaded),
+    // Beside the programs, where the build puts it.
+    consoleFolder: join(import.meta.dirname, 'console'),
     topics: topicsOf(loaded).map(({ name }) => name),
     limits: {
       maxBodyBytes,

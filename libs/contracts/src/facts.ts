@@ -331,6 +331,7 @@ export const factSpecs = [
         taskId: ref,
         text: `The step is ${quality} (${mean} of 5): ${bounded(summary, shownText)}`,
         detail: null,
+        score: { mean, quality },
       },
     ],
   ),

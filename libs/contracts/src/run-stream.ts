@@ -61,6 +61,10 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     taskId: z.string().nullable(),
     text: z.string().describe('what happened, one line for people'),
     detail: z.string().nullable().describe('prompt or raw content; only in runs that asked for full detail'),
+    score: z
+      .object({ mean: z.number().describe('of its four scores, 1 to 5'), quality: z.enum(['good', 'partial', 'failed']) })
+      .optional()
+      .describe('of a step that was evaluated'),
   }),
   z.object({ kind: z.literal('stage'), code: StageCode, text: z.string().describe('what it does now, one line for people') }),
   z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),

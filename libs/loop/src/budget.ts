@@ -62,7 +62,7 @@ const guard = (used: number, limit: number): BudgetReading => ({
 });
 
 /** Sum of what open tasks may still spend. */
-function reserved(run: RunState): Allowance {
+export function reserved(run: RunState): Allowance {
   const open = Object.values(run.tasks).filter((task) => task.status === 'open' && task.allowance !== null);
   return open.reduce<Allowance>(
     (sum, { allowance }) => ({

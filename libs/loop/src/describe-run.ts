@@ -1,6 +1,9 @@
-import { planId, type RunView } from '@conclave/contracts';
+import { planId, type RunView, type Source } from '@conclave/contracts';
+import { readBudget, reserved } from './budget.js';
 import { clientToolsRef } from './client-tools.js';
+import { currentFacts } from './memory.js';
 import { statusOf, tasksOf, type RunState, type TaskState } from './state.js';
+import { otherRules } from './table.js';
 import { usageOf } from './usage.js';
 import { viewOf, type Strategies } from './view.js';
 
@@ -11,7 +14,11 @@ type Item = RunView['usage']['items'][number];
 export function describeRun(stored: unknown, strategies: Strategies): RunView {
   const run = stored as RunState;
   const { template, limits, cached, goal, requestedAt } = run.request;
-  const { complexity, review } = strategies(run.strategy).report(viewOf(run, strategies, null));
+  const strategy = strategies(run.strategy);
+  const own = viewOf(run, strategies, null);
+  const { complexity, review, steps } = strategy.report(own);
+  const { calls, tokens, cost } = reserved(run);
+  const limitsOfRounds = strategy.limits(own);
   const isOver = run.endedAt !== null;
   const { clientTools } = run.request;
   const asked = clientTools && clientTools.usage.calls > 0 ? [clientTools] : [];
@@ -45,6 +52,8 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     review: isOver ? review : null,
     fork: run.forked ? { of: run.forked.of, step: run.forked.step, before: run.forked.before } : null,
     sources: [...(run.answer?.sources ?? [])],
+    evidence: evidenceOf(run),
+    steps: steps ?? null,
     rounds: run.plans.map(({ epoch, fallback, usage, content }) => ({
       epoch,
       fallback,
@@ -54,9 +63,20 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     })),
     history: [...run.history],
     decisions: run.decisions.map((decision) => ({ ...decision })),
+    otherRules:
+      run.endedAt === null
+        ? []
+        : [...otherRules(run.ending!.rule, { ...run, limits: limitsOfRounds, budget: readBudget(run, run.endedAt) })],
+    takes: [...strategy.commands],
     commands: run.commands.map(({ name, epoch, key: _, ...command }) => ({ ...command, command: name, round: epoch })),
     waitsFor: run.question ? { question: run.question.text, deadline: run.question.deadline } : null,
-    usage: { total: run.spent, items, openCalls: run.openCalls, recorded: null },
+    usage: {
+      total: run.spent,
+      items,
+      inFlight: { tasks: Object.values(run.tasks).filter(({ status }) => status === 'open').length, calls, tokens, cost },
+      openCalls: run.openCalls,
+      recorded: null,
+    },
     limits,
     failure: run.failure,
     acceptedAt: requestedAt,
@@ -84,3 +104,22 @@ const taskView = (id: string, task: TaskState): View => ({
   durationMs: task.result?.durationMs ?? null,
   failure: task.result?.failure ?? null,
 });
+
+/** Passages of one source, and characters of each. */
+const passages = { most: 3, characters: 600 };
+
+const isSame = (one: Source, other: Source): boolean =>
+  one.kind === other.kind && one.title === other.title && one.url === other.url && one.document === other.document;
+
+/** What the cited sources say, as the ledger has it. */
+function evidenceOf(run: RunState): RunView['evidence'] {
+  const known = currentFacts(run.memory);
+  return (run.answer?.sources ?? []).flatMap((source) =>
+    source.n === undefined
+      ? []
+      : known
+          .filter((fact) => isSame(fact.source, source))
+          .slice(0, passages.most)
+          .map(({ taskId, text }) => ({ n: source.n!, taskId, text: text.slice(0, passages.characters) })),
+  );
+}

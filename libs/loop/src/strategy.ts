@@ -11,6 +11,7 @@ import type {
   ResultReady,
   Review,
   RunFact,
+  RunView,
   StrategyId,
   TaskInputDraft,
   TaskWish,
@@ -98,6 +99,8 @@ export interface Report {
   readonly unique?: boolean;
   /** What the steps brought, by id, for later runs to recall; the engine adds the answer. Absent: nothing is kept. */
   readonly results?: readonly { readonly id: string; readonly text: string }[];
+  /** For people: the plan that is held, the working memory and the scores. Absent for a strategy without steps. */
+  readonly steps?: NonNullable<RunView['steps']>;
 }
 
 /**

@@ -151,3 +151,25 @@ export function decideRow(situation: Situation): { readonly rule: RuleId; readon
   const row = decisionTable.find((candidate) => candidate.when(situation))!;
   return { rule: row.id, choice: row.then(situation), sentence: row.sentence(situation) };
 }
+
+/** Numbers of an ended run, with which its other rules are explained. */
+export type Numbers = Pick<Situation, 'budget' | 'limits' | 'rounds' | 'failedRounds' | 'roundsWithoutFacts'>;
+
+/** The rules that could have ended the run and did not, each with its number. */
+export function otherRules(rule: RuleId | null, s: Numbers): readonly { readonly rule: RuleId; readonly sentence: string }[] {
+  const { budget, limits } = s;
+  const used =
+    budget.name === 'wall_time_s'
+      ? `${Math.round(budget.used)} s of ${budget.limit} s`
+      : `${round(budget.used)} of ${round(budget.limit)} ${budgetWords[budget.name]}`;
+  const rows: readonly (readonly [RuleId, string])[] = [
+    ['D2', `The budget that was used most: ${used}.`],
+    ['D3', 'Nothing said that it was enough.'],
+    ['D4', `${counted(s.failedRounds, 'round')} in a row failed (limit ${limits.stuck}).`],
+    ['D6', `${s.rounds} of ${counted(limits.rounds, 'round')} were used.`],
+    ...(limits.stall === null
+      ? []
+      : [['D8', `${counted(s.roundsWithoutFacts, 'round')} without a new fact (limit ${limits.stall}).`] as const]),
+  ];
+  return rows.filter(([id]) => id !== rule).map(([id, sentence]) => ({ rule: id, sentence }));
+}

@@ -262,9 +262,25 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/',
-    summary: 'A page for people: how to ask this gateway.',
+    summary: 'The web console for browsers; for other clients a page about how to ask this gateway.',
     status: 200,
     response: { text: 'text/html' },
+    open: true,
+  },
+  {
+    method: 'GET',
+    path: '/console/{page+}',
+    summary: 'A page inside the web console.',
+    status: 200,
+    response: { text: 'text/html' },
+    open: true,
+  },
+  {
+    method: 'GET',
+    path: '/assets/{name}',
+    summary: 'A script or style sheet of the web console; its name changes with its content.',
+    status: 200,
+    response: { text: 'text/javascript' },
     open: true,
   },
   {

@@ -149,6 +149,28 @@ export const RunView = z.object({
     .describe('whether the last round was assessed with a readable verdict; null until the run has ended'),
   review: Review.nullable().default(null).describe('what the critic said; null until the run has ended'),
   sources: z.array(Source),
+  evidence: z
+    .array(
+      z.object({
+        n: z.int().positive().describe('number of the source'),
+        taskId: z.string().describe('task that brought it'),
+        text: z.string().describe('what it says; the first 600 characters'),
+      }),
+    )
+    .default([])
+    .describe('what the cited sources say, at most three passages each'),
+  steps: z
+    .object({
+      plan: z
+        .array(z.object({ capability: z.string(), input: z.string(), reason: z.string() }))
+        .describe('steps of the plan that is held, in order; empty before the first plan'),
+      index: z.int().nonnegative().describe('step of the plan at hand'),
+      memory: z.string().describe('the working memory'),
+      scores: z.array(z.number()).describe('means of the scores of the steps so far, 1 to 5, oldest first'),
+    })
+    .nullable()
+    .default(null)
+    .describe('of a run that goes step by step, such as one of `reasoning`'),
   fork: z
     .object({
       of: RunId.describe('run that it takes up'),
@@ -161,6 +183,11 @@ export const RunView = z.object({
   rounds: z.array(RoundView),
   history: z.array(HistoryEntry),
   decisions: z.array(DecisionView),
+  otherRules: z
+    .array(z.object({ rule: RuleId, sentence: z.string() }))
+    .default([])
+    .describe('of an ended run: rules of the decision table that did not end it, each with its numbers at the end'),
+  takes: z.array(z.string()).default([]).describe('commands that a run of its strategy takes'),
   commands: z.array(CommandView).default([]).describe('in the order in which they came'),
   waitsFor: z
     .object({ question: z.string(), deadline: Timestamp })
@@ -169,6 +196,10 @@ export const RunView = z.object({
     .describe('question that the run waits for the user to answer'),
   usage: z.object({
     total: Usage.describe('usage at the end of the run, or so far'),
+    inFlight: z
+      .object({ tasks: z.int().nonnegative(), calls: z.int().nonnegative(), tokens: z.number().nonnegative(), cost: z.number().nullable() })
+      .default({ tasks: 0, calls: 0, tokens: 0, cost: null })
+      .describe('open tasks, and the most that they may still spend; `total` does not include it'),
     openCalls: z.int().nonnegative().default(0).describe('calls in flight when it ended: `total` does not include their cost'),
     recorded: Usage.nullable()
       .default(null)

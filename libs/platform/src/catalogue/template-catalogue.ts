@@ -22,6 +22,8 @@ export interface NamedModel {
   /** Seconds since 1970. */
   readonly created: number;
   readonly description?: string;
+  /** Of a template: the strategy of its runs. */
+  readonly strategy?: string;
   /** `embedding`: it makes vectors, and no chat can ask it. Absent: it can be asked. */
   readonly kind?: 'embedding';
 }
@@ -177,7 +179,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     describeModels: async () => {
       const models = await options.models.list();
       return [
-        ...current().templates.map(({ id, description }) => ({ id, ownedBy: 'conclave', created: openedAt, description })),
+        ...current().templates.map(({ id, description, strategy }) => ({ id, ownedBy: 'conclave', created: openedAt, description, strategy })),
         ...Object.entries(configuration.aliases).map(([id, target]) => ({
           id,
           ownedBy: 'conclave',

@@ -32,6 +32,8 @@ import { RunResponses } from './chat/run-responses.js';
 import { ToolResults } from './chat/tool-results.js';
 import { CollectionsController } from './collections/collections.controller.js';
 import { CompletionsController } from './completions/completions.controller.js';
+import { ConsoleController } from './console/console.controller.js';
+import { ConsoleFiles } from './console/console-files.js';
 import { DocumentRecords } from './collections/document-records.js';
 import { Documents } from './collections/documents.js';
 import { TenantCollections } from './collections/tenant-collections.js';
@@ -101,6 +103,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ModelsController,
         RunsController,
         OperationsController,
+        ConsoleController,
         DeadLettersController,
         FeedbackController,
         CollectionsController,
@@ -137,6 +140,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ChatRuns,
         Commands,
         Connections,
+        ConsoleFiles,
         ClientTools,
         DirectCalls,
         DocumentRecords,

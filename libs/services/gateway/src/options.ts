@@ -30,6 +30,8 @@ export interface DescribedModel {
   /** Seconds since 1970. */
   readonly created: number;
   readonly description?: string;
+  /** Of a template: the strategy of its runs. */
+  readonly strategy?: string;
   /** `embedding`: it makes vectors, and no chat can ask it. Absent: it can be asked. */
   readonly kind?: 'embedding';
 }
@@ -252,6 +254,8 @@ export interface GatewayOptions {
   readonly graph?: KnowledgeGraph | null;
   /** Folder of skills, each approved by being there. */
   readonly skillFolder?: string | null;
+  /** Folder of the built web console. Absent, null or without its manifest: the page at / is plain text. */
+  readonly consoleFolder?: string | null;
   /** Topics of this installation, without prefix, to which a dead letter may be re-driven. Absent: any. */
   readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;

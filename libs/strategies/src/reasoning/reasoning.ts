@@ -299,5 +299,11 @@ export const reasoning: AskingStrategy<Own> = {
         : [],
     ),
     unique: view.run.memory.userInputs.length > 0 || stepTasks(view).some(([, { spec }]) => spec.capability === 'mcp'),
+    steps: {
+      plan: (view.own.steps ?? []).map(({ capability, input_description, reason }) => ({ capability, input: input_description, reason })),
+      index: view.own.index,
+      memory: view.own.memory,
+      scores: [...view.own.scores],
+    },
   }),
 };

@@ -19,9 +19,10 @@ function doorsOf(world: World): readonly Door[] {
     route ? Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path: route.path })) : [],
   );
 }
-/** Answers without a key; signing in is how a page gets to have one. */
+/** Answers without a key; the console holds no data, and signing in is how a page gets to have a key. */
 const isPublic = ({ method, path }: Door): boolean =>
-  ['/', '/health', '/health/live', '/health/ready'].includes(path) || (method === 'POST' && path === '/v1/session');
+  ['/', '/console/*page', '/assets/:name', '/health', '/health/live', '/health/ready'].includes(path) ||
+  (method === 'POST' && path === '/v1/session');
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
 /** Admin routes to what belongs to one tenant; all others serve all tenants. */
 const ofOneTenant: readonly string[] = [

@@ -184,7 +184,7 @@ export class ModelDirectory {
   private templatesAlone(): readonly DescribedModel[] {
     return this.options.catalogue
       .templates()
-      .map((template) => ({ id: template.id, ownedBy: 'conclave', created: 0, description: template.description }));
+      .map(({ id, description, strategy }) => ({ id, ownedBy: 'conclave', created: 0, description, strategy }));
   }
 
   private async unknown(mayAsk: MayAsk): Promise<Failure> {
@@ -198,10 +198,11 @@ export class ModelDirectory {
 
 const modelName = (ref: string): string => ref.slice(0, ref.lastIndexOf('@'));
 
-const objectOf = ({ id, ownedBy, created, description }: DescribedModel): ModelObject => ({
+const objectOf = ({ id, ownedBy, created, description, strategy }: DescribedModel): ModelObject => ({
   id,
   object: 'model',
   created,
   owned_by: ownedBy,
   ...(description ? { description } : {}),
+  ...(strategy ? { strategy } : {}),
 });

@@ -3,7 +3,6 @@ import type { Readiness } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { Callers } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
-import { frontPage, frontPagePolicy } from './front-page.js';
 import { Health } from './health.js';
 
 /** Routes about the gateway itself. */
@@ -22,14 +21,6 @@ export class OperationsController {
   @Get('health/live')
   live(@Res() response: Response): void {
     response.json({ status: 'live' });
-  }
-
-  @Get()
-  async front(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const models = (await this.callers.maySeeReasons(request)) ? this.options.catalogue.templates().map(({ id }) => id) : null;
-    response.setHeader('content-security-policy', frontPagePolicy);
-    response.setHeader('cache-control', 'no-store');
-    send(response, 'text/html; charset=utf-8', frontPage(`${request.protocol}://${request.headers.host ?? ''}`, models));
   }
 
   @Get(['health', 'health/ready'])

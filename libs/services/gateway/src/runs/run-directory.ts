@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure, isTerminal, noUsage, type PlanRequested, RunId, type RunView } from '@conclave/contracts';
 import { type ErasedRun, STATE, type StateStore } from '@conclave/ports';
+import { commandsOf } from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { StreamHub } from '../stream/stream-hub.js';
 
@@ -85,12 +86,16 @@ const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   review: null,
   fork: data.fork ? { of: data.fork.of, step: data.fork.step, before: noUsage } : null,
   sources: [],
+  evidence: [],
+  steps: null,
   rounds: [],
   history: [],
   decisions: [],
+  otherRules: [],
+  takes: [...commandsOf(data.template.strategy)],
   commands: [],
   waitsFor: null,
-  usage: { total: noUsage, openCalls: 0, recorded: null, items: [] },
+  usage: { total: noUsage, inFlight: { tasks: 0, calls: 0, tokens: 0, cost: null }, openCalls: 0, recorded: null, items: [] },
   limits: data.limits,
   failure: null,
   acceptedAt: data.requestedAt,

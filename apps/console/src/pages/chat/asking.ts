@@ -1,0 +1,59 @@
+import type { ModelList, RunAccepted } from '@conclave/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.js';
+import { withoutSourceList } from '../../run/markdown-blocks.js';
+import type { ChatMode, Thread, Turn } from './thread.js';
+
+/** The strategy whose runs go step by step. */
+const stepwise = 'reasoning';
+
+/** Templates for a mode, and whether only the demo model is there. */
+export function useTemplates() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['models'],
+    queryFn: ({ signal }) => api.get<ModelList>('/v1/models', signal),
+  });
+  const all = data?.data ?? [];
+  const templates = all.filter(({ owned_by: owner, strategy }) => owner === 'conclave' && strategy !== undefined);
+  const models = all.filter(({ owned_by: owner }) => owner !== 'conclave');
+  return {
+    isKnown: data !== undefined,
+    error,
+    refetch,
+    of: (mode: ChatMode) => templates.filter(({ strategy }) => (strategy === stepwise) === (mode === 'reasoning')),
+    models,
+    isDemo: data !== undefined && models.length > 0 && models.every(({ owned_by: owner }) => owner === 'demo'),
+  };
+}
+
+interface Question {
+  readonly model: string;
+  readonly question: string;
+  /** Turns before it. */
+  readonly thread: Thread;
+  /** Asks anew, though a cache may know the answer. */
+  readonly fresh?: boolean;
+}
+
+/** Starts a run; it goes on when this page is closed. Throws ApiError. */
+export async function ask({ model, question, thread, fresh }: Question): Promise<Turn> {
+  const history = thread.turns.flatMap(({ runId, question: earlier }) => {
+    const answer = thread.answers[runId];
+    return answer
+      ? [
+          { role: 'user', content: earlier },
+          { role: 'assistant', content: withoutSourceList(answer) },
+        ]
+      : [];
+  });
+  const { id } = await api.post<RunAccepted>(
+    '/v1/runs',
+    {
+      model,
+      messages: [...history, { role: 'user', content: question }],
+      ...(fresh ? { conclave: { cache: false } } : {}),
+    },
+    { 'idempotency-key': crypto.randomUUID() },
+  );
+  return { runId: id, question, model };
+}

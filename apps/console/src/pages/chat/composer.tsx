@@ -1,0 +1,98 @@
+import type { ModelObject } from '@conclave/contracts';
+import { type KeyboardEvent, useState } from 'react';
+import { Icon } from '../../components/icons.js';
+import type { ChatMode } from './thread.js';
+
+interface ComposerProps {
+  readonly mode: ChatMode;
+  readonly onMode: (mode: ChatMode) => void;
+  readonly templates: readonly ModelObject[];
+  readonly busy: boolean;
+  /** Below a conversation it takes less room. */
+  readonly compact: boolean;
+  readonly onAsk: (model: string, question: string) => void;
+}
+
+const words: Readonly<Record<ChatMode, { readonly label: string; readonly field: string; readonly button: string }>> = {
+  chat: { label: 'Chat', field: 'Your question', button: 'Ask' },
+  reasoning: { label: 'Reasoning', field: 'The goal', button: 'Start' },
+};
+
+/** Where a question or a goal is written, and who is asked. */
+export function Composer({ mode, onMode, templates, busy, compact, onAsk }: ComposerProps) {
+  const [chosen, setChosen] = useState<Partial<Record<ChatMode, string>>>({});
+  const [text, setText] = useState('');
+  const usual = templates.find(({ id }) => id === 'conclave') ?? templates[0];
+  const model = templates.find(({ id }) => id === chosen[mode]) ?? usual;
+  const { field, button } = words[mode];
+  const send = (): void => {
+    if (!model || text.trim() === '' || busy) return;
+    onAsk(model.id, text.trim());
+    setText('');
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <form
+      className="composer panel"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div className="composer-head">
+        <fieldset className="choice bare">
+          <legend>What is asked</legend>
+          {(Object.keys(words) as ChatMode[]).map((one) => (
+            <label key={one}>
+              <input type="radio" name="mode" value={one} checked={one === mode} onChange={() => onMode(one)} />
+              <span>{words[one].label}</span>
+            </label>
+          ))}
+        </fieldset>
+        {templates.length > 0 && (
+          <label className="composer-template">
+            <span className="quiet">Template</span>
+            <select value={model?.id ?? ''} onChange={(event) => setChosen({ ...chosen, [mode]: event.target.value })}>
+              {templates.map(({ id }) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      {templates.length === 0 ? (
+        <p className="quiet">
+          {mode === 'reasoning'
+            ? 'No template of the strategy `reasoning` is offered. Add one to conclave.yaml: templates: { goal: { strategy: reasoning } }'
+            : 'No template is offered now. Start a model server, or add a provider.'}
+        </p>
+      ) : (
+        <>
+          {!compact && model?.description && <p className="quiet">{model.description}</p>}
+          <div className="composer-field">
+            <label className="visually-hidden" htmlFor="question">
+              {field}
+            </label>
+            <textarea
+              id="question"
+              rows={compact ? 1 : 2}
+              placeholder={field}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+              onKeyDown={onKeyDown}
+            />
+            <button type="submit" className="button primary" disabled={busy || text.trim() === ''}>
+              <Icon name="send" /> {button}
+            </button>
+          </div>
+        </>
+      )}
+    </form>
+  );
+}

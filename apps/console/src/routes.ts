@@ -1,0 +1,22 @@
+import type { ComponentType } from 'react';
+import type { Role } from './api/session.js';
+import type { IconName } from './components/icons.js';
+
+export interface PageRoute {
+  /** Path of the router; `$name` is a parameter. Everything but the first page stands under /console/. */
+  readonly path: string;
+  readonly title: string;
+  /** Icon in the navigation; absent for pages that others lead to. */
+  readonly icon?: IconName;
+  /** Roles that see it in the navigation; the API decides what they may read and do. */
+  readonly roles: readonly Role[];
+  readonly load: () => Promise<{ readonly default: ComponentType }>;
+}
+
+const everyone: readonly Role[] = ['user', 'auditor', 'admin'];
+
+/** All pages. A page is one folder in `pages/` with a default export, and one entry here. */
+export const pageRoutes: readonly PageRoute[] = [
+  { path: '/', title: 'Chat', icon: 'chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
+  { path: '/console/chat/$runId', title: 'Chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
+];

@@ -1,0 +1,31 @@
+/** Blocks of a growing Markdown text, split at blank lines outside fences, so that only the last one is read anew with each piece. */
+export function markdownBlocks(text: string): readonly string[] {
+  const blocks: string[] = [];
+  let block: string[] = [];
+  let fence: string | null = null;
+  const close = (): void => {
+    if (block.some((line) => line.trim() !== '')) blocks.push(block.join('\n'));
+    block = [];
+  };
+  for (const line of text.split('\n')) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence === null && mark) fence = mark;
+    else if (fence !== null && mark && mark[0] === fence[0] && mark.length >= fence.length && line.trim() === mark) fence = null;
+    const isBlank = line.trim() === '';
+    if (fence === null && !isBlank && block.at(-1)?.trim() === '' && !continues(block, line)) close();
+    block.push(line);
+  }
+  close();
+  return blocks;
+}
+
+const listMark = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
+
+/** Whether a line after a blank one belongs to the block: an indented line, or another item of a list. */
+function continues(block: readonly string[], line: string): boolean {
+  const isList = block.some((one) => listMark.test(one)) && listMark.test(block.find((one) => one.trim() !== '') ?? '');
+  return isList && (/^\s{2,}/.test(line) || listMark.test(line));
+}
+
+/** The answer without the list of sources that the gateway adds for clients that show none. */
+export const withoutSourceList = (text: string): string => text.replace(/\n+Sources:\n(?:\[\d+\][^\n]*(?:\n|$))+\s*$/, '');

@@ -1,0 +1,532 @@
+// The chat page: what a reader sees of a run while it goes on and after it, with scripted models.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
+import { askInPage, drawnPlan, planIs, recordOf, shows } from './harness/asking.js';
+import { picture, TestBrowser, type Visit, type VisitOptions } from './harness/browser.js';
+import { looksRight } from './harness/looks.js';
+
+let system: System;
+let browser: TestBrowser;
+let visit: Visit;
+let page: Page;
+const script = (question: string): CommitteeScript => new CommitteeScript(system.models, question);
+const open = async (options: VisitOptions = {}): Promise<void> => {
+  visit = await browser.open(`${system.url()}/`, options);
+  ({ page } = visit);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+};
+
+beforeAll(async () => {
+  const started = await Promise.all([
+    System.start({
+      mode: 'embedded',
+      faults: true,
+      corpus: {
+        'northlight.md': '# Northlight Clock Company\n\nThe founder of the Northlight Clock Company is Ada Quill.',
+        'quill.md': '# Ada Quill\n\nThe birthplace of Ada Quill is Port Ellery.',
+      },
+      configuration: {
+        models: { 'scripted@fake': { context: 32_768, price: { input: 2, output: 10 } } },
+        templates: {
+          priced: { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'evidence', limits: { cost: 0.5 } },
+          kept: {
+            ...plainTemplate,
+            strategy: 'single-pass',
+            gap_check: 'evidence',
+            caches: { answer: true, semantic: false, plan: false, search: false },
+          },
+        },
+      },
+    }),
+    TestBrowser.launch(),
+  ]);
+  [system, browser] = started;
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+});
+afterEach(async () => {
+  await visit?.check();
+  await visit?.close();
+});
+
+describe('the plan fills in', () => {
+  it('planned tasks are ghost nodes that events colour, and nothing is inferred', async () => {
+    const [searching, thinking] = [latch(), latch()];
+    const s = script('Who wound the first clock?')
+      .plan([expert('x1', 'First part.'), expert('x2', 'Second part.'), { ...expert('x3', 'Both parts.'), needs: ['x1', 'x2'] }])
+      .expert('Ada.', { task: 'First part.', when: searching.opened })
+      .expert('Quill.', { task: 'Second part.', when: thinking.opened })
+      .expert('Ada Quill.', { task: 'Both parts.' })
+      .complete()
+      .answer(['Ada Quill.']);
+    await open();
+    await askInPage(page, s.question, { template: 'conclave' });
+    await planIs(page, 'x1 open', 'x2 open', 'x3 planned');
+    expect(await page.locator('.plan-node.ghost').count()).toBe(1);
+    await picture(page, 'chat-plan-fills-in-1280');
+    searching.open();
+    await planIs(page, 'x1 ok', 'x2 open', 'x3 planned');
+    thinking.open();
+    await planIs(page, 'x1 ok', 'x2 ok', 'x3 ok');
+    await page.locator('.why').waitFor();
+    expect(await page.locator('.plan-node.good').count()).toBe(3);
+  });
+
+  it('and does not move the plan any more once the reader has', async () => {
+    const gate = latch();
+    const s = script('Who wound the second clock?')
+      .plan([expert('x1', 'Look.')])
+      .expert('Found.', { when: gate.opened })
+      .gap('the year', 'Which year?')
+      .plan([expert('x2', 'Look for the year.')], { iteration: 1 })
+      .expert('1911.', { task: 'Look for the year.' })
+      .complete()
+      .answer(['In 1911.']);
+    await open();
+    await askInPage(page, s.question);
+    await planIs(page, 'x1 open');
+    const canvas = page.locator('.plan-graph-canvas');
+    await canvas.scrollIntoViewIfNeeded();
+    const box = (await canvas.boundingBox())!;
+    await page.mouse.move(box.x + 20, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 90, box.y + 70, { steps: 5 });
+    await page.mouse.up();
+    const place = (): Promise<string | null> =>
+      page.locator('.react-flow__viewport').evaluate((element) => (element as HTMLElement).style.transform);
+    const moved = await place();
+    gate.open();
+    await planIs(page, 'x1 ok', 'x2 ok');
+    await page.locator('.why').waitFor();
+    expect(await place()).toBe(moved);
+    await page.getByRole('button', { name: 'Fit the plan' }).click();
+    await shows('the plan in full again', place, (now) => now !== moved);
+  });
+
+  it('as one node a round past 40 tasks, which opens when it is clicked', async () => {
+    const tasks = (from: number) => Array.from({ length: 24 }, (_, n) => research(`r${from + n}`, `part ${from + n} of the clock`));
+    const s = script('What are all parts of the clock?')
+      .plan(tasks(1))
+      .gap('the rest', 'The rest?')
+      .plan(tasks(101), { iteration: 1 })
+      .complete()
+      .answer(['Many.']);
+    await open();
+    await askInPage(page, s.question);
+    await page.locator('.why').waitFor({ timeout: 40_000 });
+    const planned = (await recordOf(system.url(), await runIdOf(page))).rounds.flatMap((round) => round.tasks).length;
+    expect(planned).toBeGreaterThan(40);
+    expect(await page.locator('.plan-node.round').count()).toBe(2);
+    expect(await drawnPlan(page)).toEqual([]);
+    await page.locator('.plan-node.round[data-round="1"]').click();
+    await shows(
+      'the tasks of the round',
+      () => drawnPlan(page),
+      (drawn) => drawn.length > 0,
+    );
+  });
+});
+
+const runIdOf = (where: Page): Promise<string> =>
+  where.evaluate(() => (JSON.parse(sessionStorage.getItem('conclave.thread')!) as { turns: { runId: string }[] }).turns.at(-1)!.runId);
+
+/** A run of two rounds with a gap between them. */
+const twoRounds = (question: string, template = 'conclave') => ({
+  template,
+  s: script(question)
+    .plan([research('r1', 'Northlight Clock Company founder'), expert('x1', 'Who founded it?')])
+    .expert('It was founded by Ada Quill.', { task: 'Who founded it?' })
+    .gap('birthplace of Ada Quill', 'Where was Ada Quill born?')
+    .plan([research('r2', 'birthplace of Ada Quill')], { iteration: 1 })
+    .complete()
+    .answer(['Ada Quill was born in Port Ellery [1]. That is by the sea.']),
+});
+
+describe('a run of two rounds', () => {
+  it('has one lane a round, with gaps opened and closed; a gap points out the tasks that addressed it', async () => {
+    const { s } = twoRounds('Where was the founder born, by lanes?');
+    await open();
+    await askInPage(page, s.question);
+    await page.locator('.why').waitFor();
+    expect(await page.locator('.lane').evaluateAll((lanes) => lanes.map((lane) => lane.getAttribute('aria-label')))).toEqual([
+      'Round 1',
+      'Round 2',
+    ]);
+    const gap = page.locator('.gap');
+    expect(await gap.getAttribute('data-gap')).toBe('closed');
+    expect(await gap.innerText()).toContain('birthplace of Ada Quill');
+    await gap.click();
+    const marked = await page.locator('.task-row.highlighted').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-task')));
+    expect(marked).toEqual(expect.arrayContaining(['r2']));
+    expect(marked).not.toContain('r1');
+    await picture(page, 'chat-gap-1280');
+  });
+
+  it('carries a gap that is found again in the same words', async () => {
+    const s = script('Where was the founder born, carried?')
+      .plan([expert('x1', 'Say who.')])
+      .expert('Ada Quill.', { task: 'Say who.' })
+      .gap('the birthplace', 'Where?')
+      .plan([expert('x2', 'Say where.')], { iteration: 1 })
+      .expert('Somewhere new.', { task: 'Say where.' })
+      .gap('the birthplace', 'Where exactly?')
+      .plan([expert('x3', 'Say where exactly.')], { iteration: 2 })
+      .expert('In Port Ellery.', { task: 'Say where exactly.' })
+      .complete()
+      .answer(['Port Ellery.']);
+    await open();
+    const runId = await askInPage(page, s.question);
+    await shows(
+      'the carried gap',
+      () => page.locator('.gap').allInnerTexts(),
+      (texts) => texts.join().includes('still open after 2'),
+    );
+    await page.locator('.why').waitFor();
+    expect((await recordOf(system.url(), runId)).rounds.length).toBe(3);
+    expect(await page.locator('.gap').count()).toBe(1);
+    await page.locator('.gap').click();
+    const marked = await page.locator('.task-row.highlighted').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-task')));
+    expect(marked).toEqual(expect.arrayContaining(['x2', 'x3']));
+  });
+
+  it('says in one sticky sentence why it stopped: the rule and its numbers, the rules that did not fire, and the deciding event', async () => {
+    const { s } = twoRounds('Where was the founder born, and why did it stop?');
+    await open();
+    const runId = await askInPage(page, s.question);
+    const why = page.locator('.why');
+    await why.waitFor();
+    expect(await why.locator('.why-reason').innerText()).toBe('The evidence was assessed as sufficient after 2 rounds.');
+    expect(await why.locator('p code').innerText()).toBe('D3');
+    expect(await why.evaluate((element) => getComputedStyle(element).position)).toBe('sticky');
+    const link = why.getByRole('link', { name: /^event \d+$/ });
+    const seq = Number((await link.innerText()).slice(6));
+    const events = await (await fetch(`${system.url()}/v1/runs/${runId}/events`)).text();
+    expect(events).toMatch(new RegExp(`id: ${seq}\nevent: decided\n`));
+    await why.getByText('Rules that did not end it').click();
+    const others = await why.locator('.why-others li').allInnerTexts();
+    expect(others.map((text) => text.slice(0, 2))).toEqual(['D2', 'D4', 'D6', 'D8']);
+    expect(others[2]).toContain('2 of 4 rounds were used.');
+    expect(others[0]).toMatch(/\d+ of \d+ /);
+  });
+
+  it('shows its cost as it ticks: settled, in flight and left, never as one sum', async () => {
+    const gate = latch();
+    const s = script('What does the founder cost?')
+      .plan([expert('x1', 'Count.')])
+      .expert('Counted.', { when: gate.opened })
+      .complete()
+      .answer(['Little.']);
+    await open();
+    const runId = await askInPage(page, s.question, { template: 'priced' });
+    const figure = (name: string): Promise<string> => page.locator(`[data-cost="${name}"]`).innerText();
+    await shows(
+      'the plan as settled',
+      () => figure('Calls settled'),
+      (text) => text === '1',
+    );
+    // The price of the planner's call: 101 and 11 tokens at 2 and 10 a million.
+    await shows(
+      'its price',
+      () => figure('Cost settled'),
+      (text) => text === '0.00031',
+    );
+    await shows(
+      'calls in flight',
+      () => figure('Calls in flight'),
+      (text) => Number(text) > 0,
+    );
+    expect(await figure('Cost left')).toBe('0.4997 of 0.5000');
+    gate.open();
+    await page.locator('.why').waitFor();
+    await shows(
+      'all calls',
+      () => figure('Calls settled'),
+      (text) => text === '4',
+    );
+    expect(await figure('Calls in flight')).toBe('-');
+    const { usage } = await recordOf(system.url(), runId);
+    expect(Number(await figure('Cost settled'))).toBeCloseTo(usage.total.cost, 4);
+  });
+
+  it('leads from a sentence to what its source says, to the task that brought it, and marks sentences without a source', async () => {
+    const { s } = twoRounds('Where was the founder born, by which source?');
+    await open();
+    await askInPage(page, s.question);
+    await page.locator('.why').waitFor();
+    expect(await page.locator('.markdown .uncited').allInnerTexts()).toEqual(['That is by the sea.']);
+    await page.locator('.markdown .citation').first().click();
+    const source = page.locator('.source.open');
+    await source.locator('blockquote').first().waitFor();
+    expect(await source.locator('blockquote').first().innerText()).not.toBe('');
+    await source.locator('figcaption button').first().click();
+    await page.locator('.task-row[aria-expanded="true"]').waitFor();
+    await picture(page, 'chat-provenance-1280');
+  });
+});
+
+describe('an answer', () => {
+  it('grows as Markdown, and shows neither images nor HTML that a model wrote', async () => {
+    const [middle, end] = [latch(), latch()];
+    const s = script('How does it look?')
+      .plan([expert('x1', 'Look.')])
+      .expert('Seen.')
+      .complete()
+      .answer([
+        '## A heading\n\nSome **bold** words.\n\n',
+        { text: '```js\nconst a = 1;\n\nconst b = 2;\n```\n\n', when: middle.opened },
+        {
+          text: '![x](http://192.0.2.7/pixel.png)\n\n<img src="http://192.0.2.7/other.png" onerror="alert(1)">\n\n[a link](javascript:alert(1)) and [another](https://example.org/)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+          when: end.opened,
+        },
+      ]);
+    await open();
+    await askInPage(page, s.question);
+    await page.locator('.markdown h2').waitFor();
+    expect(await page.locator('.why').count()).toBe(0);
+    middle.open();
+    await page.locator('.markdown pre code').waitFor();
+    end.open();
+    await page.locator('.markdown table').waitFor();
+    await page.locator('.why').waitFor();
+    const markdown = page.locator('.markdown');
+    expect(await markdown.locator('img').count()).toBe(0);
+    expect(await markdown.locator('pre code').innerText()).toBe('const a = 1;\n\nconst b = 2;\n');
+    expect(await markdown.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))).toEqual([
+      'https://example.org/',
+    ]);
+  });
+
+  it('from a cache says which one, how old it is and whose it was; asking again leaves the caches out', async () => {
+    const s = script('What is kept?')
+      .plan([expert('x1', 'Keep.')])
+      .expert('Kept.')
+      .answer(['It is kept.']);
+    await open();
+    const first = await askInPage(page, s.question, { template: 'kept' });
+    await page.locator('.why').waitFor();
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await askInPage(page, s.question, { template: 'kept' });
+    const note = page.locator('[data-cache="exact"]');
+    await note.waitFor();
+    expect(await note.innerText()).toContain('ago');
+    expect(await note.getByRole('link').getAttribute('href')).toBe(`/console/chat/${first}`);
+    await picture(page, 'chat-cache-1280');
+    s.plan([expert('x1', 'Keep again.')])
+      .expert('Kept.', { task: 'Keep again.' })
+      .answer(['It is kept anew.']);
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByText('It is kept anew.').waitFor();
+    expect(await page.locator('.turn').count()).toBe(1);
+  });
+
+  it('is rated from 1 to 5, with a correction', async () => {
+    const s = script('Is it good?')
+      .plan([expert('x1', 'Judge.')])
+      .expert('Good.')
+      .complete()
+      .answer(['Yes.']);
+    await open();
+    await askInPage(page, s.question);
+    await page.getByRole('radio', { name: '2', exact: true }).check();
+    await page.getByLabel(/What should it have said/).fill('It is not.');
+    const sent = page.waitForRequest((request) => request.url().endsWith('/v1/feedback'));
+    await page.getByRole('button', { name: 'Send the rating' }).click();
+    expect((await sent).postDataJSON()).toMatchObject({ rating: 2, correction: 'It is not.' });
+    await page.getByText('Rated 2 of 5').waitFor();
+  });
+
+  it('goes on with what was said before', async () => {
+    const s = script('Who is it?')
+      .plan([expert('x1', 'Who?')])
+      .expert('Ada.')
+      .complete()
+      .answer(['It is Ada Quill.']);
+    await open();
+    await askInPage(page, s.question);
+    await page.locator('.why').waitFor();
+    const next = script('And when was that?')
+      .plan([expert('x1', 'When?')])
+      .expert('1911.', { task: 'When?' })
+      .complete()
+      .answer(['In 1911.']);
+    await askInPage(page, next.question);
+    await page.getByText('In 1911.').waitFor();
+    expect(JSON.stringify(next.calls('planner')[0]!.messages)).toContain('It is Ada Quill.');
+    expect(await page.locator('.turn').count()).toBe(2);
+    await page.reload();
+    await page.getByText('In 1911.').waitFor();
+  });
+});
+
+describe('a run that goes on', () => {
+  const held = async (question: string, template = 'conclave') => {
+    const gate = latch();
+    const s = script(question)
+      .plan([expert('x1', 'Work.')])
+      .expertReply({ chunks: [{ text: 'Done.\nFINDING: Done.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none', when: gate.opened }] }, 'Work.', 2)
+      .complete()
+      .answer(['It is done.']);
+    const runId = await askInPage(page, s.question, { template });
+    await planIs(page, 'x1 open');
+    return { s, runId, gate };
+  };
+  const steps = (name: string): Promise<readonly string[]> => page.locator(`[data-command="${name}"] .badge`).allInnerTexts();
+
+  it('is stopped', async () => {
+    await open();
+    const { runId, gate } = await held('What is stopped?');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.locator('.why').waitFor();
+    expect(await page.locator('.why .badge').innerText()).toBe('Cancelled');
+    expect((await recordOf(system.url(), runId)).outcome).toBe('cancelled');
+    gate.open();
+  });
+
+  it('shows each command as sent, accepted, then applied or rejected, from the events of the run alone', async () => {
+    await open();
+    const { gate, runId } = await held('What is steered?');
+    // The events are held back: the reply of the gateway alone does not make a command accepted.
+    await page.getByRole('button', { name: 'Steer' }).click();
+    await page.getByLabel(/Guidance for every prompt/).fill('Only the last ten years.');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    const all = await shows(
+      'the applied command',
+      () => steps('steer'),
+      (texts) => texts.length === 3,
+    );
+    expect(all).toEqual([
+      'sent',
+      expect.stringMatching(/^accepted \(command \d+\)$/),
+      expect.stringMatching(/^applied in round 1 \(event \d+\)$/),
+    ]);
+    expect(await page.locator('[data-command="steer"] q').innerText()).toContain('Only the last ten years.');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await picture(page, 'chat-interventions-1280');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    gate.open();
+    await page.locator('.why').waitFor();
+    const { commands } = await recordOf(system.url(), runId);
+    expect(commands.map(({ command, status }) => `${command} ${status}`)).toEqual(['steer applied', 'pause applied', 'resume applied']);
+  });
+
+  it('that ends before a command arrives keeps its text as not applied', async () => {
+    await open();
+    const { gate } = await held('What comes too late?');
+    await page.getByRole('button', { name: 'Add context' }).click();
+    await page.getByLabel(/Something to know/).fill('There are two of them.');
+    // The command leaves the page only when the run is over.
+    const release = latch();
+    await page.route('**/commands', async (route) => {
+      await release.opened;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    gate.open();
+    await page.locator('.why').waitFor();
+    const last = await shows(
+      'the lost command',
+      () => steps('add_context'),
+      (texts) => texts.length > 1,
+    );
+    expect(last).toEqual(['sent', 'not applied: the run had ended']);
+    expect(await page.locator('[data-command="add_context"] q').innerText()).toContain('There are two of them.');
+    release.open();
+    await page.unroute('**/commands');
+  });
+
+  it('is read over one connection by all pages of a browser, and by none that is hidden', async () => {
+    await open();
+    const { runId, gate } = await held('Who reads along?');
+    const connections: string[] = [];
+    const second = await browser.open(`${system.url()}/console/chat/${runId}`, {}, visit.context);
+    second.page.on('request', (request) => {
+      if (request.url().includes('/events')) connections.push(request.url());
+    });
+    await planIs(second.page, 'x1 open');
+    expect(connections).toEqual([]);
+    gate.open();
+    await second.page.getByText('It is done.').first().waitFor();
+    await page.getByText('It is done.').first().waitFor();
+    expect(connections).toEqual([]);
+    await second.check();
+    await second.close();
+  });
+
+  it('goes on behind the last event after the gateway was killed, with a banner that goes by itself', async () => {
+    await open({ expected: /Failed to load resource|ERR_/ });
+    const { gate, runId } = await held('What survives a death?');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/events')) asked.push(request.url());
+    });
+    await system.process('gateway').kill();
+    await page.getByText('The gateway does not answer.').waitFor();
+    await picture(page, 'chat-gateway-away-1280');
+    gate.open();
+    await system.process('gateway').restart();
+    await page.locator('.why').waitFor({ timeout: 40_000 });
+    await page.getByText('The gateway does not answer.').waitFor({ state: 'detached' });
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.every((url) => Number(new URL(url).searchParams.get('after')) > 0)).toBe(true);
+    expect((await recordOf(system.url(), runId)).outcome).toBe('completed');
+    expect(await page.getByText('no longer kept').count()).toBe(0);
+  });
+});
+
+describe('the page of a run', () => {
+  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+    const { s } = twoRounds('Where was the founder born, and how does it look?');
+    await open();
+    const runId = await askInPage(page, s.question);
+    await page.locator('.why').waitFor();
+    await looksRight(browser, {
+      name: 'chat-answer',
+      url: `${system.url()}/console/chat/${runId}`,
+      ready: async (shown) => {
+        await shown.locator('.why').waitFor();
+        await shown.locator('.plan-node.good').first().waitFor();
+      },
+    });
+  });
+
+  it('is walked through by keyboard: the focus is seen, and arrow keys go through the tasks', async () => {
+    const { s } = twoRounds('Where was the founder born, by keyboard?');
+    await open({ reducedMotion: true });
+    await askInPage(page, s.question);
+    await page.locator('.why').waitFor();
+    await page.keyboard.press('Home');
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    const seen: string[] = [];
+    for (let n = 0; n < 40; n += 1) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(() => {
+        const element = document.activeElement as HTMLElement;
+        // A radio of a switch shows its focus on the words beside it.
+        const shown = element instanceof HTMLInputElement && element.nextElementSibling ? element.nextElementSibling : element;
+        const style = getComputedStyle(shown);
+        const isSeen = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+        return { name: element.dataset['task'] ?? element.textContent?.trim().slice(0, 30) ?? '', tag: element.tagName, isSeen };
+      });
+      if (at.tag === 'BODY') break;
+      if (!at.isSeen) seen.push(`no focus at ${at.tag} ${at.name}`);
+      if (at.name === 'learned' || at.name === 'r1') {
+        const before = at.name;
+        await page.keyboard.press('ArrowDown');
+        expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset['task'])).not.toBe(before);
+        await page.keyboard.press('Enter');
+        await page.locator('.task-detail').waitFor();
+        break;
+      }
+    }
+    expect(seen).toEqual([]);
+    expect(await page.locator('.task-detail').count()).toBe(1);
+  });
+});

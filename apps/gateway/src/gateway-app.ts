@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
-import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
-import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
-import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
+import { apiVersion, asyncApiText, environmentProvider, openApiText, shippedClasses } from '@conclave/contracts';
+import { openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import { openRemoteFiles, openTrial, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls/provider-access';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type PassageSearch } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
@@ -80,6 +80,11 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     ...passagesOf(ports),
     graph: ports.graph,
     skillFolder: loaded.configuration.skills ?? null,
+    openTrial,
+    configuredProviders: [...Object.keys(loaded.configuration.providers), environmentProvider],
+    version: apiVersion,
+    processId,
+    groups: groupsOf(loaded),
     // Beside the programs, where the build puts it.
     consoleFolder: join(import.meta.dirname, 'console'),
     topics: topicsOf(loaded).map(({ name }) => name),
@@ -118,6 +123,13 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
   if (probe.requests) app.use(probe.requests(ports.stream));
   return app;
 }
+
+/** Consumer groups of a whole system. */
+const groupsOf = ({ configuration }: Loaded): readonly string[] => [
+  ...['planner', 'merger', 'experts', 'learning', 'graph-ingest'],
+  ...(Object.keys(configuration.webhooks).length > 0 ? ['webhooks'] : []),
+  ...[...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])].map(taskGroup),
+];
 
 /** The search of the workers, for queries that are tried; the first of them imports it, so that a start does not. */
 function passagesOf({ vectors, embedder }: Pick<OpenedPorts, 'vectors' | 'embedder'>): { readonly passages?: PassageSearch } {

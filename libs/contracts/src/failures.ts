@@ -103,6 +103,9 @@ const rows = {
   CSRF_TOKEN_NEEDED:           [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'A signed-in page sends the header x-conclave-csrf with every request that changes something. Send the `csrf` of GET /v1/session.'],
   SESSION_ORIGIN_NOT_ALLOWED:  [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'The cookie of a session is taken from pages of this gateway alone. Call it from its own address; where a proxy shows it under another name, add that name to `allowed_hosts` in conclave.yaml. Programs send their API key instead.'],
   SIGN_IN_LINK_INVALID:        [401, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This sign-in link was used before or has expired. Start Conclave again for another, or sign in with an API key.'],
+  ENTITY_NOT_FOUND:            [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'The knowledge graph of this tenant knows nothing of this name.'],
+  CACHE_NOT_FOUND:             [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'There is no such cache. GET /v1/admin/caches lists them.'],
+  PROVIDER_NOT_FOUND:          [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'There is no provider of this name. GET /v1/admin/providers lists them.'],
   // Evidence: search, tools, pages, documents, mathematics, graph, vectors.
   ANSWER_NOT_IN_SCHEMA:        [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The answer does not match the JSON Schema of `response_format`, even after a repair.'],
   SEARCH_UNAVAILABLE:          [502, 'upstream_error',         'provider_search',         yes, no,  no,  'The search server does not answer.'],

@@ -52,11 +52,17 @@ export const toolOffersSetting = 'offers/tools';
 export const promptSetting = (name: string): string => `prompts/${name}`;
 /** Setting that holds an operator's options of a template. */
 export const templateSetting = (id: string): string => `templates/${id}`;
-export const StoredTemplateOptions = z.object({ strategy: z.string(), options: z.record(z.string(), z.unknown()) });
+export const StoredTemplateOptions = z.object({
+  strategy: z.string(),
+  options: z.record(z.string(), z.unknown()),
+  actor: z.string().optional().describe('who wrote this version'),
+});
 export type StoredTemplateOptions = z.infer<typeof StoredTemplateOptions>;
 /** Settings that hold an issued API key, and the options of a tenant. */
 export const keySetting = (id: string): string => `keys/${id}`;
 export const tenantSetting = (id: string): string => `tenants/${id}`;
 /** Changes with every key and tenant, so that one look tells whether any did. */
 export const accountsSetting = 'accounts';
+/** Says when a cache of a tenant was last emptied. */
+export const cachePurgeSetting = (tenant: string, layer: string): string => `caches/${tenant}/${layer}`;
 export const skillSetting = (name: string): string => `skills/${name}`;

@@ -78,6 +78,19 @@ const breakerOf = ({ breaker = {} }: Loaded['configuration']['providers'][string
   openMs: breaker.open_s === undefined ? defaultBreaker.openMs : breaker.open_s * 1000,
 });
 
+/** Milliseconds for a look at a server whose address somebody has just typed. */
+const trialMs = 15_000;
+
+/** A server under this address, opened for a look: no key, no headers, no retries. The caller closes it. */
+export async function openTrial(baseUrl: string): Promise<Models> {
+  const openai = await import('@conclave/adapter-openai');
+  const { local } = openai.natureOf(baseUrl, false);
+  return openai.openProviders({
+    providers: { trial: { base_url: baseUrl, local, paid: false, timeout_ms: trialMs } },
+    retry: { attempts: 1 },
+  });
+}
+
 /** Time limits of the configuration, seconds converted to milliseconds. */
 const boundsOf = ({
   first_token_s: first,

@@ -45,5 +45,6 @@ export { resolveTemplates, type ResolvedTemplates, type TemplateInput } from './
 export { openCatalogue, type NamedModel, type ResolvedName, type TemplateCatalogue } from './catalogue/template-catalogue.js';
 export { parseEnvironment, readEnvironment, type Variables } from './configuration/environment.js';
 export { loadConfiguration, type Loaded } from './configuration/load.js';
+export { readYaml, type YamlSource } from './configuration/yaml-source.js';
 export { mistakesOf, type Mistake } from './configuration/mistakes.js';
 export type { Secrets, TlsFiles } from './configuration/secrets.js';

@@ -53,6 +53,14 @@ export {
 } from './event-log/record.js';
 export { backoff } from './event-log/retry.js';
 export { normaliseEntity } from './graph/entity-name.js';
+export {
+  type EntityNode,
+  type EntityQuery,
+  mostNeighbours,
+  type Neighbourhood,
+  type NeighbourQuery,
+  neighboursThrough,
+} from './graph/explore.js';
 export { type Candidate, type GraphReading, type LinkedSynthesis, type NamedRelation, retrieveThrough } from './graph/graph-context.js';
 export type {
   GraphContext,

@@ -20,6 +20,7 @@ export {
   graphJudgementMs,
   KeptAnswer,
   keptMs,
+  layerTag,
   nearestDistance,
   runTag,
   semanticKey,

@@ -6,10 +6,15 @@ import {
   originOf,
   retrieveThrough,
   sourcesText,
+  neighboursThrough,
+  type EntityNode,
+  type EntityQuery,
   type GraphContext,
   type GraphQuery,
   type GraphStats,
   type KnowledgeGraph,
+  type Neighbourhood,
+  type NeighbourQuery,
   type QuarantinedTriple,
   type SynthesisNode,
   type SynthesisRecord,
@@ -99,6 +104,14 @@ export class Neo4jGraph implements KnowledgeGraph {
 
   retrieve(query: GraphQuery): Promise<GraphContext> {
     return this.read(query.tenant, (transaction) => retrieveThrough(readingOf(transaction), query));
+  }
+
+  entities({ tenant, search, after, limit }: EntityQuery): Promise<readonly EntityNode[]> {
+    return this.read(tenant, (transaction) => transaction.run<EntityNode>(statements.entityPage, { search, after, limit: whole(limit) }));
+  }
+
+  neighbours({ tenant, entity, ...page }: NeighbourQuery): Promise<Neighbourhood | null> {
+    return this.read(tenant, (transaction) => neighboursThrough(readingOf(transaction), { ...page, entity: normaliseEntity(entity) }));
   }
 
   stats(tenant: string): Promise<GraphStats> {

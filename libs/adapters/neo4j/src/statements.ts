@@ -107,6 +107,10 @@ WHERE exact = 1 OR matched * 2 >= words
 RETURN e.normal AS normal, e.name AS name, coalesce(e.type, '') AS type, words, exact = 1 AS exact, matched
 ORDER BY exact DESC, CASE words WHEN 0 THEN 0.0 ELSE toFloat(matched) / words END DESC, matched DESC, e.id LIMIT $limit`;
 
+/** Entities by name; the constraint on tenant and normal form is also the index of the range. */
+export const entityPage = `MATCH (e:Entity {tenant: $tenant}) WHERE e.normal > $after AND e.normal CONTAINS $search
+RETURN e.normal AS normal, e.name AS name, coalesce(e.type, '') AS type ORDER BY e.normal LIMIT $limit`;
+
 /** One statement per type of the allow-list. */
 export const putRelations: Readonly<Record<RelationType, string>> = Object.fromEntries(
   relationTypes.map((type) => [

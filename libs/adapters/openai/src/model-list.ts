@@ -116,8 +116,24 @@ export class ProviderModels {
   private status(reachable: boolean, note: string): ProviderStatus {
     const { name, config, maxConcurrency } = this.calls;
     const breaker = { ...defaultBreaker, ...config.breaker };
-    return { name, reachable, local: config.local, paid: config.paid, note, maxConcurrency, breaker };
+    return {
+      name,
+      reachable,
+      local: config.local,
+      paid: config.paid,
+      note,
+      maxConcurrency,
+      breaker,
+      baseUrl: withoutCredentials(config.base_url),
+    };
   }
+}
+
+/** People may write a password or a key into an address. */
+function withoutCredentials(address: string): string {
+  const url = new URL(address);
+  url.username = url.password = url.search = url.hash = '';
+  return url.href;
 }
 
 /** `{data: []}`, a bare list, or `{models: []}`; anything else has no models. */

@@ -3,6 +3,7 @@ import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import {
   acquireSlot,
+  countSlots,
   countWorkers,
   endProcess,
   leaseLeft,
@@ -54,13 +55,17 @@ export class RedisLeases implements Leases {
     return new Set(await this.connection.run(this.keys.common, livingOf, [this.keys.leases], processIds));
   }
 
-  /** All processes whose leases have not ended. */
-  async living(): Promise<readonly string[]> {
+  async live(): Promise<readonly string[]> {
     return this.connection.run(this.keys.common, liveProcesses, [this.keys.leases], []);
   }
 
   liveWorkers(taskClass: string): Promise<number> {
     return this.connection.run(this.keys.common, countWorkers, [this.keys.workers(taskClass)], []);
+  }
+
+  async slotsHeld(name: string): Promise<number> {
+    const { at, key } = this.keys.slots(name);
+    return this.connection.run(at, countSlots, [key], []);
   }
 
   async acquireSlot({ name, limit, holder, ttlMs }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {

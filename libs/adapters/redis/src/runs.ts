@@ -124,7 +124,7 @@ export class RedisRuns implements Runs {
   }
 
   async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
-    const living = JSON.stringify(await this.leases.living());
+    const living = JSON.stringify(await this.leases.live());
     const found = await this.connection.everywhere(
       parkRuns,
       ({ attachers, parked }) => [attachers, parked],

@@ -21,11 +21,13 @@ export {
 } from './chat.js';
 export * from './completions.js';
 export * from './dead-letters.js';
+export * from './graph.js';
 export * from './health.js';
 export * from './insights.js';
 export * from '../configuration/key-limits.js';
 export * from './messages.js';
 export * from './models.js';
+export * from './operators.js';
 export * from './responses.js';
 export * from './routes.js';
 export * from './runs.js';

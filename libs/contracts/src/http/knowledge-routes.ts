@@ -25,6 +25,9 @@ import {
   SkillList,
   SkillView,
   TemplateChange,
+  TemplateCheck,
+  TemplateCheckRequest,
+  TemplateList,
   TemplateView,
 } from './settings.js';
 
@@ -132,8 +135,31 @@ export const knowledgeRoutes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/v1/admin/templates',
+    summary: 'Templates, and whether their options were changed.',
+    status: 200,
+    response: of('TemplateList', TemplateList),
+  },
+  {
+    method: 'POST',
+    path: '/v1/admin/templates/{id}/check',
+    summary: 'Says what is wrong with options, as an object or as YAML. Changes, starts and connects nothing.',
+    request: of('TemplateCheckRequest', TemplateCheckRequest),
+    status: 200,
+    response: of('TemplateCheck', TemplateCheck),
+  },
+  {
+    method: 'POST',
+    path: '/v1/admin/templates/{id}/rollback',
+    summary: 'Goes back to options of an earlier version, or to those of the file (0).',
+    request: of('RollbackRequest', RollbackRequest),
+    status: 200,
+    response: of('TemplateView', TemplateView),
+  },
+  {
+    method: 'GET',
     path: '/v1/admin/templates/{id}',
-    summary: 'The options of a template, and those changed while the system runs.',
+    summary: 'A template: its options, those changed while the system runs, the whole of it, and its versions.',
     status: 200,
     response: of('TemplateView', TemplateView),
   },

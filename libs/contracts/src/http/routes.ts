@@ -5,10 +5,12 @@ import { Completion, CompletionRequest } from './completions.js';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, DiscardRequest, RedriveRequest } from './dead-letters.js';
 import { EmbeddingList, EmbeddingRequest } from './embeddings.js';
 import { Live, Readiness } from './health.js';
+import { graphRoutes } from './graph.js';
 import { knowledgeRoutes } from './knowledge-routes.js';
 import { CountedTokens, CountTokensRequest, MessageAnswer, MessageEvent, MessagesError, MessagesRequest } from './messages.js';
 import { ModelList, ModelObject } from './models.js';
 import { ResponseDeleted, ResponseEvent, ResponseItemList, ResponseObject, ResponseRequest } from './responses.js';
+import { operatorRoutes } from './operators.js';
 import type { Route } from './route.js';
 import {
   CommandAccepted,
@@ -255,6 +257,8 @@ export const routes: readonly Route[] = [
   ...knowledgeRoutes,
   ...accountRoutes,
   ...sessionRoutes,
+  ...graphRoutes,
+  ...operatorRoutes,
   {
     method: 'GET',
     path: '/',

@@ -32,15 +32,62 @@ export const PromptChange = z.object({
 });
 export type PromptChange = z.infer<typeof PromptChange>;
 
+const TemplateOptionValues = z.record(z.string(), z.unknown());
+
+export const TemplateItem = z.object({
+  object: z.literal('template'),
+  id: z.string(),
+  strategy: z.string(),
+  description: z.string(),
+  hash: z.string().nullable().describe('version of the whole template, as runs record it; null while it is not offered'),
+  overridden: z.boolean().describe('whether options were changed while the system runs'),
+  version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
+});
+export type TemplateItem = z.infer<typeof TemplateItem>;
+export const TemplateList = z.object({ object: z.literal('list'), data: z.array(TemplateItem) });
+export type TemplateList = z.infer<typeof TemplateList>;
+
 export const TemplateView = z.object({
   object: z.literal('template'),
   id: z.string(),
   strategy: z.string(),
-  options: z.record(z.string(), z.unknown()).nullable().describe('options that new runs get; null while the template is not offered'),
-  changed: z.record(z.string(), z.unknown()).nullable().describe('those changed while the system runs; null where none are'),
+  options: TemplateOptionValues.nullable().describe('options that new runs get; null while the template is not offered'),
+  changed: TemplateOptionValues.nullable().describe('those changed while the system runs; null where none are'),
   version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
+  resolved: TemplateOptionValues.nullable().describe('the whole template with every default filled in; null while it is not offered'),
+  schema: TemplateOptionValues.describe('JSON Schema of its options'),
+  versions: z
+    .array(
+      SettingVersionItem.extend({
+        actor: z.string().nullable().describe('who made it; null where that was not recorded beside it'),
+        options: TemplateOptionValues.describe('options that differed from the file'),
+      }),
+    )
+    .describe('stored versions, newest first'),
 });
 export type TemplateView = z.infer<typeof TemplateView>;
+
+export const TemplateCheckRequest = z
+  .strictObject({
+    options: TemplateOptionValues.optional().describe('options that differ from the file'),
+    yaml: z.string({ error: 'must be a text' }).max(100_000).optional().describe('the same as a YAML text'),
+  })
+  .refine(({ options, yaml }) => (options === undefined) !== (yaml === undefined), { error: 'takes either `options` or `yaml`' });
+export type TemplateCheckRequest = z.infer<typeof TemplateCheckRequest>;
+
+export const TemplateCheck = z.object({
+  object: z.literal('template_check'),
+  valid: z.boolean(),
+  faults: z.array(
+    z.object({
+      path: z.string().describe('option it is about; empty for the text as a whole'),
+      line: z.int().nullable(),
+      message: z.string(),
+    }),
+  ),
+  changed: TemplateOptionValues.nullable().describe('the options as read; null if the text cannot be read'),
+});
+export type TemplateCheck = z.infer<typeof TemplateCheck>;
 
 export const TemplateChange = z.object({
   options: z

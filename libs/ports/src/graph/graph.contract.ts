@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SynthesisWrite } from './graph.js';
 import type { GraphUnderTest, GraphWorld } from './graph-world.js';
+import { describeExploring } from './explore.contract.js';
 import { describeProvenance } from './provenance.contract.js';
 import { describeRetrieval } from './retrieval.contract.js';
 import { describeSameAnswers } from './same-answers.contract.js';
@@ -152,6 +153,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
     describeProvenance({ open });
     describeTriples({ open });
     describeRetrieval({ open });
+    describeExploring({ open });
   });
   describe(`${name} as a knowledge graph`, () => describeSameAnswers({ open }));
 }

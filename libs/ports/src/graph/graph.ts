@@ -1,4 +1,5 @@
 import type { Insight, RelationType, Source } from '@conclave/contracts';
+import type { EntityNode, EntityQuery, NeighbourQuery, Neighbourhood } from './explore.js';
 import type { TripleSource } from './trust.js';
 
 /**
@@ -60,6 +61,10 @@ export interface KnowledgeGraph {
    * directions; and the syntheses linked to any entity reached. Ranked by trust x relevance; nothing flagged.
    */
   retrieve(query: GraphQuery): Promise<GraphContext>;
+  /** Entities by normal form, in code unit order; a page of them. */
+  entities(query: EntityQuery): Promise<readonly EntityNode[]>;
+  /** An entity with its relations and syntheses; null if the tenant has none of this name. */
+  neighbours(query: NeighbourQuery): Promise<Neighbourhood | null>;
   stats(tenant: string): Promise<GraphStats>;
   health(): Promise<string | null>;
   close(): Promise<void>;

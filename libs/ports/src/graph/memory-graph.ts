@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import { normaliseEntity } from './entity-name.js';
+import { neighboursThrough } from './explore.js';
 import { retrieveThrough } from './graph-context.js';
 import type { KnowledgeGraph, SynthesisNode, SynthesisWrite } from './graph.js';
 import { MemoryKnowledge } from './memory-knowledge.js';
@@ -32,6 +33,8 @@ export class MemoryGraphStore {
       decideQuarantine: async (decision) => of(decision.tenant).decide(decision),
       adjustTrust: async (rating) => of(rating.tenant).rate(rating),
       retrieve: async (query) => retrieveThrough(of(query.tenant).reading(), query),
+      entities: async (query) => of(query.tenant).page(query),
+      neighbours: async (query) => neighboursThrough(of(query.tenant).reading(), { ...query, entity: normaliseEntity(query.entity) }),
       stats: async (tenant) => of(tenant).stats(),
       health: async () => (open ? null : 'The knowledge graph is closed.'),
       close: async () => void (open = false),

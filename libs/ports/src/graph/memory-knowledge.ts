@@ -1,3 +1,4 @@
+import type { EntityNode, EntityQuery } from './explore.js';
 import type { LinkedSynthesis, NamedRelation, GraphReading } from './graph-context.js';
 import type {
   GraphStats,
@@ -45,6 +46,14 @@ export class MemoryKnowledge {
   private readonly taught = new Map<string, Set<string>>();
   /** Event id -> rating. */
   private readonly ratings = new Map<string, { readonly runId: string; readonly positive: boolean }>();
+
+  page({ search, after, limit }: Omit<EntityQuery, 'tenant'>): readonly EntityNode[] {
+    return [...this.entities.values()]
+      .filter(({ normal }) => normal > after && normal.includes(search))
+      .sort((a, b) => compare(a.normal, b.normal))
+      .slice(0, limit)
+      .map(({ normal, name, type }) => ({ normal, name, type }));
+  }
 
   addSynthesis(id: string, write: SynthesisWrite): boolean {
     const kept = this.syntheses.get(id);

@@ -72,6 +72,8 @@ export interface ProviderStatus {
   readonly paid: boolean;
   readonly note: string;
   readonly maxConcurrency: number;
+  /** Its address without credentials; absent where there is no server. */
+  readonly baseUrl?: string;
   /** When its provider's breaker opens; absent if it has no provider that can fail on its own. */
   readonly breaker?: BreakerSettings;
 }

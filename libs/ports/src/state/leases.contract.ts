@@ -47,6 +47,15 @@ export function describeLeases({ open }: StoreHarness): void {
       expect(await leases.liveWorkers('expert')).toBe(1);
     });
 
+    it('name every process that lives', async () => {
+      const { leases } = under.store;
+      const [a, b, gone] = [newName('worker'), newName('worker'), newName('worker')];
+      for (const id of [a, b, gone]) await renew(id, ['expert']);
+      await leases.endProcess(gone);
+      const live = await (await under.another()).store.leases.live();
+      expect([a, b, gone].map((id) => live.includes(id))).toEqual([true, true, false]);
+    });
+
     it('forget a class that a process no longer serves', async () => {
       const id = newName('worker');
       await renew(id, ['expert', 'gpu']);
@@ -88,6 +97,18 @@ export function describeLeases({ open }: StoreHarness): void {
       await under.store.leases.releaseSlot({ name, holder: 'a' });
       expect(await acquire('b', 1)).toBe(true);
       await until('the hint arrived', () => hints.heard.includes(name));
+    });
+
+    it('are counted while they are held', async () => {
+      const held = () => under.store.leases.slotsHeld(name);
+      expect(await held()).toBe(0);
+      await acquire('a');
+      await acquire('b', 2, 100);
+      expect(await held()).toBe(2);
+      await pass(under, 150);
+      expect(await held()).toBe(1);
+      await under.store.leases.releaseSlot({ name, holder: 'a' });
+      expect(await held()).toBe(0);
     });
 
     it('are not freed by somebody who does not hold them', async () => {

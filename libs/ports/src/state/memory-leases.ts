@@ -34,6 +34,14 @@ export class MemoryLeases implements Leases {
     return [...this.processes.values()].filter(({ until, classes }) => until > now && classes.includes(taskClass)).length;
   }
 
+  async live(): Promise<readonly string[]> {
+    return [...this.processes.keys()].filter((id) => this.leftMs(id) > 0);
+  }
+
+  async slotsHeld(name: string): Promise<number> {
+    return this.held(name).size;
+  }
+
   async acquireSlot({ name, limit, holder, ttlMs }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
     const holders = this.held(name);
     if (!holders.has(holder) && holders.size >= limit) return false;

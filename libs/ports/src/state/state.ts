@@ -264,6 +264,10 @@ export interface Leases {
   endProcess(id: string): Promise<void>;
   alive(processId: string): Promise<boolean>;
   liveWorkers(taskClass: string): Promise<number>;
+  /** Ids of all processes whose leases have not ended, in any order. */
+  live(): Promise<readonly string[]>;
+  /** How many slots of this name are held. */
+  slotsHeld(name: string): Promise<number>;
   /** Takes one of `limit` slots of a name (a provider); null if all are taken. Renew it before `ttlMs`. Idempotent by holder. */
   acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean>;
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void>;

@@ -30,7 +30,7 @@ import {
   type Vectors,
 } from '@conclave/ports';
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
-import { addedCapabilities, runTag } from '@conclave/strategies';
+import { addedCapabilities, runTag, layerTag } from '@conclave/strategies';
 import { contentFrom } from './attached-content.js';
 import { collectionsCapability } from './collections.capability.js';
 import { expertCapability } from './expert.capability.js';
@@ -164,7 +164,7 @@ const tenantCache = (caches: StateStore['caches'], tenant: string, runId: string
     return typeof entry?.value === 'string' ? entry.value : null;
   },
   write: async (key, value, ttlMs) => {
-    await caches.write({ tenant, key, value, ttlMs, tags: [runTag(rootOf(runId))] });
+    await caches.write({ tenant, key, value, ttlMs, tags: [layerTag('search'), runTag(rootOf(runId))] });
   },
 });
 

@@ -1,6 +1,6 @@
 import { Failure, isOutage, rootOf, type TaskDispatched } from '@conclave/contracts';
 import type { Caches } from '@conclave/ports';
-import { CitedFacts, documentsTag, freshnessOf, mostFacts, normalisedQuery, runTag } from '@conclave/strategies';
+import { CitedFacts, documentsTag, freshnessOf, mostFacts, normalisedQuery, runTag, layerTag } from '@conclave/strategies';
 import * as z from 'zod';
 import { cacheKey } from './research-memory.js';
 import type { FoundPassages } from './subtopic-passages.js';
@@ -50,7 +50,13 @@ export class SubtopicCache {
   async keep(task: TaskDispatched, passages: FoundPassages['passages'], facts: CitedFacts): Promise<void> {
     const { tenant, input } = task.data;
     const { ttlMs } = freshnessOf((input as { readonly query: string }).query);
-    const write = { tenant, key: this.keyOf(task, passages), value: { facts }, ttlMs, tags: [documentsTag, runTag(rootOf(task.runId))] };
+    const write = {
+      tenant,
+      key: this.keyOf(task, passages),
+      value: { facts },
+      ttlMs,
+      tags: [documentsTag, layerTag('search'), runTag(rootOf(task.runId))],
+    };
     await this.caches.write(write).catch(unlessOutage);
   }
 

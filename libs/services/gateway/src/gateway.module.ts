@@ -16,6 +16,8 @@ import { Reservations } from './accounts/reservations.js';
 import { UsageController } from './accounts/usage.controller.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
+import { CacheCounts } from './answers/cache-counts.js';
+import { CachesController } from './answers/caches.controller.js';
 import { KeptSchema } from './answers/kept-schema.js';
 import { Attachments } from './attachments/attachments.js';
 import { RemoteImages } from './attachments/remote-images.js';
@@ -41,6 +43,7 @@ import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { FeedbackController } from './feedback/feedback.controller.js';
 import { Callers } from './http/caller.js';
 import { FailureFilter } from './http/failure-response.js';
+import { GraphController } from './knowledge/graph.controller.js';
 import { InsightsController } from './knowledge/insights.controller.js';
 import { QuarantineController } from './knowledge/quarantine.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
@@ -49,6 +52,9 @@ import { ModelDirectory } from './models/model-directory.js';
 import { ModelsController } from './models/models.controller.js';
 import { Health } from './operations/health.js';
 import { OperationsController } from './operations/operations.controller.js';
+import { Providers } from './operators/providers.js';
+import { ProvidersController } from './operators/providers.controller.js';
+import { ServicesController } from './operators/services.controller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
 import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
@@ -109,6 +115,10 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         AccountsController,
         UsageController,
         SessionController,
+        GraphController,
+        ProvidersController,
+        CachesController,
+        ServicesController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
@@ -121,6 +131,8 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Accounts,
         IssuedKeys,
         AnswerCache,
+        CacheCounts,
+        Providers,
         AskedQuestions,
         Attachments,
         CallRecords,

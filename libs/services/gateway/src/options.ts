@@ -282,6 +282,14 @@ export interface GatewayOptions {
   readonly consumers?: () => readonly ConsumerHealth[];
   /** Sentences about whatever else keeps this process from being ready. */
   readonly problems?: () => Promise<readonly string[]>;
+  /** Opens the server at an address for a look, without key; the caller closes it. Absent: addresses cannot be tested. */
+  readonly openTrial?: (baseUrl: string) => Promise<Models>;
+  /** Providers that the configuration or the environment names. */
+  readonly configuredProviders?: readonly string[];
+  /** Version of the product, id of this process, and consumer groups of the system, for the page about services. */
+  readonly version?: string;
+  readonly processId?: string;
+  readonly groups?: readonly string[];
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;

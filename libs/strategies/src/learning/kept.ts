@@ -1,4 +1,4 @@
-import { CachedAnswer } from '@conclave/contracts';
+import { CachedAnswer, type CacheLayerName } from '@conclave/contracts';
 import type * as z from 'zod';
 
 /** An answer as stored in the answer caches. */
@@ -7,6 +7,8 @@ export type KeptAnswer = z.infer<typeof KeptAnswer>;
 
 /** Tag of everything cached of a run, which is removed when its answer was bad. */
 export const runTag = (runId: string): string => `run:${runId}`;
+/** Tag of everything in one layer of a tenant's caches, so that it can be emptied. */
+export const layerTag = (layer: CacheLayerName): string => `layer:${layer}`;
 /** Tag of every cached answer of a tenant: changed documents may change the answers. */
 export const documentsTag = 'documents';
 /** Key of a run's answer in the semantic cache. */

@@ -63,6 +63,8 @@ export const liveProcesses = script<string[]>('live-processes', `return redis.ca
 
 export const countWorkers = script<number>('count-workers', `return redis.call('ZCOUNT', KEYS[2], '(' .. text(now), '+inf')`);
 
+export const countSlots = script<number>('count-slots', `return redis.call('ZCOUNT', KEYS[2], '(' .. text(now), '+inf')`);
+
 export const acquireSlot = script<number>(
   'acquire-slot',
   `

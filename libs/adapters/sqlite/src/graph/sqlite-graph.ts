@@ -6,10 +6,15 @@ import {
   originOf,
   retrieveThrough,
   sourcesText,
+  neighboursThrough,
+  type EntityNode,
+  type EntityQuery,
   type GraphContext,
   type GraphQuery,
   type GraphStats,
   type KnowledgeGraph,
+  type Neighbourhood,
+  type NeighbourQuery,
   type QuarantinedTriple,
   type SynthesisNode,
   type SynthesisRecord,
@@ -80,6 +85,23 @@ export class SqliteGraph implements KnowledgeGraph {
         query,
       ),
     );
+  }
+
+  entities({ tenant, search, after, limit }: EntityQuery): Promise<readonly EntityNode[]> {
+    return this.read((sql) =>
+      sql.all<EntityNode>(
+        'SELECT normal, name, type FROM graph_entity WHERE tenant = ? AND normal > ? AND instr(normal, ?) > 0 ORDER BY normal LIMIT ?',
+        tenant,
+        after,
+        search,
+        limit,
+      ),
+    );
+  }
+
+  neighbours({ tenant, entity, ...page }: NeighbourQuery): Promise<Neighbourhood | null> {
+    const reading = readingOf((work) => this.store.read(work), tenant);
+    return this.guarded(() => neighboursThrough(reading, { ...page, entity: normaliseEntity(entity) }));
   }
 
   stats(tenant: string): Promise<GraphStats> {

@@ -40,8 +40,17 @@ export class ProcessLeases implements Leases {
   }
 
   /** Ids of all processes whose leases have not ended. */
-  live(): readonly string[] {
+  living(): readonly string[] {
     return [...this.processes.keys()].filter((id) => this.leftMs(id) > 0);
+  }
+
+  live(): Promise<readonly string[]> {
+    return Promise.resolve(this.living());
+  }
+
+  slotsHeld(name: string): Promise<number> {
+    const now = this.now();
+    return Promise.resolve([...(this.slots.get(name)?.values() ?? [])].filter((until) => until > now).length);
   }
 
   liveWorkers(taskClass: string): Promise<number> {

@@ -37,7 +37,7 @@ export class SqliteRecovery implements Recovery {
   constructor(private readonly parts: RecoveryParts) {}
 
   async live(): Promise<readonly string[]> {
-    return this.parts.leases.live();
+    return this.parts.leases.living();
   }
 
   begin(storeId: string): Promise<void> {

@@ -111,6 +111,8 @@ export class MemoryStores {
       endProcess: unused('leases'),
       alive: unused('leases'),
       liveWorkers: unused('leases'),
+      live: () => this.kept.leases.live(),
+      slotsHeld: (name) => this.kept.leases.slotsHeld(name),
       acquireSlot: (slot) => this.kept.leases.acquireSlot(slot),
       releaseSlot: async (slot) => {
         await this.kept.leases.releaseSlot(slot);

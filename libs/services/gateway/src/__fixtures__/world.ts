@@ -126,8 +126,9 @@ export class ScriptedModels implements Models {
     this.embedded.push(request);
     return this.embeds(request, watch);
   };
+  readonly listed: Awaited<ReturnType<Models['list']>>[number][] = [];
   list() {
-    return Promise.resolve([]);
+    return Promise.resolve(this.listed);
   }
   readonly known: Awaited<ReturnType<Models['providers']>>[number][] = [];
   providers() {
@@ -163,7 +164,20 @@ export interface WorldOptions {
   readonly parts?: Partial<
     Pick<
       GatewayOptions,
-      'blobs' | 'documents' | 'vectors' | 'embedder' | 'passages' | 'graph' | 'skillFolder' | 'models' | 'remoteFiles' | 'webhooks'
+      | 'openTrial'
+      | 'configuredProviders'
+      | 'processId'
+      | 'groups'
+      | 'blobs'
+      | 'documents'
+      | 'vectors'
+      | 'embedder'
+      | 'passages'
+      | 'graph'
+      | 'skillFolder'
+      | 'models'
+      | 'remoteFiles'
+      | 'webhooks'
     >
   >;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;

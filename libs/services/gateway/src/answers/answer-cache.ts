@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
-import { KeptPlan, type CachedAnswer, type CacheKeys, type Failure, type PlanRequested } from '@conclave/contracts';
-import { answersPurpose, collectionOf, STATE, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
+import {
+  type CacheExplanation,
+  KeptPlan,
+  type CachedAnswer,
+  type CacheKeys,
+  type Caller,
+  type Failure,
+  type PlanRequested,
+} from '@conclave/contracts';
+import { answersPurpose, collectionOf, STATE, type Embedder, type StateStore, type VectorAnswer, type Vectors } from '@conclave/ports';
 import {
   answerScopeText,
   exactAnswerText,
@@ -15,11 +23,15 @@ import {
 } from '@conclave/strategies';
 import { sameQuestion } from '@conclave/questions';
 import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options.js';
+import { RunDirectory } from '../runs/run-directory.js';
+import { CacheCounts } from './cache-counts.js';
 
 type Data = Parameters<typeof textsOf>[0];
 
 /** Longest time in milliseconds that acceptance waits for the caches. */
 const patienceMs = 300;
+/** Longest time in milliseconds that an explanation waits for them. */
+const explainMs = 3_000;
 /** Abort reason for lookups; created once, because capturing a stack trace costs more than a lookup. */
 const lookedUp = new Error('The cache lookup has ended.');
 /** Number of nearest questions that are compared word by word. */
@@ -52,6 +64,8 @@ export class AnswerCache {
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(STATE) private readonly state: Pick<StateStore, 'caches'>,
+    @Inject(CacheCounts) private readonly counts: CacheCounts,
+    @Inject(RunDirectory) private readonly runs: RunDirectory,
   ) {}
 
   /**
@@ -77,7 +91,8 @@ export class AnswerCache {
     try {
       const cached = await this.answer(asked, keys, over.signal);
       if (cached) return { cached };
-      const plan = keys.plan === null ? null : await this.look('plan', over.signal, () => this.plan(asked.tenant, keys.plan!));
+      const plan =
+        keys.plan === null ? null : await this.look(asked.tenant, 'plan', over.signal, () => this.plan(asked.tenant, keys.plan!));
       return plan ? { plan } : {};
     } finally {
       clearTimeout(timer);
@@ -87,20 +102,22 @@ export class AnswerCache {
 
   private async answer(asked: CacheQuery, { exact, scope }: CacheKeys, over: AbortSignal): Promise<CachedAnswer | null> {
     const { vectors, embedder } = this.options;
-    const same = exact === null ? null : await this.look('exact', over, () => this.exact(asked.tenant, exact));
+    const same = exact === null ? null : await this.look(asked.tenant, 'exact', over, () => this.exact(asked.tenant, exact));
     if (same || scope === null || !vectors || !embedder) return same;
-    return this.look('semantic', over, () => this.semantic(asked, scope, vectors, embedder, over));
+    return this.look(asked.tenant, 'semantic', over, () => this.semantic(asked, scope, vectors, embedder, over));
   }
 
-  private async look<T>(cache: CacheName, over: AbortSignal, find: () => Promise<T | null>): Promise<T | null> {
+  private async look<T>(tenant: string, cache: CacheName, over: AbortSignal, find: () => Promise<T | null>): Promise<T | null> {
     const { metrics, logger } = this.options;
     try {
       over.throwIfAborted();
       const found = await pTimeout(find(), { milliseconds: Infinity, signal: over });
       metrics.onCache({ cache, result: found ? 'hit' : 'miss' });
+      this.counts.looked(tenant, cache, found ? 'hit' : 'miss');
       return found;
     } catch (error) {
       metrics.onCache({ cache, result: 'failed' });
+      this.counts.looked(tenant, cache, 'failed');
       logger.warn('A cache lookup failed; the question is planned and answered without it.', {
         cache,
         code: (error as Partial<Failure>).code,
@@ -124,9 +141,26 @@ export class AnswerCache {
     signal: AbortSignal,
   ): Promise<CachedAnswer | null> {
     const { tenant, goal } = asked;
+    const hits = await this.near(asked, scope, vectors, embedder, signal);
+    const found = await this.firstSame(goal, tenant, hits);
+    if (hits[0]) this.counts.nearest(tenant, (found?.distance ?? hits[0].distance)!, found !== null);
+    return found;
+  }
+
+  /** The nearest earlier questions of this scope. */
+  private async near(
+    { tenant, goal }: Pick<CacheQuery, 'tenant' | 'goal'>,
+    scope: string,
+    vectors: Vectors,
+    embedder: Embedder,
+    signal: AbortSignal,
+  ): Promise<VectorAnswer['hits']> {
     const [vector] = await embedder.embed([goal], { signal });
     const collection = collectionOf(answersPurpose, embedder);
-    const { hits } = await vectors.query({ tenant, collection }, { vector: vector!, limit: compared, where: { scope }, signal });
+    return (await vectors.query({ tenant, collection }, { vector: vector!, limit: compared, where: { scope }, signal })).hits;
+  }
+
+  private async firstSame(goal: string, tenant: string, hits: VectorAnswer['hits']): Promise<CachedAnswer | null> {
     for (const { id, text, distance } of hits) {
       if (distance >= nearestDistance) break;
       if (!sameQuestion(goal, text).same) continue;
@@ -135,6 +169,37 @@ export class AnswerCache {
       if (kept) return { ...kept, origin: 'semantic', distance };
     }
     return null;
+  }
+
+  /**
+   * Why a cache answered a run, or did not. The nearest misses are looked for anew, as the cache is now. Throws RUN_NOT_FOUND, RUN_ERASED.
+   */
+  async explain(id: string, caller: Caller): Promise<CacheExplanation> {
+    const { data } = await this.runs.header(id, caller);
+    const { cached = null, caching = null, template, goal, requestedAt } = data;
+    const on = template.caches?.answer === true || template.caches?.semantic === true;
+    const kind = cached ? cached.origin : caching ? 'none' : on ? 'bypassed' : 'off';
+    const nearest = caching?.scope ? await this.misses(id, goal, caching.scope, caller.tenant, cached?.runId ?? null) : [];
+    const accepted = cached && {
+      run: cached.runId,
+      question: cached.question,
+      distance: cached.distance,
+      age_ms: Math.max(0, requestedAt - cached.storedAt),
+    };
+    const sentence = explanation(kind, accepted, nearest);
+    return { object: 'cache_explanation', run: id, kind, sentence, question: goal, threshold: nearestDistance, accepted, nearest };
+  }
+
+  private async misses(id: string, goal: string, scope: string, tenant: string, used: string | null): Promise<CacheExplanation['nearest']> {
+    const { vectors, embedder } = this.options;
+    if (!vectors || !embedder) return [];
+    const hits = await this.near({ tenant, goal }, scope, vectors, embedder, AbortSignal.timeout(explainMs));
+    return hits
+      .filter((hit) => hit.id !== id && hit.id !== used)
+      .map((hit) => {
+        const differences = [...sameQuestion(goal, hit.text).differences];
+        return { run: hit.id, question: hit.text, distance: hit.distance, differences, within: hit.distance < nearestDistance };
+      });
   }
 
   private async plan(tenant: string, key: string): Promise<KeptPlan | null> {
@@ -147,4 +212,20 @@ export class AnswerCache {
     const read = KeptAnswer.safeParse(entry?.value);
     return read.success ? read.data : null;
   }
+}
+
+type Nearest = CacheExplanation['nearest'];
+
+function explanation(kind: CacheExplanation['kind'], accepted: CacheExplanation['accepted'], [nearest]: Nearest): string {
+  const near = (distance: number): string => distance.toFixed(3);
+  if (accepted?.distance === null) return 'The same question was answered before, so its answer was given again.';
+  if (accepted)
+    return `The question was answered before in other words: distance ${near(accepted.distance)} of less than ${nearestDistance}, and no word that changes its meaning.`;
+  if (kind === 'off') return 'The template keeps no answers.';
+  if (kind === 'bypassed') return 'The request asked for a new answer, or cannot be kept.';
+  if (!nearest) return 'No earlier question is kept that this one could be compared with.';
+  if (!nearest.within) return `The nearest earlier question is too far: distance ${near(nearest.distance)}, at least ${nearestDistance}.`;
+  if (nearest.differences.length > 0)
+    return `The nearest earlier question is near enough (distance ${near(nearest.distance)}), but asks something else: ${nearest.differences.join(', ')}.`;
+  return `An earlier question means the same (distance ${near(nearest.distance)}), but its answer was not kept at that time.`;
 }

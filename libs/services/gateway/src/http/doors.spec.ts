@@ -33,6 +33,8 @@ const ofOneTenant: readonly string[] = [
   'DELETE /v1/admin/keys/:id',
   'POST /v1/admin/keys/:id/rotate',
   'GET /v1/admin/tenants',
+  'GET /v1/admin/caches',
+  'DELETE /v1/admin/caches/:layer',
   'GET /v1/admin/knowledge/quarantine',
   'POST /v1/admin/knowledge/quarantine/:id',
 ];

@@ -15,6 +15,7 @@ type Kind =
   | 'collection'
   | 'document'
   | 'insight'
+  | 'entity'
   | 'contradiction'
   | 'key'
   | 'tenant'
@@ -43,12 +44,14 @@ const secret = 'quincequietly';
 const rows: Readonly<Record<string, Row>> = {
   'GET /v1/runs/{id}': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/events': { ids: { id: 'ended run' } },
+  'GET /v1/runs/{id}/cache': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/facts': { ids: { id: 'run' } },
   'POST /v1/runs/{id}/forks': { ids: { id: 'ended run' }, body: { step: 1 } },
   'POST /v1/runs/{id}/commands': { ids: { id: 'run' }, body: { command: 'steer', text: 'Shorter.' } },
   'POST /v1/feedback': { ids: { response_id: 'answer' }, body: { rating: 1 } },
   'GET /v1/knowledge/insights': { ids: { run: 'ended run' } },
   'GET /v1/knowledge/insights/{id}': { ids: { id: 'insight' } },
+  'GET /v1/knowledge/entities/{id}': { ids: { id: 'entity' } },
   'POST /v1/responses': { ids: { previous_response_id: 'response' }, body: { model: 'conclave', input: 'And then?', background: true } },
   'GET /v1/responses/{id}': { ids: { id: 'response' } },
   'GET /v1/responses/{id}/input_items': { ids: { id: 'response' } },
@@ -64,12 +67,15 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /v1/admin/keys/{id}/rotate': { ids: { id: 'key' } },
   'POST /v1/admin/knowledge/quarantine/{id}': { ids: { id: 'contradiction' }, body: { accept: false } },
   'GET /v1/models/{id+}': { ids: { id: 'run' }, shared: 'listed' },
+  'DELETE /v1/admin/caches/{layer}': { ids: { layer: 'run' }, shared: 'listed' },
   'PATCH /v1/admin/tenants/{id}': { ids: { id: 'tenant' }, body: { limits: null }, shared: 'operator' },
   'GET /v1/admin/dead-letters/{id}': { ids: { id: 'dead letter' }, shared: 'operator' },
   'POST /v1/admin/dead-letters/{id}/redrive': { ids: { id: 'dead letter' }, shared: 'operator' },
   'POST /v1/admin/dead-letters/{id}/discard': { ids: { id: 'dead letter' }, shared: 'operator' },
   'GET /v1/admin/templates/{id}': shared('id', 'template'),
   'PUT /v1/admin/templates/{id}': shared('id', 'template', { options: {} }),
+  'POST /v1/admin/templates/{id}/check': shared('id', 'template', { options: {} }),
+  'POST /v1/admin/templates/{id}/rollback': shared('id', 'template'),
   'GET /v1/admin/prompts/{name}': shared('name', 'prompt'),
   'PUT /v1/admin/prompts/{name}': shared('name', 'prompt', { text: 'Hello.' }),
   'POST /v1/admin/prompts/{name}/rollback': shared('name', 'prompt'),
@@ -224,6 +230,7 @@ beforeAll(async () => {
     collection: secret,
     document,
     insight: insight.id,
+    entity: secret,
     contradiction: contradiction!.id,
     key,
     tenant: 'a',

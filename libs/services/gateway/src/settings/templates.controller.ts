@@ -1,13 +1,20 @@
-import { Controller, Get, Inject, Param, Put, Req } from '@nestjs/common';
-import { TemplateChange, type TemplateView } from '@conclave/contracts';
+import { Controller, Get, HttpCode, Inject, Param, Post, Put, Req } from '@nestjs/common';
+import {
+  RollbackRequest,
+  TemplateChange,
+  type TemplateCheck,
+  TemplateCheckRequest,
+  type TemplateList,
+  type TemplateView,
+} from '@conclave/contracts';
 import type { Request } from 'express';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
-import { parseBody } from '../http/request-shape.js';
+import { parseBody, parseChange } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { TemplateOptions } from './template-options.js';
 
-/** Admin routes for the options of templates: read, change. */
+/** Admin routes for the options of templates: read, check, change, go back. */
 @Controller('v1/admin/templates')
 export class TemplatesController {
   constructor(
@@ -16,6 +23,27 @@ export class TemplatesController {
     @Inject(Callers) private readonly callers: Callers,
     @Inject(TemplateOptions) private readonly templates: TemplateOptions,
   ) {}
+
+  @Get()
+  async list(@Req() request: Request): Promise<TemplateList> {
+    await this.callers.identifyOperator(request);
+    return { object: 'list', data: [...(await this.templates.list())] };
+  }
+
+  @Post(':id/check')
+  @HttpCode(200)
+  async check(@Req() request: Request, @Param('id') id: string): Promise<TemplateCheck> {
+    await this.callers.identifyOperator(request);
+    return this.templates.check(id, parseChange(TemplateCheckRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value));
+  }
+
+  @Post(':id/rollback')
+  @HttpCode(200)
+  async rollBack(@Req() request: Request, @Param('id') id: string): Promise<TemplateView> {
+    const { actor } = await this.callers.identifyOperator(request);
+    const { version } = parseBody(RollbackRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
+    return this.noted(await this.templates.rollBack(id, version ?? null, actor), actor);
+  }
 
   @Get(':id')
   async one(@Req() request: Request, @Param('id') id: string): Promise<TemplateView> {
@@ -27,8 +55,11 @@ export class TemplatesController {
   async change(@Req() request: Request, @Param('id') id: string): Promise<TemplateView> {
     const { actor } = await this.callers.identifyOperator(request);
     const { options, version } = parseBody(TemplateChange, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
-    const view = await this.templates.change(id, options, actor, version ?? null);
-    this.options.logger.info('template changed', { template: id, version: view.version, actor });
+    return this.noted(await this.templates.change(id, options, actor, version ?? null), actor);
+  }
+
+  private noted(view: TemplateView, actor: string): TemplateView {
+    this.options.logger.info('template changed', { template: view.id, version: view.version, actor });
     return view;
   }
 }

@@ -20,6 +20,7 @@ import {
   servedAgainMs,
   teaches,
   type KeptAnswer,
+  layerTag,
 } from '@conclave/strategies';
 
 /** Longest question, in characters, that the semantic cache can find: the comparison of questions reads no more. */
@@ -82,7 +83,7 @@ export class KeptAnswers {
   private async keepPlan(runId: string, { caching, caller, plan }: RunCompleted['data'], age: number): Promise<void> {
     const ttlMs = keptMs.plan - age;
     if (!caching?.plan || !plan || ttlMs <= 0) return;
-    await this.write({ tenant: caller.tenant, key: caching.plan, value: plan, ttlMs, tags: [runTag(runId)] });
+    await this.write({ tenant: caller.tenant, key: caching.plan, value: plan, ttlMs, tags: [runTag(runId), layerTag('plan')] });
   }
 
   /** Returns the question to index the answer by; null if it must not be found by meaning. */
@@ -92,10 +93,11 @@ export class KeptAnswers {
     const value: KeptAnswer = { runId, question, answer: answer!, sources, storedAt: completedAt };
     const tags = [runTag(runId), documentsTag];
     const exactMs = keptMs.exact - age;
-    if (caching!.exact !== null && exactMs > 0) await this.write({ tenant, key: caching!.exact, value, ttlMs: exactMs, tags });
+    if (caching!.exact !== null && exactMs > 0)
+      await this.write({ tenant, key: caching!.exact, value, ttlMs: exactMs, tags: [...tags, layerTag('exact')] });
     const semanticMs = servedAgainMs(question, keptMs.semantic) - age;
     if (!this.sources || caching!.scope === null || semanticMs <= 0 || question.length > longestComparable) return null;
-    const isKept = await this.write({ tenant, key: semanticKey(runId), value, ttlMs: semanticMs, tags });
+    const isKept = await this.write({ tenant, key: semanticKey(runId), value, ttlMs: semanticMs, tags: [...tags, layerTag('semantic')] });
     return isKept ? question : null;
   }
 

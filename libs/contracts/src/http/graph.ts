@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import { Timestamp } from '../values.js';
+import type { Route } from './route.js';
+
+/** A thing that the knowledge graph knows of. */
+export const EntityItem = z.object({
+  object: z.literal('entity'),
+  id: z.string().describe('its name in normal form'),
+  name: z.string(),
+  type: z.string().describe('kind of thing in one word, such as drug; may be empty'),
+});
+export type EntityItem = z.infer<typeof EntityItem>;
+export const EntityList = z.object({
+  object: z.literal('list'),
+  data: z.array(EntityItem).describe('in the order of their names'),
+  nextAfter: z.string().nullable().describe('`after` of the next page; null on the last one'),
+});
+export type EntityList = z.infer<typeof EntityList>;
+
+export const RelationView = z.object({
+  object: z.literal('relation'),
+  id: z.string(),
+  subject: EntityItem,
+  relation: z.string().describe('type of the relation, such as TREATS'),
+  object_entity: EntityItem,
+  trust: z.number().describe('0 to 1, ratings included'),
+  source: z.string().describe('kind of source that states it'),
+  domain: z.string(),
+  run: z.string().describe('first run that stated it'),
+  at: Timestamp,
+  verified: z.boolean().describe('a person accepted it'),
+});
+export type RelationView = z.infer<typeof RelationView>;
+
+/** What answers taught about an entity; `GET /v1/knowledge/insights/{id}` shows the answers and their sources. */
+export const GraphInsight = z.object({
+  object: z.literal('insight'),
+  id: z.string(),
+  text: z.string(),
+  insight_type: z.string(),
+  domain: z.string(),
+  entities: z.array(z.string()),
+  confidence: z.number(),
+  trust: z.number().describe('0 to 1, ratings included'),
+  runs: z.array(z.string()).describe('runs that taught it'),
+});
+export type GraphInsight = z.infer<typeof GraphInsight>;
+
+export const EntityView = EntityItem.extend({
+  relations: z.array(RelationView).describe('from and to it, the most trusted first; none that are rated badly'),
+  insights: z.array(GraphInsight).describe('what answers taught about it, newest first; none that are rated badly'),
+  nextOffset: z.int().nullable().describe('`offset` of the next page; null on the last one'),
+});
+export type EntityView = z.infer<typeof EntityView>;
+
+export const GraphFacts = z.object({
+  object: z.literal('graph'),
+  entities: z.int(),
+  relations: z.int().describe('including those rated badly'),
+  flagged: z.int().describe('relations rated badly'),
+  insights: z.int(),
+  quarantined: z.int().describe('contradictions that wait for a decision'),
+});
+export type GraphFacts = z.infer<typeof GraphFacts>;
+
+const of = <S>(name: string, schema: S) => ({ name, schema });
+
+/** The knowledge graph of a tenant, for people who look around in it. */
+export const graphRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/knowledge',
+    summary: 'How much the knowledge graph of the tenant holds.',
+    status: 200,
+    response: of('GraphFacts', GraphFacts),
+  },
+  {
+    method: 'GET',
+    path: '/v1/knowledge/entities',
+    summary: 'Things that the knowledge graph knows of, by name.',
+    status: 200,
+    response: of('EntityList', EntityList),
+    query: [
+      { name: 'search', doc: 'only those whose name contains this', integer: false },
+      { name: 'limit', doc: 'entities per page, 1 to 200; 50 by default', integer: true },
+      { name: 'after', doc: '`nextAfter` of the previous page', integer: false },
+    ],
+  },
+  {
+    method: 'GET',
+    path: '/v1/knowledge/entities/{id}',
+    summary: 'One of them with its neighbours: relations with their trust, and insights with the runs that taught them.',
+    status: 200,
+    response: of('EntityView', EntityView),
+    query: [
+      { name: 'limit', doc: 'relations and insights per page, 1 to 200; 50 by default', integer: true },
+      { name: 'offset', doc: '`nextOffset` of the previous page', integer: true },
+    ],
+  },
+];

@@ -1,0 +1,220 @@
+import * as z from 'zod';
+import { Timestamp } from '../values.js';
+import type { Route } from './route.js';
+
+const of = <S>(name: string, schema: S) => ({ name, schema });
+
+/** A model server that this system knows. Its key and headers are never shown. */
+export const ProviderView = z.object({
+  object: z.literal('provider'),
+  name: z.string(),
+  base_url: z.string().nullable().describe('without credentials; null where there is no server, as for the demo model'),
+  from: z
+    .enum(['configuration', 'found', 'built-in'])
+    .describe('named in conclave.yaml or the environment, found on this machine, or part of Conclave'),
+  reachable: z.boolean(),
+  note: z.string().describe('sentence of the last look at it'),
+  local: z.boolean().describe('on this machine or its network'),
+  paid: z.boolean().describe('whether calls cost money'),
+  models: z.array(
+    z.object({
+      id: z.string().describe('`model@provider`'),
+      kind: z.enum(['chat', 'embedding']),
+      context: z.int().nullable().describe('tokens; null if unknown'),
+    }),
+  ),
+  slots: z.object({
+    limit: z.int().describe('calls at the same time, over all processes'),
+    used: z.int().describe('calls that hold one now'),
+  }),
+  breaker: z
+    .object({
+      state: z
+        .enum(['closed', 'open', 'half-open'])
+        .describe('open: no calls for a while; half-open: one call tests whether it works again'),
+      since: Timestamp.nullable().describe('when it opened'),
+      failed: z.int().describe('failed ones of its latest calls'),
+    })
+    .nullable()
+    .describe('null where nothing can fail on its own'),
+});
+export type ProviderView = z.infer<typeof ProviderView>;
+export const ProviderList = z.object({ object: z.literal('list'), data: z.array(ProviderView) });
+export type ProviderList = z.infer<typeof ProviderList>;
+
+export const ProviderTestRequest = z.strictObject({
+  name: z.string({ error: 'must be a text' }).min(1).max(64).optional().describe('a known provider, called with its own key'),
+  base_url: z
+    .string({ error: 'must be an address' })
+    .min(1)
+    .max(2_000)
+    .optional()
+    .describe('an address to look at instead; it gets no key and no headers'),
+  model: z.string({ error: 'must be a text' }).min(1).max(300).optional().describe('a model to make one call of a few tokens to'),
+});
+export type ProviderTestRequest = z.infer<typeof ProviderTestRequest>;
+
+export const ProviderTest = z.object({
+  object: z.literal('provider_test'),
+  ok: z.boolean(),
+  sentence: z.string().describe('what was found, for people'),
+  base_url: z.string().nullable(),
+  models: z.array(z.string()).describe('ids that the server lists'),
+  call: z
+    .object({ model: z.string(), ok: z.boolean(), sentence: z.string(), duration_ms: z.number() })
+    .nullable()
+    .describe('the call, if a model was named and the server answers'),
+  yaml: z.string().nullable().describe('lines for conclave.yaml that add this server; null for one that is known'),
+});
+export type ProviderTest = z.infer<typeof ProviderTest>;
+
+/** Caches that can be emptied. */
+export const cacheLayers = ['exact', 'semantic', 'plan', 'search'] as const;
+export const CacheLayerName = z.enum(cacheLayers);
+export type CacheLayerName = z.infer<typeof CacheLayerName>;
+
+export const CacheReport = z.object({
+  object: z.literal('caches'),
+  tenant: z.string(),
+  since: Timestamp.describe('start of this gateway: its counts begin there, and other gateways have their own'),
+  layers: z.array(
+    z.object({
+      layer: CacheLayerName,
+      what: z.string().describe('what it keeps, for people'),
+      keeps_s: z.int().nullable().describe('seconds for which an entry is kept at most; null where it depends on the finding'),
+      lookups: z.int().nullable().describe('null where workers look, not the gateway'),
+      hits: z.int().nullable(),
+      failed: z.int().nullable().describe('lookups that a store did not answer in time; the question was then answered without'),
+      purged_at: Timestamp.nullable().describe('when it was last emptied by hand'),
+    }),
+  ),
+  distances: z.object({
+    threshold: z.number().describe('below it, the words of two questions are compared; above it, never'),
+    width: z.number().describe('of one bucket, in cosine distance; the last bucket holds everything above'),
+    buckets: z
+      .array(z.object({ from: z.number(), accepted: z.int(), refused: z.int().describe('too far, or other words') }))
+      .describe('semantic lookups by the distance of the nearest earlier question'),
+  }),
+});
+export type CacheReport = z.infer<typeof CacheReport>;
+
+export const CachePurged = z.object({
+  object: z.literal('cache_purge'),
+  layer: CacheLayerName,
+  tenant: z.string(),
+  removed: z.int().describe('entries that were there'),
+});
+export type CachePurged = z.infer<typeof CachePurged>;
+
+export const CacheExplanation = z.object({
+  object: z.literal('cache_explanation'),
+  run: z.string(),
+  kind: z
+    .enum(['exact', 'semantic', 'none', 'bypassed', 'off'])
+    .describe(
+      'what answered: the same question, one in other words, or neither; bypassed: the request did not want a cache; off: the template has none',
+    ),
+  sentence: z.string(),
+  question: z.string(),
+  threshold: z.number(),
+  accepted: z
+    .object({
+      run: z.string().describe('run that gave the answer'),
+      question: z.string().describe('question it was given for'),
+      distance: z.number().nullable().describe('null for the same question'),
+      age_ms: z.number().describe('age of the answer when it was used'),
+    })
+    .nullable(),
+  nearest: z
+    .array(
+      z.object({
+        run: z.string(),
+        question: z.string(),
+        distance: z.number(),
+        differences: z.array(z.string()).describe('why it is another question; empty if only the distance says so'),
+        within: z.boolean().describe('nearer than the threshold'),
+      }),
+    )
+    .describe('earlier questions that were not used, nearest first, as the cache is now; empty where there is no semantic cache'),
+});
+export type CacheExplanation = z.infer<typeof CacheExplanation>;
+
+export const ServicesReport = z.object({
+  object: z.literal('services'),
+  version: z.string(),
+  uptime_s: z.number().describe('of this gateway'),
+  processes: z.array(
+    z.object({
+      id: z.string(),
+      service: z.string(),
+      host: z.string().nullable(),
+      self: z.boolean().describe('whether it is the one that answers'),
+    }),
+  ),
+  consumers: z.array(
+    z.object({
+      group: z.string(),
+      service: z.string(),
+      lag: z.int().nullable().describe('records that it has not finished; null if the log did not say'),
+      topics: z.array(z.object({ topic: z.string(), lag: z.int() })),
+    }),
+  ),
+  dependencies: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(['ok', 'red', 'absent']).describe('absent: not configured, or out of reach of this process'),
+      sentence: z.string().nullable(),
+      ms: z.number().describe('time of the answer'),
+    }),
+  ),
+  dead_letters: z.int().nullable().describe('open ones; null if the log did not say in time'),
+  problems: z.array(z.string()).describe('sentences of this gateway; empty when it is ready'),
+});
+export type ServicesReport = z.infer<typeof ServicesReport>;
+
+/** What operators look at: model servers, caches, services. */
+export const operatorRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/v1/admin/providers',
+    summary: 'Model servers with their models, slots and breakers; never a key.',
+    status: 200,
+    response: of('ProviderList', ProviderList),
+  },
+  {
+    method: 'POST',
+    path: '/v1/admin/providers/test',
+    summary: 'Looks at a model server: lists its models, makes one small call if a model is named, and says in a sentence what was found.',
+    request: of('ProviderTestRequest', ProviderTestRequest),
+    status: 200,
+    response: of('ProviderTest', ProviderTest),
+  },
+  {
+    method: 'GET',
+    path: '/v1/admin/caches',
+    summary: 'Lookups and hits of the caches of the tenant, and how near earlier questions were.',
+    status: 200,
+    response: of('CacheReport', CacheReport),
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/admin/caches/{layer}',
+    summary: 'Empties a cache of the tenant: exact, semantic, plan or search. Recorded on the audit.',
+    status: 200,
+    response: of('CachePurged', CachePurged),
+  },
+  {
+    method: 'GET',
+    path: '/v1/runs/{id}/cache',
+    summary: 'Why a cache answered a run or did not: both questions, their distance against the threshold, the age, the nearest misses.',
+    status: 200,
+    response: of('CacheExplanation', CacheExplanation),
+  },
+  {
+    method: 'GET',
+    path: '/v1/admin/services',
+    summary: 'Processes that live, what consumers have left to do, stores and their state, open dead letters.',
+    status: 200,
+    response: of('ServicesReport', ServicesReport),
+  },
+];

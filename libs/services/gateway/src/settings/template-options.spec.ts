@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type SettingChanged, TemplateCheck, TemplateList, TemplateView } from '@conclave/contracts';
+import { byAdmin, World } from '../__fixtures__/world.js';
+
+let world: World;
+beforeEach(async () => {
+  world = await World.open({ template: { strategy: 'reasoning', options: {} } });
+});
+afterEach(() => world.close());
+
+const call = async (method: string, path: string, body?: unknown) => {
+  const response = await fetch(`${world.url}/v1/admin/templates${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...byAdmin },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as { error?: { code: string; message: string } } };
+};
+const view = async () => TemplateView.parse((await call('GET', '/conclave')).body);
+const put = (options: unknown, version?: number) => call('PUT', '/conclave', { options, version });
+const check = async (body: unknown) => TemplateCheck.parse((await call('POST', '/conclave/check', body)).body);
+const changes = () => world.events<SettingChanged>('audit');
+
+describe('templates over HTTP', () => {
+  it('are listed, and shown whole with the schema of their options', async () => {
+    expect(TemplateList.parse((await call('GET', '')).body).data).toMatchObject([
+      { id: 'conclave', strategy: 'reasoning', hash: '0123456789abcdef', overridden: false, version: 0 },
+    ]);
+    const shown = await view();
+    expect(shown).toMatchObject({ changed: null, version: 0, versions: [], resolved: { id: 'conclave', task_timeout_s: 60 } });
+    expect(Object.keys(shown.schema['properties'] as object)).toContain('max_steps');
+    expect(await call('GET', '/nothing')).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
+  });
+
+  it('keep every version with its options, its time and who made it; the audit says the same', async () => {
+    await put({ max_steps: 7 });
+    await put({ max_steps: 9 }, 1);
+    const { versions, version, changed } = await view();
+    expect([version, changed]).toEqual([2, { max_steps: 9 }]);
+    expect(versions).toMatchObject([
+      { version: 2, actor: 'ada', options: { max_steps: 9 }, at: expect.any(Number) },
+      { version: 1, actor: 'ada', options: { max_steps: 7 } },
+    ]);
+    expect(changes()[1]!.data).toMatchObject({
+      actor: 'ada',
+      before: { strategy: 'reasoning', options: { max_steps: 7 } },
+      after: { strategy: 'reasoning', options: { max_steps: 9 } },
+    });
+    expect(JSON.stringify(changes()[1]!.data.after)).not.toContain('actor');
+    expect(await put({ max_steps: 1 }, 1)).toMatchObject({ status: 409, body: { error: { code: 'SETTING_CHANGED' } } });
+  });
+
+  it('go back to any kept version, one version, and the file', async () => {
+    for (const steps of [5, 6, 7]) await put({ max_steps: steps });
+    const back = async (body: object) => TemplateView.parse((await call('POST', '/conclave/rollback', body)).body);
+    expect(await back({})).toMatchObject({ changed: { max_steps: 6 }, version: 4 });
+    expect(await back({ version: 1 })).toMatchObject({ changed: { max_steps: 5 }, version: 5 });
+    expect(await back({ version: 0 })).toMatchObject({ changed: null, version: 6 });
+    expect(await call('POST', '/conclave/rollback', { version: 77 })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'SETTING_VERSION_NOT_FOUND' } },
+    });
+  });
+
+  it('are checked as an object or as YAML, with the line of each fault, and nothing is changed', async () => {
+    expect(await check({ options: { max_steps: 7 } })).toMatchObject({ valid: true, faults: [], changed: { max_steps: 7 } });
+    expect(await check({ yaml: 'max_steps: 7\n' })).toMatchObject({ valid: true, changed: { max_steps: 7 } });
+    expect(await check({ yaml: '' })).toMatchObject({ valid: true, changed: {} });
+    const wrong = await check({ yaml: '# steps\nmax_steps: many\n' });
+    expect(wrong).toMatchObject({ valid: false, faults: [{ path: 'max_steps', line: 2 }] });
+    expect((await check({ yaml: 'a: [1,' })).faults[0]).toMatchObject({ path: '', line: 1 });
+    expect(await check({ yaml: '- a' })).toMatchObject({ valid: false, changed: null });
+    expect(await check({ options: { no_such_option: 1 } })).toMatchObject({ valid: false });
+    const bomb = [
+      'a: &a [x,x,x,x,x,x,x,x,x,x]',
+      ...'bcdefg'.split('').map((name, n) => `${name}: &${name} [${Array(10).fill(`*${'abcdefg'[n]}`).join(',')}]`),
+    ];
+    expect(await check({ yaml: bomb.join('\n') })).toMatchObject({ valid: false, changed: null });
+    expect((await call('POST', '/conclave/check', {})).status).toBe(400);
+    expect([(await view()).version, changes()]).toEqual([0, []]);
+  });
+});

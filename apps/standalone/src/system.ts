@@ -1,5 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
-import { openPorts, newProcessId, openTracer, publishToolOffers, taskConcurrency, type OpenedPorts, type OpenPortsOptions } from '@conclave/host';
+import {
+  openPorts,
+  newProcessId,
+  openTracer,
+  publishToolOffers,
+  taskConcurrency,
+  type OpenedPorts,
+  type OpenPortsOptions,
+} from '@conclave/host';
 import { openGatewayApp, openTemplates, type Doors } from '@conclave/app-gateway';
 import { shippedClasses } from '@conclave/contracts';
 import {

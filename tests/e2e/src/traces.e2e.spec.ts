@@ -56,21 +56,25 @@ async function traceOf(runId: string): Promise<readonly ReceivedSpan[]> {
     () => {
       const [traceId = ''] = receiver.tracesOf(runId);
       const spans = receiver.trace(traceId);
-      const isWhole = named(spans, /^invoke_workflow/).length > 0 && named(spans, 'process run.completed').some(({ service }) => service === 'conclave-graph-ingest');
+      const isWhole =
+        named(spans, /^invoke_workflow/).length > 0 &&
+        named(spans, 'process run.completed').some(({ service }) => service === 'conclave-graph-ingest');
       // A parent may still wait for its batch, of another process.
       return isWhole && tops(spans).length === 1 && spans;
     },
     { timeoutMs: 20_000, everyMs: 100 },
   ).catch((error: unknown) => {
     const found = receiver.tracesOf(runId).map((id) => receiver.trace(id));
-    throw new Error(`${String(error)}: ${JSON.stringify(found.map((spans) => tops(spans).map(({ name, parentId, service }) => ({ name, parentId, service }))))}`);
+    throw new Error(
+      `${String(error)}: ${JSON.stringify(found.map((spans) => tops(spans).map(({ name, parentId, service }) => ({ name, parentId, service }))))}`,
+    );
   });
 }
 
 /** A run of two rounds, and its whole trace. */
 async function tracedRun(what: string, headers: Record<string, string> = {}) {
   const s = new CommitteeScript(system.models, `${hops.question} ${what} ${secretWord}`)
-    .plan([research('r1', `${hops.thing} founded ${secretWord}`), expert('x1', 'Who?'), expert('x2', 'When?', 'research')])
+    .plan([research('r1', `${hops.thing} founded ${secretWord}`), expert('x1', 'Who?'), expert('x2', 'When?')])
     .expert(`It was ${hops.person}, ${secretWord}.`, { task: 'Who?' })
     .expert(`In 1871, ${secretWord}.`, { task: 'When?' })
     .gap(`the birthplace ${secretWord}`, 'Where?')
@@ -78,7 +82,11 @@ async function tracedRun(what: string, headers: Record<string, string> = {}) {
     .complete()
     .answer([`${hops.place}, ${secretWord}.`]);
   const messages = [{ role: 'system', content: `Be brief, ${secretWord}.` }, ...user(s.question)];
-  const { status, headers: got } = await ask(system.url(), { model: 'conclave', messages }, { authorization: `Bearer ${clientKey}`, ...headers });
+  const { status, headers: got } = await ask(
+    system.url(),
+    { model: 'conclave', messages },
+    { authorization: `Bearer ${clientKey}`, ...headers },
+  );
   expect([status, s.unused()]).toEqual([200, []]);
   const runId = got.get('x-run-id')!;
   return { runId, calls: s.calls().length, spans: await traceOf(runId) };
@@ -108,7 +116,16 @@ describe('traces', () => {
     // Every record is sent once and handled by each of its consumers.
     const sent = named(spans, /^send /);
     expect(new Set(sent.map(({ attributes }) => attributes['messaging.destination.name']))).toEqual(
-      new Set(['plan.requested', 'plan.created', 'tasks.dispatched.evidence', 'tasks.dispatched.expert', 'tasks.dispatched.judge', 'results.ready', 'gap.detected', 'run.completed']),
+      new Set([
+        'plan.requested',
+        'plan.created',
+        'tasks.dispatched.evidence',
+        'tasks.dispatched.expert',
+        'tasks.dispatched.judge',
+        'results.ready',
+        'gap.detected',
+        'run.completed',
+      ]),
     );
     expect(sent.every(({ kind }) => kind === 'producer')).toBe(true);
     const [gap] = named(spans, 'send gap.detected');
@@ -127,7 +144,9 @@ describe('traces', () => {
     expect(steps.flatMap(({ events }) => events)).toEqual(['re-plan']);
     const joined = steps.filter(({ links }) => links.length > 0);
     expect(joined).toHaveLength(1);
-    const results = named(spans, 'send results.ready').filter(({ attributes }) => /\/(r1|x1|x2|r2)\/result$/.test(String(attributes['messaging.message.id'])));
+    const results = named(spans, 'send results.ready').filter(({ attributes }) =>
+      /\/(r1|x1|x2|r2)\/result$/.test(String(attributes['messaging.message.id'])),
+    );
     expect([...joined[0]!.links].sort()).toEqual(results.map(({ spanId }) => spanId).sort());
     expect(results).toHaveLength(4);
 
@@ -143,12 +162,13 @@ describe('traces', () => {
         'gen_ai.usage.output_tokens': expect.any(Number),
       });
     const parents = new Set(chats.map(({ parentId }) => spans.find(({ spanId }) => spanId === parentId)!.name));
-    expect(parents).toEqual(new Set(['plan', 'invoke_agent expert.general', 'invoke_agent expert.research', 'invoke_agent judge.gap', 'invoke_agent judge.synthesis']));
+    expect(parents).toEqual(new Set(['plan', 'invoke_agent expert.general', 'invoke_agent judge.gap', 'invoke_agent judge.synthesis']));
     expect(named(spans, /^retrieval /).length).toBeGreaterThan(0);
     expect(spans.filter(({ isError }) => isError)).toEqual([]);
 
     const text = receiver.bodies.join('\n');
-    for (const canary of [secretWord, providerKey, clientKey, hops.person, hops.thing, 'of the collector']) expect(text.includes(canary)).toBe(false);
+    for (const canary of [secretWord, providerKey, clientKey, hops.person, hops.thing, 'of the collector'])
+      expect(text.includes(canary)).toBe(false);
     expect(receiver.headers['x-collector-key']).toBe('of the collector');
     expect(text).toContain('deployment.environment.name');
   });
@@ -156,7 +176,10 @@ describe('traces', () => {
   it('have their own root when the client sends none, and the trace id that the log lines say', async () => {
     const { runId, spans } = await tracedRun('(rooted)');
     expect(tops(spans)).toEqual([expect.objectContaining({ name: 'invoke_workflow conclave', parentId: null })]);
-    const lines = logText(system).split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = logText(system)
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(new Set(lines.filter(({ run }) => run === runId).map(({ trace }) => trace))).toEqual(new Set([spans[0]!.traceId]));
   });
 
@@ -170,13 +193,18 @@ describe('traces', () => {
     await runEnd(system.url(), first);
     const spans = await traceOf(first);
     const attempts = named(spans, /^attempt /);
-    expect(attempts.map(({ name, isError }) => [name, isError])).toEqual([['attempt 1', true], ['attempt 2', false]]);
+    expect(attempts.map(({ name, isError }) => [name, isError])).toEqual([
+      ['attempt 1', true],
+      ['attempt 2', false],
+    ]);
     expect(new Set(attempts.map(({ parentId }) => parentId)).size).toBe(1);
     expect(spans.find(({ spanId }) => spanId === attempts[0]!.parentId)).toMatchObject({ name: 'chat scripted', isError: false });
     expect(attempts[0]!.attributes['error.type']).toMatch(/^provider_/);
 
     const gate = latch();
-    const cancelled = new CommitteeScript(system.models, 'Is it cancelled?').plan([expert('x1', 'Say.')]).expert('This.', { when: gate.opened });
+    const cancelled = new CommitteeScript(system.models, 'Is it cancelled?')
+      .plan([expert('x1', 'Say.')])
+      .expert('This.', { when: gate.opened });
     const second = (await startRun(system.url(), { model: 'conclave-fast', input: cancelled.question })).body.id;
     await until('the call of the expert', () => cancelled.calls('expert').length > 0, { timeoutMs: 15_000 });
     expect((await command(system.url(), second, { command: 'cancel' })).status).toBe(202);
@@ -195,7 +223,10 @@ describe('traces', () => {
   });
 
   it('are not recorded when the client does not trace itself, and a direct call is one trace below its request', async () => {
-    const s = new CommitteeScript(system.models, 'Is it recorded?').plan([expert('x1', 'Say.')]).expert('No.').answer(['No.']);
+    const s = new CommitteeScript(system.models, 'Is it recorded?')
+      .plan([expert('x1', 'Say.')])
+      .expert('No.')
+      .answer(['No.']);
     const traceparent = `00-${'d4'.repeat(16)}-${clientSpan}-00`;
     const { id } = (await startRun(system.url(), { model: 'conclave-fast', input: s.question }, { traceparent })).body;
     await runEnd(system.url(), id);
@@ -205,7 +236,10 @@ describe('traces', () => {
     const [call, request] = await until(
       'the trace of the direct call',
       () => {
-        const chat = receiver.spans.find(({ name, service, attributes }) => name === 'chat scripted' && service === 'conclave-gateway' && attributes['conclave.call.purpose'] === 'direct');
+        const chat = receiver.spans.find(
+          ({ name, service, attributes }) =>
+            name === 'chat scripted' && service === 'conclave-gateway' && attributes['conclave.call.purpose'] === 'direct',
+        );
         const above = chat && receiver.spans.find(({ spanId }) => spanId === chat.parentId);
         return above && ([chat, above] as const);
       },
@@ -223,11 +257,15 @@ describe('traces', () => {
       .answer(['The run.']);
     const { id } = (await startRun(system.url(), { model: 'conclave-fast', input: s.question })).body;
     await until('the call of the expert', () => s.calls('expert').length > 0, { timeoutMs: 15_000 });
-    await until('the request in the trace', () => receiver.tracesOf(id).length > 0 && named(receiver.trace(receiver.tracesOf(id)[0]!), /^POST|^send plan.requested/).length > 0, { timeoutMs: 10_000 });
+    await until(
+      'the request in the trace',
+      () => receiver.tracesOf(id).length > 0 && named(receiver.trace(receiver.tracesOf(id)[0]!), /^POST|^send plan.requested/).length > 0,
+      { timeoutMs: 10_000 },
+    );
     const gateway = system.process('gateway');
     await gateway.kill('SIGKILL');
     gate.open();
-    await gateway.restart();
+    await gateway.ready();
     if (system.mode === 'embedded') s.expert('The run.');
     await runEnd(system.url(), id, 60_000);
     const spans = await traceOf(id);

@@ -15,7 +15,12 @@ const list = <T extends z.ZodType<string, string>>(item: T) =>
 /** Pairs as OpenTelemetry writes them in a variable: `name=value`, with commas between them, percent-encoded. */
 const pairs = z
   .string()
-  .transform((text) => text.split(',').map((pair) => pair.trim()).filter(Boolean))
+  .transform((text) =>
+    text
+      .split(',')
+      .map((pair) => pair.trim())
+      .filter(Boolean),
+  )
   .pipe(z.array(z.string().regex(/^[^=]+=/)))
   .transform((all, context) => {
     try {
@@ -27,7 +32,10 @@ const pairs = z
       return z.NEVER;
     }
   });
-const collector = z.url({ protocol: /^https?$/ }).optional().meta({ expected: 'an http or https address' });
+const collector = z
+  .url({ protocol: /^https?$/ })
+  .optional()
+  .meta({ expected: 'an http or https address' });
 const port = z.coerce.number().pipe(z.int().min(0).max(65_535)).meta({ expected: 'a port number from 0 to 65535' });
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

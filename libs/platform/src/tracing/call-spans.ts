@@ -16,7 +16,7 @@ export const errorTypeOf = (code: string): string => failures[code as FailureCod
 const isModel = (name: string): boolean => name.includes('@');
 
 /** Purposes of tool calls that only read: a search, the graph, a collection. */
-const retrievals = /^(research|graph|collections|subtopic|documents?)\b/;
+const retrievals = /^(research|graph|collections|subtopic|documents?|plan\.lookup)\b/;
 
 /**
  * One span for a call of a model or tool, by the conventions for generative AI, and one below it for each try if the first one failed.

@@ -68,7 +68,9 @@ export function spansOfDelivery(handled: Handled, outputs: readonly Event[]): re
   return [
     handling,
     ...(work ? [work] : []),
-    ...outputs.flatMap((output) => (output.type === 'CallRecorded' ? callSpans(output as Extract<AnyEvent, { type: 'CallRecorded' }>, inside) : [])),
+    ...outputs.flatMap((output) =>
+      output.type === 'CallRecorded' ? callSpans(output as Extract<AnyEvent, { type: 'CallRecorded' }>, inside) : [],
+    ),
     ...outputs.filter(isSent).map((output) => sendSpan(output, { ...inside, from: to, to, messagingSystem: handled.messagingSystem })),
     ...outputs.flatMap((output) => (output.type === 'RunCompleted' ? [runSpan(output as RunCompleted, service)] : [])),
   ];
@@ -77,7 +79,13 @@ export function spansOfDelivery(handled: Handled, outputs: readonly Event[]): re
 /** The sending of an event. The request of a run hangs under the run, whoever sends it. */
 export function sendSpan(
   event: Event,
-  { from, to, messagingSystem, service, ...place }: Omit<SpanPlace, 'traceId'> & {
+  {
+    from,
+    to,
+    messagingSystem,
+    service,
+    ...place
+  }: Omit<SpanPlace, 'traceId'> & {
     readonly from: number;
     readonly to: number;
     readonly messagingSystem: string;
@@ -139,14 +147,18 @@ function workSpan(output: AnyEvent, handled: Handled, place: SpanPlace): Span | 
       };
     }
     case 'ResultReady':
-      return event.type === 'TaskDispatched' && output.data.taskId === event.id ? taskSpan(output, event as TaskDispatched, handled, place) : null;
+      return event.type === 'TaskDispatched' && output.data.taskId === event.id
+        ? taskSpan(output, event as TaskDispatched, handled, place)
+        : null;
     default:
       return null;
   }
 }
 
 const templateOf = (event: Event): SpanAttributes =>
-  event.type === 'PlanRequested' ? { 'gen_ai.workflow.name': (event as Extract<AnyEvent, { type: 'PlanRequested' }>).data.template.id } : {};
+  event.type === 'PlanRequested'
+    ? { 'gen_ai.workflow.name': (event as Extract<AnyEvent, { type: 'PlanRequested' }>).data.template.id }
+    : {};
 
 function stepSpan({ id, data }: Extract<AnyEvent, { type: 'StepRecorded' }>, handled: Handled, place: SpanPlace): Span {
   const { from, to, event, joined = [] } = handled;

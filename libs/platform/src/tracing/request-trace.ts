@@ -10,6 +10,8 @@ export class RequestTrace {
   /** Set by what the request began first; a run wins over the calls before it. */
   private began: { readonly trace: Pick<TraceContext, 'traceId' | 'sampled'>; readonly parentId: string | undefined } | null = null;
 
+  private end: { readonly method: string; readonly route: string; readonly status: number; readonly at: number } | null = null;
+
   constructor(
     private readonly tracer: Tracer,
     /** The client's span, if it sent one. */
@@ -23,7 +25,9 @@ export class RequestTrace {
 
   /** The trace of a call that the request made by itself, named by the id of the call. */
   beganCall(id: string): Pick<TraceContext, 'traceId' | 'sampled'> {
-    this.began ??= { trace: this.ownTrace(id), parentId: this.client?.spanId };
+    if (this.began) return this.began.trace;
+    this.began = { trace: this.ownTrace(id), parentId: this.client?.spanId };
+    this.record();
     return this.began.trace;
   }
 
@@ -32,10 +36,17 @@ export class RequestTrace {
     return { traceId, sampled: this.tracer.samples(traceId, this.client) };
   }
 
-  /** Records the request. One that began nothing is recorded only if its client traces it. */
-  ended({ method, route, status }: { readonly method: string; readonly route: string; readonly status: number }): void {
-    if (this.began === null && this.client) this.began = { trace: this.ownTrace(''), parentId: this.client.spanId };
-    if (!this.began?.trace.sampled) return;
+  /** One that began nothing is recorded only if its client traces it. */
+  ended(how: { readonly method: string; readonly route: string; readonly status: number }): void {
+    if (this.client) this.began ??= { trace: this.ownTrace(''), parentId: this.client.spanId };
+    this.end = { ...how, at: now() };
+    this.record();
+  }
+
+  /** A call is known when its record is written, which may be after the answer was sent. */
+  private record(): void {
+    if (!this.end || !this.began?.trace.sampled) return;
+    const { method, route, status, at } = this.end;
     const span: Span = {
       traceId: this.began.trace.traceId,
       spanId: this.spanId,
@@ -44,7 +55,7 @@ export class RequestTrace {
       kind: 'server',
       service: 'gateway',
       from: this.from,
-      to: now(),
+      to: at,
       attributes: { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },
       error: status >= 500 ? String(status) : undefined,
     };

@@ -31,7 +31,11 @@ function noteRun(event: Event): void {
   if (event.type === 'PlanRequested') tracedRequest()?.beganRun(contextOf(event), runSpanId(event.runId));
 }
 
-function recordSent(tracer: Tracer, event: Event, at: { readonly from: number; readonly to: number; readonly error: string | undefined }): void {
+function recordSent(
+  tracer: Tracer,
+  event: Event,
+  at: { readonly from: number; readonly to: number; readonly error: string | undefined },
+): void {
   if (event.type === 'CallRecorded') return recordDirectCall(tracer, event as CallRecorded);
   if (event.topic === 'audit' || !contextOf(event).sampled) return;
   // An uploaded document belongs to no run: its sending is the root of its trace.

@@ -114,6 +114,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     recordPrompts: loaded.configuration.store_prompts === 'full',
     problems: () => observers.readiness.problems(),
     probe,
+    tracer: observers.tracer ?? null,
   });
   if (probe.requests) app.use(probe.requests(ports.stream));
   return app;

@@ -52,6 +52,7 @@ export {
   storedRecord,
 } from './event-log/record.js';
 export { backoff } from './event-log/retry.js';
+export type { Span, SpanAttributes, SpanReference, Tracer } from './traces/tracer.js';
 export { normaliseEntity } from './graph/entity-name.js';
 export { type Candidate, type GraphReading, type LinkedSynthesis, type NamedRelation, retrieveThrough } from './graph/graph-context.js';
 export type {

@@ -15,6 +15,7 @@ import {
   Review,
   RuleId,
   Source,
+  SpanId,
   Timestamp,
   Usage,
 } from '../values.js';
@@ -93,6 +94,7 @@ export const RunCompleted = defineEvent({
       .describe('results that later runs of the tenant may recall'),
     deliver: z.array(DeliveryTarget).optional().describe('webhooks that are told of it'),
     failure: FailureNote.nullable(),
+    parentSpan: SpanId.optional().describe('span of the client that asked, under which the trace of the run hangs'),
     startedAt: Timestamp,
     completedAt: Timestamp,
   }),
@@ -193,6 +195,16 @@ export const CallRecorded = defineEvent({
     startedAt: Timestamp,
     durationMs: z.int().nonnegative(),
     firstTokenMs: z.int().nonnegative().nullable(),
+    retries: z
+      .array(
+        z.object({
+          code: z.string().describe('failure of the try'),
+          failedMs: z.int().nonnegative().describe('milliseconds from the start of the call to this failure'),
+          waitMs: z.int().nonnegative().describe('milliseconds that the next try waited'),
+        }),
+      )
+      .optional()
+      .describe('tries of the call that failed and were repeated; absent if there were none'),
   }),
 });
 export type CallRecorded = EventOf<typeof CallRecorded>;

@@ -11,6 +11,7 @@ import type {
   RemoteFiles,
   RunStream,
   StateStore,
+  Tracer,
   Vectors,
   WebhookSender,
 } from '@conclave/ports';
@@ -288,6 +289,8 @@ export interface GatewayOptions {
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
   readonly probe?: Probe;
+  /** Records requests as spans; absent or null without tracing. */
+  readonly tracer?: Tracer | null;
   /** Creates the id of a run when its request does not determine it; default random. For tests that repeat a run exactly. */
   readonly newRunId?: () => string;
 }

@@ -7,6 +7,7 @@ import {
   deliveryHooks,
   overriding,
   sparingCaches,
+  timedGraph,
   tracedRuns,
   type Loaded,
   type Ports,
@@ -64,7 +65,8 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const probed = probe.stores?.(whole, { service: options.service, mode: whole.mode }) ?? whole;
     const stores = withTracedRuns(withSparingCaches(probed, options));
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
-    const graph = await openGraph(options, stores.sqlite, keep);
+    const opening = await openGraph(options, stores.sqlite, keep);
+    const graph = opening && timedGraph(opening, options.observers.metrics);
     const capabilities = await openCapabilities(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
     return {

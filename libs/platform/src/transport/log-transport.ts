@@ -17,7 +17,7 @@ import { observeEvents } from '../metrics/observe-events.js';
 import { retryWhileStarting } from '../process/patience.js';
 import { traceIdOf, traceIdOfRun, traced } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
-import { planSubscriptions } from './groups.js';
+import { planSubscriptions, serviceOfGroup } from './groups.js';
 import { TaskLoad, type ClassLoad } from './task-load.js';
 
 export interface LogTransportOptions {
@@ -74,6 +74,8 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
       const slots = taskClass
         ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
         : (concurrency?.events ?? defaultEventConcurrency);
+      // A first dead letter is an increase only of a count that was there before.
+      for (const topic of topics) this.options.metrics.count('dead_letters_total', { topic, service: serviceOfGroup(group) }, 0);
       const load = taskClass === null ? null : this.watchClass(taskClass, slots, group);
       const subscription: Subscription = {
         group,

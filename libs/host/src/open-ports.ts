@@ -8,6 +8,7 @@ import {
   overriding,
   sparingCaches,
   tracedLog,
+  timedGraph,
   tracedRuns,
   type Loaded,
   type Ports,
@@ -65,7 +66,8 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const probed = probe.stores?.(whole, { service: options.service, mode: whole.mode }) ?? whole;
     const stores = withTracedLog(withTracedRuns(withSparingCaches(probed, options)), options);
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
-    const graph = await openGraph(options, stores.sqlite, keep);
+    const opening = await openGraph(options, stores.sqlite, keep);
+    const graph = opening && timedGraph(opening, options.observers.metrics);
     const capabilities = await openCapabilities(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
     return {

@@ -2,7 +2,7 @@ export { type LogFields, type Logger, type LogLine, openLogger, silentLogger, te
 export { logNodeWarnings } from './logging/node-warnings.js';
 export { nestLog } from './logging/nest-log.js';
 export { redactText } from './logging/redact.js';
-export { metricsTable, metricList } from './metrics/list.js';
+export { metricsTable, metricList, type MetricName } from './metrics/list.js';
 export { openMetrics, type Metrics } from './metrics/metrics.js';
 export { measureCall, observeEvents } from './metrics/observe-events.js';
 export type { Observers, Ports } from './ports-module.js';
@@ -34,6 +34,7 @@ export { DeliveryContext } from './transport/delivery-context.js';
 export { EventPattern } from './transport/event-pattern.js';
 export { deliveryHooks } from './transport/delivery-hooks.js';
 export { countedReranker } from './metrics/counted-reranker.js';
+export { timedGraph, timedVectors } from './metrics/timed-store.js';
 export { sparingCaches } from './transport/sparing-caches.js';
 export { tracedRuns } from './transport/traced-runs.js';
 export { serviceOfGroup, taskGroup } from './transport/groups.js';

@@ -20,7 +20,7 @@ import { contextOf, spansOfDelivery, type Handled } from '../tracing/event-spans
 import { now } from '../tracing/request-trace.js';
 import { traced } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
-import { planSubscriptions } from './groups.js';
+import { planSubscriptions, serviceOfGroup } from './groups.js';
 import { TaskLoad, type ClassLoad } from './task-load.js';
 
 export interface LogTransportOptions {
@@ -79,6 +79,8 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
       const slots = taskClass
         ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
         : (concurrency?.events ?? defaultEventConcurrency);
+      // A first dead letter is an increase only of a count that was there before.
+      for (const topic of topics) this.options.metrics.count('dead_letters_total', { topic, service: serviceOfGroup(group) }, 0);
       const load = taskClass === null ? null : this.watchClass(taskClass, slots, group);
       const subscription: Subscription = {
         group,

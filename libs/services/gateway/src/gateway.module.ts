@@ -15,6 +15,8 @@ import { IssuedKeys } from './accounts/issued-keys.js';
 import { Reservations } from './accounts/reservations.js';
 import { UsageController } from './accounts/usage.controller.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
+import { AuditController } from './audit/audit.controller.js';
+import { DetailReads } from './audit/detail-reads.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
 import { Attachments } from './attachments/attachments.js';
@@ -103,6 +105,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         QuarantineController,
         AccountsController,
         UsageController,
+        AuditController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
@@ -129,6 +132,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         EmbeddingCalls,
         FailureFilter,
         DeliveryTargets,
+        DetailReads,
         Erasure,
         Forks,
         Health,

@@ -250,6 +250,7 @@ export class World {
       }),
       metrics,
       describeRun,
+      auditKey,
       consumers: () => [{ group: 'merger', health: () => this.consumer }],
       openApi: () => openApiText('0.1.0'),
       asyncApi: () => '{"asyncapi":"3.0.0"}',
@@ -337,6 +338,9 @@ const owners: Readonly<Record<string, KeyOwner>> = {
 export const twoTenants: ApiKeys = {
   identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
 };
+
+/** Signs nothing that anybody checks; the specs of the platform and of the command line sign with real keys. */
+const auditKey: NonNullable<GatewayOptions['auditKey']> = () => ({ file: 'audit.key', publicKey: 'none', made: false, sign: () => 'none' });
 
 /** Admin key that every gateway of these specs accepts while no keys are required. */
 export const adminKey = 'sk-admin-of-these-specs';

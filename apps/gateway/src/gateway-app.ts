@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
-import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import { join } from 'node:path';
+import { openAuditKey, openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls/provider-access';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type PassageSearch } from '@conclave/service-gateway';
@@ -111,6 +112,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     ...(consumers ? { consumers } : {}),
     openApi: () => openApiText(apiVersion),
     asyncApi: () => asyncApiText(apiVersion),
+    auditKey: () => openAuditKey(loaded.environment.CONCLAVE_AUDIT_KEY_FILE ?? join(loaded.home, 'audit.key')),
     recordPrompts: loaded.configuration.store_prompts === 'full',
     problems: () => observers.readiness.problems(),
     probe,

@@ -49,6 +49,7 @@ export {
   type OutgoingRecord,
   type RawRecord,
   recordName,
+  sealedHeader,
   storedRecord,
 } from './event-log/record.js';
 export { backoff } from './event-log/retry.js';

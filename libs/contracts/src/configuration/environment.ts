@@ -78,6 +78,13 @@ export const Environment = z.object({
       'file with the master key that seals the bodies of runs on Kafka, so that a deletion makes them unreadable at once; the same in every process. `openssl rand -base64 32` makes one. Absent: not sealed',
     ),
   CONCLAVE_SEAL_KEY: z.string().min(1).optional().describe('that key itself, in place of a file'),
+  CONCLAVE_AUDIT_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'file with the Ed25519 key (PEM) that signs exported audits; created at the first export if it is missing. Absent: audit.key in the data folder',
+    ),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

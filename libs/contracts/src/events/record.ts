@@ -259,3 +259,22 @@ export const RunErased = defineEvent({
   }),
 });
 export type RunErased = EventOf<typeof RunErased>;
+
+export const DetailRead = defineEvent({
+  type: 'DetailRead',
+  topic: 'audit',
+  key: 'run',
+  from: ['gateway', 'transport'],
+  to: ['replay'],
+  doc: 'Somebody has read prompts and raw replies: the events of a run, or an export of the audit. It is not part of the run, so a deletion leaves it.',
+  schema: z.object({
+    tenant: z.string().nullable().describe('whose runs were read; null for those of all tenants'),
+    actor: z.string(),
+    what: z.enum(['events', 'export']),
+    run: z.string().nullable().describe('the run that was read; null for all that an export has found'),
+    since: Timestamp.nullable().default(null).describe('of an export: from when on'),
+    until: Timestamp.nullable().default(null).describe('of an export: up to when'),
+    readAt: Timestamp,
+  }),
+});
+export type DetailRead = EventOf<typeof DetailRead>;

@@ -15,6 +15,8 @@ import { IssuedKeys } from './accounts/issued-keys.js';
 import { Reservations } from './accounts/reservations.js';
 import { UsageController } from './accounts/usage.controller.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
+import { AuditController } from './audit/audit.controller.js';
+import { DetailReads } from './audit/detail-reads.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
 import { Attachments } from './attachments/attachments.js';
@@ -109,6 +111,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         AccountsController,
         UsageController,
         SessionController,
+        AuditController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
@@ -136,6 +139,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         EmbeddingCalls,
         FailureFilter,
         DeliveryTargets,
+        DetailReads,
         Erasure,
         Forks,
         Health,

@@ -1,6 +1,6 @@
 import type { CallRecorded, Caller, KeyLimits, KeyRole, ModelChoice, RunView, Template } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
-import type { Logger, Probe } from '@conclave/platform';
+import type { AuditKey, Logger, Probe } from '@conclave/platform';
 import type {
   Blobs,
   DocumentReader,
@@ -286,6 +286,8 @@ export interface GatewayOptions {
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;
+  /** Opens the key that signs exported audits, and makes it at the first export. Absent: none are exported. Throws CONFIGURATION_INVALID. */
+  readonly auditKey?: () => AuditKey;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
   readonly probe?: Probe;

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { stateFolder } from './settings.mjs';
 import { runInGroup } from '../../tests/support/jest/process-group.mjs';
 import { workspaceRoot } from '../../tools/workspace.mjs';
+import { helm } from './helm.mjs';
 import { provide } from './launch.mjs';
 
 /** Debian installs SymPy for its own Python; the first python3 on PATH may be another one. */
@@ -35,14 +36,17 @@ const programs = [
         ? null
         : { reason: 'no /usr/bin/chromium found', packages: ['chromium'] },
   },
+  helm,
 ];
 
 /** Installs what is missing where allowed; returns why each of the others is missing, by name. */
-const providePrograms = (names, options = {}) =>
-  provide(
-    programs.filter(({ name }) => names.includes(name)),
-    options,
-  );
+async function providePrograms(names) {
+  const wanted = programs.filter(({ name }) => names.includes(name));
+  const missing = await provide(wanted);
+  for (const { name, install } of wanted)
+    if (install && !missing.has(name)) await install().catch(({ message }) => missing.set(name, message));
+  return missing;
+}
 
 /** Variable with the address of a running server, by its `needs:` tag. A tag without one only has to be installed. */
 const variables = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', neo4j: 'NEO4J_URL', searx: 'SEARXNG_URL', chroma: 'CHROMA_URL' };

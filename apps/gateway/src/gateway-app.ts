@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, environmentProvider, openApiText, shippedClasses } from '@conclave/contracts';
-import { openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import { openAuditKey, openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, openTrial, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls/provider-access';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type PassageSearch } from '@conclave/service-gateway';
@@ -116,9 +116,11 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     ...(consumers ? { consumers } : {}),
     openApi: () => openApiText(apiVersion),
     asyncApi: () => asyncApiText(apiVersion),
+    auditKey: () => openAuditKey(loaded.environment.CONCLAVE_AUDIT_KEY_FILE ?? join(loaded.home, 'audit.key')),
     recordPrompts: loaded.configuration.store_prompts === 'full',
     problems: () => observers.readiness.problems(),
     probe,
+    tracer: observers.tracer ?? null,
   });
   if (probe.requests) app.use(probe.requests(ports.stream));
   return app;

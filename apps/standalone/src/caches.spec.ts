@@ -64,8 +64,8 @@ describe('a question that was answered before', () => {
     expect(reworded).toMatchObject({ answer: first.answer, calls: 0, run: { cached: { origin: 'semantic', runId: first.run.id } } });
     expect(await ask('How tall is the Aurora tower?', { 'x-conclave-cache': 'off' })).toMatchObject({ cache: null, run: { cached: null } });
     const metrics = await (await fetch(`http://127.0.0.1:${running.adminPort}/metrics`)).text();
-    expect(metrics).toMatch(/conclave_cache_hits_total\{cache="exact"\} [1-9]/);
-    expect(metrics).toMatch(/conclave_cache_hits_total\{cache="semantic"\} [1-9]/);
+    expect(metrics).toMatch(/conclave_cache_lookups_total\{cache="exact",result="hit"\} [1-9]/);
+    expect(metrics).toMatch(/conclave_cache_lookups_total\{cache="semantic",result="hit"\} [1-9]/);
   });
 
   // The built-in embedder finds each pair nearly equal: only the gateway's comparison of the words distinguishes them.

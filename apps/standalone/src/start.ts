@@ -2,6 +2,7 @@ import { Failure } from '@conclave/contracts';
 import { loadConfiguration, outliveReaders, type Loaded, type OpenProbe } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
+import { auditCommand } from './commands/audit.js';
 import { deadCommand } from './commands/dead.js';
 import { forkCommand } from './commands/fork.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
@@ -50,6 +51,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
       --json                           both as one JSON object
   npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
       --force                          also where the store fits the log or processes live on it
+  npm run conclave -- audit            who did what: export as signed, hash-chained lines; verify (--help)
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
   npm run conclave -- keys             API keys: create, list, show, change, expire, revoke, rotate (--help)
   npm run conclave -- tenants          limits of all keys of a tenant together: list, set (--help)
@@ -85,6 +87,7 @@ const commands = [
   'run',
   'replay',
   'recover',
+  'audit',
   'dead',
   'keys',
   'tenants',
@@ -105,6 +108,7 @@ function helpOf(command: string): string {
 
 /** Commands that read their own arguments. */
 const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  audit: (args) => auditCommand({ loaded: load, args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
   dead: (args) => deadCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
   keys: (args) => keysCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
   tenants: (args) => tenantsCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),

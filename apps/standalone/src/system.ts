@@ -1,5 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
-import { openPorts, newProcessId, publishToolOffers, taskConcurrency, type OpenedPorts, type OpenPortsOptions } from '@conclave/host';
+import {
+  openPorts,
+  newProcessId,
+  openTracer,
+  publishToolOffers,
+  taskConcurrency,
+  type OpenedPorts,
+  type OpenPortsOptions,
+} from '@conclave/host';
 import { openGatewayApp, openTemplates, type Doors } from '@conclave/app-gateway';
 import { shippedClasses } from '@conclave/contracts';
 import {
@@ -40,10 +48,13 @@ export interface EmbeddedSystem {
 const graceMs = 5_000;
 
 /** Throws DATA_FOLDER_IN_USE, STORE_REPLACED; errors of the stores pass through. Nothing stays open then. */
-export async function openSystem({ loaded, observers, doors, localServers }: OpenSystemOptions): Promise<EmbeddedSystem> {
-  const { logger, readiness } = observers;
+export async function openSystem({ loaded, observers: watched, doors, localServers }: OpenSystemOptions): Promise<EmbeddedSystem> {
+  const { logger, readiness } = watched;
   const shutdown = openShutdown(logger);
   try {
+    const tracer = await openTracer(loaded, 'standalone', logger);
+    if (tracer) shutdown.add('traces', () => tracer.close());
+    const observers = { ...watched, tracer };
     const own = Object.keys(loaded.configuration.task_classes);
     const classes = [...new Set([...shippedClasses, ...own])];
     const identity = { id: newProcessId('standalone'), classes };

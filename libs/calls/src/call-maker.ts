@@ -16,7 +16,7 @@ import {
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
-import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type StoredCall } from './call-record.js';
+import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type Retry, type StoredCall } from './call-record.js';
 import type { CapabilityGuard } from './capability-guard.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
@@ -48,6 +48,7 @@ interface Running {
   /** The request is sent: from here on it may cost something, and one that follows a death is counted. */
   sent(): void;
   arrived(text: string): void;
+  retried(retry: { readonly code: string; readonly afterMs: number }): void;
 }
 
 /** Milliseconds after which a begun step may belong to another process: this one may have been frozen past its lease. */
@@ -140,13 +141,15 @@ export class CallMaker implements Calls {
             this.crash('mid-stream', call);
             if (text.tokens > limit) cut.abort();
           },
-          onRetry: (retry) =>
+          onRetry: (retry) => {
+            running.retried(retry);
             logger.warn('A model call is retried.', {
               run: call.runId,
               code: retry.code,
               attempt: retry.attempt,
               waitMs: retry.afterMs,
-            }),
+            });
+          },
         },
       );
     } catch (error) {
@@ -211,6 +214,7 @@ export class CallMaker implements Calls {
     const at = { runId: call.runId, step, attempt };
     let startedAt = 0;
     let arrived = '';
+    const retries: Retry[] = [];
     let sent = false;
     let repeated = Promise.resolve();
     let reply: ModelReply | null = null;
@@ -246,6 +250,7 @@ export class CallMaker implements Calls {
           if (begun.repeated) repeated = this.noteRepeat({ ...at, purpose: call.purpose });
         },
         arrived: (text) => (arrived += text),
+        retried: ({ code, afterMs }) => void retries.push({ code, failedMs: elapsed(), waitMs: Math.round(afterMs) }),
       });
       usage = usageOf(reply, call.prices[name]);
     } catch (error) {
@@ -276,7 +281,7 @@ export class CallMaker implements Calls {
       failure,
       cancelled,
       record: recordOf(
-        { step, attempt, purpose: call.purpose, name, request, reply, failure, cancelled, usage, startedAt, durationMs },
+        { step, attempt, purpose: call.purpose, name, request, reply, failure, cancelled, usage, startedAt, durationMs, retries },
         storePrompts,
       ),
     }));
@@ -341,7 +346,7 @@ export class CallMaker implements Calls {
     const { failure } = outcome;
     const { purpose } = call;
     const name = call.request.model;
-    const bare = { step, attempt, purpose, name, request: null, reply: null, failure, cancelled: false, usage: noUsage };
+    const bare = { step, attempt, purpose, name, request: null, reply: null, failure, cancelled: false, usage: noUsage, retries: [] };
     const record = recordOf({ ...bare, startedAt: 0, durationMs: 0 }, this.parts.storePrompts);
     return this.ended(call, { reply: null, failure, cancelled: false, record }, attempt, true);
   }

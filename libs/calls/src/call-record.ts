@@ -2,6 +2,9 @@ import { hash } from 'node:crypto';
 import { CallRecorded, type Event, type FailureNote, ownEvent, type Service, type Usage } from '@conclave/contracts';
 import type { ModelReply, RecordedCall } from '@conclave/ports';
 
+/** A failed try of a call that was repeated. */
+export type Retry = NonNullable<CallRecorded['data']['retries']>[number];
+
 /** What the journal stores of a call: its end and its record, so that a repeat publishes the same. */
 export interface StoredCall {
   readonly reply: ModelReply | null;
@@ -22,6 +25,8 @@ export interface CallToRecord {
   readonly usage: Usage;
   readonly startedAt: number;
   readonly durationMs: number;
+  /** Tries that failed before. */
+  readonly retries: readonly Retry[];
 }
 
 /** SHA-256 of a request as in its record, in hex. */
@@ -46,6 +51,7 @@ export function recordOf(end: CallToRecord, storePrompts: 'full' | 'hash' | 'non
     startedAt: end.startedAt,
     durationMs: end.durationMs,
     firstTokenMs: reply?.firstTokenMs ?? null,
+    ...(end.retries.length > 0 ? { retries: [...end.retries] } : {}),
   };
 }
 

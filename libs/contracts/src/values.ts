@@ -76,6 +76,9 @@ export type ClientToolsAsked = z.infer<typeof ClientToolsAsked>;
 export const ClientToolResult = z.object({ id: z.string().describe('id of the call'), text: z.string() });
 export type ClientToolResult = z.infer<typeof ClientToolResult>;
 
+/** Id of a span of a W3C trace. */
+export const SpanId = z.string().regex(/^[0-9a-f]{16}$/);
+
 export const HistoryEntry = z.object({
   iteration: z.int().nonnegative().describe('0 = first pass'),
   plan_summary: z.string(),

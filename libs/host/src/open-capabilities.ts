@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
-import { countedReranker, type Loaded, type Metrics, type Ports } from '@conclave/platform';
+import { countedReranker, timedVectors, type Loaded, type Metrics, type Ports } from '@conclave/platform';
 import type { Embedder, Reranking, Rerankings, Vectors, WebhookSender } from '@conclave/ports';
 import type { Keep } from './cluster.js';
 import { providerOf } from './open-models.js';
@@ -32,7 +32,8 @@ export async function openCapabilities(
 ): Promise<Capabilities> {
   const uses = (part: keyof Capabilities): boolean => users[part].includes(service);
   const { math, mcp, search } = loaded.configuration;
-  const vectors = uses('vectors') ? await openVectors(loaded, sqlite, keep) : null;
+  const opened = uses('vectors') ? await openVectors(loaded, sqlite, keep) : null;
+  const vectors = opened && timedVectors(opened, metrics);
   return {
     symbolic: uses('symbolic')
       ? keep(

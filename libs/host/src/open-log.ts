@@ -11,6 +11,8 @@ export interface OpenedLog {
   readonly log: Pick<EventLog, 'read' | 'publish' | 'publishRaw' | 'identity'>;
   /** Status of a run, from the state store beside the log; null for an unknown run. */
   readonly runOf: (runId: string) => Promise<{ readonly status: string; readonly terminal: boolean } | null>;
+  /** Requests and tombstones of runs, from the same store. */
+  readonly runs: Pick<StateStore['runs'], 'header' | 'erased'>;
   /** The state store beside the log, for a rebuild. */
   readonly state: Pick<StateStore, 'identity' | 'now'> & { readonly recovery: Recovery };
   /** How long the state store keeps ended runs, in milliseconds. */
@@ -61,7 +63,7 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
       const log = keep(await openKafkaLog({ ...connection, blobs, ledger: redis.store.deliveries, seals }));
       const { identity, now, runs } = redis.store;
       const state = { identity, now, recovery: redis.recovery };
-      return { log, state, retentionMs: keptMs, topics, where, runOf: (runId) => runs.read(runId), close };
+      return { log, state, retentionMs: keptMs, topics, where, runOf: (runId) => runs.read(runId), runs, close };
     }
     if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
     const { embeddedTtl, openSqlite } = await import('@conclave/adapter-sqlite');
@@ -69,7 +71,7 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
     const sqlite = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false, ...(folding ? { folding } : {}) }));
     const { log, state: store, recovery } = sqlite;
     const state = { identity: store.identity, now: () => store.now(), recovery };
-    return { log, state, retentionMs: embeddedTtl.retentionMs, topics, where, runOf: (runId) => store.runs.read(runId), close };
+    return { log, state, retentionMs: embeddedTtl.retentionMs, topics, where, runOf: (runId) => store.runs.read(runId), runs: store.runs, close };
   } catch (error) {
     await close();
     if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')

@@ -7,6 +7,8 @@ import {
   deliveryHooks,
   overriding,
   sparingCaches,
+  tracedLog,
+  timedGraph,
   tracedRuns,
   type Loaded,
   type Ports,
@@ -62,9 +64,10 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const { probe } = options.observers;
     const whole = loaded.configuration.stores.kafka ? await openDistributed(options, keep) : await openEmbedded(options, keep);
     const probed = probe.stores?.(whole, { service: options.service, mode: whole.mode }) ?? whole;
-    const stores = withTracedRuns(withSparingCaches(probed, options));
+    const stores = withTracedLog(withTracedRuns(withSparingCaches(probed, options)), options);
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
-    const graph = await openGraph(options, stores.sqlite, keep);
+    const opening = await openGraph(options, stores.sqlite, keep);
+    const graph = opening && timedGraph(opening, options.observers.metrics);
     const capabilities = await openCapabilities(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
     return {
@@ -96,6 +99,9 @@ const withTracedRuns = (stores: Stores): Stores => ({
   ...stores,
   state: overriding(stores.state, { runs: tracedRuns(stores.state.runs) }),
 });
+
+const withTracedLog = (stores: Stores, { observers: { tracer } }: OpenPortsOptions): Stores =>
+  tracer ? { ...stores, log: tracedLog(stores.log, tracer) } : stores;
 
 /** Changes of the delivery by a test. */
 const poolChangeOf = (probe: Probe, ...of: Parameters<NonNullable<Probe['pool']>>): { readonly poolChange?: PoolChange } =>

@@ -25,6 +25,7 @@ import {
 } from '@conclave/platform';
 import type { StoreMark } from '@conclave/ports';
 import { openPorts, type OpenedPorts } from './open-ports.js';
+import { openTracer } from './open-tracer.js';
 import type { AppName } from './opening.js';
 import { publishToolOffers } from './publish-tool-offers.js';
 
@@ -93,10 +94,13 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   if (extensions.length > 0) await options.extend?.(extensions);
   options.check?.(loaded);
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
-  const observers = openObservers({ environment: loaded.environment, processId: identity.id, service, openProbe: options.openProbe });
-  const { logger, readiness, metrics } = observers;
+  const watched = openObservers({ environment: loaded.environment, processId: identity.id, service, openProbe: options.openProbe });
+  const { logger, readiness, metrics } = watched;
   logNodeWarnings(logger);
   const shutdown = openShutdown(logger);
+  const tracer = await openTracer(loaded, service, logger);
+  if (tracer) shutdown.add('traces', () => tracer.close());
+  const observers: Observers = { ...watched, tracer };
   const graceMs = (loaded.environment.SHUTDOWN_GRACE_S ?? defaultGraceS) * 1_000;
   endOnSignals(shutdown, logger, { limitMs: graceMs + closingMs, onSignal: () => readiness.stopping() });
 

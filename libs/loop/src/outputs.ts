@@ -131,7 +131,7 @@ function completedEvent(
   { ending, answer, failure, usage, rounds, openCalls, at }: Extract<RunFact, { kind: 'RunEnded' }>,
 ): Event {
   const { run, strategies } = leaving;
-  const { template, caller, cached, caching, requestedAt, goal, deliver } = run.request;
+  const { template, caller, cached, caching, requestedAt, goal, deliver, parentSpan } = run.request;
   const { complexity, review, unique, results } = strategies(run.strategy).report(viewOf(run, strategies, null));
   return makeEvent(
     RunCompleted,
@@ -169,6 +169,7 @@ function completedEvent(
       experts: expertOutcomes(run),
       review,
       ...(deliver ? { deliver: [...deliver] } : {}),
+      ...(parentSpan ? { parentSpan } : {}),
       evidence: currentFacts(run.memory)
         .filter((fact) => fact.source.kind !== 'expert' && fact.taskId !== clientToolsRef(run.runId))
         .slice(-factsToLearnFrom),

@@ -28,6 +28,7 @@ import {
   type StateStore,
   type Symbolic,
   type ToolServers,
+  type Tracer,
   type Vectors,
   type WebhookSender,
 } from '@conclave/ports';
@@ -67,6 +68,8 @@ export interface Observers {
   readonly metrics: Metrics;
   readonly probe: Probe;
   readonly readiness: ReadinessChecks;
+  /** Null or absent without tracing. */
+  readonly tracer?: Tracer | null;
 }
 
 /** Makes every port and observer injectable in all modules of an application. */

@@ -49,9 +49,11 @@ export {
   type OutgoingRecord,
   type RawRecord,
   recordName,
+  sealedHeader,
   storedRecord,
 } from './event-log/record.js';
 export { backoff } from './event-log/retry.js';
+export type { Span, SpanAttributes, SpanReference, Tracer } from './traces/tracer.js';
 export { normaliseEntity } from './graph/entity-name.js';
 export {
   type EntityNode,

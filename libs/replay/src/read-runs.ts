@@ -9,6 +9,8 @@ const isRead = (topic: string): boolean =>
   ['plan.requested', 'plan.created', 'results.ready', 'gap.detected', 'run.completed'].includes(topic) ||
   topic.startsWith('tasks.dispatched.');
 
+const ofNoRun: ReadonlySet<string> = new Set(['SettingChanged', 'RunErased', 'DetailRead']);
+
 /**
  * Collects the records of one run and of its child runs, or of all recorded runs for null, and passes them on run by run, parents first
  * where one run is asked for. Each generation takes a pass over the log, and so does what exceeds memory; one run is always held whole. `strangers` counts audit records that cannot be decoded and name no run.
@@ -30,8 +32,8 @@ export async function readRuns(
     const children: string[] = [];
     for (const topic of ['audit', ...byRunFirst(topics.filter(isRead))])
       for await (const record of log.read(topic, range?.of(topic))) {
-        // The audit also records settings, which belong to no run, and what is left of runs that were deleted.
-        if (record.event?.type === 'SettingChanged' || record.event?.type === 'RunErased' || isErased(record)) continue;
+        // The audit also records what belongs to no run, and what is left of runs that were deleted.
+        if (ofNoRun.has(record.event?.type ?? '') || isErased(record)) continue;
         const id = record.event?.runId ?? record.headers['ce_runid'];
         if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;
         else if (!done.has(id) && (wanted === null || wanted.has(id))) {

@@ -89,6 +89,7 @@ const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | nu
     unused('blob'),
     unused('document'),
     { readPages: 0 },
+    { count: () => undefined },
   );
 
 /** The deciding code of the services: the same classes that a server runs. */

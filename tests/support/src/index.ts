@@ -5,4 +5,5 @@ export type { Match, ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep
 export { Supervised, type Exit, type SupervisedOptions } from './supervisor.js';
 export { TcpProxy, type TcpProxyOptions, type Toxics } from './tcp-proxy.js';
 export { startTinyModel, tinyModelName, type TinyModelOptions } from './tiny-model/tiny-model-server.js';
+export { type ReceivedSpan, TraceReceiver } from './trace-receiver.js';
 export { until } from './until.js';

@@ -118,6 +118,13 @@ export class GatewayClient {
     }
   }
 
+  /** The answer of a route as it comes, for what is too long to hold. Throws GatewayRefusal, and errors of the connection. */
+  async *text(path: string, signal: AbortSignal | null = null): AsyncGenerator<string> {
+    const response = await this.send(path, { headers: {}, signal });
+    if (!response.ok || !response.body) throw await failureOf(response);
+    yield* response.body.pipeThrough(new TextDecoderStream());
+  }
+
   /** The JSON answer of a route. Throws GatewayRefusal. */
   async json(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const response = await this.send(path, {

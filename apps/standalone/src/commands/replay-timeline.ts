@@ -132,6 +132,8 @@ function summaryOf(event: AnyEvent): string {
       );
     case 'RunErased':
       return said(`deleted by ${event.data.actor}`);
+    case 'DetailRead':
+      return said(`${event.data.what} of ${event.data.run ?? 'all runs'} read by ${event.data.actor}`);
     case 'SettingChanged':
       return said(event.data.setting, `by ${event.data.actor}`);
   }

@@ -12,6 +12,30 @@ const list = <T extends z.ZodType<string, string>>(item: T) =>
         .filter(Boolean),
     )
     .pipe(z.array(item).min(1));
+/** Pairs as OpenTelemetry writes them in a variable: `name=value`, with commas between them, percent-encoded. */
+const pairs = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((pair) => pair.trim())
+      .filter(Boolean),
+  )
+  .pipe(z.array(z.string().regex(/^[^=]+=/)))
+  .transform((all, context) => {
+    try {
+      return Object.fromEntries(
+        all.map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), decodeURIComponent(pair.slice(pair.indexOf('=') + 1).trim())]),
+      );
+    } catch {
+      context.addIssue({ code: 'custom', message: 'not percent-encoded' });
+      return z.NEVER;
+    }
+  });
+const collector = z
+  .url({ protocol: /^https?$/ })
+  .optional()
+  .meta({ expected: 'an http or https address' });
 const port = z.coerce.number().pipe(z.int().min(0).max(65_535)).meta({ expected: 'a port number from 0 to 65535' });
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -54,6 +78,13 @@ export const Environment = z.object({
       'file with the master key that seals the bodies of runs on Kafka, so that a deletion makes them unreadable at once; the same in every process. `openssl rand -base64 32` makes one. Absent: not sealed',
     ),
   CONCLAVE_SEAL_KEY: z.string().min(1).optional().describe('that key itself, in place of a file'),
+  CONCLAVE_AUDIT_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'file with the Ed25519 key (PEM) that signs exported audits; created at the first export if it is missing. Absent: audit.key in the data folder',
+    ),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -117,5 +148,41 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: 'an http or https address' })
     .describe('replaces search.searxng'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.describe(
+    'collector that gets the traces by OTLP over HTTP, such as http://127.0.0.1:4318; /v1/traces is appended. Absent: nothing is traced',
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.describe('its whole address for traces, which is used as it is'),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs
+    .optional()
+    .meta({ expected: 'name=value, several with commas between them' })
+    .describe('headers sent to the collector, such as authorization=Bearer%20secret'),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: pairs
+    .optional()
+    .meta({ expected: 'name=value, several with commas between them' })
+    .describe('more headers, which win over those'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(['http/json', 'http/protobuf'])
+    .optional()
+    .describe('bodies are JSON in either case, which every OTLP receiver takes over HTTP; grpc is not spoken'),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('name of this process in traces; absent: `conclave-` and its service, in embedded mode that of each service'),
+  OTEL_RESOURCE_ATTRIBUTES: pairs
+    .optional()
+    .meta({ expected: 'name=value, several with commas between them' })
+    .describe('attributes of this process in traces, such as deployment.environment.name=prod'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'])
+    .default('parentbased_always_on')
+    .describe('which traces are recorded: the gateway decides for the whole run; `parentbased` does as the client says that traces itself'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .pipe(z.number().min(0).max(1))
+    .optional()
+    .meta({ expected: 'a share from 0 to 1' })
+    .describe('share of the traces recorded by `traceidratio`; 1'),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false').describe('`true`: nothing is traced, whatever else is set'),
 });
 export type Environment = z.infer<typeof Environment>;

@@ -16,6 +16,7 @@ import {
   HistoryEntry,
   Memory,
   SafetyTopic,
+  SpanId,
   TextMessage,
   Timestamp,
   Usage,
@@ -92,6 +93,7 @@ export const PlanRequested = defineEvent({
       .record(z.string(), Template)
       .optional()
       .describe('templates that this run and its child runs may start runs of, by id, as they were when it was accepted'),
+    parentSpan: SpanId.optional().describe('span of the client that asked, under which the trace of the run hangs'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
     deliver: z.array(DeliveryTarget).optional().describe('webhooks that are told of its end'),
     fork: Fork.optional().describe('for a fork: the run that it takes up, and what that one had found'),

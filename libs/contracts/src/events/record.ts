@@ -15,6 +15,7 @@ import {
   Review,
   RuleId,
   Source,
+  SpanId,
   Timestamp,
   Usage,
 } from '../values.js';
@@ -93,6 +94,7 @@ export const RunCompleted = defineEvent({
       .describe('results that later runs of the tenant may recall'),
     deliver: z.array(DeliveryTarget).optional().describe('webhooks that are told of it'),
     failure: FailureNote.nullable(),
+    parentSpan: SpanId.optional().describe('span of the client that asked, under which the trace of the run hangs'),
     startedAt: Timestamp,
     completedAt: Timestamp,
   }),
@@ -193,6 +195,16 @@ export const CallRecorded = defineEvent({
     startedAt: Timestamp,
     durationMs: z.int().nonnegative(),
     firstTokenMs: z.int().nonnegative().nullable(),
+    retries: z
+      .array(
+        z.object({
+          code: z.string().describe('failure of the try'),
+          failedMs: z.int().nonnegative().describe('milliseconds from the start of the call to this failure'),
+          waitMs: z.int().nonnegative().describe('milliseconds that the next try waited'),
+        }),
+      )
+      .optional()
+      .describe('tries of the call that failed and were repeated; absent if there were none'),
   }),
 });
 export type CallRecorded = EventOf<typeof CallRecorded>;
@@ -247,3 +259,22 @@ export const RunErased = defineEvent({
   }),
 });
 export type RunErased = EventOf<typeof RunErased>;
+
+export const DetailRead = defineEvent({
+  type: 'DetailRead',
+  topic: 'audit',
+  key: 'run',
+  from: ['gateway', 'transport'],
+  to: ['replay'],
+  doc: 'Somebody has read prompts and raw replies: the events of a run, or an export of the audit. It is not part of the run, so a deletion leaves it.',
+  schema: z.object({
+    tenant: z.string().nullable().describe('whose runs were read; null for those of all tenants'),
+    actor: z.string(),
+    what: z.enum(['events', 'export']),
+    run: z.string().nullable().describe('the run that was read; null for all that an export has found'),
+    since: Timestamp.nullable().default(null).describe('of an export: from when on'),
+    until: Timestamp.nullable().default(null).describe('of an export: up to when'),
+    readAt: Timestamp,
+  }),
+});
+export type DetailRead = EventOf<typeof DetailRead>;

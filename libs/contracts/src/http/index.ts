@@ -1,4 +1,5 @@
 export * from './accounts.js';
+export * from './audit.js';
 export * from './usage.js';
 export * from './collections.js';
 export * from './embeddings.js';

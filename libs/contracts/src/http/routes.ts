@@ -249,6 +249,20 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/v1/audit',
+    summary:
+      'The audit as hash-chained lines of JSON with a signed head at the end. Needs a key with the role auditor or admin; shows its tenant alone, but for admins of the tenant `default`. Each export is itself recorded.',
+    status: 200,
+    response: { text: 'application/x-ndjson' },
+    query: [
+      { name: 'tenant', doc: 'only this tenant; without it an admin key of the tenant `default` reads all, and any other key its own', integer: false },
+      { name: 'run', doc: 'only this run and its child runs', integer: false },
+      { name: 'since', doc: 'from this time on, as a date or in milliseconds since 1970, by the clock of the log', integer: false },
+      { name: 'until', doc: 'up to this time', integer: false },
+    ],
+  },
+  {
+    method: 'GET',
     path: '/v1/admin/health',
     summary: 'Whether the gateway can do work, with a sentence for each problem. Its metrics are on the admin port.',
     status: 200,

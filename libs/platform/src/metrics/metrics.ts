@@ -26,6 +26,28 @@ export interface Metrics {
 /** Names that promtool rejects: named like counters, but gauges. */
 const refused = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/** Values of a label that one process exports; further ones are counted together. Names of models come from clients, too. */
+const mostValues = 200;
+const longestValue = 120;
+/** Stands for the values of a label beyond its bound. */
+const restOfValues = '_rest';
+
+/** Keeps labels bounded: a value beyond the bound of its label, or a very long one, becomes `_rest`. */
+function bounds(): (labels: Readonly<Record<string, string>>) => Record<string, string> {
+  const known = new Map<string, Set<string>>();
+  return (labels) => {
+    const bounded: Record<string, string> = {};
+    for (const [label, value] of Object.entries(labels)) {
+      let values = known.get(label);
+      if (!values) known.set(label, (values = new Set()));
+      if (values.has(value)) bounded[label] = value;
+      else if (values.size >= mostValues || value.length > longestValue) bounded[label] = restOfValues;
+      else bounded[label] = (values.add(value), value);
+    }
+    return bounded;
+  };
+}
+
 /** With `runtime` also those of Node itself, which observe the process for as long as it lives: once per process. */
 export function openMetrics(options: { readonly runtime?: boolean } = {}): Metrics {
   const registry = new Registry();
@@ -43,12 +65,13 @@ export function openMetrics(options: { readonly runtime?: boolean } = {}): Metri
     collectDefaultMetrics({ register: registry });
     for (const name of refused) registry.removeSingleMetric(name);
   }
+  const within = bounds();
   const collectors: (() => Promise<void> | void)[] = [];
   return {
-    count: (name, labels, by = 1) => counters.get(name)!.inc(labels, by),
-    set: (name, labels, value) => gauges.get(name)!.set(labels, value),
-    add: (name, labels, by) => gauges.get(name)!.inc(labels, by),
-    observe: (name, labels, value) => histograms.get(name)!.observe(labels, value),
+    count: (name, labels, by = 1) => counters.get(name)!.inc(within(labels), by),
+    set: (name, labels, value) => gauges.get(name)!.set(within(labels), value),
+    add: (name, labels, by) => gauges.get(name)!.inc(within(labels), by),
+    observe: (name, labels, value) => histograms.get(name)!.observe(within(labels), value),
     onCollect: (collect) => void collectors.push(collect),
     text: async () => {
       await Promise.allSettled(collectors.map(async (collect) => collect()));

@@ -1,8 +1,39 @@
-import { failures, type AnyEvent, type CallRecorded, type Event, type FailureCode, type ResultReady } from '@conclave/contracts';
+import {
+  commandId,
+  failures,
+  type AnyEvent,
+  type CallRecorded,
+  type CommandIssued,
+  type Event,
+  type FactOf,
+  type FailureCode,
+  type FailureNote,
+  type ResultReady,
+  type RunCompleted,
+  type StepRecorded,
+  type TaskDispatched,
+} from '@conclave/contracts';
 import type { Metrics } from './metrics.js';
+import { RunOverheads, uncovered, type Interval } from './overhead.js';
 
 /** Number of event ids remembered, so that a redelivery in the same process is not counted again. */
 const remembered = 2_000;
+
+/** Memory of one observer, bounded like the ids. */
+class Known {
+  readonly overheads = new RunOverheads();
+  /** Id of a command -> when a gateway accepted it. */
+  private readonly issued = new Map<string, number>();
+
+  noteCommand({ id, data }: CommandIssued): void {
+    this.issued.set(id, data.issuedAt);
+    if (this.issued.size > remembered) this.issued.delete(this.issued.keys().next().value!);
+  }
+  /** Undefined if another process took the command. */
+  issuedAt(runId: string, seq: number): number | undefined {
+    return this.issued.get(commandId(runId, seq));
+  }
+}
 
 /**
  * Counts what handlers return: runs, decisions, tasks, plans and calls are all events, so the transport measures them once for all
@@ -10,44 +41,83 @@ const remembered = 2_000;
  */
 export function observeEvents(metrics: Metrics): (input: Event, outputs: readonly Event[]) => void {
   const seen = new Set<string>();
-  return (input, outputs) => {
+  const known = new Known();
+  return (event, outputs) => {
+    const input = event as AnyEvent;
+    known.overheads.took(input);
+    if (input.type === 'CommandIssued') known.noteCommand(input);
     for (const output of outputs) {
       if (seen.has(output.id)) continue;
       seen.add(output.id);
       if (seen.size > remembered) seen.delete(seen.values().next().value!);
-      measure(metrics, input as AnyEvent, output as AnyEvent);
+      measure(metrics, known, input, output as AnyEvent, outputs);
     }
   };
 }
 
-function measure(metrics: Metrics, input: AnyEvent, output: AnyEvent): void {
+function measure(metrics: Metrics, known: Known, input: AnyEvent, output: AnyEvent, outputs: readonly Event[]): void {
+  known.overheads.gave(output);
   switch (output.type) {
-    case 'RunCompleted': {
-      const { template, outcome, rounds, startedAt, completedAt } = output.data;
-      metrics.count('runs_total', { template: template.id, strategy: template.strategy, outcome });
-      metrics.observe('run_rounds', { template: template.split_of ?? template.id, arm: template.id }, rounds);
-      if (output.data.rule === 'D3' && output.data.assessed === false) metrics.count('unassessed_runs_total', {});
-      metrics.observe('run_seconds', { template: template.id, outcome }, Math.max(0, completedAt - startedAt) / 1000);
-      return;
-    }
+    case 'RunCompleted':
+      return measureRun(metrics, output, known.overheads.ended(output));
     case 'StepRecorded':
       if (output.data.rule) metrics.count('decisions_total', { rule: output.data.rule });
-      return;
+      return measureCommands(metrics, known, output);
     case 'GapDetected':
       return metrics.count('gaps_total', {});
     case 'PlanCreated':
+      if (output.data.failure) countFailure(metrics, 'plan', output.data.failure);
       return metrics.count('plans_total', { result: output.data.failure ? 'failed' : output.data.fallback ? 'fallback' : 'ok' });
+    case 'TaskDispatched':
+      if (output.data.tier === 't2') metrics.count('escalations_total', { capability: output.data.capability });
+      return;
     case 'ResultReady':
-      if (input.type !== 'TaskDispatched') return;
-      metrics.count('tasks_total', { capability: input.data.capability, status: output.data.status });
-      if (input.data.capability === 'judge.gap') metrics.count('gap_checks_total', { verdict: verdictOf(output.data) });
-      metrics.observe('task_seconds', { capability: input.data.capability }, output.data.durationMs / 1000);
+      if (input.type === 'TaskDispatched') measureTask(metrics, input, output, outputs);
       return;
     case 'CallRecorded':
       return measureCall(metrics, output);
     default:
   }
 }
+
+function measureRun(metrics: Metrics, { data }: RunCompleted, overheadMs: number | null): void {
+  const { template, outcome, rounds, rule, assessed, failure, startedAt, completedAt } = data;
+  metrics.count('runs_total', { template: template.id, strategy: template.strategy, outcome });
+  metrics.observe('run_rounds', { template: template.split_of ?? template.id, arm: template.id }, rounds);
+  if (rule === 'D3' && assessed === false) metrics.count('unassessed_runs_total', {});
+  metrics.observe('run_seconds', { template: template.id, outcome }, Math.max(0, completedAt - startedAt) / 1000);
+  if (overheadMs !== null) metrics.observe('run_overhead_seconds', { template: template.id }, overheadMs / 1000);
+  if (failure) countFailure(metrics, 'run', failure);
+}
+
+function measureTask(metrics: Metrics, { data: task }: TaskDispatched, { data, time }: ResultReady, outputs: readonly Event[]): void {
+  const { capability, tier } = task;
+  const { status, durationMs, confidence, failure } = data;
+  metrics.count('tasks_total', { capability, status, tier });
+  if (capability === 'judge.gap') metrics.count('gap_checks_total', { verdict: verdictOf(data) });
+  metrics.observe('task_seconds', { capability }, durationMs / 1000);
+  const calls = (outputs as readonly AnyEvent[]).flatMap((one): Interval[] =>
+    one.type === 'CallRecorded' ? [[one.data.startedAt, one.data.startedAt + one.data.durationMs]] : [],
+  );
+  metrics.observe('task_overhead_seconds', { capability }, uncovered([time - durationMs, time], calls) / 1000);
+  if (confidence !== null && capability.startsWith('expert.')) metrics.observe('expert_confidence', { capability, tier }, confidence);
+  if (failure) countFailure(metrics, 'task', failure);
+}
+
+/** Commands that a step has applied or rejected, which may have come with an earlier one. */
+function measureCommands(metrics: Metrics, known: Known, { runId, data }: StepRecorded): void {
+  for (const fact of data.facts as readonly Partial<FactOf<'CommandApplied' | 'CommandRejected'>>[]) {
+    if (fact.kind === 'CommandRejected') metrics.count('commands_rejected_total', { command: fact.name! });
+    if (fact.kind !== 'CommandApplied') continue;
+    const issuedAt = known.issuedAt(runId, fact.seq!);
+    if (issuedAt !== undefined) metrics.observe('command_seconds', { command: fact.name! }, Math.max(0, data.now - issuedAt) / 1000);
+  }
+}
+
+const errorTypeOf = (failure: FailureNote): string => failures[failure.code as FailureCode]?.errorType ?? '_other';
+
+const countFailure = (metrics: Metrics, stage: 'plan' | 'task' | 'run', failure: FailureNote): void =>
+  metrics.count('failures_total', { stage, error_type: errorTypeOf(failure) });
 
 function verdictOf({ output }: ResultReady['data']): string {
   if (output?.kind !== 'assessment') return 'failed';
@@ -56,7 +126,9 @@ function verdictOf({ output }: ResultReady['data']): string {
 
 /** Counts one model or tool call; for callers outside the transport, such as a pass-through of the gateway. */
 export function measureCall(metrics: Metrics, { data: call }: CallRecorded): void {
-  const model = call.model;
+  const provider = call.model.split('@').at(-1)!;
+  // The name of a model that does not exist is whatever a client has sent.
+  const model = call.failure?.code === 'MODEL_NOT_FOUND' ? `_unknown@${provider}` : call.model;
   metrics.count('model_calls_total', { model, purpose: call.purpose, status: call.status });
   metrics.observe('model_call_seconds', { model }, call.durationMs / 1000);
   if (call.firstTokenMs !== null) metrics.observe('model_first_token_seconds', { model }, call.firstTokenMs / 1000);
@@ -64,8 +136,5 @@ export function measureCall(metrics: Metrics, { data: call }: CallRecorded): voi
   metrics.count('model_tokens_total', { model, kind: 'completion' }, call.usage.completion);
   metrics.count('model_tokens_total', { model, kind: 'reasoning' }, call.usage.reasoning);
   if (call.usage.cost > 0) metrics.count('model_cost_total', { model }, call.usage.cost);
-  if (call.failure) {
-    const errorType = failures[call.failure.code as FailureCode]?.errorType ?? '_other';
-    metrics.count('provider_errors_total', { provider: model.split('@').at(-1)!, error_type: errorType });
-  }
+  if (call.failure) metrics.count('provider_errors_total', { provider, error_type: errorTypeOf(call.failure) });
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Environment } from '@conclave/contracts';
+import { apiVersion, type Environment } from '@conclave/contracts';
 import { fileLines, jsonLines, openLogger, terminalLines, type LogSink } from '../logging/logger.js';
 import { openMetrics } from '../metrics/metrics.js';
 import type { Observers } from '../ports-module.js';
@@ -25,9 +25,11 @@ export function openObservers({ environment, processId, service, interactive, op
     ? [terminalLines(interactive.terminal), fileLines(join(interactive.home, 'conclave.log'))]
     : [jsonLines(process.stdout)];
   const logger = openLogger({ level: environment.LOG_LEVEL, sinks, fields: { service, process: processId } });
+  const metrics = openMetrics({ runtime: true });
+  metrics.set('build_info', { version: apiVersion, service, node: process.versions.node }, 1);
   return {
     logger,
-    metrics: openMetrics({ runtime: true }),
+    metrics,
     probe: openProbe?.({ processId, service, logger }) ?? noProbe,
     readiness: openReadiness(),
   };

@@ -8,6 +8,8 @@ export class DeliveryContext extends BaseRpcContext<[Delivery]> {
     readonly delivery: Delivery,
     /** Logs with the run and trace id of the event. */
     readonly logger: Logger,
+    /** Where a handler notes the ids of the results that it joined; null if its trace is not recorded. */
+    readonly joined: string[] | null = null,
   ) {
     super([delivery]);
   }

@@ -1,5 +1,5 @@
 import { Server, type CustomTransportStrategy } from '@nestjs/microservices';
-import { defaultClassConcurrency, type Event, type RunCompleted } from '@conclave/contracts';
+import { defaultClassConcurrency, Failure, type Event, type RunCompleted } from '@conclave/contracts';
 import {
   isDeferred,
   type Consumption,
@@ -9,15 +9,18 @@ import {
   type HandlerOutcome,
   type RetryPolicy,
   type Subscription,
+  type Tracer,
 } from '@conclave/ports';
 import { isObservable, lastValueFrom } from 'rxjs';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { observeEvents } from '../metrics/observe-events.js';
 import { retryWhileStarting } from '../process/patience.js';
-import { traceIdOf, traceIdOfRun, traced } from '../tracing/trace-context.js';
+import { contextOf, spansOfDelivery, type Handled } from '../tracing/event-spans.js';
+import { now } from '../tracing/request-trace.js';
+import { traced } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
-import { planSubscriptions } from './groups.js';
+import { planSubscriptions, serviceOfGroup } from './groups.js';
 import { TaskLoad, type ClassLoad } from './task-load.js';
 
 export interface LogTransportOptions {
@@ -33,6 +36,8 @@ export interface LogTransportOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds that closing waits for handlers. */
   readonly graceMs?: number;
+  /** Records what handlers do as spans; absent without tracing. */
+  readonly tracing?: { readonly tracer: Tracer; readonly process: string };
 }
 
 export type TransportStatus = 'connected' | 'disconnected';
@@ -74,6 +79,8 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
       const slots = taskClass
         ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
         : (concurrency?.events ?? defaultEventConcurrency);
+      // A first dead letter is an increase only of a count that was there before.
+      for (const topic of topics) this.options.metrics.count('dead_letters_total', { topic, service: serviceOfGroup(group) }, 0);
       const load = taskClass === null ? null : this.watchClass(taskClass, slots, group);
       const subscription: Subscription = {
         group,
@@ -104,11 +111,20 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const handler = this.messageHandlers.get(event.type);
     // A topic may carry types that this service does not handle.
     if (!handler) return [];
+    const { tracing } = this.options;
+    const from = tracing ? now() : 0;
     const context = this.contextOf(delivery);
-    const outcome = await settle(handler(event, context), event.type);
+    let outcome: HandlerOutcome;
+    try {
+      outcome = await settle(handler(event, context), event.type);
+    } catch (error) {
+      if (tracing) this.trace(delivery, context, { from, failure: error instanceof Failure ? error.code : 'INTERNAL' }, []);
+      throw error;
+    }
     if (isDeferred(outcome)) return outcome;
     const outputs = traced(event, outcome);
     this.observe(event, outputs);
+    if (tracing) this.trace(delivery, context, { from }, outputs);
     for (const output of outputs) noteEnd(output, context.logger);
     return outputs;
   }
@@ -117,17 +133,38 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const handler = event ? this.messageHandlers.get(`dead:${event.type}`) : undefined;
     if (!event || !handler) return [];
     const delivery: Delivery = { event, group, attempt: 0, appendedAt: event.time, signal: new AbortController().signal };
-    const outcome = await settle(handler({ event, reason }, this.contextOf(delivery)), `dead:${event.type}`);
+    const from = this.options.tracing ? now() : 0;
+    const context = this.contextOf(delivery);
+    const outcome = await settle(handler({ event, reason }, context), `dead:${event.type}`);
     if (isDeferred(outcome)) throw new TypeError(`The handler of dead:${event.type} returned defer(); a dead record is final.`);
     const outputs = traced(event, outcome);
     this.observe(event, outputs);
+    if (this.options.tracing) this.trace(delivery, context, { from, failure: 'RECORD_DEAD' }, outputs);
     return outputs;
+  }
+
+  private trace(
+    { event, group, attempt, appendedAt }: Delivery,
+    { joined, logger }: DeliveryContext,
+    how: Pick<Handled, 'from' | 'failure'>,
+    outputs: readonly Event[],
+  ): void {
+    const { service, tracing } = this.options;
+    const { tracer, process } = tracing!;
+    const { messagingSystem } = tracer;
+    const record = { event, group, attempt, appendedAt, service, process, messagingSystem, joined: joined ?? [], ...how, to: now() };
+    try {
+      for (const span of spansOfDelivery(record, outputs)) tracer.record(span);
+    } catch (error) {
+      logger.error('The spans of a record could not be made.', { error });
+    }
   }
 
   private contextOf(delivery: Delivery): DeliveryContext {
     const { event } = delivery;
-    const trace = traceIdOf(event.traceparent) ?? traceIdOfRun(event.runId);
-    return new DeliveryContext(delivery, this.options.logger.child({ run: event.runId, trace, type: event.type }));
+    const { traceId: trace, sampled } = contextOf(event);
+    const logger = this.options.logger.child({ run: event.runId, trace, type: event.type });
+    return new DeliveryContext(delivery, logger, this.options.tracing && sampled ? [] : null);
   }
 
   private measureConsumption(): void {

@@ -77,6 +77,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     logger,
     metrics: observers.metrics,
     classes: process.classes,
+    ...(observers.tracer ? { tracing: { tracer: observers.tracer, process: process.id } } : {}),
     ...(options.concurrency ? { concurrency: options.concurrency } : {}),
     ...(options.retry ? { retry: options.retry } : {}),
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),

@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { rootOf, type Event, type TaskDispatched } from '@conclave/contracts';
-import { EventPattern, type DeliveryContext } from '@conclave/platform';
+import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
 import {
   BLOBS,
   DOCUMENTS,
@@ -66,15 +66,18 @@ export interface EvidenceParts {
   readonly documents: DocumentReader | null;
   /** Store of the questions' images and files. */
   readonly blobs: Pick<Blobs, 'get'>;
+  readonly metrics: Pick<Metrics, 'count'>;
 }
 
 /** Implementations of the expert and evidence capabilities; their declarations are in libs/strategies/src/capabilities. */
 export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
-  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs, documents, rerankings } = parts;
+  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs, documents, rerankings, metrics } = parts;
   const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
+  const onCache = (cache: 'search' | 'page' | 'subtopic', result: 'hit' | 'miss'): void =>
+    metrics.count('cache_lookups_total', { cache, result });
   const found: readonly (readonly [string, Capability | null])[] = [
     ['expert', expertCapability(maker, stream, contentFrom(blobs))],
-    ['research', search && researchCapability(maker, stream, search, { pages, readPages, reranking: rerankings.research, ...cacheOf })],
+    ['research', search && researchCapability(maker, stream, search, { pages, readPages, reranking: rerankings.research, onCache, ...cacheOf })],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
     ['mcp', tools && mcpCapability(maker, stream, tools, documents)],
     [
@@ -90,7 +93,7 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
     [
       'subtopic',
       subtopicCapability(maker, stream, { vectors, embedder, search }, ({ data }) =>
-        caches && data.cached ? new SubtopicCache(caches) : null,
+        caches && data.cached ? new SubtopicCache(caches, (result) => onCache('subtopic', result)) : null,
       ),
     ],
     ...addedCapabilities().map((added) => [added.declaration.name, valuesCapability(maker, stream, added)] as const),
@@ -118,6 +121,7 @@ export class ExpertsHandler {
     @Inject(BLOBS) blobs: Pick<Blobs, 'get'>,
     @Inject(DOCUMENTS) documents: DocumentReader | null,
     @Inject(EXPERT_OPTIONS) { readPages }: ExpertOptions,
+    @Inject(METRICS) metrics: Pick<Metrics, 'count'>,
   ) {
     const parts = {
       search,
@@ -132,6 +136,7 @@ export class ExpertsHandler {
       readPages,
       blobs,
       documents,
+      metrics,
     };
     this.capabilities = capabilitiesOf(maker, stream, parts);
   }

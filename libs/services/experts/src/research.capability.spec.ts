@@ -51,6 +51,7 @@ describe('research', () => {
       new MemoryBlobs(),
       null,
       { readPages: 0 },
+      { count: () => undefined },
     );
     const queries = ['copper', 'iron', 'tin', 'zinc'];
     const outcomes = await Promise.all(

@@ -20,7 +20,11 @@ export type Looked = { readonly facts: CitedFacts } | { readonly mine: () => Pro
  * any document the facts could come from. Of equal sub-topics one is worked on, the others wait. A failing cache counts as empty.
  */
 export class SubtopicCache {
-  constructor(private readonly caches: Caches) {}
+  constructor(
+    private readonly caches: Caches,
+    /** Told of each look at a sub-topic that is not waited for. */
+    private readonly onLook: (result: 'hit' | 'miss') => void = () => undefined,
+  ) {}
 
   private keyOf({ data }: TaskDispatched, passages: FoundPassages['passages']): string {
     const input = data.input as { readonly topic: string; readonly query: string };
@@ -33,7 +37,7 @@ export class SubtopicCache {
     const { tenant, taskId } = task.data;
     const key = this.keyOf(task, passages);
     const kept = await this.read(tenant, key);
-    if (kept) return { facts: kept };
+    if (kept) return this.hit(kept);
     const claim = { tenant, key, owner: taskId };
     const claimed = await this.caches.claim({ ...claim, ttlMs: heldMs }).catch(unlessOutage);
     if (claimed === 'taken') return { againMs };
@@ -42,9 +46,17 @@ export class SubtopicCache {
     const mine = async (): Promise<void> => {
       await this.caches.release(claim).catch(unlessOutage);
     };
-    if (!now) return { mine };
+    if (!now) {
+      this.onLook('miss');
+      return { mine };
+    }
     await mine();
-    return { facts: now };
+    return this.hit(now);
+  }
+
+  private hit(facts: CitedFacts): Looked {
+    this.onLook('hit');
+    return { facts };
   }
 
   async keep(task: TaskDispatched, passages: FoundPassages['passages'], facts: CitedFacts): Promise<void> {

@@ -6,7 +6,8 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { errorBody, Failure, routesAt } from '@conclave/contracts';
-import { nestLog } from '@conclave/platform';
+import { nestLog, traceRequest } from '@conclave/platform';
+import type { Tracer } from '@conclave/ports';
 import type { NextFunction, Request, Response } from 'express';
 import { FailureFilter, isMessagesPath, sendFailure } from './http/failure-response.js';
 import { GatewayModule } from './gateway.module.js';
@@ -42,6 +43,7 @@ export function configureHttp(app: NestExpressApplication, options: GatewayOptio
   const proxies = options.access?.trustedProxies ?? [];
   if (proxies.length > 0) app.set('trust proxy', [...proxies]);
   app.use(responseHeaders(options.metrics));
+  if (options.tracer) app.use(requestSpans(options.tracer));
   app.use(doors(options));
   const origins = options.access?.origins ?? [];
   if (origins.length > 0) app.use(forPages(origins));
@@ -93,6 +95,17 @@ function doors(options: GatewayOptions) {
 function labelsOf({ method, path }: Request): { readonly method: string; readonly route: string } {
   const matching = routesAt(path);
   return { method: matching.some((route) => route.method === method) ? method : 'other', route: matching[0]?.path ?? 'other' };
+}
+
+/** One span per request that begins a run or a call, or whose client traces it. */
+function requestSpans(tracer: Tracer) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const { traceparent } = request.headers;
+    traceRequest(tracer, typeof traceparent === 'string' ? traceparent : undefined, (traced) => {
+      response.once('close', () => traced.ended({ ...labelsOf(request), status: response.headersSent ? response.statusCode : 499 }));
+      next();
+    });
+  };
 }
 
 /** Sets the headers of every response, errors included, and records one observation per request. Keeps a client's `x-request-id`. */

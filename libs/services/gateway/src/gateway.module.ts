@@ -15,6 +15,8 @@ import { IssuedKeys } from './accounts/issued-keys.js';
 import { Reservations } from './accounts/reservations.js';
 import { UsageController } from './accounts/usage.controller.js';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
+import { AuditController } from './audit/audit.controller.js';
+import { DetailReads } from './audit/detail-reads.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { CacheCounts } from './answers/cache-counts.js';
 import { CachesController } from './answers/caches.controller.js';
@@ -119,6 +121,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ProvidersController,
         CachesController,
         ServicesController,
+        AuditController,
       ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
@@ -148,6 +151,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         EmbeddingCalls,
         FailureFilter,
         DeliveryTargets,
+        DetailReads,
         Erasure,
         Forks,
         Health,

@@ -1,6 +1,6 @@
 import type { CallRecorded, Caller, KeyLimits, KeyRole, ModelChoice, RunView, Template } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
-import type { Logger, Probe } from '@conclave/platform';
+import type { AuditKey, Logger, Probe } from '@conclave/platform';
 import type {
   Blobs,
   DocumentReader,
@@ -11,6 +11,7 @@ import type {
   RemoteFiles,
   RunStream,
   StateStore,
+  Tracer,
   Vectors,
   WebhookSender,
 } from '@conclave/ports';
@@ -293,9 +294,13 @@ export interface GatewayOptions {
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;
+  /** Opens the key that signs exported audits, and makes it at the first export. Absent: none are exported. Throws CONFIGURATION_INVALID. */
+  readonly auditKey?: () => AuditKey;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
   readonly probe?: Probe;
+  /** Records requests as spans; absent or null without tracing. */
+  readonly tracer?: Tracer | null;
   /** Creates the id of a run when its request does not determine it; default random. For tests that repeat a run exactly. */
   readonly newRunId?: () => string;
 }

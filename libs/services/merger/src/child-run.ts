@@ -1,6 +1,6 @@
 import { childRunId, makeEvent, PlanRequested, type Event, type RunLimits, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import { note, resultOf, type Calls } from '@conclave/calls';
-import { traceIdOf, traceparentFor } from '@conclave/platform';
+import { traceContextOf, traceparentFor } from '@conclave/platform';
 import type { StateStore } from '@conclave/ports';
 
 /** The part of the state in which child runs are accepted. */
@@ -45,7 +45,7 @@ export async function beginChildRun(
   const input = data.input as Input;
   const header = makeEvent(
     PlanRequested,
-    { id: runId, runId, source: 'merger', time: now, traceparent: traceparentFor({ id: runId, runId }, traceIdOf(traceparent)) },
+    { id: runId, runId, source: 'merger', time: now, traceparent: traceparentFor({ id: runId, runId }, traceContextOf(traceparent)) },
     {
       goal: input.goal,
       conversation: [],

@@ -1,11 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
-import { Payload } from '@nestjs/microservices';
+import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
-import { EventPattern, PROBE, reachedDurably, type Probe } from '@conclave/platform';
+import { EventPattern, PROBE, reachedDurably, type DeliveryContext, type Probe } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
+import { joinedResults } from './joined-results.js';
 import { stepId } from './run-folding.js';
 import { chainHash, stateHash } from './step-hash.js';
 
@@ -28,24 +29,24 @@ export class EngineHandler {
   ) {}
 
   @EventPattern('PlanRequested')
-  onRequest(@Payload() event: EngineInput): Promise<HandlerOutcome> {
-    return this.take(event);
+  onRequest(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
+    return this.take(event, context);
   }
   @EventPattern('PlanCreated')
-  onPlan(@Payload() event: EngineInput): Promise<HandlerOutcome> {
-    return this.take(event);
+  onPlan(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
+    return this.take(event, context);
   }
   @EventPattern('ResultReady')
-  onResult(@Payload() event: EngineInput): Promise<HandlerOutcome> {
-    return this.take(event);
+  onResult(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
+    return this.take(event, context);
   }
   @EventPattern('TimerFired')
-  onTimer(@Payload() event: EngineInput): Promise<HandlerOutcome> {
-    return this.take(event);
+  onTimer(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
+    return this.take(event, context);
   }
   @EventPattern('CommandIssued')
-  onCommand(@Payload() event: CommandIssued): Promise<HandlerOutcome> {
-    return this.take(event);
+  onCommand(@Payload() event: CommandIssued, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
+    return this.take(event, context);
   }
 
   @EventPattern('dead:PlanRequested')
@@ -72,7 +73,7 @@ export class EngineHandler {
   }
 
   /** `request`: begins a run from its header when another input arrived before the run's own request. */
-  private async take(event: EngineInput, request: PlanRequested | null = null): Promise<HandlerOutcome> {
+  private async take(event: EngineInput, context?: DeliveryContext, request: PlanRequested | null = null): Promise<HandlerOutcome> {
     const key = await this.permitKey.get();
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
@@ -83,6 +84,7 @@ export class EngineHandler {
       });
       await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
       const { outputs, repeated, state } = committed;
+      if (context?.joined && state) context.joined.push(...joinedResults(state, outputs));
       // The outputs that `conclave recover` has rebuilt have no tokens.
       return repeated && state ? outputs.map((output) => withPermit(output, state.request.template.policies ?? {}, key)) : outputs;
     } catch (error) {
@@ -91,7 +93,7 @@ export class EngineHandler {
       if (!(error instanceof NotBegun)) throw error;
       // Records of a run are delivered one by one: if this one waited, the run's request could wait behind it for ever.
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
-      if (header) return this.take(event, header);
+      if (header) return this.take(event, context, header);
       // A child run that was cancelled before it was accepted: the flag of its task keeps it from beginning.
       const isUnbegunChild = event.type === 'CommandIssued' && event.data.command.name === 'cancel' && parentTaskOf(event.runId) !== null;
       if ((await this.state.now()) - event.time < strayMs) return defer(isUnbegunChild ? unbegunChildMs : notBegunMs);

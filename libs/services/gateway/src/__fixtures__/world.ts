@@ -265,6 +265,7 @@ export class World {
       }),
       metrics,
       describeRun,
+      auditKey,
       consumers: () => [{ group: 'merger', health: () => this.consumer }],
       openApi: () => openApiText('0.1.0'),
       asyncApi: () => '{"asyncapi":"3.0.0"}',
@@ -357,6 +358,9 @@ const owners: Readonly<Record<string, KeyOwner>> = {
 
 /** Keys of two tenants, each with a key for every role, and the key of the operator. */
 export const twoTenants: ApiKeys = keysOf(owners);
+
+/** Signs nothing that anybody checks; the specs of the platform and of the command line sign with real keys. */
+const auditKey: NonNullable<GatewayOptions['auditKey']> = () => ({ file: 'audit.key', publicKey: 'none', made: false, sign: () => 'none' });
 
 /** Admin key that every gateway of these specs accepts while no keys are required. */
 export const adminKey = 'sk-admin-of-these-specs';

@@ -13,25 +13,7 @@ import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
-
-/** Runs one task at a time, so that costly operator requests cannot pile up. */
-class Turns {
-  private last: Promise<unknown> = Promise.resolve();
-  private waiting = 0;
-
-  /** @param most Tasks that may wait. */
-  constructor(private readonly most: number) {}
-
-  /** Throws OVERLOADED when too many tasks wait already; errors of the work pass through. */
-  take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.waiting > this.most) throw new Failure('OVERLOADED', 'Too many admin requests wait for the same topic.');
-    this.waiting += 1;
-    const turn = this.last.then(work).finally(() => (this.waiting -= 1));
-    // The next task starts when this one settles; a failure reaches only this task's caller.
-    this.last = turn.catch(() => undefined);
-    return turn;
-  }
-}
+import { Turns } from './turns.js';
 
 const pageSize = { usual: 50, most: 200 };
 /** Requests that may wait while another reads the topic; each reads the whole topic. */

@@ -96,6 +96,16 @@ export class Callers {
     return { tenant: owner.tenant, actor: owner.name, mayAsk: owner.templates ?? null };
   }
 
+  /**
+   * The caller of the audit, named by its key, and whether it may read that of all tenants. A caller without a key reads none, wherever it is:
+   * the audit holds prompts. Throws UNAUTHENTICATED, AUDITOR_KEY_NEEDED, STORE_UNAVAILABLE.
+   */
+  async identifyAuditor(request: Request): Promise<Caller & { readonly ofAll: boolean }> {
+    const owner = await this.ownerOf(request);
+    if (!owner || owner.role === 'user') throw new Failure('AUDITOR_KEY_NEEDED');
+    return { tenant: owner.tenant, actor: owner.name, ofAll: owner.role === 'admin' && owner.tenant === operatingTenant };
+  }
+
   /** As `identifyAdmin`, for a route to what serves all tenants. Also throws OPERATOR_KEY_NEEDED. */
   async identifyOperator(request: Request): Promise<Admin> {
     const admin = await this.identifyAdmin(request);
@@ -104,7 +114,7 @@ export class Callers {
     return admin;
   }
 
-  /** Whether the caller may see prompts and raw replies. */
+  /** Whether the caller may see prompts and raw replies. Reading them is recorded (`DetailReads`). */
   async maySeeDetail(request: Request): Promise<boolean> {
     const owner = await this.ownerOf(request);
     return owner !== null && (owner.detail === 'full' || owner.role !== 'user');

@@ -24,6 +24,8 @@ const isPublic = ({ method, path }: Door): boolean =>
   ['/', '/console/*page', '/assets/:name', '/health', '/health/live', '/health/ready'].includes(path) ||
   (method === 'POST' && path === '/v1/session');
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
+/** Takes keys of the roles auditor and admin, and no caller without a key. */
+const isForAuditors = ({ path }: Door): boolean => path === '/v1/audit';
 /** Admin routes to what belongs to one tenant; all others serve all tenants. */
 const ofOneTenant: readonly string[] = [
   'GET /v1/admin/keys',
@@ -126,9 +128,9 @@ describe('every route of the running gateway', () => {
       const answers = await Promise.all(
         keys.map((key, n) => send(keyless, door, { ...forwarded[at % forwarded.length], ...hosts[(at + n) % 3], ...withKey(key, n) })),
       );
-      const closed = keys.map((key) => isAdmin(door) && key !== adminKey);
+      const closed = keys.map((key) => (isAdmin(door) || isForAuditors(door)) && key !== adminKey);
       expect([door, answers.map(({ status }) => status === 401 || status === 403)]).toEqual([door, closed]);
-      expect([door, answers.map(({ code }) => code === 'ADMIN_KEY_NEEDED')]).toEqual([door, closed]);
+      expect([door, answers.map(({ code }) => code === (isAdmin(door) ? 'ADMIN_KEY_NEEDED' : 'AUDITOR_KEY_NEEDED'))]).toEqual([door, closed]);
     }
   });
 
@@ -155,6 +157,7 @@ describe('every route of the running gateway', () => {
       );
       const expected = roles.map(([key, refusal]) => {
         if (key === 'sk-a-admin') return isForOperators(door) ? 403 : null;
+        if (isForAuditors(door)) return key === 'sk-a-auditor' ? null : refusal;
         return isPublic(door) || (refusal === 403 && !isAdmin(door)) ? null : refusal;
       });
       expect([door, answers.map(({ status }) => (status === 401 || status === 403 ? status : null))]).toEqual([door, expected]);

@@ -30,6 +30,8 @@ interface Row {
   /** What the id names, by the name of the place that it stands in. */
   readonly ids: Readonly<Record<string, Kind>>;
   readonly body?: Readonly<Record<string, unknown>>;
+  /** The route takes auditors and admins alone. */
+  readonly audit?: true;
   /** What all tenants share: the route answers with 403, whatever the id, to admins of a tenant. `listed`: open to every tenant. */
   readonly shared?: 'operator' | 'listed';
 }
@@ -66,6 +68,7 @@ const rows: Readonly<Record<string, Row>> = {
   'PATCH /v1/admin/keys/{id}': { ids: { id: 'key' }, body: { name: 'renamed' } },
   'POST /v1/admin/keys/{id}/rotate': { ids: { id: 'key' } },
   'POST /v1/admin/knowledge/quarantine/{id}': { ids: { id: 'contradiction' }, body: { accept: false } },
+  'GET /v1/audit': { ids: { run: 'ended run' }, audit: true },
   'GET /v1/models/{id+}': { ids: { id: 'run' }, shared: 'listed' },
   'DELETE /v1/admin/caches/{layer}': { ids: { layer: 'run' }, shared: 'listed' },
   'PATCH /v1/admin/tenants/{id}': { ids: { id: 'tenant' }, body: { limits: null }, shared: 'operator' },
@@ -257,7 +260,7 @@ describe('to the keys of another tenant', () => {
     // A model may have the name of a template: what all tenants may ask has no owner.
     const foreign = Object.values(ids).filter((id) => isLong(id) && !(row.shared === 'listed' && id === ids.template));
     const all = [...fillings(places, [...foreign, unknownLike(ids.run)]), rightIds(row)];
-    const keys = isAdmin(route) ? ['sk-b-admin'] : ['sk-b', 'sk-b-auditor', 'sk-b-admin'];
+    const keys = isAdmin(route) ? ['sk-b-admin'] : row.audit ? ['sk-b-auditor', 'sk-b-admin'] : ['sk-b', 'sk-b-auditor', 'sk-b-admin'];
     const expected = row.shared === 'operator' ? 403 : 404;
     const before = [world.commands().length, world.runs().length, world.events('knowledge.ingest').length];
     for (const key of keys)
@@ -304,7 +307,7 @@ describe('to the keys of its own tenant', () => {
       const { shared } = row;
       if (shared === 'listed') continue;
       const given = rightIds(row);
-      const key = shared === 'operator' ? 'sk-operator' : isAdmin(route) ? 'sk-a-admin' : 'sk-a';
+      const key = shared === 'operator' ? 'sk-operator' : isAdmin(route) ? 'sk-a-admin' : row.audit ? 'sk-a-auditor' : 'sk-a';
       const answers = [];
       for (const credential of route.method === 'GET' ? credentials : [credentials[0]!])
         answers.push((await request(route, given, credential(key))).status);

@@ -4,23 +4,27 @@ import type { GatewayMetrics } from '../options.js';
 
 /** Maps what the gateway reports to the platform's metrics. */
 export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
-  onRequest: ({ route, status }) => metrics.count('http_requests_total', { route, status: String(status) }),
+  onRequest: ({ route, status, ms }) => {
+    metrics.count('http_requests_total', { route, status: String(status) });
+    metrics.observe('http_request_seconds', { route }, ms / 1000);
+  },
   onRefused: (code) => {
     const row = failures[code as FailureCode] ?? failures.INTERNAL;
     metrics.count('http_errors_total', { error_type: row.errorType });
     if (refusals.has(code)) metrics.count('runs_refused_total', { reason: code.toLowerCase() });
   },
   onStreamOpen: (kind) => metrics.add('streams_open', { endpoint: kind }, 1),
-  onStreamClose: (kind) => metrics.add('streams_open', { endpoint: kind }, -1),
-  onCache: ({ cache, result }) => metrics.count(cacheCounters[result], { cache }),
-  // Runs and calls are counted from the events: RunCompleted, CallRecorded.
-  onAccepted: () => undefined,
-  onAttached: () => undefined,
-  onFirstContent: () => undefined,
-  onCancel: () => undefined,
+  onStreamClose: (kind, end) => {
+    metrics.add('streams_open', { endpoint: kind }, -1);
+    metrics.count('stream_ends_total', { endpoint: kind, end });
+  },
+  onCache: (lookup) => metrics.count('cache_lookups_total', lookup),
+  onAccepted: (run) => metrics.count('runs_accepted_total', run),
+  onAttached: (origin) => metrics.count('runs_attached_total', { origin }),
+  onFirstContent: (kind, ms) => metrics.observe('first_content_seconds', { endpoint: kind }, ms / 1000),
+  onCancel: (reason) => metrics.count('run_cancels_total', { reason }),
   // Direct calls pass through no consumer, where other calls are counted.
   onCall: (call) => measureCall(metrics, call),
 });
 
-const cacheCounters = { hit: 'cache_hits_total', miss: 'cache_misses_total', failed: 'cache_failures_total' } as const;
 const refusals: ReadonlySet<string> = new Set(['OVERLOADED', 'QUEUE_TOO_LONG', 'NOT_READY', 'SHUTTING_DOWN']);

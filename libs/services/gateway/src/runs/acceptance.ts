@@ -12,7 +12,7 @@ import {
   type Template,
 } from '@conclave/contracts';
 import { keptEntries } from '@conclave/loop';
-import { traceIdOf, traceparentFor } from '@conclave/platform';
+import { type TraceContext, traceContextOf, traceIdOf, traceIdOfRun, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 import type { Request } from 'express';
@@ -57,8 +57,8 @@ interface AskedRun {
   readonly repeat: RepeatKey;
   /** Whether the run's events hold prompts and raw replies. */
   readonly detail?: 'redacted' | 'full';
-  /** Trace id from the client's `traceparent`, if any. */
-  readonly traceId?: string | undefined;
+  /** What the client's `traceparent` says, if it sent one. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Asks, for the run with this id, whether a tool of the client is needed. Throws OVERLOADED, SHUTTING_DOWN, CALL_CANCELLED. */
@@ -99,11 +99,11 @@ export const checkedFork = (
 ): CheckedFork => ({
   ...fork,
   request,
-  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `forks/${of}`, raw), traceId: traceOf(request) },
+  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `forks/${of}`, raw), trace: traceOf(request) },
 });
 
-const traceOf = ({ headers: { traceparent } }: Request): string | undefined =>
-  traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
+const traceOf = ({ headers: { traceparent } }: Request): TraceContext | undefined =>
+  traceContextOf(typeof traceparent === 'string' ? traceparent : undefined);
 
 /** Collects what acceptance needs from a checked request. */
 export const checkedRequest = (
@@ -116,7 +116,7 @@ export const checkedRequest = (
 ): CheckedRequest => ({
   ...{ request, question, template, caller, origin, detail, askTools },
   repeat: repeatOf(request, caller, origin, raw),
-  traceId: traceOf(request),
+  trace: traceOf(request),
 });
 
 /** Called as soon as a run is known, before its event is published. */
@@ -291,13 +291,24 @@ export class Acceptance {
     clientTools?: ClientToolsAsked,
   ): Promise<PlanRequested> {
     const all = 'question' in asked ? await this.questioned(asked, retryKey, clientTools) : await this.takenUp(runId, asked, retryKey);
-    const data = room ? { ...all, limits: within(room, all.limits) } : all;
-    const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
+    const { trace } = asked;
+    const data = {
+      ...all,
+      ...(room ? { limits: within(room, all.limits) } : {}),
+      ...(trace ? { parentSpan: trace.spanId } : {}),
+    };
+    const traceparent = traceparentFor({ id: runId, runId }, this.traceFor(runId, trace));
     const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: data.requestedAt, traceparent }, data);
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
     if (outcome.kind === 'accepted') return header;
     if (outcome.kind === 'erased') throw erasedBefore();
     throw this.overloaded(runId, outcome.open);
+  }
+
+  /** The trace of a run, and whether it is recorded: every later event of the run says the same. */
+  private traceFor(runId: string, client: TraceContext | undefined): Pick<TraceContext, 'traceId' | 'sampled'> {
+    const traceId = client?.traceId ?? traceIdOfRun(runId);
+    return { traceId, sampled: this.options.tracer?.samples(traceId, client) ?? client?.sampled ?? true };
   }
 
   /** Two gateways that get one request at the same moment may find different answers: the header stored first is the run. */

@@ -15,6 +15,7 @@ import type { RunState } from '@conclave/loop';
 import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
 import type { Request, Response } from 'express';
+import { DetailReads } from '../audit/detail-reads.js';
 import { readRunRequest } from '../chat/chat-request.js';
 import { withinReach } from '../chat/question-size.js';
 import { Callers } from '../http/caller.js';
@@ -47,6 +48,7 @@ export class RunsController {
     @Inject(Skills) private readonly skills: Skills,
     @Inject(Forks) private readonly forks: Forks,
     @Inject(Erasure) private readonly erasure: Erasure,
+    @Inject(DetailReads) private readonly detailReads: DetailReads,
   ) {}
 
   @Post()
@@ -135,7 +137,10 @@ export class RunsController {
     const header = await this.runs.header(id, caller);
     const lastEventId = request.headers['last-event-id'];
     const cursor = lastEventId === undefined || lastEventId === '' ? integer(after, 'after', 0) : integer(lastEventId, 'last-event-id', 0);
-    await this.events.follow(response, header.runId, cursor ?? 0, await this.callers.maySeeDetail(request));
+    const full = await this.callers.maySeeDetail(request);
+    // Nothing is shown before the record of it is durable.
+    if (full && header.data.detail === 'full') await this.detailReads.ofRun(header.runId, caller);
+    await this.events.follow(response, header.runId, cursor ?? 0, full);
   }
 
   @Post(':id/commands')

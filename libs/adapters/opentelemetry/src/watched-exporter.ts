@@ -1,0 +1,44 @@
+import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import type { Logger } from '@conclave/platform';
+
+/** An exporter that says once that the collector cannot be reached, and once that it can again. Lost spans cost a run nothing. */
+export class WatchedExporter implements SpanExporter {
+  private failing = false;
+  private lost = 0;
+
+  constructor(
+    private readonly exporter: SpanExporter,
+    private readonly collector: string,
+    private readonly logger: Logger,
+  ) {}
+
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.exporter.export(spans, (result) => {
+      if (result.code === ExportResultCode.SUCCESS) this.arrived();
+      else this.failed(spans.length, result.error);
+      // The processor would only say it a second time.
+      done({ code: ExportResultCode.SUCCESS });
+    });
+  }
+
+  private arrived(): void {
+    if (this.failing) this.logger.info('The collector takes traces again.', { collector: this.collector, lostSpans: this.lost });
+    this.failing = false;
+    this.lost = 0;
+  }
+
+  private failed(spans: number, error: Error | undefined): void {
+    this.lost += spans;
+    if (!this.failing)
+      this.logger.warn('Traces do not reach the collector and are dropped; runs go on.', { collector: this.collector, error });
+    this.failing = true;
+  }
+
+  shutdown(): Promise<void> {
+    return this.exporter.shutdown();
+  }
+  async forceFlush(): Promise<void> {
+    await this.exporter.forceFlush?.();
+  }
+}

@@ -1,0 +1,194 @@
+import { type AnyEvent, type AuditBody, CallRecorded, CommandIssued, deadTopic, LetterSettled, rootOf, RunId } from '@conclave/contracts';
+import { erasedHeader, type EventLog, recordName, sealedHeader, type StateStore, type StoredRecord } from '@conclave/ports';
+import { AuditChain, type AuditEntry, type AuditScope, sha256 } from './audit-chain.js';
+import type { AuditKey } from './audit-key.js';
+import { SortedSpool } from './sorted-spool.js';
+
+/** Which records are exported. */
+export interface AuditFilter {
+  /** Null: those of all tenants, and those that belong to none. */
+  readonly tenant: string | null;
+  /** Only this run and its child runs. */
+  readonly run: string | null;
+  /** Milliseconds since 1970, by the time at which the log accepted the record. */
+  readonly since: number | null;
+  readonly until: number | null;
+}
+
+export interface AuditSource {
+  readonly log: Pick<EventLog, 'read'>;
+  readonly runs: Pick<StateStore['runs'], 'header' | 'erased'>;
+}
+
+export interface AuditExport {
+  readonly source: AuditSource;
+  readonly filter: AuditFilter;
+  readonly actor: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly key: AuditKey;
+  readonly signal?: AbortSignal;
+  /** Called now and then with what was read and what was exported so far. */
+  readonly onProgress?: (at: { readonly read: number; readonly exported: number }) => void;
+  /** Characters held in memory; default 32 million. */
+  readonly most?: number;
+}
+
+/** Where records for auditors stand: of `dead`, the decisions of people. */
+const topics = ['audit', CommandIssued.topic, deadTopic] as const;
+const heldInMemory = 32_000_000;
+const progressEvery = 1_000;
+/** Runs whose tenant is remembered. */
+const rememberedRuns = 50_000;
+
+/**
+ * The lines of an export, each with its end, in the order in which the log accepted the records; the last one is the signed head. Reads every
+ * record once, and holds a bounded part of them in memory. Throws what the log and the store throw.
+ */
+export async function* exportAudit(options: AuditExport): AsyncGenerator<string> {
+  const { source, filter, actor, now, key, signal, onProgress, most = heldInMemory } = options;
+  const tenants = new RunTenants(source.runs);
+  const spool = new SortedSpool(most);
+  let [read, exported] = [0, 0];
+  try {
+    const range = {
+      ...(filter.since === null ? {} : { since: filter.since }),
+      ...(filter.until === null ? {} : { until: filter.until }),
+    };
+    for (const topic of topics)
+      for await (const record of source.log.read(topic, range)) {
+        signal?.throwIfAborted();
+        read += 1;
+        if (read % progressEvery === 0) onProgress?.({ read, exported });
+        if (!isWithin(record, filter)) continue;
+        const entry = entryOf(record, await tenantOf(record, tenants));
+        if (filter.tenant !== null && entry.tenant !== filter.tenant) continue;
+        exported += 1;
+        await spool.add({ order: orderOf(record), text: JSON.stringify(entry) });
+      }
+    onProgress?.({ read, exported });
+    const chain = new AuditChain();
+    for await (const text of spool.sorted()) {
+      signal?.throwIfAborted();
+      yield `${chain.line(JSON.parse(text) as AuditEntry)}\n`;
+    }
+    const scope: AuditScope = {
+      tenant: filter.tenant,
+      run: filter.run,
+      since: momentOf(filter.since),
+      until: momentOf(filter.until),
+      exported_at: new Date(now).toISOString(),
+      exported_by: actor,
+    };
+    yield `${chain.seal(scope, key)}\n`;
+  } finally {
+    await spool.close();
+  }
+}
+
+const momentOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function isWithin(record: StoredRecord, { run, since, until }: AuditFilter): boolean {
+  // Dead letters are no audit: what people decided about them is.
+  if (record.topic === deadTopic && (record.headers['dead-topic'] !== undefined || record.headers['ce_type'] !== LetterSettled.type))
+    return false;
+  if (since !== null && record.appendedAt < since) return false;
+  if (until !== null && record.appendedAt > until) return false;
+  if (run === null) return true;
+  const id = runOf(record);
+  const read = record.event?.type === 'DetailRead' ? (record.event as Extract<AnyEvent, { type: 'DetailRead' }>).data.run : null;
+  return [id, read].some((one) => one !== null && (one === run || rootOf(one) === run || one.startsWith(`${run}~`)));
+}
+
+const runOf = ({ event, headers }: StoredRecord): string | null => event?.runId ?? headers['ce_runid'] ?? null;
+
+/** Sorts as text: time, then place. */
+const orderOf = ({ appendedAt, topic, partition, offset }: StoredRecord): string =>
+  `${String(appendedAt).padStart(15, '0')} ${topic} ${String(partition).padStart(6, '0')} ${offset.padStart(20, '0')}`;
+
+function entryOf(record: StoredRecord, tenant: string | null): AuditEntry {
+  const { event, headers, appendedAt } = record;
+  const madeAt = event?.time ?? Date.parse(headers['ce_time'] ?? '');
+  const { body, data, body_sha256 } = bodyOf(record);
+  return {
+    place: recordName(record),
+    appended_at: new Date(appendedAt).toISOString(),
+    made_at: Number.isNaN(madeAt) ? null : new Date(madeAt).toISOString(),
+    id: event?.id ?? headers['ce_id'] ?? null,
+    type: event?.type ?? headers['ce_type'] ?? null,
+    source: event?.source ?? headers['ce_source'] ?? null,
+    run: runOf(record),
+    tenant,
+    body_sha256,
+    body,
+    data,
+  };
+}
+
+function bodyOf({ event, headers, raw }: StoredRecord): { readonly body: AuditBody; readonly data: unknown; readonly body_sha256: string } {
+  const erased = headers[erasedHeader];
+  // A body that was overwritten left its hash. A sealed one stands there as before: its key is gone.
+  if (erased !== undefined && erased !== 'sealed') return { body: 'erased', data: null, body_sha256: hashLeft(raw) ?? sha256(raw) };
+  const body_sha256 = sha256(raw);
+  if (erased !== undefined) return { body: 'erased', data: null, body_sha256 };
+  if (!event) return { body: 'unreadable', data: null, body_sha256 };
+  if (headers[sealedHeader] !== undefined) return { body: 'sealed', data: event.data, body_sha256 };
+  if (headers['ce_dataref'] !== undefined) return { body: 'stored', data: event.data, body_sha256 };
+  const data: unknown = JSON.parse(raw.toString('utf8'));
+  // A record that others wrote may have another form of the same JSON: then its hash cannot be checked by its data.
+  return JSON.stringify(data) === raw.toString('utf8')
+    ? { body: 'plain', data, body_sha256 }
+    : { body: 'stored', data: event.data, body_sha256 };
+}
+
+function hashLeft(raw: Buffer): string | null {
+  try {
+    const { sha256: left } = JSON.parse(raw.toString('utf8')) as { sha256?: unknown };
+    return typeof left === 'string' && /^[0-9a-f]{64}$/.test(left) ? left : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whose runs they are, by the state store, which keeps a run or its tombstone. */
+class RunTenants {
+  private readonly known = new Map<string, string | null>();
+
+  constructor(private readonly runs: AuditSource['runs']) {}
+
+  async of(runId: string): Promise<string | null> {
+    const root = rootOf(runId);
+    if (!RunId.safeParse(root).success) return null;
+    const known = this.known.get(root);
+    if (known !== undefined) return known;
+    const tenant = (await this.runs.header(root))?.data.caller.tenant ?? (await this.runs.erased(root))?.tenant ?? null;
+    if (this.known.size >= rememberedRuns) this.known.clear();
+    this.known.set(root, tenant);
+    return tenant;
+  }
+}
+
+/** Null for what serves all tenants, and for a run that nothing tells any more. */
+async function tenantOf({ event, headers }: StoredRecord, tenants: RunTenants): Promise<string | null> {
+  const known = event as AnyEvent | null;
+  switch (known?.type) {
+    case 'RunErased':
+    case 'DetailRead':
+      return known.data.tenant;
+    case 'SettingChanged':
+      return tenantOfSetting(known.data);
+    case CallRecorded.type:
+      return known.data.caller?.tenant ?? tenants.of(known.runId);
+    default: {
+      const id = known?.runId ?? headers['ce_runid'];
+      return id === undefined ? null : tenants.of(id);
+    }
+  }
+}
+
+/** A key belongs to its tenant; all other settings serve all tenants. */
+function tenantOfSetting({ setting, before, after }: Extract<AnyEvent, { type: 'SettingChanged' }>['data']): string | null {
+  if (!setting.startsWith('keys/')) return null;
+  const { tenant } = (after ?? before ?? {}) as { tenant?: unknown };
+  return typeof tenant === 'string' ? tenant : null;
+}

@@ -1,0 +1,13 @@
+import { type Event, resultId, type TaskDispatched } from '@conclave/contracts';
+import { isJudge, type RunState } from '@conclave/loop';
+
+const isSynthesis = (output: Event): boolean =>
+  output.type === 'TaskDispatched' && (output as TaskDispatched).data.input.kind === 'synthesis';
+
+/** Ids of the results that become one answer in this step; none if no synthesis is dispatched in it. */
+export const joinedResults = (run: RunState, outputs: readonly Event[]): readonly string[] =>
+  outputs.some(isSynthesis)
+    ? Object.entries(run.tasks).flatMap(([taskId, task]) =>
+        task.result?.status === 'ok' && !isJudge(task) && !task.superseded ? [resultId(taskId)] : [],
+      )
+    : [];

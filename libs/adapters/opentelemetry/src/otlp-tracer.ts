@@ -41,6 +41,7 @@ class OtlpTracer implements Tracer {
   readonly messagingSystem: string;
   readonly samples: Tracer['samples'];
   private readonly processor: BatchSpanProcessor;
+  private readonly exporter: WatchedExporter;
   private readonly resources = new Map<string, Resource>();
   private readonly recorded = new Set<string>();
 
@@ -49,7 +50,7 @@ class OtlpTracer implements Tracer {
     this.messagingSystem = options.messagingSystem;
     this.samples = samplerOf(environment);
     const headers = { ...environment.OTEL_EXPORTER_OTLP_HEADERS, ...environment.OTEL_EXPORTER_OTLP_TRACES_HEADERS };
-    const exporter = new WatchedExporter(new OTLPTraceExporter({ url, headers, timeoutMillis: exportMs }), url, logger);
+    const exporter = (this.exporter = new WatchedExporter(new OTLPTraceExporter({ url, headers, timeoutMillis: exportMs }), url, logger));
     // The processor says nowhere else that it dropped spans.
     const onWarning = (message: string): void => {
       if (message.startsWith('Dropped') && !exporter.isFailing)
@@ -89,9 +90,9 @@ class OtlpTracer implements Tracer {
   async close(): Promise<void> {
     const { logger, closeMs = 2_000 } = this.options;
     const flushed = this.processor.shutdown().catch((error: unknown) => logger.warn('The last traces were not exported.', { error }));
-    await pTimeout(flushed, {
-      milliseconds: closeMs,
-      fallback: () => logger.warn('The last traces were not exported in time.', { waitedMs: closeMs }),
-    });
+    // Of a collector that is away it has been said before.
+    const late = (): void =>
+      this.exporter.isFailing ? undefined : logger.warn('The last traces were not exported in time.', { waitedMs: closeMs });
+    await pTimeout(flushed, { milliseconds: closeMs, fallback: late });
   }
 }

@@ -87,7 +87,11 @@ describe('the export of spans', () => {
     const silent = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     try {
-      const { tracer, lines } = opened({ url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1/traces`, exportMs: 3_000 });
+      const { tracer, lines } = opened({
+        url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1/traces`,
+        exportMs: 400,
+        closeMs: 200,
+      });
       for (let n = 1; n <= 20_000; n += 1) tracer.record(span(n));
       const { processor } = tracer as unknown as { processor: { _finishedSpans: unknown[] } };
       expect(processor._finishedSpans.length).toBeLessThanOrEqual(8_192);

@@ -292,11 +292,7 @@ export class Acceptance {
   ): Promise<PlanRequested> {
     const all = 'question' in asked ? await this.questioned(asked, retryKey, clientTools) : await this.takenUp(runId, asked, retryKey);
     const { trace } = asked;
-    const data = {
-      ...all,
-      ...(room ? { limits: within(room, all.limits) } : {}),
-      ...(trace ? { parentSpan: trace.spanId } : {}),
-    };
+    const data = { ...all, ...(room ? { limits: within(room, all.limits) } : {}), ...(trace ? { parentSpan: trace.spanId } : {}) };
     const traceparent = traceparentFor({ id: runId, runId }, this.traceFor(runId, trace));
     const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: data.requestedAt, traceparent }, data);
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });

@@ -1,0 +1,8 @@
+import * as jaeger from './jaeger.part.mjs';
+
+/**
+ * The parts of `npm run check:deploy` by name. Each exports `title`, `unproven` (what it does not show, in sentences), `missing()`, which
+ * is null where it can run here and a sentence otherwise, and `run({ fact })`, which throws where something does not hold. `fact` notes
+ * what was found.
+ */
+export const parts = new Map(Object.entries({ jaeger }));

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
-import { Failure, type Mode } from '@conclave/contracts';
+import { canRevive, Failure, type Mode } from '@conclave/contracts';
 import {
+  checkAudit,
   checkRetention,
   deliveryHooks,
   overriding,
@@ -13,7 +14,7 @@ import {
   type Probe,
 } from '@conclave/platform';
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
-import { canRevive, kafkaConnection, keptMs, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
+import { kafkaConnection, keptMsOf, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
 import { openBlobs } from './open-blobs.js';
@@ -121,6 +122,7 @@ async function openEmbedded(options: OpenPortsOptions, keep: Keep): Promise<Stor
       home: loaded.home,
       processId,
       durability: loaded.configuration.durability,
+      retention: loaded.configuration,
       hooks: deliveryHooks(observers),
       ...poolChangeOf(observers.probe, 'embedded', () => sqlite.durable()),
       logger: observers.logger,
@@ -144,7 +146,9 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
   const connection = kafkaConnection(loaded, observers.logger);
   const topics = topicsOf(loaded);
   await ensureTopics({ ...connection, partitions: kafka.partitions, replication: kafka.replication, topics });
-  checkRetention(await topicRetentions({ ...connection, topics: topics.filter(canRevive) }), keptMs);
+  const retentions = await topicRetentions({ ...connection, topics: topics.filter(({ compacted }) => !compacted) });
+  checkRetention(retentions.filter(canRevive), keptMsOf(loaded));
+  checkAudit(retentions);
   const blobs = await openBlobs(loaded, opened.blobs, keep);
   const log = keep(
     await openKafkaLog({

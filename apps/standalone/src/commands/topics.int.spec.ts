@@ -79,7 +79,7 @@ describe('topics at the command line, on a real cluster', () => {
       after = await topics(['check']);
     }
     expect(after.code).toBe(exitCodes.failed);
-    expect(after.text).toContain(`${prefix}audit has retention.ms=60000 instead of 2592000000 (30 days): change it with kafka-configs.sh.`);
+    expect(after.text).toContain(`${prefix}audit has retention.ms=60000 instead of 1209600000 (14 days): change it with kafka-configs.sh.`);
     expect(after.text).toContain(`${prefix}audit has message.timestamp.type=CreateTime instead of LogAppendTime`);
     expect(after.text).toContain(`${prefix}store.identity has cleanup.policy=delete instead of compact`);
     expect(after.text).not.toContain(`${prefix}plan.requested has`);

@@ -1,4 +1,4 @@
-import { Failure, topicsFor } from '@conclave/contracts';
+import { Failure, leastBodyMs } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type SealKeys, type StateStore, type StoreTtl } from '@conclave/ports';
 import { RedisAllowances } from './allowances.js';
 import { RedisBlobs } from './blobs.js';
@@ -58,7 +58,6 @@ export interface RedisState {
 /** Upper bound of the time from the request of a run to its last record, in milliseconds. */
 const longestRunMs = 30 * 24 * 60 * 60 * 1000;
 const defaultBlobQuota = 1024 ** 3;
-const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
 /**
  * Opens state, run streams and blobs on one Redis primary or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or
@@ -66,7 +65,7 @@ const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => rete
  */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
   const keys = new Keys(options.keyPrefix ?? 'conclave:');
-  const ttl = { ...defaultTtl, blobMs: longestRetentionMs, ...options.ttl };
+  const ttl = { ...defaultTtl, blobMs: leastBodyMs, ...options.ttl };
   const connection = new RedisConnection({ ...options, commandTimeoutMs: options.commandTimeoutMs ?? 5_000 }, keys);
   const hints = new RedisHints(connection, keys);
   const close = async (): Promise<void> => {

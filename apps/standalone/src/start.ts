@@ -5,6 +5,7 @@ import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { auditCommand } from './commands/audit.js';
 import { backupCommand, restoreCommand } from './commands/backup.js';
 import { deadCommand } from './commands/dead.js';
+import { doctorCommand } from './commands/doctor.js';
 import { forkCommand } from './commands/fork.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
 import { keysCommand } from './commands/keys.js';
@@ -59,6 +60,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- backup --to <p>  a consistent copy of the data folder, also while the server runs; <p> is a new folder, or a
                                        file that ends in .tgz. With Kafka: settings, keys and prompts of the state store
   npm run conclave -- restore <p>      puts a backup back; --force also where data stand, which are moved aside
+  npm run conclave -- doctor           checks what Conclave needs here, and says what to fix (--json)
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
   npm run conclave -- keys             API keys: create, list, show, change, expire, revoke, rotate (--help)
   npm run conclave -- tenants          limits of all keys of a tenant together: list, set (--help)
@@ -95,6 +97,7 @@ const commands = [
   'replay',
   'recover',
   'audit',
+  'doctor',
   'backup',
   'restore',
   'dead',
@@ -120,6 +123,7 @@ const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) =
   audit: (args) => auditCommand({ loaded: load, args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
   backup: (args) => backupCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
   restore: (args) => restoreCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+  doctor: (args) => doctorCommand({ loaded: load, args, out: process.stdout }),
   dead: (args) => deadCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
   keys: (args) => keysCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
   tenants: (args) => tenantsCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, re
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '@conclave/contracts';
-import { logPlace, newProcessId, openLog } from '@conclave/host';
+import { embeddedFiles, logPlace, newProcessId, openLog } from '@conclave/host';
 import { type Loaded, openLogger, terminalLines } from '@conclave/platform';
 import { version } from '../version.js';
 import { exitCodes } from './ask.js';
@@ -78,7 +78,7 @@ export async function backupCommand({ loaded: load, args, out, terminal }: Backu
 
 /** Copies a data folder. Returns the version of its tables. Throws STORE_UNAVAILABLE. */
 async function copyFolder({ home, configuration, file }: Loaded, folder: string): Promise<number> {
-  const { copyDatabase, inspectDatabase } = await import('@conclave/adapter-sqlite');
+  const { copyDatabase, inspectDatabase } = await embeddedFiles();
   if (!existsSync(join(home, 'conclave.db'))) throw new Failure('STORE_UNAVAILABLE', `There is no data folder at ${home} yet.`);
   let newest = 0;
   for (const store of stores.filter((name) => existsSync(join(home, name, 'conclave.db')))) {
@@ -152,7 +152,7 @@ export async function restoreCommand({ loaded: load, args, out, terminal }: Back
 const isNoData = (name: string): boolean => /^conclave\.lock/.test(name) || name === 'gateway.json';
 
 async function restoreFolder({ home, configuration, file }: Loaded, folder: string, force: boolean): Promise<string> {
-  const { holdingFolder, inspectDatabase } = await import('@conclave/adapter-sqlite');
+  const { holdingFolder, inspectDatabase } = await embeddedFiles();
   const inspected = inspectDatabase(join(folder, 'data', 'conclave.db'));
   if (inspected.damage) throw new UsageMistake(`The store in this backup is damaged: ${inspected.damage}`);
   if (!inspected.readable) throw new Failure('DATA_FOLDER_NEWER', `The version of the backup is ${inspected.version}.`);

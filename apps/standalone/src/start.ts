@@ -120,7 +120,8 @@ function helpOf(command: string): string {
 
 /** Commands that read their own arguments. */
 const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  audit: (args) => auditCommand({ loaded: load, args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
+  audit: (args) =>
+    auditCommand({ loaded: load, args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
   backup: (args) => backupCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
   restore: (args) => restoreCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
   doctor: (args) => doctorCommand({ loaded: load, args, out: process.stdout }),

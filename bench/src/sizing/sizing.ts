@@ -58,8 +58,7 @@ async function bytesOnKafka({ brokers }: Stores, prefix: string): Promise<number
   await admin.connect();
   const names = topicsFor().map(({ name }) => prefix + name);
   let left = 0;
-  for (const name of names)
-    for (const { low, high } of await admin.fetchTopicOffsets(name)) left += Number(high) - Number(low);
+  for (const name of names) for (const { low, high } of await admin.fetchTopicOffsets(name)) left += Number(high) - Number(low);
   await admin.disconnect();
   const consumer = kafka.consumer({ groupId: `bench-sizing-${Date.now()}` });
   let bytes = 0;
@@ -93,12 +92,7 @@ async function memoryOfRedis({ redisUrl }: Stores): Promise<number> {
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-async function measure(
-  mode: Mode,
-  runs: number,
-  { progress, profile }: BenchmarkOptions,
-  closing: Closing,
-): Promise<Measured> {
+async function measure(mode: Mode, runs: number, { progress, profile }: BenchmarkOptions, closing: Closing): Promise<Measured> {
   const scratch = new Scratch();
   closing.add(() => scratch.remove());
   const fake = await FakeModel.start();
@@ -141,7 +135,12 @@ function tablesOf(mode: Mode, { runs, seconds, rss, perRun }: Measured): readonl
     {
       title: `${mode}: what a run of three calls leaves, and what a day of it takes`,
       columns: ['where', 'a run', 'a day at 1 run a minute', 'a day at 1 run a second'],
-      rows: perRun.map(({ where, bytes }) => [where, kilobytes(bytes), gigabytes((bytes * daySeconds) / 60), gigabytes(bytes * daySeconds)]),
+      rows: perRun.map(({ where, bytes }) => [
+        where,
+        kilobytes(bytes),
+        gigabytes((bytes * daySeconds) / 60),
+        gigabytes(bytes * daySeconds),
+      ]),
     },
   ];
 }

@@ -35,7 +35,10 @@ export interface CheckOptions {
 export function dependencyChecks(options: CheckOptions): readonly DependencyCheck[] {
   const { loaded } = options;
   const { stores, search, mcp } = loaded.configuration;
-  const check = (name: string, run: (options: CheckOptions) => Promise<readonly Finding[]>): DependencyCheck => ({ name, run: () => run(options) });
+  const check = (name: string, run: (options: CheckOptions) => Promise<readonly Finding[]>): DependencyCheck => ({
+    name,
+    run: () => run(options),
+  });
   return [
     check('models', modelsCheck),
     ...(stores.kafka ? [check('kafka', kafkaCheck)] : []),
@@ -54,7 +57,9 @@ async function modelsCheck({ loaded, localServers }: CheckOptions): Promise<read
     const found = providers.map(({ name, reachable, note }) => {
       const count = listed.filter(({ ref }) => ref.endsWith(`@${name}`)).length;
       if (!reachable) return problem(`${name} does not answer (${note}). Start it, or correct \`providers.${name}.base_url\` and its key.`);
-      return count === 0 ? warning(`${name} answers and lists no model: load one there.`) : ok(`${name} answers with ${count} ${count === 1 ? 'model' : 'models'}.`);
+      return count === 0
+        ? warning(`${name} answers and lists no model: load one there.`)
+        : ok(`${name} answers with ${count} ${count === 1 ? 'model' : 'models'}.`);
     });
     if (!demoOnly) return found;
     return [...found, warning('Only the built-in demo model answers. Start a model server, or name one under `providers`.')];
@@ -64,7 +69,8 @@ async function modelsCheck({ loaded, localServers }: CheckOptions): Promise<read
 }
 
 /** An access list refuses in these words. */
-const isRefused = (error: unknown): boolean => /authoriz|not authorized|ACL/i.test(error instanceof Error ? `${error.message} ${String(error.cause)}` : '');
+const isRefused = (error: unknown): boolean =>
+  /authoriz|not authorized|ACL/i.test(error instanceof Error ? `${error.message} ${String(error.cause)}` : '');
 
 async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Finding[]> {
   const kafka = loaded.configuration.stores.kafka!;
@@ -75,9 +81,13 @@ async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Fi
     const differences = await topics.differences();
     const copies =
       kafka.replication > brokers
-        ? problem(`stores.kafka.replication is ${kafka.replication}, and the cluster has ${brokers} ${brokers === 1 ? 'broker' : 'brokers'}: topics cannot be created so.`)
+        ? problem(
+            `stores.kafka.replication is ${kafka.replication}, and the cluster has ${brokers} ${brokers === 1 ? 'broker' : 'brokers'}: topics cannot be created so.`,
+          )
         : kafka.replication < 3
-          ? warning(`Each record has ${kafka.replication} ${kafka.replication === 1 ? 'copy' : 'copies'}: a broker that is lost takes acknowledged records along. Three brokers and \`replication: 3\` bear the loss of one.`)
+          ? warning(
+              `Each record has ${kafka.replication} ${kafka.replication === 1 ? 'copy' : 'copies'}: a broker that is lost takes acknowledged records along. Three brokers and \`replication: 3\` bear the loss of one.`,
+            )
           : ok(`${brokers} brokers, ${kafka.replication} copies of each record.`);
     const missing = differences.filter((sentence) => sentence.includes(' is missing: '));
     const rest = differences.filter((sentence) => !missing.includes(sentence));
@@ -90,7 +100,8 @@ async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Fi
       ...(differences.length === 0 ? [ok(`All ${topics.planned.length} topics are as planned.`)] : []),
     ];
   } catch (error) {
-    if (isRefused(error)) return [problem(`Kafka refuses this user: \`conclave topics plan\` prints the access it needs. (${messageOf(error)})`)];
+    if (isRefused(error))
+      return [problem(`Kafka refuses this user: \`conclave topics plan\` prints the access it needs. (${messageOf(error)})`)];
     throw error;
   }
 }
@@ -109,16 +120,24 @@ async function redisCheck({ loaded, logger, now = Date.now }: CheckOptions): Pro
     const used = `${Math.round(usedBytes / 1e6)} MB`;
     sealsOf(loaded, sealKeys);
     return [
-      ...(lacks.length > 0 ? lacks.map((sentence) => warning(sentence)) : [ok('Keeps what it acknowledges: appendonly, appendfsync always, noeviction.')]),
+      ...(lacks.length > 0
+        ? lacks.map((sentence) => warning(sentence))
+        : [ok('Keeps what it acknowledges: appendonly, appendfsync always, noeviction.')]),
       maxBytes === 0
-        ? warning(`Uses ${used}, without a limit: set \`maxmemory\` below the memory of its machine, so that it refuses writes instead of being killed.`)
+        ? warning(
+            `Uses ${used}, without a limit: set \`maxmemory\` below the memory of its machine, so that it refuses writes instead of being killed.`,
+          )
         : usedBytes > 0.9 * maxBytes
-          ? problem(`Uses ${used} of ${Math.round(maxBytes / 1e6)} MB: it refuses writes when it is full. Raise \`maxmemory\`, or lower \`retention_days\`.`)
+          ? problem(
+              `Uses ${used} of ${Math.round(maxBytes / 1e6)} MB: it refuses writes when it is full. Raise \`maxmemory\`, or lower \`retention_days\`.`,
+            )
           : usedBytes > 0.7 * maxBytes
             ? warning(`Uses ${used} of ${Math.round(maxBytes / 1e6)} MB. docs/guides/sizing.md says what a run needs.`)
             : ok(`Uses ${used} of ${Math.round(maxBytes / 1e6)} MB.`),
       Math.abs(skewMs) > 5_000
-        ? problem(`Its clock is ${skewMs} ms off the one of this machine: synchronise both (NTP). Deadlines follow the clock of the state store.`)
+        ? problem(
+            `Its clock is ${skewMs} ms off the one of this machine: synchronise both (NTP). Deadlines follow the clock of the state store.`,
+          )
         : Math.abs(skewMs) > 500
           ? warning(`Its clock is ${skewMs} ms off the one of this machine: synchronise both (NTP).`)
           : ok(`Its clock is ${skewMs} ms off the one of this machine.`),
@@ -130,7 +149,11 @@ async function redisCheck({ loaded, logger, now = Date.now }: CheckOptions): Pro
 }
 
 /** Whether log and state store belong together. */
-async function marksFit(loaded: Loaded, logger: Logger, inStore: { readonly storeId: string; readonly generation: number } | null): Promise<Finding> {
+async function marksFit(
+  loaded: Loaded,
+  logger: Logger,
+  inStore: { readonly storeId: string; readonly generation: number } | null,
+): Promise<Finding> {
   if (!loaded.configuration.stores.kafka) return ok('No log is configured beside it.');
   const { openLog } = await import('./open-log.js');
   const opened = await openLog({ loaded, logger, processId: 'doctor' });
@@ -139,7 +162,9 @@ async function marksFit(loaded: Loaded, logger: Logger, inStore: { readonly stor
     if (!onLog && !inStore) return ok('Neither log nor state store was used yet.');
     if (onLog && inStore && onLog.storeId === inStore.storeId && inStore.generation >= onLog.generation)
       return ok('Log and state store belong together.');
-    return problem('The state store is not the one of this log, or an older copy of it: check the addresses, then run `conclave recover` (docs/guides/recover.md).');
+    return problem(
+      'The state store is not the one of this log, or an older copy of it: check the addresses, then run `conclave recover` (docs/guides/recover.md).',
+    );
   } finally {
     await opened?.close();
   }
@@ -155,7 +180,11 @@ async function graphCheck({ loaded }: CheckOptions): Promise<readonly Finding[]>
   const graph = await openGraphServer(loaded);
   try {
     const red = await graph.health();
-    return [red === null ? ok('Answers.') : problem(`${red} Start it, or correct \`stores.neo4j\` and its user and password; without it runs learn nothing.`)];
+    return [
+      red === null
+        ? ok('Answers.')
+        : problem(`${red} Start it, or correct \`stores.neo4j\` and its user and password; without it runs learn nothing.`),
+    ];
   } finally {
     await graph.close();
   }
@@ -166,7 +195,11 @@ async function vectorCheck({ loaded }: CheckOptions): Promise<readonly Finding[]
   const vectors = await openVectors(loaded, null, (one) => (opened.push(one), one));
   try {
     const red = await vectors!.health();
-    return [red === null ? ok('Answers.') : problem(`${red} Start it, or correct \`stores.chroma\`; without it collections and the semantic cache are away.`)];
+    return [
+      red === null
+        ? ok('Answers.')
+        : problem(`${red} Start it, or correct \`stores.chroma\`; without it collections and the semantic cache are away.`),
+    ];
   } finally {
     for (const one of opened) await one.close();
   }
@@ -196,7 +229,9 @@ async function toolsCheck({ loaded, logger }: CheckOptions): Promise<readonly Fi
     return servers
       .status()
       .map(({ name, ok: works, error, tools }) =>
-        works && error === null ? ok(`${name} offers ${tools} ${tools === 1 ? 'tool' : 'tools'}.`) : problem(`${name}: ${error ?? 'it does not answer.'} Correct it under \`mcp\`, or set \`enabled: false\`.`),
+        works && error === null
+          ? ok(`${name} offers ${tools} ${tools === 1 ? 'tool' : 'tools'}.`)
+          : problem(`${name}: ${error ?? 'it does not answer.'} Correct it under \`mcp\`, or set \`enabled: false\`.`),
       );
   } finally {
     await servers.close();

@@ -44,9 +44,7 @@ export async function openCapabilities(
           }),
         )
       : null,
-    tools: uses('tools')
-      ? keep(await openToolServersOf(loaded, logger))
-      : null,
+    tools: uses('tools') ? keep(await openToolServersOf(loaded, logger)) : null,
     pages: uses('pages') ? keep((await import('@conclave/adapter-documents')).openPageReader({ allowHosts: search.allow_hosts })) : null,
     documents: uses('documents') ? keep((await import('@conclave/adapter-documents')).openDocumentReader()) : null,
     vectors,
@@ -93,7 +91,11 @@ async function openWebhooks({ configuration, secrets }: Loaded): Promise<Webhook
 }
 
 /** Null if processes cannot share vectors: a cluster without ChromaDB. */
-export async function openVectors({ configuration: { stores }, secrets }: Loaded, sqlite: Sqlite | null, keep: Keep): Promise<Vectors | null> {
+export async function openVectors(
+  { configuration: { stores }, secrets }: Loaded,
+  sqlite: Sqlite | null,
+  keep: Keep,
+): Promise<Vectors | null> {
   if (stores.chroma) {
     const { ChromaVectors } = await import('@conclave/adapter-chroma');
     return keep(

@@ -70,10 +70,30 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
     if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
     const { openSqlite } = await import('@conclave/adapter-sqlite');
     const { durability } = loaded.configuration;
-    const sqlite = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false, retention: loaded.configuration, ...(folding ? { folding } : {}) }));
+    const sqlite = keep(
+      openSqlite({
+        home: loaded.home,
+        processId,
+        durability,
+        logger,
+        prunes: false,
+        retention: loaded.configuration,
+        ...(folding ? { folding } : {}),
+      }),
+    );
     const { log, state: store, recovery } = sqlite;
     const state = { identity: store.identity, now: () => store.now(), recovery };
-    return { log, state, retentionMs: keptMsOf(loaded), topics, where, runOf: (runId) => store.runs.read(runId), runs: store.runs, settings: store.settings, close };
+    return {
+      log,
+      state,
+      retentionMs: keptMsOf(loaded),
+      topics,
+      where,
+      runOf: (runId) => store.runs.read(runId),
+      runs: store.runs,
+      settings: store.settings,
+      close,
+    };
   } catch (error) {
     await close();
     if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')

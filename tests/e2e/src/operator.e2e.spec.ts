@@ -46,7 +46,11 @@ describe('the command line of an operator', () => {
     const exported = await conclave(['audit', 'export', '--out', file]);
     expect([exported.err, exported.code]).toEqual([expect.stringMatching(/records of all tenants/), 0]);
     const lines = (path: string): AuditLine[] =>
-      readFileSync(path, 'utf8').trim().split('\n').slice(0, -1).map((line) => JSON.parse(line) as AuditLine);
+      readFileSync(path, 'utf8')
+        .trim()
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as AuditLine);
     const before = lines(file);
     expect(before.filter(({ run }) => run === id).map(({ tenant }) => tenant)).toContain('default');
     expect(before.find(({ type }) => type === 'CallRecorded')).toMatchObject({ run: id, data: { purpose: expect.any(String) } });
@@ -98,6 +102,9 @@ describe('the command line of an operator', () => {
     }
     expect(readFileSync(join(target, 'settings.ndjson'), 'utf8')).toContain(keyId);
     // What is there stays; nothing is written over.
-    expect(await conclave(['restore', target])).toMatchObject({ code: 0, out: expect.stringMatching(/^0 settings are written .*were there already/) });
+    expect(await conclave(['restore', target])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^0 settings are written .*were there already/),
+    });
   });
 });

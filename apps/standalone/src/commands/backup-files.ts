@@ -53,7 +53,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
   }
   const format = (value as { format?: unknown } | null)?.format;
   if (typeof format === 'number' && format > backupFormat)
-    throw new UsageMistake(`This backup has the format ${format}, and this program reads up to ${backupFormat}. Restore it with the version that made it.`);
+    throw new UsageMistake(
+      `This backup has the format ${format}, and this program reads up to ${backupFormat}. Restore it with the version that made it.`,
+    );
   const manifest = Manifest.safeParse(value);
   if (!manifest.success) throw new UsageMistake(`${file} is no list of a backup: it is damaged.`);
   for (const { name, bytes, sha256 } of manifest.data.files) {
@@ -72,9 +74,13 @@ export const isArchive = (path: string): boolean => /\.(tgz|tar\.gz)$/.test(path
 /** Packs a folder into one file, or unpacks it, with the `tar` of the system. Throws UsageMistake. */
 export function tar(how: 'pack' | 'unpack', archive: string, folder: string): void {
   if (how === 'unpack') mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { status, stderr, error } = spawnSync('tar', [how === 'pack' ? '-czf' : '-xzf', archive, '-C', folder, ...(how === 'pack' ? ['.'] : [])], {
-    encoding: 'utf8',
-  });
+  const { status, stderr, error } = spawnSync(
+    'tar',
+    [how === 'pack' ? '-czf' : '-xzf', archive, '-C', folder, ...(how === 'pack' ? ['.'] : [])],
+    {
+      encoding: 'utf8',
+    },
+  );
   if (status === 0) return;
   throw new UsageMistake(
     `tar could not ${how} ${archive} (${error ? error.message : stderr.trim()}). Without tar, name a folder instead of a file.`,

@@ -117,7 +117,10 @@ describe('backup and restore of a data folder', () => {
       return inFolder(name);
     };
     const manifest = (path: string, edit: (all: Record<string, unknown>) => object) =>
-      writeFileSync(join(path, 'backup.json'), JSON.stringify(edit(JSON.parse(readFileSync(join(path, 'backup.json'), 'utf8')) as Record<string, unknown>)));
+      writeFileSync(
+        join(path, 'backup.json'),
+        JSON.stringify(edit(JSON.parse(readFileSync(join(path, 'backup.json'), 'utf8')) as Record<string, unknown>)),
+      );
     const flipped = changed('flipped', (path) => {
       const bytes = readFileSync(join(path, 'data/conclave.db'));
       bytes[5_000] = bytes[5_000]! ^ 0xff;

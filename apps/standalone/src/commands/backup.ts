@@ -1,4 +1,16 @@
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '@conclave/contracts';
@@ -140,7 +152,10 @@ export async function restoreCommand({ loaded: load, args, out, terminal }: Back
     const here = loaded.configuration.stores.kafka ? 'distributed' : 'embedded';
     if (manifest.kind !== here)
       throw new UsageMistake(`This backup is of a ${manifest.kind} installation, and the configuration here is of an ${here} one.`);
-    const said = here === 'embedded' ? await restoreFolder(loaded, folder, values.force) : await restoreSettings(loaded, folder, values.force, terminal);
+    const said =
+      here === 'embedded'
+        ? await restoreFolder(loaded, folder, values.force)
+        : await restoreSettings(loaded, folder, values.force, terminal);
     out.write(`${said} (backup of ${manifest.made_at}, Conclave ${manifest.program})\n`);
     return exitCodes.answered;
   } finally {
@@ -162,7 +177,9 @@ async function restoreFolder({ home, configuration, file }: Loaded, folder: stri
     const aside = `${home}.before-restore-${new Date().toISOString().replace(/[:.]/g, '-')}`;
     if (present.length > 0) {
       if (!force)
-        throw new UsageMistake(`${home} is not empty (${present.slice(0, 3).join(', ')}). Name another folder with CONCLAVE_HOME, or add --force: what stands there is moved to ${basename(aside)}.`);
+        throw new UsageMistake(
+          `${home} is not empty (${present.slice(0, 3).join(', ')}). Name another folder with CONCLAVE_HOME, or add --force: what stands there is moved to ${basename(aside)}.`,
+        );
       mkdirSync(aside, { mode: 0o700 });
       for (const name of present) renameSync(join(home, name), join(aside, name));
     }
@@ -178,7 +195,9 @@ async function restoreFolder({ home, configuration, file }: Loaded, folder: stri
 async function restoreSettings(loaded: Loaded, folder: string, force: boolean, terminal: BackupCommand['terminal']): Promise<string> {
   const opened = await openedLog(loaded, terminal);
   try {
-    const kept = readFileSync(join(folder, settingsFile), 'utf8').split('\n').filter((line) => line !== '');
+    const kept = readFileSync(join(folder, settingsFile), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
     let [written, left] = [0, 0];
     for (const line of kept) {
       const { name, value } = JSON.parse(line) as { name: string; value: unknown };

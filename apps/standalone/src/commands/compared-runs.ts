@@ -84,7 +84,9 @@ function aligned(a: readonly ComparedTask[], b: readonly ComparedTask[]): TaskPa
 
 /** The first pair that is not the same work with the same end; null if all are, by all that is compared. */
 export const firstDifference = (pairs: readonly TaskPair[]): TaskPair | null =>
-  pairs.find(({ left, right }) => !left || !right || left.text !== right.text || left.status !== right.status || left.model !== right.model) ?? null;
+  pairs.find(
+    ({ left, right }) => !left || !right || left.text !== right.text || left.status !== right.status || left.model !== right.model,
+  ) ?? null;
 
 const saysOf = ({ round, capability, status, model, text }: ComparedTask): string =>
   `round ${round} · ${capability} · ${status}${model ? ` · ${model}` : ''} · ${short(text, 120)}`;
@@ -118,7 +120,9 @@ export function comparedText(left: ComparedSide, right: ComparedSide): string {
       return [`~ ${saysOf(pair.left!)}`, `  ${saysOf(pair.right!)}`];
     }),
     ...(pairs.length === 0 ? [] : ['']),
-    first ? `First difference: ${[first.left, first.right].map((task) => (task ? saysOf(task) : 'nothing')).join('  |  ')}` : 'No task differs.',
+    first
+      ? `First difference: ${[first.left, first.right].map((task) => (task ? saysOf(task) : 'nothing')).join('  |  ')}`
+      : 'No task differs.',
     '',
     ...(left.answer === right.answer
       ? ['Both answers are the same', left.answer ?? '(none)']

@@ -47,13 +47,19 @@ async function doctor(retention = '') {
   const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
   const code = await doctorCommand({ loaded: load, args: ['--json'], out: { write: (more) => void (text += more) }, localServers });
   const { findings } = JSON.parse(text) as { findings: (Finding & { check: string })[] };
-  return { code, of: (check: string) => findings.filter((finding) => finding.check === check).map(({ status, says }) => `${status}: ${says}`) };
+  return {
+    code,
+    of: (check: string) => findings.filter((finding) => finding.check === check).map(({ status, says }) => `${status}: ${says}`),
+  };
 }
 
 describe('doctor, on real servers', () => {
   it('compares topics, retention, copies, and the guarantees, memory and clock of Redis', async () => {
     const fresh = await doctor();
-    expect(fresh.of('kafka')).toEqual([expect.stringMatching(/^warning: Each record has 1 copy/), expect.stringMatching(/^warning: No topic exists yet/)]);
+    expect(fresh.of('kafka')).toEqual([
+      expect.stringMatching(/^warning: Each record has 1 copy/),
+      expect.stringMatching(/^warning: No topic exists yet/),
+    ]);
     expect(fresh.of('redis')).toEqual([
       expect.stringMatching(/^ok: Keeps what it acknowledges/),
       expect.stringMatching(/^warning: Uses \d+ MB, without a limit: set `maxmemory`/),

@@ -32,7 +32,8 @@ async function doctor(yaml: string, variables: Record<string, string> = {}, home
   let text = '';
   const code = await doctorCommand({ loaded: load, args: ['--json'], out: { write: (more) => void (text += more) }, localServers });
   const { findings } = JSON.parse(text) as { findings: Found[] };
-  const of = (check: string): string[] => findings.filter((finding) => finding.check === check).map(({ status, says }) => `${status}: ${says}`);
+  const of = (check: string): string[] =>
+    findings.filter((finding) => finding.check === check).map(({ status, says }) => `${status}: ${says}`);
   return { code, of, findings, home, load };
 }
 
@@ -41,7 +42,10 @@ describe('doctor, embedded', () => {
     const { code, of, findings, load } = await doctor('');
     expect([findings.filter(({ status }) => status === 'problem'), code]).toEqual([[], exitCodes.answered]);
     expect(of('node')).toEqual([expect.stringMatching(/^ok: Node\.js \d+/)]);
-    expect(of('models')).toEqual([expect.stringMatching(/^ok: demo answers/), expect.stringMatching(/^warning: Only the built-in demo model/)]);
+    expect(of('models')).toEqual([
+      expect.stringMatching(/^ok: demo answers/),
+      expect.stringMatching(/^warning: Only the built-in demo model/),
+    ]);
     expect(of('tools')).toEqual([expect.stringMatching(/^ok: precision offers \d+ tools/)]);
     let text = '';
     await doctorCommand({ loaded: load, args: [], out: { write: (more) => void (text += more) }, localServers });
@@ -54,7 +58,9 @@ describe('doctor, embedded', () => {
     expect(code).toBe(exitCodes.failed);
     expect(of('configuration')[0]).toMatch(/^problem: .*gatway.*retention_days/s);
     const { of: later } = await doctor('retention: { audits: 20, audit: 3 }\n');
-    expect(later('configuration')[0]).toMatch(/no topic is called `audits`.*Did you mean `audit`\?.*the audit is kept for a shorter time than plan\.requested/s);
+    expect(later('configuration')[0]).toMatch(
+      /no topic is called `audits`.*Did you mean `audit`\?.*the audit is kept for a shorter time than plan\.requested/s,
+    );
   });
 
   it('says whose folder, port and key are open, taken or newer', async () => {
@@ -69,7 +75,10 @@ describe('doctor, embedded', () => {
     chmodSync(join(home, 'admin.key'), 0o644);
     const { code, of } = await doctor('', { PORT: String(port) }, home);
     expect(code).toBe(exitCodes.failed);
-    expect(of('data folder')).toEqual([expect.stringMatching(/^warning: Others can read .*chmod 700/), expect.stringMatching(/^ok: .* no data yet/)]);
+    expect(of('data folder')).toEqual([
+      expect.stringMatching(/^warning: Others can read .*chmod 700/),
+      expect.stringMatching(/^ok: .* no data yet/),
+    ]);
     expect(of('ports')).toEqual([expect.stringMatching(/^problem: 127\.0\.0\.1:\d+ is taken by another program: end it, or set PORT/)]);
     expect(of('keys')[0]).toMatch(/^warning: Others can read the admin key .*chmod 600/);
   });
@@ -86,7 +95,10 @@ describe('doctor, embedded', () => {
     sql.exec('INSERT INTO schema_version (version, applied_at) VALUES (999, 1)');
     sql.close();
     const newer = await doctor('', {}, home);
-    expect([newer.code, newer.of('data folder')]).toEqual([exitCodes.failed, [expect.stringMatching(/^problem: .*version 999, which is newer/)]]);
+    expect([newer.code, newer.of('data folder')]).toEqual([
+      exitCodes.failed,
+      [expect.stringMatching(/^problem: .*version 999, which is newer/)],
+    ]);
   });
 
   it('asks providers, tool servers, SymPy and documents, and says which do not answer', async () => {
@@ -124,7 +136,8 @@ describe('doctor, embedded', () => {
       { NEO4J_USER: 'neo4j', NEO4J_PASSWORD: 'x' },
     );
     expect(code).toBe(exitCodes.failed);
-    for (const check of ['kafka', 'redis', 'neo4j', 'chroma', 'search']) expect([check, of(check)]).toEqual([check, [expect.stringMatching(/^problem: /)]]);
+    for (const check of ['kafka', 'redis', 'neo4j', 'chroma', 'search'])
+      expect([check, of(check)]).toEqual([check, [expect.stringMatching(/^problem: /)]]);
     expect(of('keys')).toContainEqual(expect.stringMatching(/^problem: No key of the role admin: set CONCLAVE_ADMIN_KEY_FILE/));
     expect(of('keys')).toContainEqual(expect.stringMatching(/^warning: The log is not sealed/));
   });

@@ -39,7 +39,8 @@ export async function doctorCommand({ loaded: load, args, out, localServers }: D
   const note = (check: string, findings: readonly Finding[]): void => {
     for (const finding of findings) {
       all.push({ check, ...finding });
-      if (!values.json) out.write(`${finding.status.padEnd(8)} ${check.padEnd(13)} ${finding.says.replaceAll('\n', '\n                        ')}\n`);
+      if (!values.json)
+        out.write(`${finding.status.padEnd(8)} ${check.padEnd(13)} ${finding.says.replaceAll('\n', '\n                        ')}\n`);
     }
   };
   note('node', [nodeFinding()]);
@@ -51,7 +52,11 @@ export async function doctorCommand({ loaded: load, args, out, localServers }: D
     note('configuration', [problem(messageOf(error))]);
   }
   if (loaded)
-    for (const { name, run } of [...localChecks(loaded), ...dependencyChecks({ loaded, logger: quiet, ...(localServers ? { localServers } : {}) }), ...laterChecks(loaded)])
+    for (const { name, run } of [
+      ...localChecks(loaded),
+      ...dependencyChecks({ loaded, logger: quiet, ...(localServers ? { localServers } : {}) }),
+      ...laterChecks(loaded),
+    ])
       note(name, await findingsOf({ name, run }));
   const count = (status: Finding['status']): number => all.filter((finding) => finding.status === status).length;
   const [problems, warnings] = [count('problem'), count('warning')];
@@ -78,7 +83,9 @@ async function findingsOf({ run }: DependencyCheck): Promise<readonly Finding[]>
 function nodeFinding(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isEnough = major > 20 || (major === 20 && minor >= 19);
-  return isEnough ? ok(`Node.js ${process.versions.node}.`) : problem(`Node.js ${process.versions.node} is too old: install 20.19 or newer.`);
+  return isEnough
+    ? ok(`Node.js ${process.versions.node}.`)
+    : problem(`Node.js ${process.versions.node} is too old: install 20.19 or newer.`);
 }
 
 const localChecks = (loaded: Loaded): readonly DependencyCheck[] => [
@@ -112,7 +119,11 @@ async function folderFindings(home: string): Promise<readonly Finding[]> {
     const probe = mkdtempSync(join(folder, '.conclave-doctor-'));
     rmSync(probe, { recursive: true });
   } catch (error) {
-    return [problem(`${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)}): let this user write there, or set CONCLAVE_HOME.`)];
+    return [
+      problem(
+        `${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? String(error)}): let this user write there, or set CONCLAVE_HOME.`,
+      ),
+    ];
   }
   if (folder !== home) return [ok(`${home} is made at the first start.`)];
   const open = (statSync(home).mode & 0o077) !== 0;
@@ -122,7 +133,8 @@ async function folderFindings(home: string): Promise<readonly Finding[]> {
   const { inspectDatabase } = await embeddedFiles();
   const { version, readable, damage, runs } = inspectDatabase(file);
   if (damage) return [...rights, problem(`${file} is damaged: ${damage}. Stop the server and restore a backup.`)];
-  if (!readable) return [...rights, problem(`${file} has version ${version}, which is newer than this program reads: start the version that wrote it.`)];
+  if (!readable)
+    return [...rights, problem(`${file} has version ${version}, which is newer than this program reads: start the version that wrote it.`)];
   return [...rights, ok(`${home} has version ${version}, is whole, and holds ${runs} ${runs === 1 ? 'run' : 'runs'}.`)];
 }
 
@@ -159,7 +171,9 @@ function keyFindings(loaded: Loaded): readonly Finding[] {
   const configured = Object.entries(configuration.keys).some(([, { role }]) => role === 'admin');
   const readable = !isThere || canRead(file);
   return [
-    ...(isThere && readable && (statSync(file).mode & 0o077) !== 0 ? [warning(`Others can read the admin key ${file}: chmod 600 ${file}`)] : []),
+    ...(isThere && readable && (statSync(file).mode & 0o077) !== 0
+      ? [warning(`Others can read the admin key ${file}: chmod 600 ${file}`)]
+      : []),
     !readable
       ? problem(`The admin key ${file} cannot be read by this user: let it read the file.`)
       : isThere
@@ -197,7 +211,9 @@ async function gatewayFindings(loaded: Loaded): Promise<readonly Finding[]> {
   if (!client) return [ok('None runs here.')];
   const { status, red = [] } = (await client.readiness()) as { status: string; red?: readonly string[] };
   if (status === 'ready') return [ok(`${client.url} is ready.`)];
-  return red.length > 0 ? red.map((sentence) => problem(`${client.url}: ${sentence}`)) : [problem(`${client.url} is not ready, and shows the reason to operators alone.`)];
+  return red.length > 0
+    ? red.map((sentence) => problem(`${client.url}: ${sentence}`))
+    : [problem(`${client.url} is not ready, and shows the reason to operators alone.`)];
 }
 
 async function letterFindings(loaded: Loaded): Promise<readonly Finding[]> {
@@ -208,7 +224,9 @@ async function letterFindings(loaded: Loaded): Promise<readonly Finding[]> {
     return [
       total === 0
         ? ok('None is open.')
-        : warning(`${total} ${total === 1 ? 'is' : 'are'} open: \`conclave dead list\` shows them, \`redrive\` or \`discard\` settles them.`),
+        : warning(
+            `${total} ${total === 1 ? 'is' : 'are'} open: \`conclave dead list\` shows them, \`redrive\` or \`discard\` settles them.`,
+          ),
     ];
   } finally {
     await access.close();

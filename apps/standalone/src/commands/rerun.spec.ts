@@ -104,6 +104,8 @@ describe('the comparison', () => {
     expect(text).toMatch(/First difference: round 1 · research · ok · x {2}\| {2}nothing/);
     expect(text).toMatch(/\n~ round 2 · expert · timeout · x\n {2}round 2 · expert · ok · x\n/);
     expect(text).toMatch(/\ncost +0\.5000 +0\.5000\n/);
-    expect(comparedText(side('a', left), { ...side('b', left), answer: 'a' })).toMatch(/No task differs\.\n\nBoth answers are the same\na\n/);
+    expect(comparedText(side('a', left), { ...side('b', left), answer: 'a' })).toMatch(
+      /No task differs\.\n\nBoth answers are the same\na\n/,
+    );
   });
 });

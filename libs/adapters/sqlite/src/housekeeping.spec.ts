@@ -30,7 +30,9 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     const day = 24 * 60 * minute;
     const retention = { retention_days: 2, retention: { audit: 10, dead: 4 } };
     const append = (topic: string, id: string) =>
-      database.write((tick) => new LogTable(database, () => clock.now()).append(tick, { topic, key: 'k', id, headers: {}, raw: Buffer.from('{}') }));
+      database.write((tick) =>
+        new LogTable(database, () => clock.now()).append(tick, { topic, key: 'k', id, headers: {}, raw: Buffer.from('{}') }),
+      );
     for (const topic of ['plan.requested', 'audit', 'dead', 'tasks.dispatched.expert', 'store.identity']) await append(topic, topic);
     const left = async (days: number) => {
       clock.shift(days * day);

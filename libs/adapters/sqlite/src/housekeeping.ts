@@ -12,7 +12,10 @@ const keptOf = (topic: string, retention: Retention | undefined): number =>
   retentionOf(topic, retention) + (topic === StepRecorded.topic ? 0 : day);
 
 /** Journal, applied ids and tombstones outlive every record that can reopen their run, dead letters included. */
-export const embeddedTtl = (retention?: Retention): StoreTtl => ({ ...defaultTtl, retentionMs: keptRunMs(topicsFor(undefined, retention)) });
+export const embeddedTtl = (retention?: Retention): StoreTtl => ({
+  ...defaultTtl,
+  retentionMs: keptRunMs(topicsFor(undefined, retention)),
+});
 
 /** Deletes expired rows, one batch per tick. Keeps rows of open runs and records that a group has not finished. */
 export async function prune(store: Store, now: number, ttl: StoreTtl, retention?: Retention): Promise<void> {

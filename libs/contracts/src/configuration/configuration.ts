@@ -233,11 +233,15 @@ export const Configuration = z.strictObject({
     .min(1)
     .max(3_650)
     .default(defaultRetentionDays)
-    .describe('days that the log keeps its records, and the state store what belongs to them: for as long a run can be replayed and a dead letter be driven again'),
+    .describe(
+      'days that the log keeps its records, and the state store what belongs to them: for as long a run can be replayed and a dead letter be driven again',
+    ),
   retention: z
     .record(z.string().min(1), z.int().min(1).max(3_650))
     .default({})
-    .describe('topic -> its own days, such as `audit: 90`; `tasks.dispatched` stands for the topics of all task classes. The audit is kept at least as long as the topics of the runs'),
+    .describe(
+      'topic -> its own days, such as `audit: 90`; `tasks.dispatched` stands for the topics of all task classes. The audit is kept at least as long as the topics of the runs',
+    ),
   stores: StoreSettings.default({}).describe('absent = embedded'),
   gateway: GatewaySettings.default(GatewaySettings.parse({})).describe('limits of the HTTP side'),
   task_classes: z

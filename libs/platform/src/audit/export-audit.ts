@@ -1,4 +1,15 @@
-import { type AnyEvent, type AuditBody, CallRecorded, CommandIssued, deadTopic, LetterSettled, PlanRequested, rootOf, RunId, StepRecorded } from '@conclave/contracts';
+import {
+  type AnyEvent,
+  type AuditBody,
+  CallRecorded,
+  CommandIssued,
+  deadTopic,
+  LetterSettled,
+  PlanRequested,
+  rootOf,
+  RunId,
+  StepRecorded,
+} from '@conclave/contracts';
 import { erasedHeader, type EventLog, recordName, sealedHeader, type StateStore, type StoredRecord } from '@conclave/ports';
 import { AuditChain, type AuditEntry, type AuditScope, sha256 } from './audit-chain.js';
 import type { AuditKey } from './audit-key.js';
@@ -166,7 +177,7 @@ class RunTenants {
     if (step?.type !== StepRecorded.type || step.data.input.type !== PlanRequested.type) return;
     const root = rootOf(step.runId);
     const { caller } = (step.data.input.data ?? {}) as { caller?: { tenant?: unknown } };
-    if (this.known.get(root) == null && typeof caller?.tenant === 'string') this.byStep.set(root, caller.tenant);
+    if ((this.known.get(root) ?? null) === null && typeof caller?.tenant === 'string') this.byStep.set(root, caller.tenant);
   }
 
   learned(run: string | null): string | null {

@@ -101,5 +101,7 @@ export function checkAudit(topics: readonly { readonly name: string; readonly re
 export function outlivingAudit(topics: readonly { readonly name: string; readonly retentionMs: number }[]): readonly string[] {
   const ms = (retentionMs: number): number => (retentionMs < 0 ? Infinity : retentionMs);
   const audit = topics.find(({ name }) => name === 'audit');
-  return audit ? topics.filter(({ name, retentionMs }) => name !== deadTopic && ms(retentionMs) > ms(audit.retentionMs)).map(({ name }) => name) : [];
+  return audit
+    ? topics.filter(({ name, retentionMs }) => name !== deadTopic && ms(retentionMs) > ms(audit.retentionMs)).map(({ name }) => name)
+    : [];
 }

@@ -81,7 +81,12 @@ type MadeHere = 'requestedAt' | 'caller' | 'origin' | 'template' | 'retryKey' | 
 type Accepted = CheckedRequest | CheckedFork;
 
 /** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
-export function repeatOf(request: Request, caller: Caller, endpoint: CheckedRequest['origin'] | `forks/${string}` | `reruns/${string}`, raw: Buffer): RepeatKey {
+export function repeatOf(
+  request: Request,
+  caller: Caller,
+  endpoint: CheckedRequest['origin'] | `forks/${string}` | `reruns/${string}`,
+  raw: Buffer,
+): RepeatKey {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';

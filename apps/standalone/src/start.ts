@@ -16,6 +16,7 @@ import { optionCommand, sendCommand } from './commands/run-control.js';
 import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
+import { templatesCommand } from './commands/templates.js';
 import { tenantsCommand } from './commands/tenants.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
@@ -64,6 +65,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
   npm run conclave -- keys             API keys: create, list, show, change, expire, revoke, rotate (--help)
   npm run conclave -- tenants          limits of all keys of a tenant together: list, set (--help)
+  npm run conclave -- templates        what clients choose as model: list, show, validate, diff, apply (--help)
   npm run conclave -- topics           what Kafka needs: plan, create, check (--help)
 
   npm run conclave -- version          the version; \`help\` shows this page, and --help behind a command its part
@@ -71,7 +73,8 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
 `;
 
-const load = (): Loaded => loadConfiguration(process.env, process.cwd(), { categories: Object.keys(expertPrompts) });
+const load = (variables: Readonly<Record<string, string>> = {}): Loaded =>
+  loadConfiguration({ ...process.env, ...variables }, process.cwd(), { categories: Object.keys(expertPrompts) });
 
 /** The configuration, with the extensions' strategies and capabilities registered, for commands that decide or replay runs. */
 async function extended(): Promise<Loaded> {
@@ -103,6 +106,7 @@ const commands = [
   'dead',
   'keys',
   'tenants',
+  'templates',
   'topics',
   'version',
   'help',
@@ -121,14 +125,22 @@ function helpOf(command: string): string {
 /** Commands that read their own arguments. */
 const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   audit: (args) =>
-    auditCommand({ loaded: load, args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
-  backup: (args) => backupCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
-  restore: (args) => restoreCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
-  doctor: (args) => doctorCommand({ loaded: load, args, out: process.stdout }),
-  dead: (args) => deadCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+    auditCommand({ loaded: () => load(), args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
+  backup: (args) => backupCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
+  restore: (args) => restoreCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
+  doctor: (args) => doctorCommand({ loaded: () => load(), args, out: process.stdout }),
+  dead: (args) => deadCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
   keys: (args) => keysCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
   tenants: (args) => tenantsCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
-  topics: (args) => topicsCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+  templates: (args) =>
+    templatesCommand({
+      gateway: runningGateway,
+      validate: (file) => Object.keys(load({ CONCLAVE_CONFIG: file }).configuration.templates),
+      args,
+      out: process.stdout,
+      terminal: process.stderr,
+    }),
+  topics: (args) => topicsCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
 };
 
 /** Returns the exit code; undefined if the process goes on. */

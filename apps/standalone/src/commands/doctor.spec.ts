@@ -7,7 +7,6 @@ import type { Finding } from '@conclave/host';
 import { loadConfiguration } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { ScriptedModelServer } from '@conclave/test-support';
-import Libsql from 'libsql';
 import { exitCodes } from './ask.js';
 import { doctorCommand } from './doctor.js';
 import { up } from './up.js';
@@ -83,7 +82,7 @@ describe('doctor, embedded', () => {
     expect(of('keys')[0]).toMatch(/^warning: Others can read the admin key .*chmod 600/);
   });
 
-  it('knows the folder of a running server and its gateway, and refuses one of a newer version', async () => {
+  it('knows the folder of a running server and its gateway, and says that its store is damaged', async () => {
     const { load, home } = await doctor('');
     const running = await up({ loaded: load(), out: { write: () => undefined }, terminal: { write: () => undefined }, localServers });
     const { code, of } = await doctor('', {}, home);
@@ -91,13 +90,11 @@ describe('doctor, embedded', () => {
     expect([code, of('gateway')]).toEqual([exitCodes.answered, [expect.stringMatching(/^ok: http.* is ready/)]]);
     expect(of('data folder')).toEqual([expect.stringMatching(/^ok: .* is whole, and holds 0 runs/)]);
     expect(of('dead letters')).toEqual(['ok: None is open.']);
-    const sql = new Libsql(join(home, 'conclave.db'));
-    sql.exec('INSERT INTO schema_version (version, applied_at) VALUES (999, 1)');
-    sql.close();
-    const newer = await doctor('', {}, home);
-    expect([newer.code, newer.of('data folder')]).toEqual([
+    writeFileSync(join(home, 'conclave.db'), 'no database');
+    const damaged = await doctor('', {}, home);
+    expect([damaged.code, damaged.of('data folder')]).toEqual([
       exitCodes.failed,
-      [expect.stringMatching(/^problem: .*version 999, which is newer/)],
+      [expect.stringMatching(/^problem: .*no store of Conclave, or it is damaged/)],
     ]);
   });
 

@@ -199,6 +199,7 @@ export {
   TemplateView,
   Readiness,
   RedriveRequest,
+  RerunRequest,
   RollbackRequest,
   routes,
   routesAt,
@@ -279,13 +280,20 @@ export { StageCode, stages } from './stages.js';
 export { boundedDetail, longestDetail, type Thought, ThoughtCode, thoughts } from './thoughts.js';
 export { estimatePrompt, estimateTokens, imageTokens } from './tokens.js';
 export {
+  canRevive,
   deadTopic,
   defaultPartitions,
+  defaultRetentionDays,
   identityTopic,
   isKeyedByRun,
-  runRetentionMs,
+  keptRunMs,
+  leastBodyMs,
+  retainedTopics,
+  type Retention,
+  retentionOf,
   shippedClasses,
   taskTopic,
+  taskTopics,
   topicsFor,
   type TopicSpec,
 } from './topics.js';

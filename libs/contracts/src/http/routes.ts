@@ -16,6 +16,7 @@ import {
   CommandAccepted,
   CommandRequest,
   ForkRequest,
+  RerunRequest,
   RunAccepted,
   RunErasedView,
   RunFactList,
@@ -210,6 +211,16 @@ export const routes: readonly Route[] = [
     headers: [{ name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' }],
   },
   {
+    method: 'POST',
+    path: '/v1/runs/{id}/reruns',
+    summary:
+      'Asks the question of a run once more of another template, as a run of its own: the same turns, system message, files and parameters.',
+    request: { name: 'RerunRequest', schema: RerunRequest },
+    status: 202,
+    response: { name: 'RunAccepted', schema: RunAccepted },
+    headers: [{ name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' }],
+  },
+  {
     method: 'GET',
     path: '/v1/admin/dead-letters',
     summary: 'Records that could not be handled, newest first. Needs a key with the role admin, like every admin route.',
@@ -255,7 +266,11 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { text: 'application/x-ndjson' },
     query: [
-      { name: 'tenant', doc: 'only this tenant; without it an admin key of the tenant `default` reads all, and any other key its own', integer: false },
+      {
+        name: 'tenant',
+        doc: 'only this tenant; without it an admin key of the tenant `default` reads all, and any other key its own',
+        integer: false,
+      },
       { name: 'run', doc: 'only this run and its child runs', integer: false },
       { name: 'since', doc: 'from this time on, as a date or in milliseconds since 1970, by the clock of the log', integer: false },
       { name: 'until', doc: 'up to this time', integer: false },

@@ -43,6 +43,15 @@ export const ForkRequest = z.object({
 });
 export type ForkRequest = z.infer<typeof ForkRequest>;
 
+/** Asks the question of a run once more, as a run of its own, of another template. */
+export const RerunRequest = z.object({
+  template: z
+    .string({ error: 'must be the id of a template' })
+    .min(1, { error: 'must be the id of a template' })
+    .describe('id or alias of the template that answers'),
+});
+export type RerunRequest = z.infer<typeof RerunRequest>;
+
 export const RunFactList = z.object({
   object: z.literal('list'),
   runId: RunId,

@@ -1,3 +1,5 @@
+import { defaultRetentionDays } from '@conclave/contracts';
+
 /**
  * A process lease expires this many milliseconds after its last renewal: a dead process's calls are free by the time the broker reassigns
  * its records.
@@ -35,5 +37,5 @@ export interface StoreTtl {
   readonly retryKeyMs: number;
 }
 
-/** Retention covers `runRetentionMs` of the contracts (7 days). */
-export const defaultTtl: StoreTtl = { retentionMs: 7 * 24 * HOUR, streamMs: HOUR, retryKeyMs: 24 * HOUR };
+/** Where nothing else is said, as long as the log keeps its records. */
+export const defaultTtl: StoreTtl = { retentionMs: defaultRetentionDays * 24 * HOUR, streamMs: HOUR, retryKeyMs: 24 * HOUR };

@@ -294,6 +294,8 @@ export interface GatewayOptions {
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;
+  /** The longest that the log keeps a record of a run, in milliseconds. */
+  readonly logMs?: number;
   /** Opens the key that signs exported audits, and makes it at the first export. Absent: none are exported. Throws CONFIGURATION_INVALID. */
   readonly auditKey?: () => AuditKey;
   /** Whether the audit of direct calls keeps messages and replies; default false. */

@@ -130,7 +130,10 @@ describe('every route of the running gateway', () => {
       );
       const closed = keys.map((key) => (isAdmin(door) || isForAuditors(door)) && key !== adminKey);
       expect([door, answers.map(({ status }) => status === 401 || status === 403)]).toEqual([door, closed]);
-      expect([door, answers.map(({ code }) => code === (isAdmin(door) ? 'ADMIN_KEY_NEEDED' : 'AUDITOR_KEY_NEEDED'))]).toEqual([door, closed]);
+      expect([door, answers.map(({ code }) => code === (isAdmin(door) ? 'ADMIN_KEY_NEEDED' : 'AUDITOR_KEY_NEEDED'))]).toEqual([
+        door,
+        closed,
+      ]);
     }
   });
 

@@ -49,6 +49,7 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/runs/{id}/cache': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/facts': { ids: { id: 'run' } },
   'POST /v1/runs/{id}/forks': { ids: { id: 'ended run' }, body: { step: 1 } },
+  'POST /v1/runs/{id}/reruns': { ids: { id: 'ended run' }, body: { template: 'conclave' } },
   'POST /v1/runs/{id}/commands': { ids: { id: 'run' }, body: { command: 'steer', text: 'Shorter.' } },
   'POST /v1/feedback': { ids: { response_id: 'answer' }, body: { rating: 1 } },
   'GET /v1/knowledge/insights': { ids: { run: 'ended run' } },

@@ -71,7 +71,7 @@ export interface CheckedRequest extends AskedRun {
   readonly askTools?: AskTools | undefined;
 }
 
-/** A run that is taken up, and what the new run with this id begins with. */
+/** A run that is taken up or asked again, and what the new run with this id begins with. */
 export interface CheckedFork extends AskedRun {
   readonly begins: (runId: string) => Pick<PlanRequested['data'], 'fork'> & Omit<PlanRequested['data'], MadeHere>;
 }
@@ -81,7 +81,12 @@ type MadeHere = 'requestedAt' | 'caller' | 'origin' | 'template' | 'retryKey' | 
 type Accepted = CheckedRequest | CheckedFork;
 
 /** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
-export function repeatOf(request: Request, caller: Caller, endpoint: CheckedRequest['origin'] | `forks/${string}`, raw: Buffer): RepeatKey {
+export function repeatOf(
+  request: Request,
+  caller: Caller,
+  endpoint: CheckedRequest['origin'] | `forks/${string}` | `reruns/${string}`,
+  raw: Buffer,
+): RepeatKey {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
@@ -90,16 +95,17 @@ export function repeatOf(request: Request, caller: Caller, endpoint: CheckedRequ
   return { key: hash.update(raw).digest('hex'), idempotent, mayAttach: idempotent || count >= 1 };
 }
 
-/** Collects what acceptance needs from a checked request to fork a run. */
+/** Collects what acceptance needs from a checked request to fork a run, or to ask its question again. */
 export const checkedFork = (
   request: Request,
   of: string,
   fork: Pick<CheckedFork, 'template' | 'caller' | 'begins'>,
   { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
+  how: 'forks' | 'reruns' = 'forks',
 ): CheckedFork => ({
   ...fork,
   request,
-  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `forks/${of}`, raw), trace: traceOf(request) },
+  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `${how}/${of}`, raw), trace: traceOf(request) },
 });
 
 const traceOf = ({ headers: { traceparent } }: Request): TraceContext | undefined =>

@@ -1,3 +1,3 @@
 export { Prometheus, type Target } from './prometheus.js';
 export { Load } from './load.js';
-export { emptyPanels } from './panels.js';
+export { mayStayZero, shownSince } from './panels.js';

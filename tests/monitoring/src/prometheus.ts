@@ -25,7 +25,9 @@ const shortened: Duration = (seconds) => `${Math.max(4, Math.ceil(seconds / 30))
 interface Answer {
   readonly status: string;
   readonly error?: string;
-  readonly data?: { readonly result: readonly { readonly metric: Record<string, string>; readonly values?: readonly [number, string][] }[] };
+  readonly data?: {
+    readonly result: readonly { readonly metric: Record<string, string>; readonly values?: readonly [number, string][] }[];
+  };
 }
 
 /** A Prometheus server of a test, with the rules of the product. */
@@ -98,7 +100,11 @@ export class Prometheus {
   }
 
   /** Series of an expression between two times in seconds since 1970, with their finite values. Throws what Prometheus says of a wrong one. */
-  async range(expr: string, from: number, to: number): Promise<readonly { readonly labels: Record<string, string>; readonly values: number[] }[]> {
+  async range(
+    expr: string,
+    from: number,
+    to: number,
+  ): Promise<readonly { readonly labels: Record<string, string>; readonly values: number[] }[]> {
     const query = new URLSearchParams({ query: expr, start: String(from), end: String(to), step: String(this.scrapeS) });
     const answer = (await this.get(`/api/v1/query_range?${query.toString()}`)) as Answer;
     if (answer.status !== 'success') throw new Error(`${answer.error}: ${expr}`);

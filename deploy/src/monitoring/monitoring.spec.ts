@@ -16,7 +16,7 @@ const unknown = (expr: string): readonly string[] =>
     .filter((name) => !list[name] && !list[name.replace(/_(bucket|sum|count)$/, '')]);
 
 describe('the dashboards', () => {
-  it('are six, and every panel says in plain words what it shows', () => {
+  it('are six, and every panel says in plain words what it shows and when to worry', () => {
     expect(dashboards.map(({ name }) => name)).toEqual([
       'overview',
       'runs-and-loop',
@@ -27,7 +27,7 @@ describe('the dashboards', () => {
     ]);
     for (const { title, description, queries } of panels) {
       expect([title, description.length > 40, description.endsWith('.'), queries.length > 0]).toEqual([title, true, true, true]);
-      expect([title, /worry|shows|explains|begins at 0|as a table/i.test(description)]).toEqual([title, true]);
+      expect([title, /worry/i.test(description)]).toEqual([title, true]);
     }
   });
 
@@ -37,7 +37,7 @@ describe('the dashboards', () => {
     expect(unknown('sum(conclave_no_such_total)')).toEqual(['no_such_total']);
   });
 
-  it('show most of the metrics: what is on none is named here', () => {
+  it('show every metric of the list', () => {
     const shown = JSON.stringify(dashboards);
     const missing = Object.keys(metricList).filter((name) => !shown.includes(`conclave_${name}`));
     expect(missing).toEqual([]);

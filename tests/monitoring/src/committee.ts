@@ -7,6 +7,7 @@ export const wants = {
   replan: 'incomplete',
   failure: 'unanswerable',
   slow: 'slowly',
+  simple: 'simply',
 } as const;
 
 const usage = { prompt_tokens: 400, completion_tokens: 60 };
@@ -23,19 +24,29 @@ const plan = {
   ],
 };
 
+/** Questions that were found incomplete once. */
+const replanned = new Set<string>();
+
 /** What any call of any run is answered, by the role of its prompt and by the words of its question. */
 function reply(request: ScriptedRequest): ScriptedReply {
   const text = textOf(request);
   const role = roleOf(request);
   switch (role) {
     case 'planner':
-      return says(JSON.stringify(text.includes('AGENTIC ITERATION') ? { tasks: [{ ...plan.tasks[4], needs: [] }] } : plan));
+      return says(
+        JSON.stringify(
+          text.includes('AGENTIC ITERATION') || text.includes(wants.simple) ? { tasks: [{ ...plan.tasks[4], needs: [] }] } : plan,
+        ),
+      );
     case 'expert': {
+      if (text.includes(wants.failure)) return { status: 400, body: { error: { message: 'This prompt is refused.' } } };
       const sure = !text.includes(wants.secondTier) || request.model === 'other';
       return says(`Gannet Rock.\nFINDING: Gannet Rock.\nCONFIDENCE: ${sure ? 0.9 : 0.2}\nGAPS: none\nREFER: none`);
     }
     case 'assessor': {
-      const again = text.includes(wants.replan) && request.n % 2 === 0;
+      const question = /question \d+/.exec(text)?.[0] ?? '';
+      const again = text.includes(wants.replan) && !replanned.has(question);
+      if (again) replanned.add(question);
       return says(
         again
           ? 'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: the year\nNEXT_FOCUS: When was it lit?'
@@ -43,7 +54,6 @@ function reply(request: ScriptedRequest): ScriptedReply {
       );
     }
     case 'composer':
-      if (text.includes(wants.failure)) return { status: 400, body: { error: { message: 'This prompt is refused.' } } };
       if (text.includes(wants.slow))
         return { chunks: Array.from({ length: 12 }, (_, n) => ({ text: `Word ${n}. `, afterMs: 250 })), usage };
       return says('The lamp of Gannet Rock was lit in 1871 [1].', true);
@@ -96,7 +106,11 @@ export const configurationFor = ({ sick, flaky }: Providers, own: string): Recor
     flaky: { base_url: flaky.url, paid: false, breaker: { open_s: 2 } },
   },
   models: Object.fromEntries(['scripted@fake', 'other@fake'].map((model) => [model, { context: 32_768, price: { input: 1, output: 4 } }])),
-  templates: { whole: { ...template, strategy: 'agentic', max_agentic_rounds: 2, gap_check: 'evidence' } },
+  templates: {
+    // Only experts: without one the run fails, and no change of documents makes a cached answer old.
+    simple: { ...template, strategy: 'single-pass', capabilities: [], critic: [], gap_check: 'answer' },
+    whole: { ...template, strategy: 'agentic', max_agentic_rounds: 2, gap_check: 'evidence' },
+  },
   mcp: { precision: { enabled: true } },
   store_prompts: 'hash',
 });

@@ -8,6 +8,9 @@ import { mayStayZero, shownSince } from './panels.js';
 import { nowS } from './prometheus.js';
 import { startWatched, type Watched } from './watched-system.js';
 
+/** Milliseconds for a round of the load on a busy machine. */
+const patienceMs = 90_000;
+
 const modes: readonly Mode[] = ['embedded', 'distributed'];
 
 describe.each(modes)('a %s system under a real Prometheus', (mode) => {
@@ -34,24 +37,29 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
     expect(await watched.prometheus.fired(from, nowS())).toEqual([]);
   }, 60_000);
 
-  it('shows something in every panel of every dashboard', async () => {
-    const from = nowS();
-    load.begin();
-    await delay(mode === 'distributed' ? 12_000 : 8_000);
-    if (mode === 'distributed') {
-      // It comes back: what it had begun is made again.
-      await watched.system.process('experts').kill();
-      await poisonLog(watched.system);
-    }
-    await delay(mode === 'distributed' ? 30_000 : 20_000);
-    await load.end();
-    await delay(2_000);
-    const { queries, empty, zero } = await shownSince(watched.prometheus, from);
-    expect(queries).toBeGreaterThan(80);
-    expect(empty).toEqual([]);
-    expect(zero.filter((title) => !mayStayZero.has(title))).toEqual([]);
-    if (mode === 'distributed') for (const title of ['Dead letters', 'Restarts']) expect(zero).not.toContain(title);
-  }, 150_000);
+  it(
+    'shows something in every panel of every dashboard',
+    async () => {
+      const from = nowS();
+      load.begin();
+      await load.more(2, patienceMs);
+      if (mode === 'distributed') {
+        // It comes back: what it had begun is made again.
+        await watched.system.process('experts').kill();
+        await poisonLog(watched.system);
+        await load.more(1, patienceMs);
+      }
+      await load.end();
+      // Two more scrapes.
+      await delay(2 * 1_000 * watched.prometheus.scrapeS);
+      const { queries, empty, zero } = await shownSince(watched.prometheus, from);
+      expect(queries).toBeGreaterThan(80);
+      expect(empty).toEqual([]);
+      expect(zero.filter((title) => !mayStayZero.has(title))).toEqual([]);
+      if (mode === 'distributed') for (const title of ['Dead letters', 'Restarts']) expect(zero).not.toContain(title);
+    },
+    3 * patienceMs,
+  );
 
   it('would name a panel that shows nothing, or that Prometheus does not understand', async () => {
     const panel = { description: '', kind: 'stat', unit: 'none' } as const;
@@ -60,10 +68,10 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
       { ...panel, title: 'Nonsense', queries: [{ expr: 'sum(', legend: '' }] },
       { ...panel, title: 'Zero', queries: [{ expr: '0 * conclave_build_info', legend: '' }] },
     ];
-    const { empty, zero } = await shownSince(watched.prometheus, nowS() - 5, [
+    const { empty, zero } = await shownSince(watched.prometheus, nowS() - 10, [
       { name: 'control', title: 'Control', description: '', rows: [{ title: '', panels }] },
     ]);
-    expect(empty).toEqual([expect.stringContaining('Nothing: no data'), expect.stringContaining('Nonsense: invalid parameter')]);
+    expect(empty).toEqual([expect.stringContaining('Nothing: no data'), expect.stringContaining('Nonsense: 1:5: parse error')]);
     expect(zero).toEqual(['Zero']);
   });
 

@@ -3,13 +3,16 @@ import { until } from '@conclave/test-support';
 import { ask, byAdmin, ChatStream, command, runEnd, runEvents, startRun, user, type System } from '@conclave/test-support/system';
 import { wants } from './committee.js';
 
-const model = 'whole';
+/** Templates of the load. */
+const [model, simple] = ['whole', 'simple'];
 
 /** Everything that people do to a system, again and again, until it is told to stop. */
 export class Load {
   private asked = 0;
   private stopping = false;
   private readonly lanes: Promise<void>[] = [];
+  /** Rounds that each lane has finished. */
+  private readonly rounds: number[] = [];
 
   constructor(private readonly system: System) {}
 
@@ -27,10 +30,21 @@ export class Load {
     this.lane(async () => void (await this.chat()));
     this.lane(() => this.repeated());
     this.lane(() => this.steered());
+    this.lane(() => this.failing());
     this.lane(() => this.unlike());
     this.lane(() => this.left());
     this.lane(() => this.documents());
     this.lane(() => this.direct());
+  }
+
+  /** Waits until every lane has finished so many rounds more; throws what one of them met. */
+  async more(rounds: number, timeoutMs: number): Promise<void> {
+    const wanted = this.rounds.map((done) => done + rounds);
+    const all = until(`${rounds} more rounds of the load`, () => this.rounds.every((done, lane) => done >= wanted[lane]!), {
+      timeoutMs,
+      everyMs: 200,
+    });
+    await Promise.race([all, Promise.all(this.lanes)]);
   }
 
   /** Ends the lanes; throws what one of them met. */
@@ -40,9 +54,11 @@ export class Load {
   }
 
   private lane(once: () => Promise<void>): void {
+    const number = this.rounds.push(0) - 1;
     const run = async (): Promise<void> => {
       while (!this.stopping) {
         await once();
+        this.rounds[number]! += 1;
         await delay(200);
       }
     };
@@ -60,17 +76,19 @@ export class Load {
     return `Who lit the lamp of Gannet Rock, and in which year was that (question ${(this.asked += 1)}${words.map((word) => `, ${word}`).join('')})?`;
   }
 
-  private async chat(question = this.question(), headers: Record<string, string> = {}): Promise<ChatStream> {
-    const chat = await ChatStream.open(this.url, { model, messages: user(question) }, headers);
+  private async chat(question = this.question(), headers: Record<string, string> = {}, of = model): Promise<ChatStream> {
+    const chat = await ChatStream.open(this.url, { model: of, messages: user(question) }, headers);
     return chat.end(60_000);
   }
 
-  /** The same question twice: the cache answers the second; and a retry that finds its run. */
+  /** The same question until the cache answers it; and a retry that finds its run. */
   private async repeated(): Promise<void> {
-    const question = this.question();
-    await this.chat(question);
-    await delay(500);
-    await this.chat(question);
+    const question = this.question(wants.simple);
+    await until(
+      'an answer of the cache',
+      async () => (await this.chat(question, {}, simple)).sse.response.headers.get('x-conclave-cache') === 'exact',
+      { timeoutMs: 60_000, everyMs: 500 },
+    );
     const key = { 'idempotency-key': `retry-${this.asked}` };
     const again = this.question(wants.slow);
     await Promise.all([this.chat(again, key), delay(300).then(() => this.chat(again, key))]);
@@ -82,19 +100,24 @@ export class Load {
     const watched = runEvents(this.url, body.id);
     for (const one of [{ command: 'steer', text: 'Be brief.' }, { command: 'pause' }, { command: 'resume' }])
       await command(this.url, body.id, one);
-    await delay(300);
+    // Its strategy does not take this one.
+    await command(this.url, body.id, { command: 'override_step', skill: 'none', input: 'none' });
+    await delay(500);
     await command(this.url, body.id, { command: 'cancel' });
     await runEnd(this.url, body.id, 60_000);
     await watched;
-    // Too late to have an effect.
-    await command(this.url, body.id, { command: 'steer', text: 'Be briefer.' });
   }
 
-  /** A second tier, a re-plan, and a run that fails. */
+  /** A second tier, and a re-plan. */
   private async unlike(): Promise<void> {
     await this.chat(this.question(wants.secondTier));
     await this.chat(this.question(wants.replan));
-    await ask(this.url, { model, messages: user(this.question(wants.failure)) });
+  }
+
+  /** A run that fails. */
+  private async failing(): Promise<void> {
+    await ask(this.url, { model: simple, messages: user(this.question(wants.simple, wants.failure)) });
+    await delay(1_000);
   }
 
   /** A client that goes away in the middle. */
@@ -125,6 +148,7 @@ export class Load {
     );
     await send('POST', `/collections/${name}/query`, { query: 'harbour dues', limit: 2 });
     await send('DELETE', `/collections/${name}`);
+    await delay(5_000);
   }
 
   /** Calls of models without a run: one that answers, one whose provider is out of order, one that nobody has; and a page that is not there. */

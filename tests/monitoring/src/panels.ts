@@ -16,7 +16,7 @@ export interface Shown {
 
 /** Runs every query of every panel, from a time in seconds since 1970 until now. */
 export async function shownSince(prometheus: Prometheus, from: number, all: readonly Dashboard[] = dashboards): Promise<Shown> {
-  const windowS = prometheus.scrapeS === 1 ? 10 : 60;
+  const windowS = 6 * prometheus.scrapeS;
   const panels = all.flatMap(({ title, rows }) => rows.flatMap((row) => row.panels.map((panel) => ({ dashboard: title, panel }))));
   const empty: string[] = [];
   const zero: string[] = [];

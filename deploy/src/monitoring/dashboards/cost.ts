@@ -18,7 +18,8 @@ export const cost: Dashboard = {
         },
         {
           title: 'Cost since the start',
-          description: 'Cost of all calls since the processes started; a restart begins at 0.',
+          description:
+            'Cost of all calls since the processes started; a restart begins at 0. Worry when it exceeds what you planned for that time.',
           kind: 'stat',
           unit: 'currencyUnits',
           queries: [total('model_cost_total')],
@@ -47,7 +48,8 @@ export const cost: Dashboard = {
         },
         {
           title: 'Answers without models',
-          description: 'Share of questions that the exact or the semantic cache answered. It shows what the caches save.',
+          description:
+            'Share of questions that the exact or the semantic cache answered. Worry when it drops after a change of template or prompt.',
           kind: 'stat',
           unit: 'percentunit',
           queries: [
@@ -72,7 +74,7 @@ export const cost: Dashboard = {
         },
         {
           title: 'Tokens by model',
-          description: 'Tokens a second by model and kind. Reasoning is part of completion.',
+          description: 'Tokens a second by model and kind. Reasoning is part of completion. Worry when a dear model takes over.',
           kind: 'timeseries',
           unit: 'cps',
           queries: [perSecond('model_tokens_total', ['model', 'kind'])],
@@ -104,7 +106,8 @@ export const cost: Dashboard = {
         },
         {
           title: 'Runs by strategy',
-          description: 'Runs a minute by strategy. It explains the cost: an agentic run makes several times the calls of a single pass.',
+          description:
+            'Runs a minute by strategy. Worry when cheap strategies give way to agentic ones, which make several times the calls.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [perMinute('runs_total', ['strategy'])],

@@ -76,14 +76,14 @@ export const expertsAndModels: Dashboard = {
         },
         {
           title: 'Calls by model',
-          description: 'Calls a minute by model or tool. It shows the load of each.',
+          description: 'Calls a minute by model or tool. Worry when a model that should work gets none.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [perMinute('model_calls_total', ['model'])],
         },
         {
           title: 'Calls by purpose',
-          description: 'Calls a minute by what they are for: plan, expert, judge, direct. It shows where the calls of a run go.',
+          description: 'Calls a minute by what they are for: plan, expert, judge, direct. Worry when one purpose grows without more runs.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [perMinute('model_calls_total', ['purpose'])],
@@ -104,7 +104,7 @@ export const expertsAndModels: Dashboard = {
         },
         {
           title: 'Tokens',
-          description: 'Tokens a second by kind; completion holds reasoning. It shows the load of the model servers.',
+          description: 'Tokens a second by kind; completion holds reasoning. Worry when it doubles without more runs.',
           kind: 'timeseries',
           unit: 'cps',
           queries: [perSecond('model_tokens_total', ['kind'])],
@@ -154,7 +154,7 @@ export const expertsAndModels: Dashboard = {
         },
         {
           title: 'Busiest models',
-          description: 'Calls a second by model or tool, as a table.',
+          description: 'Calls a second by model or tool, the busiest ones. Worry when a single one carries everything.',
           kind: 'table',
           unit: 'reqps',
           queries: [{ expr: `topk(20, ${countRate('model_call_seconds', ['model'])})`, legend: '{{model}}' }],

@@ -47,7 +47,7 @@ export const knowledgeAndCaches: Dashboard = {
         },
         {
           title: 'Operations',
-          description: 'Operations a second by store. It shows the load.',
+          description: 'Operations a second by store. Worry when it drops to nothing while people ask.',
           kind: 'timeseries',
           unit: 'reqps',
           queries: [{ expr: countRate('store_operation_seconds', ['store', 'operation']), legend: '{{store}} · {{operation}}' }],

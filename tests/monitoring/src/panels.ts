@@ -1,4 +1,4 @@
-import { dashboards, type Dashboard } from '@conclave/deploy/monitoring';
+import { dashboards, type Dashboard } from '@conclave/test-support/monitoring';
 import { nowS, type Prometheus } from './prometheus.js';
 
 /** An expression as Grafana sends it, with every service and template chosen. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asWritten, rulesFile, type Duration } from '@conclave/deploy/monitoring';
+import { asWritten, rulesFile, type Duration } from '@conclave/test-support/monitoring';
 import { until } from '@conclave/test-support';
 import { freePorts } from '@conclave/test-support/system';
 

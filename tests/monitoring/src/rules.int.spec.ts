@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { alerts } from '@conclave/deploy/monitoring';
+import { alerts } from '@conclave/test-support/monitoring';
 import { workspaceRoot } from '@conclave/test-support/system';
 
 const folder = join(workspaceRoot, 'deploy/prometheus');

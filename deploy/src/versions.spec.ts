@@ -49,9 +49,9 @@ describe('docker-compose.yml', () => {
     try {
       const file = path.join(folder, '.env');
       writeFileSync(file, 'PORT=8081\nNEO4J_PASSWORD=of-mine', { mode: 0o644 });
-      expect(writePasswords(file)).toEqual(['REDIS_PASSWORD', 'SEARXNG_SECRET']);
+      expect(writePasswords(file)).toEqual(['REDIS_PASSWORD', 'SEARXNG_SECRET', 'GRAFANA_PASSWORD']);
       const first = readFileSync(file, 'utf8');
-      expect(first).toMatch(/^PORT=8081\nNEO4J_PASSWORD=of-mine\nREDIS_PASSWORD=[0-9a-f]{48}\nSEARXNG_SECRET=[0-9a-f]{48}\n$/);
+      expect(first).toMatch(/^PORT=8081\nNEO4J_PASSWORD=of-mine\nREDIS_PASSWORD=[0-9a-f]{48}\nSEARXNG_SECRET=[0-9a-f]{48}\nGRAFANA_PASSWORD=[0-9a-f]{48}\n$/);
       expect(statSync(file).mode & 0o777).toBe(0o600);
       expect([writePasswords(file), readFileSync(file, 'utf8')]).toEqual([[], first]);
     } finally {

@@ -30,7 +30,7 @@ export async function dockerEngine() {
 
 function compose(engine, args, ports) {
   // Compose wants a value for each variable, also of parts that are not started or are replaced by the second file.
-  const env = { NEO4J_PASSWORD: neo4jPassword, REDIS_PASSWORD: 'none', SEARXNG_SECRET: 'of-the-local-stack' };
+  const env = { NEO4J_PASSWORD: neo4jPassword, REDIS_PASSWORD: 'none', SEARXNG_SECRET: 'of-the-local-stack', GRAFANA_PASSWORD: 'none' };
   for (const [name, [variable]] of Object.entries(portVariables)) env[variable] = String(ports[name]);
   const [program, ...first] = engine.compose;
   return run(program, [...first, '-p', project, '-f', composeFile, '-f', openComposeFile, ...args], { env, withinMs: 900_000 });

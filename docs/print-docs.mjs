@@ -1,10 +1,11 @@
-// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts and from what clients found: `npm run docs`.
+// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts, from what clients found and from the checks of the deployment: `npm run docs`.
 // With --check nothing is written, and a difference between what is printed and what is committed is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { printDocs } from '../libs/contracts/src/index.ts';
 import { metricsTable } from '../libs/platform/src/index.ts';
 import { roundTripsPage } from '../bench/src/round-trips/table.ts';
+import { deploymentChecksPage } from '../deploy/check/page.mjs';
 import { clientsPage } from '../tests/clients/page.mjs';
 import { guaranteesPage } from '../tests/faults/src/index.ts';
 
@@ -15,6 +16,7 @@ const printed = {
   ...(await printDocs()),
   [`${generatedFolder}/metrics.md`]: metricsTable(),
   'docs/clients.md': clientsPage(),
+  'docs/deployment-checks.md': deploymentChecksPage(),
   'docs/guarantees.md': guaranteesPage(),
   'docs/round-trips.md': roundTripsPage(),
 };

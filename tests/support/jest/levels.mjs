@@ -12,6 +12,8 @@ export const levels = {
   int: { files: /\.int\.spec\.ts$/, named: /\.int(\.|$)/ },
   /** Starts whole systems: one at a time, and with time for a cold start. */
   e2e: { files: /\/tests\/e2e\/.*\.spec\.ts$/, named: /\.e2e(\.|$)|tests\/e2e/, limits: { testTimeout: 60_000, maxWorkers: 1 } },
+  /** Parts of `npm run check:deploy`, by hand: real clusters on this machine. */
+  deploy: { files: /\/deploy\/check\/.*\.spec\.ts$/, named: /deploy\/check/, limits: { testTimeout: 1_800_000, maxWorkers: 1 } },
   /** Computes for minutes. */
   simulation: { files: /\/tests\/simulation\/.*\.spec\.ts$/, named: /tests\/simulation/ },
 };

@@ -1,5 +1,5 @@
-// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts and from what clients found, and the dashboards and
-// alert rules: `npm run docs`.
+// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts, from what
+// clients found and from the checks of the deployment, and the dashboards and alert rules: `npm run docs`.
 // With --check nothing is written, and a difference between what is printed and what is committed is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,6 +7,7 @@ import { printDocs } from '../libs/contracts/src/index.ts';
 import { metricsTable } from '../libs/platform/src/index.ts';
 import { monitoringFolders, printMonitoring } from '../deploy/src/monitoring/index.ts';
 import { roundTripsPage } from '../bench/src/round-trips/table.ts';
+import { deploymentChecksPage } from '../deploy/check/page.mjs';
 import { clientsPage } from '../tests/clients/page.mjs';
 import { guaranteesPage } from '../tests/faults/src/index.ts';
 
@@ -19,6 +20,7 @@ const printed = {
   ...printMonitoring(),
   [`${generatedFolder}/metrics.md`]: metricsTable(),
   'docs/clients.md': clientsPage(),
+  'docs/deployment-checks.md': deploymentChecksPage(),
   'docs/guarantees.md': guaranteesPage(),
   'docs/round-trips.md': roundTripsPage(),
 };

@@ -1,7 +1,8 @@
 import { failures, type AnyEvent, type CallRecorded, type Event, type FailureCode, type ResultReady } from '@conclave/contracts';
 import type { Metrics } from './metrics.js';
+import { RecentIds } from './recent-ids.js';
 
-/** Number of event ids remembered, so that a redelivery in the same process is not counted again. */
+/** Least number of event ids remembered, so that a redelivery in the same process is not counted again. */
 const remembered = 2_000;
 
 /**
@@ -9,14 +10,9 @@ const remembered = 2_000;
  * services. A repeat after the death of a process may be counted in two processes; bills come from CallRecorded.
  */
 export function observeEvents(metrics: Metrics): (input: Event, outputs: readonly Event[]) => void {
-  const seen = new Set<string>();
+  const seen = new RecentIds(remembered);
   return (input, outputs) => {
-    for (const output of outputs) {
-      if (seen.has(output.id)) continue;
-      seen.add(output.id);
-      if (seen.size > remembered) seen.delete(seen.values().next().value!);
-      measure(metrics, input as AnyEvent, output as AnyEvent);
-    }
+    for (const output of outputs) if (seen.add(output.id)) measure(metrics, input as AnyEvent, output as AnyEvent);
   };
 }
 

@@ -109,7 +109,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     if (isDeferred(outcome)) return outcome;
     const outputs = traced(event, outcome);
     this.observe(event, outputs);
-    for (const output of outputs) noteEnd(output, context.logger);
+    for (const output of outputs) if (output.type === 'RunCompleted') noteEnd(output, context.logger);
     return outputs;
   }
 
@@ -126,8 +126,10 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 
   private contextOf(delivery: Delivery): DeliveryContext {
     const { event } = delivery;
-    const trace = traceIdOf(event.traceparent) ?? traceIdOfRun(event.runId);
-    return new DeliveryContext(delivery, this.options.logger.child({ run: event.runId, trace, type: event.type }));
+    return new DeliveryContext(delivery, () => {
+      const trace = traceIdOf(event.traceparent) ?? traceIdOfRun(event.runId);
+      return this.options.logger.child({ run: event.runId, trace, type: event.type });
+    });
   }
 
   private measureConsumption(): void {
@@ -180,7 +182,6 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 
 /** Logs the end of a run, without its content. */
 function noteEnd(output: Event, logger: Logger): void {
-  if (output.type !== 'RunCompleted') return;
   const { template, outcome, rule, rounds, usage, failure } = output.data as RunCompleted['data'];
   logger.info('run ended', {
     template: template.id,

@@ -117,7 +117,10 @@ export class CallMaker implements Calls {
   ): Promise<ModelReply> {
     const { models, logger } = this.parts;
     const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
+    // Aborted with the call, or alone. `AbortSignal.any` costs three times as much, and leaves weak references to the collector.
     const cut = new AbortController();
+    let isCut = false;
+    const stop = (): void => cut.abort(running.signal.reason);
     const text = { content: '', reasoning: '', tokens: 0 };
     const from = performance.now();
     await running.making();
@@ -125,11 +128,12 @@ export class CallMaker implements Calls {
     // A call cancelled meanwhile is not sent: nothing is paid or counted.
     if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
     running.sent();
+    running.signal.addEventListener('abort', stop, { once: true });
     try {
       return await models.call(
         { ...call.request, messages, timeoutMs },
         {
-          signal: AbortSignal.any([running.signal, cut.signal]),
+          signal: cut.signal,
           onDelta: (delta) => {
             if (cut.signal.aborted) return;
             const { content = '', reasoning = '' } = delta;
@@ -139,7 +143,10 @@ export class CallMaker implements Calls {
             text.tokens += (content.length + reasoning.length) / 4;
             if (content) call.onContent?.(content);
             this.crash('mid-stream', call);
-            if (text.tokens > limit) cut.abort();
+            if (text.tokens > limit) {
+              isCut = true;
+              cut.abort();
+            }
           },
           onRetry: (retry) => {
             running.retried(retry);
@@ -153,11 +160,13 @@ export class CallMaker implements Calls {
         },
       );
     } catch (error) {
-      if (!cut.signal.aborted || running.signal.aborted || !(error instanceof Failure)) throw error;
+      if (!isCut || running.signal.aborted || !(error instanceof Failure)) throw error;
       const { content, reasoning } = text;
       const usage = spentBy(error, call.request.messages, content + reasoning);
       const durationMs = Math.round(performance.now() - from);
       return { content, reasoning, finishReason: 'length', usage, reportedModel: null, firstTokenMs: null, durationMs };
+    } finally {
+      running.signal.removeEventListener('abort', stop);
     }
   }
 

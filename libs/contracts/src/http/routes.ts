@@ -20,7 +20,9 @@ import {
   RunAccepted,
   RunErasedView,
   RunFactList,
+  CallBodies,
   RunList,
+  RunRecordList,
   RunRequest,
   RunView,
 } from './runs.js';
@@ -200,6 +202,24 @@ export const routes: readonly Route[] = [
     summary: 'Every fact that the engine found in a run, with its step, from the log.',
     status: 200,
     response: { name: 'RunFactList', schema: RunFactList },
+  },
+  {
+    method: 'GET',
+    path: '/v1/runs/{id}/records',
+    summary: 'Every step and call of a run as the log holds it: what took how long, which attempts were discarded, and what they cost.',
+    status: 200,
+    response: { name: 'RunRecordList', schema: RunRecordList },
+  },
+  {
+    method: 'GET',
+    path: '/v1/runs/{id}/records/bodies',
+    summary: 'Prompt and reply of one call, for keys that may see them. That they were read is itself recorded on the audit.',
+    status: 200,
+    response: { name: 'CallBodies', schema: CallBodies },
+    query: [
+      { name: 'step', doc: 'journal step of the call' },
+      { name: 'attempt', doc: 'its attempt, 1 by default', integer: true },
+    ],
   },
   {
     method: 'POST',

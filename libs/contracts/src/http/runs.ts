@@ -68,6 +68,60 @@ export const RunFactList = z.object({
 });
 export type RunFactList = z.infer<typeof RunFactList>;
 
+/** A step of the engine, or a call of a model or tool, as the log holds it. */
+export const RunRecord = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('step'),
+    step: z.int().positive(),
+    at: Timestamp,
+    type: z.string().describe('type of the event that the step took'),
+    eventId: z.string(),
+    rule: RuleId.nullable().describe('row of the decision table that the step applied'),
+    sentence: z.string().nullable().describe('the rule in words, with its numbers'),
+    outputs: z.array(z.object({ type: z.string(), id: z.string() })).describe('events that the step made'),
+  }),
+  z.object({
+    kind: z.literal('call'),
+    id: z.string(),
+    step: z.string().describe('journal step: its owner and the number of the call'),
+    owner: z.string().describe('task or plan that made it'),
+    attempt: z.int().positive(),
+    purpose: z.string().describe('capability that made it'),
+    model: z.string().describe('`model@provider`, or the name of the tool'),
+    reportedModel: z.string().nullable(),
+    status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
+    superseded: z.boolean().describe('true if a later attempt of the same step took its place'),
+    startedAt: Timestamp,
+    durationMs: z.int().nonnegative(),
+    firstTokenMs: z.int().nonnegative().nullable(),
+    usage: Usage,
+    failure: FailureNote.nullable(),
+    retries: z.int().nonnegative().describe('tries of the call that failed and were repeated'),
+    bodies: z
+      .enum(['readable', 'forbidden', 'not_kept'])
+      .describe('whether this key may read its prompt and reply, and whether they were kept'),
+  }),
+]);
+export type RunRecord = z.infer<typeof RunRecord>;
+
+export const RunRecordList = z.object({
+  object: z.literal('list'),
+  runId: RunId,
+  data: z.array(RunRecord).describe('by time, oldest first'),
+});
+export type RunRecordList = z.infer<typeof RunRecordList>;
+
+export const CallBodies = z.object({
+  object: z.literal('run.call'),
+  runId: RunId,
+  step: z.string(),
+  attempt: z.int().positive(),
+  request: z.string().describe('messages and parameters as JSON; the first 100,000 characters'),
+  reply: z.string().describe('reply as JSON, or as text; the first 100,000 characters'),
+  cut: z.boolean().describe('true if one of them is longer'),
+});
+export type CallBodies = z.infer<typeof CallBodies>;
+
 export const RunListItem = z.object({
   object: z.literal('run'),
   id: RunId,

@@ -48,6 +48,8 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/runs/{id}/events': { ids: { id: 'ended run' } },
   'GET /v1/runs/{id}/cache': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/facts': { ids: { id: 'run' } },
+  'GET /v1/runs/{id}/records': { ids: { id: 'run' } },
+  'GET /v1/runs/{id}/records/bodies': { ids: { id: 'run' }, audit: true },
   'POST /v1/runs/{id}/forks': { ids: { id: 'ended run' }, body: { step: 1 } },
   'POST /v1/runs/{id}/reruns': { ids: { id: 'ended run' }, body: { template: 'conclave' } },
   'POST /v1/runs/{id}/commands': { ids: { id: 'run' }, body: { command: 'steer', text: 'Shorter.' } },

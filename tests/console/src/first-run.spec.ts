@@ -77,7 +77,7 @@ describe('where keys are needed', () => {
   beforeAll(async () => {
     system = await System.start({
       mode: 'embedded',
-      configuration: { keys: [{ name: 'reader', key_env: 'READER_KEY', tenant: 'a' }] },
+      configuration: { keys: { reader: { key_env: 'READER_KEY', tenant: 'a' } } },
       env: { READER_KEY: 'sk-reader-of-the-console-7a1' },
     });
   });

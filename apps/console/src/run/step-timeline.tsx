@@ -6,14 +6,15 @@ import { capabilityText, stateOf } from './task-words.js';
 /** Steps of a run that goes step by step: what was run with its score, the trend, what is still planned, and the working memory. */
 export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly record: RunView }) {
   const steps = record.steps!;
-  const done = [...run.tasks.values()].filter(({ capability }) => !capability.startsWith('judge.'));
+  const own = new Set(steps.done);
+  const done = [...run.tasks.values()].filter(({ id }) => own.has(id));
   const scores = done.flatMap(({ score }) => (score ? [score.mean] : []));
   const shown = scores.length > 0 ? scores : steps.scores;
-  const ahead = record.terminal ? [] : steps.plan.slice(steps.index + (done.at(-1)?.state === 'open' ? 1 : 0));
+  const ahead = record.terminal ? [] : steps.ahead;
   return (
     <section className="stack" aria-label="Steps">
       <header className="page-head">
-        <h4>Steps</h4>
+        <h3>Steps</h3>
         {shown.length > 0 && <Trend scores={shown} />}
       </header>
       <ol className="steps">

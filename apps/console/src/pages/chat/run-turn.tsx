@@ -50,7 +50,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
     <article className={isShown ? 'turn' : 'turn closed'} aria-label={`Question: ${(question || record?.question) ?? ''}`}>
       <div className="turn-answer stack">
         <div className="question">
-          <p>{question || record?.question}</p>
+          <h2>{question || record?.question}</h2>
           <p className="quiet">
             {model || record?.template.id}
             <ElapsedTime run={run} />

@@ -10,6 +10,8 @@ let system: System;
 let browser: TestBrowser;
 let visit: Visit;
 let page: Page;
+/** A run that has ended. */
+let ended: string;
 beforeAll(async () => {
   [system, browser] = await Promise.all([
     System.start({
@@ -84,9 +86,13 @@ describe('a goal', () => {
     ]);
     expect(await page.locator('[data-trend]').getAttribute('data-trend')).toBe('rising');
     expect((await recordOf(system.url(), runId)).steps).toMatchObject({ scores: [4, 5], memory: 'The founder is Ada Quill.' });
+    ended = runId;
+  });
+
+  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
     await looksRight(browser, {
       name: 'reasoning',
-      url: `${system.url()}/console/chat/${runId}`,
+      url: `${system.url()}/console/chat/${ended}`,
       ready: (shown) => shown.locator('.why').waitFor(),
     });
   });

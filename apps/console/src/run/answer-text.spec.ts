@@ -18,8 +18,9 @@ describe('blocks of Markdown', () => {
     }
   });
 
-  it('end before the list of sources that the gateway adds', () => {
+  it('leave out the list of sources that the gateway adds', () => {
     expect(withoutSourceList('It is so [1].\n\nSources:\n[1] A book\n[2] Another')).toBe('It is so [1].');
+    expect(withoutSourceList('So [1].\n\nSources:\n[1] A book\n\nNot found: b')).toBe('So [1].\n\nNot found: b');
     expect(withoutSourceList('Sources: many.')).toBe('Sources: many.');
   });
 });

@@ -29,4 +29,4 @@ function continues(block: readonly string[], line: string): boolean {
 }
 
 /** The answer without the list of sources that the gateway adds for clients that show none. */
-export const withoutSourceList = (text: string): string => text.replace(/\n+Sources:\n(?:\[\d+\][^\n]*(?:\n|$))+\s*$/, '');
+export const withoutSourceList = (text: string): string => text.replace(/\n+Sources:\n(?:\[\d+\][^\n]*(?:\n|$))+/, '\n').trimEnd();

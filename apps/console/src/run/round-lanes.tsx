@@ -32,7 +32,7 @@ export function RoundLanes({ run, record, selected, highlighted, onSelect }: Lan
   return (
     <div className="lanes" ref={list} onKeyDown={walk}>
       {run.rounds.map((round) => (
-        <Lane key={round.epoch} round={round} name={run.roundName}>
+        <Lane key={round.epoch} round={round} name={record?.steps ? 'plan' : run.roundName}>
           <ul className="lane-tasks">
             {round.tasks.map((id) => {
               const task = run.tasks.get(id)!;

@@ -8,6 +8,7 @@ export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly 
   const steps = record.steps!;
   const own = new Set(steps.done);
   const done = [...run.tasks.values()].filter(({ id }) => own.has(id));
+  const texts = new Map(record.rounds.flatMap(({ tasks }) => tasks.map(({ id, task }) => [id, task])));
   const scores = done.flatMap(({ score }) => (score ? [score.mean] : []));
   const shown = scores.length > 0 ? scores : steps.scores;
   const ahead = record.terminal ? [] : steps.ahead;
@@ -19,7 +20,7 @@ export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly 
       </header>
       <ol className="steps">
         {done.map((task) => (
-          <Step key={task.id} task={task} />
+          <Step key={task.id} task={task} text={texts.get(task.id) ?? task.text} />
         ))}
         {ahead.map(({ capability, input, reason }, n) => (
           <li key={`${n} ${input}`} className="step ghost" data-state="planned">
@@ -41,7 +42,7 @@ export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly 
   );
 }
 
-function Step({ task }: { readonly task: LiveTask }) {
+function Step({ task, text }: { readonly task: LiveTask; readonly text: string }) {
   const [word, tone] = stateOf(task);
   return (
     <li className={`step ${tone}`} data-state={task.state}>
@@ -53,7 +54,7 @@ function Step({ task }: { readonly task: LiveTask }) {
           </Badge>
         )}
       </p>
-      <p>{task.text}</p>
+      <p>{text}</p>
       {task.summary !== '' && <p className="quiet step-summary">{task.summary}</p>}
     </li>
   );

@@ -8,7 +8,7 @@ import { looksRight } from './harness/looks.js';
 
 let system: System;
 let browser: TestBrowser;
-let visit: Visit;
+let visit: Visit | null = null;
 let page: Page;
 const script = (question: string): CommitteeScript => new CommitteeScript(system.models, question);
 const open = async (options: VisitOptions = {}): Promise<void> => {
@@ -48,8 +48,10 @@ afterAll(async () => {
   await system?.stop();
 });
 afterEach(async () => {
-  await visit?.check();
-  await visit?.close();
+  const last = visit;
+  visit = null;
+  await last?.check();
+  await last?.close();
 });
 
 describe('the plan fills in', () => {
@@ -482,7 +484,7 @@ describe('a run that goes on', () => {
     await open();
     const { runId, gate } = await held('Who reads along?');
     const connections: string[] = [];
-    const second = await browser.open(`${system.url()}/console/chat/${runId}`, {}, visit.context);
+    const second = await browser.open(`${system.url()}/console/chat/${runId}`, {}, visit!.context);
     second.page.on('request', (request) => {
       if (request.url().includes('/events')) connections.push(request.url());
     });
@@ -539,7 +541,7 @@ describe('the page of a run', () => {
     await open();
     const runId = await askInPage(page, s.question);
     await page.locator('.why').waitFor();
-    await visit.close();
+    await visit!.close();
     visit = await browser.open(`${system.url()}/console/chat/${runId}`, { reducedMotion: true });
     ({ page } = visit);
     await page.locator('.why').waitFor();

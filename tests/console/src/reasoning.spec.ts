@@ -8,7 +8,7 @@ import { looksRight } from './harness/looks.js';
 
 let system: System;
 let browser: TestBrowser;
-let visit: Visit;
+let visit: Visit | null = null;
 let page: Page;
 /** A run that has ended. */
 let ended: string;
@@ -34,8 +34,10 @@ afterAll(async () => {
   await system?.stop();
 });
 afterEach(async () => {
-  await visit?.check();
-  await visit?.close();
+  const last = visit;
+  visit = null;
+  await last?.check();
+  await last?.close();
 });
 
 const script = (question: string): CommitteeScript => new CommitteeScript(system.models, question);
@@ -154,6 +156,10 @@ describe('a goal', () => {
     expect(applied[2]).toMatch(/^applied in /);
     gate.open();
     await page.locator('.why').waitFor();
-    expect(await page.locator('.step').first().innerText()).toContain('founder of the Northlight Clock Company');
+    await shows(
+      'the step of the reader',
+      () => page.locator('.step').allInnerTexts(),
+      (texts) => texts[0]?.includes('founder of the Northlight Clock Company') === true,
+    );
   });
 });

@@ -20,8 +20,20 @@ const everyone: readonly Role[] = ['user', 'auditor', 'admin'];
 export const pageRoutes: readonly PageRoute[] = [
   { path: '/', title: 'Chat', icon: 'chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
   { path: '/console/chat/$runId', title: 'Chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
-  { path: '/console/knowledge', title: 'Knowledge', icon: 'knowledge', roles: everyone, load: () => import('./pages/knowledge/knowledge-page.js') },
+  {
+    path: '/console/knowledge',
+    title: 'Knowledge',
+    icon: 'knowledge',
+    roles: everyone,
+    load: () => import('./pages/knowledge/knowledge-page.js'),
+  },
   { path: '/console/caches', title: 'Caches', icon: 'caches', roles: admins, load: () => import('./pages/caches/caches-page.js') },
-  { path: '/console/settings', title: 'Settings', icon: 'settings', roles: admins, load: () => import('./pages/settings/settings-page.js') },
+  {
+    path: '/console/settings',
+    title: 'Settings',
+    icon: 'settings',
+    roles: admins,
+    load: () => import('./pages/settings/settings-page.js'),
+  },
   { path: '/console/health', title: 'Health', icon: 'health', roles: admins, load: () => import('./pages/health/health-page.js') },
 ];

@@ -96,7 +96,11 @@ function Row({ layer: { layer, what, keeps_s: keeps, lookups, hits, failed, purg
       </td>
       <td className="number">{lookups === null ? '' : countText(lookups)}</td>
       <td>
-        {keeps === null ? 'depends on the finding' : keeps >= 86_400 ? counted(Math.round(keeps / 86_400), 'day') : durationText(keeps * 1_000)}
+        {keeps === null
+          ? 'depends on the finding'
+          : keeps >= 86_400
+            ? counted(Math.round(keeps / 86_400), 'day')
+            : durationText(keeps * 1_000)}
         {purgedAt !== null && (
           <>
             <br />
@@ -107,7 +111,12 @@ function Row({ layer: { layer, what, keeps_s: keeps, lookups, hits, failed, purg
         )}
       </td>
       <td>
-        <button type="button" className="button small danger" onClick={() => dialog.current?.showModal()} aria-label={`Empty the cache ${layer}`}>
+        <button
+          type="button"
+          className="button small danger"
+          onClick={() => dialog.current?.showModal()}
+          aria-label={`Empty the cache ${layer}`}
+        >
           Empty
         </button>
         {removed !== null && (

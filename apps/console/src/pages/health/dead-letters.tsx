@@ -90,7 +90,16 @@ function Letter({ letter, all, consumers }: LetterProps) {
     onSuccess: after,
   });
   const fate = fateOf(letter, all, consumers);
-  const tone = fate === 'open' ? 'bad' : fate.endsWith('succeeded') ? 'good' : fate.endsWith('again') ? 'warn' : fate === 'discarded' ? 'plain' : 'busy';
+  const tone =
+    fate === 'open'
+      ? 'bad'
+      : fate.endsWith('succeeded')
+        ? 'good'
+        : fate.endsWith('again')
+          ? 'warn'
+          : fate === 'discarded'
+            ? 'plain'
+            : 'busy';
   return (
     <li className="health-letter" data-letter={letter.id}>
       <div className="row">
@@ -109,7 +118,13 @@ function Letter({ letter, all, consumers }: LetterProps) {
       </div>
       {letter.settled === null && (
         <div className="row">
-          <button type="button" className="button small" aria-expanded={isDry} onClick={() => setDry(!isDry)} aria-label={`Dry run of ${letter.id}`}>
+          <button
+            type="button"
+            className="button small"
+            aria-expanded={isDry}
+            onClick={() => setDry(!isDry)}
+            aria-label={`Dry run of ${letter.id}`}
+          >
             Dry run
           </button>
           {isDry && (

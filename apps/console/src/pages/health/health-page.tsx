@@ -20,7 +20,9 @@ export default function HealthPage() {
     <Page
       title="Health"
       lead={data ? `Version ${data.version}, up for ${durationText(data.uptime_s * 1_000)}` : 'Services, stores and dead letters'}
-      actions={data && <Badge tone={data.problems.length === 0 ? 'good' : 'bad'}>{data.problems.length === 0 ? 'ready' : 'not ready'}</Badge>}
+      actions={
+        data && <Badge tone={data.problems.length === 0 ? 'good' : 'bad'}>{data.problems.length === 0 ? 'ready' : 'not ready'}</Badge>
+      }
     >
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="Reading the state" />}

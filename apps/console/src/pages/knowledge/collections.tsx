@@ -28,7 +28,12 @@ export function Collections() {
         <ul className="knowledge-list">
           {data.data.map(({ name }) => (
             <li key={name}>
-              <button type="button" className="button plain" aria-current={name === shown?.name ? 'true' : undefined} onClick={() => setChosen(name)}>
+              <button
+                type="button"
+                className="button plain"
+                aria-current={name === shown?.name ? 'true' : undefined}
+                onClick={() => setChosen(name)}
+              >
                 {name}
               </button>
             </li>
@@ -83,7 +88,13 @@ function NewCollection({ onMade }: { readonly onMade: (name: string) => void }) 
   );
 }
 
-const tones: Readonly<Record<DocumentView['status'], Tone>> = { queued: 'plain', reading: 'busy', embedding: 'busy', ready: 'good', failed: 'bad' };
+const tones: Readonly<Record<DocumentView['status'], Tone>> = {
+  queued: 'plain',
+  reading: 'busy',
+  embedding: 'busy',
+  ready: 'good',
+  failed: 'bad',
+};
 const isOpen = ({ status }: DocumentView): boolean => status !== 'ready' && status !== 'failed';
 /** Milliseconds between two looks at documents that are being read. */
 const lookMs = 1_000;
@@ -130,7 +141,9 @@ function Documents({ collection: { name, description } }: { readonly collection:
           <input type="file" multiple disabled={upload.isPending} onChange={({ target }) => upload.mutate([...(target.files ?? [])])} />
         </label>
         {upload.isPending && <Loading what="Uploading" />}
-        {[error, upload.error, remove.error, removeAll.error].map((fault, n) => fault && <ErrorNote key={n} error={fault} onRetry={() => void refetch()} />)}
+        {[error, upload.error, remove.error, removeAll.error].map(
+          (fault, n) => fault && <ErrorNote key={n} error={fault} onRetry={() => void refetch()} />,
+        )}
         {data?.data.length === 0 && <p className="quiet">It holds no document yet.</p>}
         {data && data.data.length > 0 && (
           <div className="table-box" tabIndex={0} role="region" aria-label={`Documents of ${name}`}>
@@ -156,7 +169,12 @@ function Documents({ collection: { name, description } }: { readonly collection:
                     </td>
                     <td className="number">{bytesText(document.bytes)}</td>
                     <td>
-                      <button type="button" className="button small" aria-label={`Remove ${document.name}`} onClick={() => remove.mutate(document.id)}>
+                      <button
+                        type="button"
+                        className="button small"
+                        aria-label={`Remove ${document.name}`}
+                        onClick={() => remove.mutate(document.id)}
+                      >
                         Remove
                       </button>
                     </td>
@@ -204,7 +222,7 @@ function TryQuery({ name }: { readonly name: string }) {
   };
   return (
     <Panel title="Try a query">
-      <form className="row" onSubmit={onSubmit}>
+      <form className="row knowledge-ask" onSubmit={onSubmit}>
         <label className="field knowledge-query">
           <span>What a run would search for</span>
           <input value={query} onChange={({ target }) => setQuery(target.value)} required />

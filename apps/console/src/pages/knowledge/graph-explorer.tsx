@@ -42,7 +42,12 @@ export function GraphExplorer() {
         <ul className="knowledge-list">
           {list.data?.data.map((entity) => (
             <li key={entity.id}>
-              <button type="button" className="button plain" aria-current={entity.id === id ? 'true' : undefined} onClick={() => show(entity.id)}>
+              <button
+                type="button"
+                className="button plain"
+                aria-current={entity.id === id ? 'true' : undefined}
+                onClick={() => show(entity.id)}
+              >
                 {entity.name} {entity.type && <span className="quiet">{entity.type}</span>}
               </button>
             </li>

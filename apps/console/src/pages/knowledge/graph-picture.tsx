@@ -29,12 +29,10 @@ function nodesOf({ id, relations, insights }: EntityView): readonly Node[] {
     const title = `${subject.name} ${relation} ${object.name}, trust ${trust.toFixed(2)}`;
     near.set(other.id, { key: `e ${other.id}`, kind: 'entity', id: other.id, name: other.name, title, edge: relation, trust, outgoing });
   }
-  const taught = insights.map(
-    (one): Node => ({
-      ...{ key: `i ${one.id}`, kind: 'insight', id: one.id, name: one.text, edge: '', trust: one.trust, outgoing: false },
-      title: `Insight: ${one.text} Trust ${one.trust.toFixed(2)}`,
-    }),
-  );
+  const taught = insights.map((one): Node => ({
+    ...{ key: `i ${one.id}`, kind: 'insight', id: one.id, name: one.text, edge: '', trust: one.trust, outgoing: false },
+    title: `Insight: ${one.text} Trust ${one.trust.toFixed(2)}`,
+  }));
   const entities = [...near.values()].slice(0, most - Math.min(taught.length, 4));
   return [...entities, ...taught.slice(0, most - entities.length)];
 }
@@ -68,13 +66,24 @@ export function GraphPicture({ entity, insight, onEntity, onInsight }: PicturePr
   };
   return (
     <div className="knowledge-picture">
-      <svg viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`${entity.name} and ${nodes.length} neighbours; arrow keys move between them`}>
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        role="group"
+        aria-label={`${entity.name} and ${nodes.length} neighbours; arrow keys move between them`}
+      >
         <g aria-hidden="true">
           {nodes.map((node, n) => {
             const { x, y } = place(n, nodes.length);
             return (
               <g key={node.key} className="knowledge-edge">
-                <line x1={width / 2} y1={height / 2} x2={x} y2={y} strokeWidth={1 + 2.5 * node.trust} strokeDasharray={node.kind === 'insight' ? '3 4' : undefined} />
+                <line
+                  x1={width / 2}
+                  y1={height / 2}
+                  x2={x}
+                  y2={y}
+                  strokeWidth={1 + 2.5 * node.trust}
+                  strokeDasharray={node.kind === 'insight' ? '3 4' : undefined}
+                />
                 {node.edge && (
                   <text x={width / 2 + (x - width / 2) * 0.55} y={height / 2 + (y - height / 2) * 0.55 - 4}>
                     {node.outgoing ? `${node.edge} →` : `← ${node.edge}`}
@@ -103,18 +112,15 @@ export function GraphPicture({ entity, insight, onEntity, onInsight }: PicturePr
               onKeyDown={(event) => onKey(event, node, n)}
             >
               <title>{node.title}</title>
-              {node.kind === 'entity' ? (
-                <circle cx={x} cy={y} r={38} />
-              ) : (
-                <rect x={x - 62} y={y - 27} width={124} height={54} rx={6} />
-              )}
+              {node.kind === 'entity' ? <circle cx={x} cy={y} r={38} /> : <rect x={x - 62} y={y - 27} width={124} height={54} rx={6} />}
               <Words text={node.name} x={x} y={y} />
             </g>
           );
         })}
       </svg>
       <p className="quiet">
-        Circles are things, squares are insights; the thicker a line, the more it is trusted. {nodes.length < entity.relations.length + entity.insights.length && 'The table shows all.'}
+        Circles are things, squares are insights; the thicker a line, the more it is trusted.{' '}
+        {nodes.length < entity.relations.length + entity.insights.length && 'The table shows all.'}
       </p>
     </div>
   );

@@ -25,8 +25,7 @@ export function Quarantine() {
   const decide = useMutation({
     mutationFn: ({ id, accept }: { readonly id: string; readonly accept: boolean }) =>
       api.post<Contradiction>(`/v1/admin/knowledge/quarantine/${encodeURIComponent(id)}`, { accept }),
-    onSuccess: () =>
-      Promise.all(['quarantine', 'knowledge', 'entity'].map((name) => queries.invalidateQueries({ queryKey: [name] }))),
+    onSuccess: () => Promise.all(['quarantine', 'knowledge', 'entity'].map((name) => queries.invalidateQueries({ queryKey: [name] }))),
   });
   return (
     <Panel
@@ -59,17 +58,24 @@ export function Quarantine() {
                 <strong>{one.subject}</strong> <code>{one.relation}</code> <strong>{one.object_name}</strong>
               </p>
               <p className="quiet">
-                It {reasons[one.reason]}: {one.contradicts.join(' ')} Stated by {one.source} in {one.runs.join(', ')}, <Moment at={one.at} />
+                It {reasons[one.reason]}: {one.contradicts.join(' ')} Stated by {one.source} in {one.runs.join(', ')},{' '}
+                <Moment at={one.at} />
               </p>
               {one.decidedAt !== null && (
                 <p className="quiet">
-                  <Badge tone={one.state === 'accepted' ? 'good' : 'bad'}>{one.state}</Badge> by {one.decidedBy}, <Moment at={one.decidedAt} />
+                  <Badge tone={one.state === 'accepted' ? 'good' : 'bad'}>{one.state}</Badge> by {one.decidedBy},{' '}
+                  <Moment at={one.decidedAt} />
                 </p>
               )}
             </div>
             {one.state === 'open' && (
               <div className="row">
-                <button type="button" className="button" disabled={decide.isPending} onClick={() => decide.mutate({ id: one.id, accept: true })}>
+                <button
+                  type="button"
+                  className="button"
+                  disabled={decide.isPending}
+                  onClick={() => decide.mutate({ id: one.id, accept: true })}
+                >
                   Accept
                 </button>
                 <button

@@ -135,7 +135,13 @@ function Key({ view, onRotated }: { readonly view: KeyView; readonly onRotated: 
         </span>
         {state === 'active' && (
           <>
-            <button type="button" className="button small" aria-label={`Rotate ${name}`} disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+            <button
+              type="button"
+              className="button small"
+              aria-label={`Rotate ${name}`}
+              disabled={rotate.isPending}
+              onClick={() => rotate.mutate()}
+            >
               Rotate
             </button>
             <button
@@ -150,7 +156,9 @@ function Key({ view, onRotated }: { readonly view: KeyView; readonly onRotated: 
           </>
         )}
       </div>
-      {bounds.length > 0 && <p className="quiet">{bounds.map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${String(value)}`).join(', ')}</p>}
+      {bounds.length > 0 && (
+        <p className="quiet">{bounds.map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${String(value)}`).join(', ')}</p>
+      )}
       {(revoke.error ?? rotate.error) && <ErrorNote error={revoke.error ?? rotate.error} />}
     </li>
   );

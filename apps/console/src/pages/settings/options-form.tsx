@@ -52,7 +52,8 @@ export function OptionsForm({ view, text, onChange }: FormProps) {
   const rest = optionsOf(view).filter(({ kind }) => kind === 'other');
   const values = read(text);
   if (values === null) return <p className="note">The text holds more than a form shows. Edit it as YAML.</p>;
-  if (options.length + rest.length === 0) return <p className="quiet">The strategy {view.strategy} has no options that can be changed while the system runs.</p>;
+  if (options.length + rest.length === 0)
+    return <p className="quiet">The strategy {view.strategy} has no options that can be changed while the system runs.</p>;
   const set = (name: string, value: unknown): void => {
     const { [name]: _, ...others } = values;
     onChange(value === undefined ? others : { ...others, [name]: value });
@@ -78,7 +79,9 @@ export function OptionsForm({ view, text, onChange }: FormProps) {
             ) : (
               <select
                 value={value === undefined ? '' : String(value)}
-                onChange={({ target }) => set(name, target.value === '' ? undefined : kind === 'boolean' ? target.value === 'true' : target.value)}
+                onChange={({ target }) =>
+                  set(name, target.value === '' ? undefined : kind === 'boolean' ? target.value === 'true' : target.value)
+                }
               >
                 <option value="">as in the file{now === undefined ? '' : ` (${String(now)})`}</option>
                 {(kind === 'boolean' ? ['true', 'false'] : choices).map((word) => (

@@ -54,7 +54,10 @@ function Prompt({ name }: { readonly name: string }) {
 function Editor({ view }: { readonly view: PromptView }) {
   const now = view.text ?? view.shipped;
   const [text, setText] = useState(now);
-  const save = useMutation({ mutationFn: () => api.put<PromptView>(addressOf(view.name), { text, version: view.version }), onSuccess: changed });
+  const save = useMutation({
+    mutationFn: () => api.put<PromptView>(addressOf(view.name), { text, version: view.version }),
+    onSuccess: changed,
+  });
   const back = useMutation({
     mutationFn: (version: number) => api.post<PromptView>(`${addressOf(view.name)}/rollback`, { version }),
     onSuccess: changed,
@@ -85,12 +88,18 @@ function Editor({ view }: { readonly view: PromptView }) {
         <ul className="stack settings-list">
           {view.versions.map(({ version, at, shipped }) => (
             <li key={version} className="row">
-              <span>Version {version}</span> {version === view.version && <Badge tone="good">now</Badge>} {shipped && <Badge>shipped</Badge>}
+              <span>Version {version}</span> {version === view.version && <Badge tone="good">now</Badge>}{' '}
+              {shipped && <Badge>shipped</Badge>}
               <span className="quiet">
                 <Moment at={at} />
               </span>
               {version !== view.version && (
-                <button type="button" className="button small" aria-label={`Roll back to version ${version}`} onClick={() => back.mutate(version)}>
+                <button
+                  type="button"
+                  className="button small"
+                  aria-label={`Roll back to version ${version}`}
+                  onClick={() => back.mutate(version)}
+                >
                   Roll back
                 </button>
               )}

@@ -7,7 +7,8 @@ import { Moment } from '../../components/figures.js';
 import { Loading } from '../../components/loading.js';
 import { Badge, Panel } from '../../components/page.js';
 
-type Wanted = { readonly name: string; readonly model?: string | undefined } | { readonly base_url: string; readonly model?: string | undefined };
+type Wanted =
+  { readonly name: string; readonly model?: string | undefined } | { readonly base_url: string; readonly model?: string | undefined };
 
 const useTest = () => useMutation({ mutationFn: (wanted: Wanted) => api.post<ProviderTest>('/v1/admin/providers/test', wanted) });
 

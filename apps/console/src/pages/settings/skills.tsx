@@ -13,10 +13,16 @@ const sample = '---\nname: tldr\ndescription: Short answer\n---\nAnswer in one s
 
 /** Skills: added ones work once exactly their text was approved. */
 export function Skills() {
-  const { data, error, refetch } = useQuery({ queryKey: ['skills'], queryFn: ({ signal }) => api.get<SkillList>('/v1/admin/skills', signal) });
+  const { data, error, refetch } = useQuery({
+    queryKey: ['skills'],
+    queryFn: ({ signal }) => api.get<SkillList>('/v1/admin/skills', signal),
+  });
   return (
     <Panel title="Skills">
-      <p className="quiet">A user calls a skill with /name at the beginning of a question. One that was added here runs only after somebody approved exactly its text.</p>
+      <p className="quiet">
+        A user calls a skill with /name at the beginning of a question. One that was added here runs only after somebody approved exactly
+        its text.
+      </p>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="Reading skills" />}
       {data?.data.length === 0 && <p>There is none yet.</p>}
@@ -42,14 +48,23 @@ function Skill({ skill: { name, description, source, version, approved } }: { re
     queryFn: ({ signal }) => api.get<SkillView>(addressOf(name), signal),
     enabled: isOpen,
   });
-  const approve = useMutation({ mutationFn: () => api.post(`${addressOf(name)}/approval`, { version, approved: !approved }), onSuccess: changed });
+  const approve = useMutation({
+    mutationFn: () => api.post(`${addressOf(name)}/approval`, { version, approved: !approved }),
+    onSuccess: changed,
+  });
   const remove = useMutation({ mutationFn: () => api.delete(addressOf(name)), onSuccess: changed });
   return (
     <li className="settings-version">
       <div className="row">
         <strong>/{name}</strong> <Badge tone={approved ? 'good' : 'warn'}>{approved ? 'approved' : 'not approved'}</Badge>
         <span className="quiet">{description}</span>
-        <button type="button" className="button small" aria-expanded={isOpen} aria-label={`Text of ${name}`} onClick={() => setOpen(!isOpen)}>
+        <button
+          type="button"
+          className="button small"
+          aria-expanded={isOpen}
+          aria-label={`Text of ${name}`}
+          onClick={() => setOpen(!isOpen)}
+        >
           Text
         </button>
         {source === 'setting' && (

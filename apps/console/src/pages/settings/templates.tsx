@@ -58,7 +58,9 @@ function Template({ id }: { readonly id: string }) {
       <Versions view={data} />
       <Panel title="The whole template">
         <p className="quiet">
-          {data.resolved ? `As runs get it, with every default filled in: version ${String(data.resolved['version'])}.` : 'It is not offered now.'}
+          {data.resolved
+            ? `As runs get it, with every default filled in: version ${String(data.resolved['version'])}.`
+            : 'It is not offered now.'}
         </p>
         {data.resolved && (
           <pre className="settings-diff" tabIndex={0} role="region" aria-label="The whole template">
@@ -111,7 +113,13 @@ function Editor({ view }: { readonly view: TemplateView }) {
       ) : (
         <label className="field">
           <span>Changed options as YAML</span>
-          <textarea className="settings-yaml" rows={12} spellCheck={false} value={text} onChange={({ target }) => (setText(target.value), check.reset())} />
+          <textarea
+            className="settings-yaml"
+            rows={12}
+            spellCheck={false}
+            value={text}
+            onChange={({ target }) => (setText(target.value), check.reset())}
+          />
         </label>
       )}
       <div className="row">

@@ -47,7 +47,7 @@ function Provider({ provider }: { readonly provider: ProviderView }) {
         {breaker && breaker.state !== 'closed' && <Badge tone="bad">breaker {breaker.state}</Badge>}
         <span className="quiet">
           {address ?? 'no server'}; {from}; {slots.used} of {slots.limit} slots in use
-          {breaker?.since != null && (
+          {breaker !== null && breaker.since !== null && (
             <>
               ; opened <Moment at={breaker.since} />
             </>

@@ -426,6 +426,17 @@ describe('a run that goes on', () => {
     gate.open();
   });
 
+  it('moves nothing for a reader who wants less motion', async () => {
+    await open({ reducedMotion: true });
+    const { gate } = await held('What stands still?');
+    const running = (): Promise<number> =>
+      page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);
+    await shows('a page at rest', running, (count) => count === 0);
+    for (let sample = 0; sample < 5; sample += 1) expect(await running()).toBe(0);
+    gate.open();
+    await page.locator('.why').waitFor();
+  });
+
   it('shows each command as sent, accepted, then applied or rejected, from the events of the run alone', async () => {
     await open();
     const { gate, runId } = await held('What is steered?');

@@ -28,7 +28,7 @@ interface SourcesProps {
 export function Sources({ run, record, sources, opened, onOpen, onTask }: SourcesProps) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
-    if (opened !== null) list.current?.querySelector<HTMLElement>(`#source-${opened}`)?.focus({ preventScroll: false });
+    if (opened !== null) void list.current?.querySelector<HTMLElement>(`#source-${opened}`)?.focus({ preventScroll: false });
   }, [opened]);
   if (sources.length === 0) return null;
   return (

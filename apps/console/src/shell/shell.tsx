@@ -39,8 +39,13 @@ export function Shell() {
   );
 }
 
+/** Whether a page of the navigation is open, itself or a page below it; the chat is at `/` and a run of it below /console/chat. */
+const isOpen = (path: string, at: string): boolean =>
+  path === '/' ? at === '/' || at.startsWith('/console/chat/') : at === path || at.startsWith(`${path}/`);
+
 function Navigation({ session, onSignIn }: { readonly session: Session; readonly onSignIn: () => void }) {
   const { theme, clock } = useAppearance();
+  const at = useRouterState({ select: ({ location }) => location.pathname });
   return (
     <header className="shell-side">
       <p className="shell-name">
@@ -52,7 +57,7 @@ function Navigation({ session, onSignIn }: { readonly session: Session; readonly
             .filter(({ icon, roles }) => icon && roles.includes(session.role))
             .map(({ path, title, icon }) => (
               <li key={path}>
-                <Link to={path} activeOptions={{ exact: path === '/' }}>
+                <Link to={path} aria-current={isOpen(path, at) ? 'page' : undefined}>
                   <Icon name={icon!} /> <span>{title}</span>
                 </Link>
               </li>

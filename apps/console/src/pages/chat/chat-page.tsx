@@ -25,7 +25,9 @@ export default function ChatPage() {
   const turns: readonly Turn[] =
     runId === undefined ? thread.turns : [thread.turns.find((turn) => turn.runId === runId) ?? { runId, question: '', model: '' }];
   const last = turns.at(-1);
-  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [turns.length]);
+  useEffect(() => {
+    void end.current?.scrollIntoView({ block: 'nearest' });
+  }, [turns.length]);
 
   const start = async (begin: () => Promise<Turn>, place: (turn: Turn) => void): Promise<void> => {
     setAsking(true);

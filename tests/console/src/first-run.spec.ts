@@ -1,0 +1,124 @@
+// What a reader sees first: without a model, with keys, and with the link that a start prints.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { adminKey, System } from '@conclave/test-support/system';
+import { TestBrowser, type Visit } from './harness/browser.js';
+import { looksRight } from './harness/looks.js';
+
+let browser: TestBrowser;
+let visit: Visit | null = null;
+beforeAll(async () => {
+  browser = await TestBrowser.launch();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  const last = visit;
+  visit = null;
+  await last?.check();
+  await last?.close();
+});
+
+describe('without a model', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await System.start({ mode: 'embedded', demo: true });
+  });
+  afterAll(() => system?.stop());
+
+  it('the first page says what was found and what to start, and a demo question is answered on click', async () => {
+    visit = await browser.open(`${system.url()}/`);
+    const { page } = visit;
+    for (const name of ['What was found', 'What to start', 'Try a provider']) await page.getByRole('heading', { name }).waitFor();
+    await page.getByRole('button', { name: /Ask the demo/ }).click();
+    await page
+      .getByText(/Saint Orrin/)
+      .first()
+      .waitFor({ timeout: 40_000 });
+    await page.locator('.why').waitFor();
+    expect(await page.locator('.lane').count()).toBe(2);
+    expect(await page.locator('.source').count()).toBeGreaterThan(0);
+  });
+
+  it('tells other programs the address, the models and one line to try', async () => {
+    visit = await browser.open(`${system.url()}/`);
+    const { page } = visit;
+    await page.getByText('Use it from another program').click();
+    const text = await page.locator('.welcome').innerText();
+    expect(text).toContain(`${system.url()}/v1`);
+    expect(text).toContain('conclave-fast');
+    expect(text).toContain(`curl ${system.url()}/v1/chat/completions`);
+  });
+
+  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+    await looksRight(browser, {
+      name: 'first-run',
+      url: `${system.url()}/`,
+      ready: (page) => page.getByRole('heading', { name: 'What to start' }).waitFor(),
+    });
+  });
+
+  it('one link of the start signs this browser in, and only once', async () => {
+    const link = /http:\/\/127\.0\.0\.1:\d+\/#signin=[\w-]+/.exec(system.output())?.[0];
+    expect(link).toBeDefined();
+    visit = await browser.open(link!);
+    const { page } = visit;
+    await page.getByText('View', { exact: true }).click();
+    await page.getByText('admin of default').waitFor();
+    expect(page.url()).not.toContain('signin');
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect(kept).not.toMatch(/sk-|signin|csrf/);
+    const second = await browser.open(link!, { expected: /status of 4/ });
+    await second.page.getByText('View', { exact: true }).click();
+    await second.page.getByRole('button', { name: 'Sign in with a key' }).waitFor();
+    await second.close();
+  });
+});
+
+describe('where keys are needed', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await System.start({
+      mode: 'embedded',
+      configuration: { keys: { reader: { key_env: 'READER_KEY', tenant: 'a' } } },
+      env: { READER_KEY: 'sk-reader-of-the-console-7a1' },
+    });
+  });
+  afterAll(() => system?.stop());
+  const expected = /status of 401/;
+
+  it('the page is public and the data is not: a key is taken for a cookie that no script reads', async () => {
+    visit = await browser.open(`${system.url()}/console/chat/run_x`, { expected: /status of 40/ });
+    const { page } = visit;
+    await page.getByLabel('API key').fill('sk-wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('API key').fill('sk-reader-of-the-console-7a1');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Chat' }).waitFor();
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Chat' }).waitFor();
+    await page.getByText('View', { exact: true }).click();
+    await page.getByText('user of a').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+  });
+
+  it('an admin signs in with the key of the operator', async () => {
+    visit = await browser.open(`${system.url()}/`, { expected });
+    const { page } = visit;
+    await page.getByLabel('API key').fill(adminKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('View', { exact: true }).click();
+    await page.getByText('admin of default').waitFor();
+  });
+
+  it('the sign-in page is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+    await looksRight(browser, {
+      name: 'sign-in',
+      url: `${system.url()}/`,
+      expected,
+      ready: (page) => page.getByLabel('API key').waitFor(),
+    });
+  });
+});

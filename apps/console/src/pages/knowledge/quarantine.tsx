@@ -58,7 +58,7 @@ export function Quarantine() {
                 <strong>{one.subject}</strong> <code>{one.relation}</code> <strong>{one.object_name}</strong>
               </p>
               <p className="quiet">
-                It {reasons[one.reason]}: {one.contradicts.join(' ')} Stated by {one.source} in {one.runs.join(', ')},{' '}
+                It {reasons[one.reason]}: {one.contradicts.join('; ')}. Stated by {one.source} in {one.runs.join(', ')},{' '}
                 <Moment at={one.at} />
               </p>
               {one.decidedAt !== null && (
@@ -69,7 +69,7 @@ export function Quarantine() {
               )}
             </div>
             {one.state === 'open' && (
-              <div className="row">
+              <div className="row knowledge-decision">
                 <button
                   type="button"
                   className="button"

@@ -61,7 +61,9 @@ async function seed(): Promise<void> {
   let seeded = 0;
   for await (const record of log.read('run.completed')) {
     const death = { group: 'learning', reason: 'failed', attempts: 5, time: Date.now(), error: 'The embedder does not answer.' } as const;
-    await log.publishRaw!({ topic: 'dead', ...deadRecord({ ...record, key: record.key ?? null, topic: 'run.completed' }, death) });
+    const { event, key = null, ...read } = record;
+    const dead = deadRecord({ ...read, key, ...(event ? { event } : {}), topic: 'run.completed' }, death);
+    await log.publishRaw!({ topic: 'dead', ...dead });
     if ((seeded += 1) === 2) break;
   }
   expect(seeded).toBe(2);

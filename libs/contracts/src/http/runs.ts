@@ -224,10 +224,10 @@ export const RunView = z.object({
     .describe('what the cited sources say, at most three passages each'),
   steps: z
     .object({
-      plan: z
+      done: z.array(z.string()).describe('tasks of steps that were begun, oldest first'),
+      ahead: z
         .array(z.object({ capability: z.string(), input: z.string(), reason: z.string() }))
-        .describe('steps of the plan that is held, in order; empty before the first plan'),
-      index: z.int().nonnegative().describe('step of the plan at hand'),
+        .describe('steps of the held plan that have not begun, in order'),
       memory: z.string().describe('the working memory'),
       scores: z.array(z.number()).describe('means of the scores of the steps so far, 1 to 5, oldest first'),
     })

@@ -106,7 +106,10 @@ function idPlaces(route: Route): readonly string[] {
   return [...[...route.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name!), ...fields, ...query];
 }
 const isAdmin = ({ path }: Route): boolean => path.startsWith('/v1/admin/');
-const withIds = Object.fromEntries(routes.flatMap((route) => (idPlaces(route).length > 0 ? [[nameOf(route), route]] : [])));
+/** What is open to everybody, such as the files of the console, belongs to no tenant. */
+const withIds = Object.fromEntries(
+  routes.flatMap((route) => (idPlaces(route).length > 0 && !route.open ? [[nameOf(route), route]] : [])),
+);
 
 const credentials: readonly ((key: string) => Record<string, string>)[] = [
   (key) => ({ authorization: `Bearer ${key}` }),

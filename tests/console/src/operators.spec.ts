@@ -242,7 +242,7 @@ describe('the page about knowledge', () => {
 describe('the page with settings', () => {
   it('checks options as YAML with the line of a fault, saves, shows who did it, and goes back', async () => {
     await open('/console/settings');
-    await page.getByLabel('Template', { exact: true }).selectOption('quick');
+    await page.locator('main select').first().selectOption('quick');
     await page.getByRole('radio', { name: 'YAML' }).check();
     const text = page.getByLabel('Changed options as YAML');
     await text.fill('# nothing of the kind\nno_such_option: 1\n');
@@ -252,7 +252,7 @@ describe('the page with settings', () => {
     await page.getByRole('button', { name: 'Check' }).click();
     await page.getByText('Nothing was changed, started or connected by the check.').waitFor();
 
-    await page.getByLabel('Template', { exact: true }).selectOption('deep');
+    await page.locator('main select').first().selectOption('deep');
     await page.getByRole('radio', { name: 'Form' }).check();
     await page.getByLabel('max_iterations').fill('7');
     await page.getByRole('region', { name: 'What would change' }).getByText('+ max_iterations: 7').waitFor();
@@ -287,7 +287,7 @@ describe('the page with settings', () => {
   it('changes a prompt with its diff and goes back to the shipped text', async () => {
     await open('/console/settings');
     await page.getByRole('radio', { name: 'Prompts' }).check();
-    await page.getByLabel('Prompt', { exact: true }).selectOption('thinking');
+    await page.locator('main select').first().selectOption('thinking');
     await page.getByLabel('Text of thinking').fill('Think hard about it.');
     await page.getByRole('region', { name: 'What would change' }).getByText('+ Think hard about it.').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();

@@ -151,7 +151,7 @@ describe('Cache explanation', () => {
   });
 
   it('is clean for axe and fits at every width, in light and dark', () =>
-    looks('caches', '/console/caches', (shown) => shown.getByRole('region', { name: 'Nearest miss' }).waitFor()));
+    looks('caches', '/console/caches', (shown) => shown.getByRole('region', { name: 'Nearest miss' }).scrollIntoViewIfNeeded()));
 
   it('a layer is emptied by its button, and the page says how much went', async () => {
     await open('/console/caches');
@@ -180,7 +180,10 @@ describe('Dead letters', () => {
   });
 
   it('and the rest of the page are clean for axe and fit at every width, in light and dark', () =>
-    looks('health', '/console/health', (shown) => shown.locator('.health-letter').first().waitFor()));
+    looks('health', '/console/health', async (shown) => {
+      await shown.getByRole('button', { name: /Dry run/ }).first().click();
+      await shown.getByRole('region', { name: /Dry run/ }).scrollIntoViewIfNeeded();
+    });
 });
 
 describe('the page about knowledge', () => {

@@ -181,9 +181,12 @@ describe('Dead letters', () => {
 
   it('and the rest of the page are clean for axe and fit at every width, in light and dark', () =>
     looks('health', '/console/health', async (shown) => {
-      await shown.getByRole('button', { name: /Dry run/ }).first().click();
+      await shown
+        .getByRole('button', { name: /Dry run/ })
+        .first()
+        .click();
       await shown.getByRole('region', { name: /Dry run/ }).scrollIntoViewIfNeeded();
-    });
+    }));
 });
 
 describe('the page about knowledge', () => {

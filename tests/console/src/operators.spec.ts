@@ -61,7 +61,7 @@ async function seed(): Promise<void> {
   let seeded = 0;
   for await (const record of log.read('run.completed')) {
     const death = { group: 'learning', reason: 'failed', attempts: 5, time: Date.now(), error: 'The embedder does not answer.' } as const;
-    await log.publishRaw!({ topic: 'dead', ...deadRecord({ ...record, topic: 'run.completed' }, death) });
+    await log.publishRaw!({ topic: 'dead', ...deadRecord({ ...record, key: record.key ?? null, topic: 'run.completed' }, death) });
     if ((seeded += 1) === 2) break;
   }
   expect(seeded).toBe(2);
@@ -114,7 +114,7 @@ async function looks(name: string, path: string, ready: (page: Page) => Promise<
       await ready(page);
       found.push(...(await axeFindings(page)).map((line) => `${width} ${dark ? 'dark' : 'light'}: ${line}`));
       const wider = await overflow(page);
-      if (wider > 0) found.push(`${width}: ${wider} pixels wider than its window`);
+      found.push(...wider.map((line) => `${width}: ${line}`));
       await picture(page, dark ? `${name}-${width}-dark` : `${name}-${width}`);
       await visit.check();
       await visit.close();

@@ -59,9 +59,9 @@ async function seed(): Promise<void> {
     sources: [],
   });
   let seeded = 0;
-  for await (const record of log.read('run.completed')) {
+  for await (const { event: _event, key = null, ...record } of log.read('run.completed')) {
     const death = { group: 'learning', reason: 'failed', attempts: 5, time: Date.now(), error: 'The embedder does not answer.' } as const;
-    await log.publishRaw!({ topic: 'dead', ...deadRecord({ ...record, key: record.key ?? null, topic: 'run.completed' }, death) });
+    await log.publishRaw!({ topic: 'dead', ...deadRecord({ ...record, key, topic: 'run.completed' }, death) });
     if ((seeded += 1) === 2) break;
   }
   expect(seeded).toBe(2);

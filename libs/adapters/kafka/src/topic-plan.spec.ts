@@ -61,7 +61,7 @@ describe('the plan of the topics', () => {
       expect.stringMatching(/^acme\.plan\.created has 3 partitions instead of 6: adding partitions would move the keys/),
       expect.stringMatching(/^acme\.results\.ready has 1 copy of each partition instead of 3/),
       'acme.audit is missing: create it with `conclave topics create`.',
-      'acme.dead has retention.ms=60000 instead of 2592000000 (30 days): change it with kafka-configs.sh.',
+      'acme.dead has retention.ms=60000 instead of 1209600000 (14 days): change it with kafka-configs.sh.',
       'acme.dead has max.message.bytes=1048588 instead of 4194304: change it with kafka-configs.sh.',
       'acme.store.identity has cleanup.policy=delete instead of compact: change it with kafka-configs.sh.',
     ]);

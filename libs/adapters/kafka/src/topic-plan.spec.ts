@@ -15,12 +15,12 @@ describe('the plan of the topics', () => {
     expect(named('acme.tasks.dispatched.gpu')).toMatchObject({
       partitions: 6,
       replication: 3,
-      settings: { 'cleanup.policy': 'delete', 'retention.ms': String(7 * 86_400_000), 'min.insync.replicas': '2' },
+      settings: { 'cleanup.policy': 'delete', 'retention.ms': String(14 * 86_400_000), 'min.insync.replicas': '2' },
     });
     expect(named('acme.store.identity')).toMatchObject({ partitions: 1, settings: { 'cleanup.policy': 'compact', 'retention.ms': '-1' } });
     expect(named('acme.dead').settings).toMatchObject({ 'max.message.bytes': String(4 * 1024 * 1024) });
     expect(planned.every(({ settings }) => settings['message.timestamp.type'] === 'LogAppendTime')).toBe(true);
-    expect(named('acme.audit').settings['retention.ms']).toBe(String(30 * 86_400_000));
+    expect(named('acme.audit').settings['retention.ms']).toBe(String(14 * 86_400_000));
     expect(planTopics({ topics: topicsFor([]) })[0]).toMatchObject({ name: 'plan.requested', partitions: 24, replication: 1 });
     expect(planTopics({ topics: topicsFor([]) })[0]!.settings).not.toHaveProperty('min.insync.replicas');
   });

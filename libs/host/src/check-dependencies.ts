@@ -225,7 +225,9 @@ async function searchCheck({ loaded }: CheckOptions): Promise<readonly Finding[]
 async function toolsCheck({ loaded, logger }: CheckOptions): Promise<readonly Finding[]> {
   const servers = await openToolServersOf(loaded, logger);
   try {
-    await servers.offers();
+    // A list is not waited for long: on a busy machine a program may still be starting.
+    for (let tries = 0; tries < 3 && servers.status().some(({ ok: works, error }) => !works && error === null); tries += 1)
+      await servers.offers();
     return servers
       .status()
       .map(({ name, ok: works, error, tools }) =>

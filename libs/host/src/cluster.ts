@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Failure, keptRunMs, leastBodyMs, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
+import { Failure, keptRunMs, leastBodyMs, type Retention, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
 import type { Loaded, Logger, Probe, TlsFiles } from '@conclave/platform';
 import { RunSeals, type SealKeys, sealKeyOf, type Seals } from '@conclave/ports';
 
@@ -8,7 +8,13 @@ export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
 
 /** Every topic of this configuration. */
 export const topicsOf = ({ configuration }: Loaded): readonly TopicSpec[] =>
-  topicsFor([...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])], configuration);
+  topicsFor([...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])], retentionIn({ configuration }));
+
+/** How long topics keep their records. */
+export function retentionIn({ configuration }: Pick<Loaded, 'configuration'>): Retention {
+  const { retention_days, retention } = configuration;
+  return { retention_days, retention };
+}
 
 /** How long the state store keeps ended runs, journal, applied ids and tombstones, in milliseconds. */
 export const keptMsOf = (loaded: Loaded): number => keptRunMs(topicsOf(loaded));

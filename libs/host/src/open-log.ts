@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
 import type { EventLog, Folding, Recovery, StateStore } from '@conclave/ports';
-import { kafkaConnection, keptMsOf, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
+import { kafkaConnection, keptMsOf, openRedis, retentionIn, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openBlobs } from './open-blobs.js';
 
 /** The event log for command-line use: opening it subscribes, creates and deletes nothing, and looks for no model. */
@@ -77,7 +77,7 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
         durability,
         logger,
         prunes: false,
-        retention: loaded.configuration,
+        retention: retentionIn(loaded),
         ...(folding ? { folding } : {}),
       }),
     );

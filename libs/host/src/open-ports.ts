@@ -16,7 +16,7 @@ import {
   type Probe,
 } from '@conclave/platform';
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
-import { kafkaConnection, keptMsOf, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
+import { kafkaConnection, keptMsOf, openRedis, retentionIn, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities, openGraphServer } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
 import { openBlobs } from './open-blobs.js';
@@ -128,7 +128,7 @@ async function openEmbedded(options: OpenPortsOptions, keep: Keep): Promise<Stor
       home: loaded.home,
       processId,
       durability: loaded.configuration.durability,
-      retention: loaded.configuration,
+      retention: retentionIn(loaded),
       hooks: deliveryHooks(observers),
       ...poolChangeOf(observers.probe, 'embedded', () => sqlite.durable()),
       logger: observers.logger,

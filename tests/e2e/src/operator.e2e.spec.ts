@@ -7,6 +7,8 @@ import { CommitteeScript, expert, plainTemplate, runEnd, startRun, System, works
 
 jest.setTimeout(180_000);
 
+const sealKey = 'ab'.repeat(32);
+
 /** What an operator types, against a system as it ships, in both modes. */
 describe('the command line of an operator', () => {
   let system: System;
@@ -28,7 +30,7 @@ describe('the command line of an operator', () => {
 
   beforeAll(async () => {
     system = await System.start({
-      env: { CONCLAVE_SEAL_KEY: 'ab'.repeat(32) },
+      env: { CONCLAVE_SEAL_KEY: sealKey },
       configuration: { templates: { other: { ...plainTemplate, strategy: 'single-pass' } } },
     });
     const s = new CommitteeScript(system.models, question)
@@ -56,6 +58,22 @@ describe('the command line of an operator', () => {
     expect(before.find(({ type }) => type === 'CallRecorded')).toMatchObject({ run: id, data: { purpose: expect.any(String) } });
     const publicKey = /Signed with the key (\S+)/.exec(exported.err)![1]!;
     expect(await conclave(['audit', 'verify', file, '--public-key', publicKey])).toMatchObject({ code: 0 });
+
+    if (system.mode === 'distributed') {
+      // The same from the log itself, without a gateway, signed with another key.
+      const direct = join(system.folder, 'direct.ndjson');
+      const own = await conclave(['audit', 'export', '--out', direct, '--key', join(system.folder, 'own.key')], {
+        ...{ CONCLAVE_URL: '', CONCLAVE_SEAL_KEY: sealKey },
+      });
+      expect([own.code, own.err]).toEqual([0, expect.stringMatching(/Made the key/)]);
+      expect(lines(direct).filter(({ body }) => body === 'sealed').length).toBeGreaterThan(3);
+      expect(
+        lines(direct)
+          .slice(0, before.length)
+          .map(({ hash }) => hash),
+      ).toEqual(before.map(({ hash }) => hash));
+      expect(await conclave(['audit', 'verify', direct, '--public-key', publicKey])).toMatchObject({ code: 1 });
+    }
 
     const rerun = await conclave(['replay', id, '--template', 'conclave-fast', '--json', '--quiet']);
     expect([rerun.err, rerun.code]).toEqual(['', 0]);

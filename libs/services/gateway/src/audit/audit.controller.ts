@@ -65,7 +65,7 @@ export class AuditController {
     try {
       for await (const line of lines) {
         clearInterval(beat);
-        if (!response.write(line)) await Promise.race([once(response, 'drain', { signal: stop.signal }), once(response, 'close')]);
+        if (!response.write(line)) await once(response, 'drain', { signal: stop.signal });
       }
       response.end();
     } catch (error) {

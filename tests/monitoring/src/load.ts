@@ -91,7 +91,9 @@ export class Load {
     );
     const key = { 'idempotency-key': `retry-${this.asked}` };
     const again = this.question(wants.slow);
-    await Promise.all([this.chat(again, key), delay(300).then(() => this.chat(again, key))]);
+    const first = await ChatStream.open(this.url, { model, messages: user(again) }, key);
+    await this.chat(again, key);
+    await first.end(60_000);
   }
 
   /** A run that somebody watches, steers, pauses and cancels. */
@@ -100,8 +102,6 @@ export class Load {
     const watched = runEvents(this.url, body.id);
     for (const one of [{ command: 'steer', text: 'Be brief.' }, { command: 'pause' }, { command: 'resume' }])
       await command(this.url, body.id, one);
-    // Its strategy does not take this one.
-    await command(this.url, body.id, { command: 'override_step', skill: 'none', input: 'none' });
     await delay(500);
     await command(this.url, body.id, { command: 'cancel' });
     await runEnd(this.url, body.id, 60_000);

@@ -30,6 +30,11 @@ function say(ok: boolean, what: string, details: readonly string[] = []): void {
 }
 
 const watched = await startWatched(mode, { fast: false });
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    console.log(`Ended by ${signal}.`);
+    void watched.stop().finally(() => process.exit(1));
+  });
 try {
   const load = new Load(watched.system);
   const from = nowS();

@@ -46,7 +46,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
       if (mode === 'distributed') {
         // It comes back: what it had begun is made again.
         await watched.system.process('experts').kill();
-        await poisonLog(watched.system);
+        await poisonLog(watched.system, 'plan.created');
         await load.more(1, patienceMs);
       }
       await load.end();

@@ -51,7 +51,7 @@ try {
   await delay((loadS * 1_000) / 3);
   if (mode === 'distributed') {
     await watched.system.process('experts').kill();
-    await poisonLog(watched.system);
+    await poisonLog(watched.system, 'plan.created');
   }
   await delay((loadS * 2_000) / 3);
   await load.end();

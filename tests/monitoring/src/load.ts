@@ -3,6 +3,9 @@ import { until } from '@conclave/test-support';
 import { ask, byAdmin, ChatStream, command, runEnd, runEvents, startRun, user, type System } from '@conclave/test-support/system';
 import { wants } from './committee.js';
 
+/** Milliseconds that an answer may take on an overloaded machine: longer than any run may. */
+const patienceMs = 200_000;
+
 /** Templates of the load. */
 const [model, simple] = ['whole', 'simple'];
 
@@ -78,7 +81,7 @@ export class Load {
 
   private async chat(question = this.question(), headers: Record<string, string> = {}, of = model): Promise<ChatStream> {
     const chat = await ChatStream.open(this.url, { model: of, messages: user(question) }, headers);
-    return chat.end(60_000);
+    return chat.end(patienceMs);
   }
 
   /** The same question until the cache answers it; and a retry that finds its run. */
@@ -93,7 +96,7 @@ export class Load {
     const again = this.question(wants.slow);
     const first = await ChatStream.open(this.url, { model, messages: user(again) }, key);
     await this.chat(again, key);
-    await first.end(60_000);
+    await first.end(patienceMs);
   }
 
   /** A run that somebody watches, steers, pauses and cancels. */
@@ -104,7 +107,7 @@ export class Load {
       await command(this.url, body.id, one);
     await delay(500);
     await command(this.url, body.id, { command: 'cancel' });
-    await runEnd(this.url, body.id, 60_000);
+    await runEnd(this.url, body.id, patienceMs);
     await watched;
   }
 

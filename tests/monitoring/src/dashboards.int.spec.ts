@@ -9,7 +9,7 @@ import { nowS } from './prometheus.js';
 import { startWatched, type Watched } from './watched-system.js';
 
 /** Milliseconds for a round of the load on a busy machine. */
-const patienceMs = 90_000;
+const patienceMs = 150_000;
 
 const modes: readonly Mode[] = ['embedded', 'distributed'];
 
@@ -78,8 +78,8 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
   it.each(faults.filter(({ modes }) => modes.includes(mode)))(
     'lets $alert fire for $cause',
     async (fault) => {
-      expect(await alarmed(fault, watched, 45_000)).toBeLessThan(45);
+      expect(await alarmed(fault, watched, 90_000)).toBeLessThan(90);
     },
-    60_000,
+    120_000,
   );
 });

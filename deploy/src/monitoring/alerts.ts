@@ -146,7 +146,7 @@ export const alerts: readonly Alert[] = [
     name: 'ConclaveProviderRefuses',
     severity: 'warning',
     expr: (t) =>
-      `sum by (provider, error_type) (rate(conclave_provider_errors_total{error_type=~"provider_auth|provider_context|provider_refused"}[${t(600)}])) > 0`,
+      `sum by (provider, error_type) (increase(conclave_provider_errors_total{error_type=~"provider_auth|provider_context|provider_refused"}[${t(600)}])) > 3`,
     for: 300,
     summary: 'A model server refuses calls',
     description: 'The provider {{ $labels.provider }} refuses calls: {{ $labels.error_type }}.',
@@ -283,7 +283,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ConclaveStoreFails',
     severity: 'warning',
-    expr: (t) => `sum by (store) (rate(conclave_store_operation_seconds_count{outcome="failed"}[${t(300)}])) > 0`,
+    expr: (t) => `sum by (store) (increase(conclave_store_operation_seconds_count{outcome="failed"}[${t(300)}])) > 3`,
     for: 120,
     summary: 'Graph or vector store fails',
     description: 'Operations of the {{ $labels.store }} fail. Runs go on without what it knows.',
@@ -294,13 +294,21 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ConclaveCacheFails',
     severity: 'warning',
-    expr: (t) => `sum by (cache) (rate(conclave_cache_lookups_total{result="failed"}[${t(600)}])) > 0`,
+    expr: (t) =>
+      `sum by (cache) (rate(conclave_cache_lookups_total{result="failed"}[${t(600)}])) / sum by (cache) (rate(conclave_cache_lookups_total[${t(600)}])) > 0.1`,
     for: 300,
     summary: 'Cache lookups fail',
-    description: 'Lookups of the cache {{ $labels.cache }} fail or take too long: equal questions are worked on anew.',
-    fires: { 'conclave_cache_lookups_total{cache="semantic",result="failed"}': '0+2x30' },
+    description:
+      '{{ $value | humanizePercentage }} of the lookups of the cache {{ $labels.cache }} fail or take too long: equal questions are worked on anew.',
+    fires: {
+      'conclave_cache_lookups_total{cache="semantic",result="failed"}': '0+2x30',
+      'conclave_cache_lookups_total{cache="semantic",result="miss"}': '0+2x30',
+    },
     with: { cache: 'semantic' },
-    quiet: { 'conclave_cache_lookups_total{cache="semantic",result="miss"}': '0+2x30' },
+    quiet: {
+      'conclave_cache_lookups_total{cache="semantic",result="failed"}': '0x5 1x25',
+      'conclave_cache_lookups_total{cache="semantic",result="miss"}': '0+2x30',
+    },
   },
   {
     name: 'ConclaveDocumentsFail',

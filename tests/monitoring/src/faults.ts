@@ -14,13 +14,13 @@ export interface Fault {
   make(watched: Watched): Promise<void>;
 }
 
-/** A record without headers or value on the log of a distributed system: nobody can read it. */
-export async function poisonLog({ stack, prefix }: System): Promise<void> {
+/** A record without headers or value on a topic of a distributed system: nobody can read it. */
+export async function poisonLog({ stack, prefix }: System, topic: string): Promise<void> {
   const kafka = new Kafka({ brokers: stack!.KAFKA_BROKERS.split(','), clientId: 'poison', logLevel: logLevel.NOTHING });
   const producer = kafka.producer();
   await producer.connect();
   try {
-    await producer.send({ topic: `${prefix}gap.detected`, messages: [{ key: null, value: null }] });
+    await producer.send({ topic: `${prefix}${topic}`, messages: [{ key: null, value: null }] });
   } finally {
     await producer.disconnect();
   }
@@ -32,7 +32,7 @@ export const faults: readonly Fault[] = [
     modes: ['distributed'],
     alert: 'ConclaveDeadLetters',
     labels: { topic: 'gap.detected', service: 'planner' },
-    make: ({ system }) => poisonLog(system),
+    make: ({ system }) => poisonLog(system, 'gap.detected'),
   },
   {
     cause: 'a model server that does not answer any more',
@@ -56,16 +56,12 @@ export const faults: readonly Fault[] = [
 /** Makes the fault and waits until its alert fires. Resolves to the seconds that took. */
 export async function alarmed(fault: Fault, watched: Watched, timeoutMs: number): Promise<number> {
   const from = nowS();
+  const fires = async (): Promise<boolean> =>
+    (await watched.prometheus.fired(from, nowS())).some(
+      ({ name, labels }) => name === fault.alert && Object.entries(fault.labels).every(([label, value]) => labels[label] === value),
+    );
+  if (await fires()) throw new Error(`${fault.alert} fires already.`);
   await fault.make(watched);
-  await until(
-    `${fault.alert} to fire after ${fault.cause}`,
-    async () => {
-      const fired = await watched.prometheus.fired(from, nowS());
-      return fired.some(
-        ({ name, labels }) => name === fault.alert && Object.entries(fault.labels).every(([label, value]) => labels[label] === value),
-      );
-    },
-    { timeoutMs, everyMs: 500 },
-  );
+  await until(`${fault.alert} to fire after ${fault.cause}`, fires, { timeoutMs, everyMs: 500 });
   return nowS() - from;
 }

@@ -30,6 +30,11 @@ function say(ok: boolean, what: string, details: readonly string[] = []): void {
 }
 
 const watched = await startWatched(mode, { fast: false });
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    console.log(`Ended by ${signal}.`);
+    void watched.stop().finally(() => process.exit(1));
+  });
 try {
   const load = new Load(watched.system);
   const from = nowS();
@@ -46,7 +51,7 @@ try {
   await delay((loadS * 1_000) / 3);
   if (mode === 'distributed') {
     await watched.system.process('experts').kill();
-    await poisonLog(watched.system);
+    await poisonLog(watched.system, 'plan.created');
   }
   await delay((loadS * 2_000) / 3);
   await load.end();

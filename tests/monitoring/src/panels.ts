@@ -44,6 +44,8 @@ export const mayStayZero: ReadonlySet<string> = new Set([
   'Runs refused',
   'Runs without an assessment',
   'Parked runs',
+  // A gateway refuses what a run cannot take, before it becomes a command.
+  'Commands without effect',
   'Openings by capability',
   'Calls made again',
   'Values too large',

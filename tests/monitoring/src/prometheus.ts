@@ -20,7 +20,7 @@ export interface Alerting {
 }
 
 /** Durations a thirtieth as long, and long enough for some scrapes: a process on a busy machine misses one. */
-const shortened: Duration = (seconds) => `${Math.max(8, Math.ceil(seconds / 30))}s`;
+const shortened: Duration = (seconds) => `${Math.max(15, Math.ceil(seconds / 30))}s`;
 
 interface Answer {
   readonly status: string;

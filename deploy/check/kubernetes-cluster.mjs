@@ -60,7 +60,8 @@ export async function withCluster(work) {
     }
   };
   const helm = (args) => run(program('helm'), ['--kubeconfig', kubeconfig, ...args], { withinMs: 1_800_000 });
-  const apply = (...objects) => kubectl(['apply', '--validate=false', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+  const apply = (...objects) =>
+    kubectl(['apply', '--validate=false', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
   try {
     const url = `http://127.0.0.1:${client}`;
     const peers = `http://127.0.0.1:${peer}`;

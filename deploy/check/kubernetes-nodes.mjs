@@ -40,19 +40,20 @@ export function playNodes({ port, token, caFile }) {
   const agent = new https.Agent({ keepAlive: true, ca: readFileSync(caFile) });
   const ask = (method, path, body, type = 'application/json') =>
     new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+      const text = body ? JSON.stringify(body) : '';
+      const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'content-length': Buffer.byteLength(text) };
       const request = https.request({ agent, host: '127.0.0.1', port, method, path, headers }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (part) => (text += part));
-        response.on('end', () => resolve({ status: response.statusCode, body: JSON.parse(text) }));
+        let said = '';
+        response.setEncoding('utf8').on('data', (part) => (said += part));
+        response.on('end', () => (response.statusCode < 300 ? resolve(JSON.parse(said)) : reject(new Error(`${method} ${path}: ${said}`))));
       });
       request.on('error', reject);
-      request.end(body && JSON.stringify(body));
+      request.end(text);
     });
   let ended = false;
   const round = async () => {
-    const { body } = await ask('GET', '/api/v1/pods');
-    for (const pod of body.items ?? []) {
+    const { items } = await ask('GET', '/api/v1/pods');
+    for (const pod of items) {
       if (!pod.spec.nodeName) continue;
       const path = `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`;
       if (pod.metadata.deletionTimestamp) await ask('DELETE', path, { gracePeriodSeconds: 0 });

@@ -6,9 +6,11 @@ import { parts } from './check/parts.mjs';
 
 const resultsFile = path.join(import.meta.dirname, 'check/results.json');
 
-/** Replaces the result of one part. */
+/** Replaces the result of one part; one that passed is not replaced by one that did not. */
 function record(name, result) {
-  const all = { ...JSON.parse(readFileSync(resultsFile, 'utf8')), [name]: result };
+  const before = JSON.parse(readFileSync(resultsFile, 'utf8'));
+  if (result.stopped && before[name] && !before[name].stopped) return;
+  const all = { ...before, [name]: result };
   const sorted = Object.fromEntries(Object.entries(all).sort(([a], [b]) => a.localeCompare(b)));
   writeFileSync(resultsFile, `${JSON.stringify(sorted, null, 2)}\n`);
 }
@@ -30,6 +32,7 @@ for (const name of asked.length > 0 ? asked : parts.keys()) {
     facts.push(sentence);
     console.log(`   ${sentence}`);
   };
+  const resultOf = () => ({ date: new Date().toISOString().slice(0, 10), seconds: Math.round((Date.now() - started) / 1000), facts });
   try {
     const missing = await part.missing();
     if (missing !== null) {
@@ -37,10 +40,11 @@ for (const name of asked.length > 0 ? asked : parts.keys()) {
       continue;
     }
     await part.run({ fact });
-    record(name, { date: new Date().toISOString().slice(0, 10), seconds: Math.round((Date.now() - started) / 1000), facts });
-    console.log(`   passed in ${Math.round((Date.now() - started) / 1000)} s`);
+    record(name, resultOf());
+    console.log(`   passed in ${resultOf().seconds} s`);
   } catch (error) {
     failed += 1;
+    record(name, { ...resultOf(), stopped: String(error.message).split('\n')[0] });
     console.error(`   FAILED: ${error.stack ?? error}`);
   }
 }

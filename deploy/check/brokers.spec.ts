@@ -98,7 +98,11 @@ describe('three brokers that ask for a certificate and a password', () => {
       expect(waiting.length).toBeGreaterThan(3);
       const worker = async (): Promise<void> => {
         for (let line = waiting.shift(); line !== undefined; line = waiting.shift())
-          await promisify(execFile)('sh', ['-c', line], { env, timeout: 120_000 });
+          // Commands may be run again, and on a busy machine one may have to be.
+          await until(line, () => promisify(execFile)('sh', ['-c', line!], { env, timeout: 240_000 }), {
+            timeoutMs: patienceMs,
+            everyMs: 1_000,
+          });
       };
       await Promise.all([worker(), worker(), worker()]);
     }
@@ -122,7 +126,13 @@ describe('three brokers that ask for a certificate and a password', () => {
       mode: 'distributed',
       experts: 2,
       // Without a provider the demo model answers. A busy machine may take its time, which is not what is tested.
-      configuration: { providers: {}, models: {}, templates: { patient }, gateway: { max_queue_wait_s: 0 }, stores: { kafka: kafkaSection() } },
+      configuration: {
+        providers: {},
+        models: {},
+        templates: { patient },
+        gateway: { max_queue_wait_s: 0 },
+        stores: { kafka: kafkaSection() },
+      },
       env: { KAFKA_BROKERS: cluster.brokers.join(','), ...login() },
     });
     const url = system.url();

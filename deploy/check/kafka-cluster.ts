@@ -59,6 +59,9 @@ export async function startSecuredCluster(size = 3): Promise<SecuredCluster> {
 
   const settings = (n: number): Readonly<Record<string, string>> => ({
     ...kafkaSettings,
+    // As brokers have them by default: other than one alone, three would think each other dead on a busy machine.
+    'broker.session.timeout.ms': '9000',
+    'broker.heartbeat.interval.ms': '2000',
     'process.roles': 'broker,controller',
     'node.id': String(n + 1),
     'controller.quorum.voters': controllers.map((port, at) => `${at + 1}@127.0.0.1:${port}`).join(','),
@@ -115,6 +118,8 @@ export async function startSecuredCluster(size = 3): Promise<SecuredCluster> {
     operatorConfig,
     propertiesOf({
       'security.protocol': 'SASL_SSL',
+      'request.timeout.ms': '60000',
+      'default.api.timeout.ms': '120000',
       'sasl.mechanism': 'SCRAM-SHA-512',
       'sasl.jaas.config': `org.apache.kafka.common.security.scram.ScramLoginModule required username="${operator.user}" password="${operator.password}";`,
       ...tlsOf(certificates.caFile, operator),

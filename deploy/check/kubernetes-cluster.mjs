@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../stack/index.mjs';
+import { nodes, playNodes } from './kubernetes-nodes.mjs';
 import { findOnPath, run, startProcess, stopProcess } from '../stack/processes.mjs';
 
-const built = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok', 'helm'];
+const built = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'helm'];
 const installed = ['etcd', 'kubectl', 'openssl'];
 const folderOfPrograms = () => process.env.CONCLAVE_KUBERNETES_PROGRAMS ?? '';
 
@@ -14,7 +15,7 @@ const folderOfPrograms = () => process.env.CONCLAVE_KUBERNETES_PROGRAMS ?? '';
 export function missingForCluster() {
   const absent = built.filter((name) => !existsSync(path.join(folderOfPrograms(), name)));
   if (absent.length > 0)
-    return `${absent.join(', ')} are not in CONCLAVE_KUBERNETES_PROGRAMS; \`sh deploy/check/kubernetes-programs.sh <folder>\` builds them in 20 minutes`;
+    return `${absent.join(', ')} are not in CONCLAVE_KUBERNETES_PROGRAMS; \`sh deploy/check/kubernetes-programs.sh <folder>\` builds them in about 20 minutes`;
   const others = installed.filter((name) => findOnPath(name) === null);
   return others.length > 0 ? `it needs ${others.join(', ')}` : null;
 }
@@ -22,19 +23,9 @@ export function missingForCluster() {
 /** Definitions of KEDA and of the Prometheus operator. */
 export const definitions = () => path.join(folderOfPrograms(), 'definitions');
 
-const node = (n) => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: {
-    name: `node-${n}`,
-    labels: { 'kubernetes.io/hostname': `node-${n}`, 'topology.kubernetes.io/zone': `zone-${n}`, 'kubernetes.io/os': 'linux' },
-  },
-  status: { capacity: { cpu: '16', memory: '64Gi', pods: '110' }, allocatable: { cpu: '16', memory: '64Gi', pods: '110' } },
-});
-
 /**
- * A real API server with its controllers and scheduler on the loopback, and three nodes that kwok plays: pods on them become ready without a
- * container. `work` gets `{ kubectl, helm, apply }`.
+ * A real API server with its controllers and scheduler on the loopback, and three nodes that are played: pods on them become ready without a
+ * container. `work` gets `{ kubectl, helm, apply, folder }`.
  */
 export async function withCluster(work) {
   const folder = mkdtempSync(path.join(tmpdir(), 'conclave-kubernetes-'));
@@ -42,6 +33,7 @@ export async function withCluster(work) {
   const [client, peer, api, manager, scheduler] = await freePorts(5);
   const token = randomBytes(24).toString('hex');
   const started = [];
+  let endNodes = async () => undefined;
   const start = async (file, args) => started.push(await startProcess({ file, args }, at(`${path.basename(file)}.log`), 'ours'));
   const program = (name) => path.join(folderOfPrograms(), name);
   const kubeconfig = at('kubeconfig');
@@ -57,9 +49,19 @@ export async function withCluster(work) {
     }),
     { mode: 0o600 },
   );
-  const kubectl = (args, input) => run('kubectl', ['--kubeconfig', kubeconfig, ...args], { input, withinMs: 300_000 });
-  const helm = (args) => run(program('helm'), ['--kubeconfig', kubeconfig, ...args], { withinMs: 600_000 });
-  const apply = (...objects) => kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+  /** Asked again where a busy machine let it wait too long; every command here may be repeated. */
+  const kubectl = async (args, input) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await run('kubectl', ['--kubeconfig', kubeconfig, ...args], { input, withinMs: 900_000 });
+      } catch (error) {
+        if (tries === 5 || !/Client\.Timeout|TLS handshake timeout|request timed out|etcdserver/.test(error.message)) throw error;
+      }
+    }
+  };
+  const helm = (args) => run(program('helm'), ['--kubeconfig', kubeconfig, ...args], { withinMs: 1_800_000 });
+  const apply = (...objects) =>
+    kubectl(['apply', '--validate=false', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
   try {
     const url = `http://127.0.0.1:${client}`;
     const peers = `http://127.0.0.1:${peer}`;
@@ -76,28 +78,23 @@ export async function withCluster(work) {
       ...[`--service-account-key-file=${at('accounts.key')}`, `--service-account-signing-key-file=${at('accounts.key')}`],
       '--service-account-issuer=https://kubernetes.default.svc',
     ]);
-    await ready(() => kubectl(['get', '--raw', '/readyz']), 180_000);
+    await ready(() => kubectl(['get', '--raw', '/readyz']), 600_000);
     await start(program('kube-controller-manager'), [
       ...[`--kubeconfig=${kubeconfig}`, `--secure-port=${manager}`, '--bind-address=127.0.0.1', '--leader-elect=false'],
       ...[`--service-account-private-key-file=${at('accounts.key')}`, '--use-service-account-credentials=false'],
+      // Nobody renews the leases of nodes that are played.
+      '--controllers=*,-node-lifecycle-controller',
     ]);
     await start(program('kube-scheduler'), [
       ...[`--kubeconfig=${kubeconfig}`, `--secure-port=${scheduler}`, '--bind-address=127.0.0.1', '--leader-elect=false'],
     ]);
-    await start(program('kwok'), [
-      `--kubeconfig=${kubeconfig}`,
-      '--manage-all-nodes=true',
-      '--server-address=',
-      '--node-lease-duration-seconds=40',
-    ]);
-    await apply(node(1), node(2), node(3));
-    await ready(async () => {
-      const nodes = JSON.parse(await kubectl(['get', 'nodes', '-o', 'json'])).items;
-      const isReady = ({ status }) => status.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True');
-      if (!nodes.every(isReady)) throw new Error('The nodes are not ready.');
-    }, 120_000);
+    await apply(...nodes());
+    // The controller that takes this off when a node becomes ready is switched off above.
+    await kubectl(['taint', 'nodes', '--all', 'node.kubernetes.io/not-ready:NoSchedule-']);
+    endNodes = playNodes({ port: api, token, caFile: at('certificates', 'apiserver.crt') });
     return await work({ kubectl, helm, apply, folder });
   } finally {
+    await endNodes();
     for (const one of started.reverse()) await stopProcess(one, 10_000);
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds what `npm run check:deploy -- kubernetes` needs from the Go module proxy into a folder: an API server, a controller manager and a
-# scheduler, kwok (nodes without machines), helm, and the definitions of KEDA and of the Prometheus operator. About 20 minutes on two
+# scheduler, helm, and the definitions of KEDA and of the Prometheus operator. About 20 minutes on two
 # processors. etcd comes from the distribution (apt-get install etcd-server), kubectl from wherever it is.
 #   sh deploy/check/kubernetes-programs.sh <folder>
 set -eu
@@ -14,7 +14,6 @@ export GOBIN="$out" GOFLAGS=-buildvcs=false
 folder_of() { go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'; }
 
 go install helm.sh/helm/v3/cmd/helm@v3.16.4
-go install sigs.k8s.io/kwok/cmd/kwok@v0.8.0
 
 # The repository of Kubernetes replaces its parts by folders of its own; outside of it each is a module.
 cd "$work"

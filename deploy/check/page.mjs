@@ -1,15 +1,20 @@
 import { parts } from './parts.mjs';
 import results from './results.json' with { type: 'json' };
 
+const outcomeOf = (result) => {
+  if (!result) return 'Not run yet.';
+  const { date, seconds, stopped } = result;
+  return stopped ? `**Not passed yet.** On ${date} it went as far as this, and stopped: ${stopped}` : `Passed on ${date}, in ${seconds} s.`;
+};
+
 const section = (name, { title, unproven }, result) =>
   [
     `## ${name}: ${title}`,
     '',
-    result ? `Passed on ${result.date}, in ${result.seconds} s.` : 'Not run yet.',
+    outcomeOf(result),
     '',
-    ...(result?.facts ?? []).map((fact) => `- ${fact}`),
-    ...(unproven.length > 0 ? ['', 'Not shown:', '', ...unproven.map((sentence) => `- ${sentence}`)] : []),
-    '',
+    ...(result ? [...result.facts.map((fact) => `- ${fact}`), ''] : []),
+    ...(unproven.length > 0 ? ['Not shown:', '', ...unproven.map((sentence) => `- ${sentence}`), ''] : []),
   ].join('\n');
 
 /** docs/deployment-checks.md */

@@ -31,7 +31,13 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
       experts: 2,
       env: { REDIS_URL: cluster.url },
       // Without a provider the demo model answers. A busy machine may take its time, which is not what is tested.
-      configuration: { providers: {}, models: {}, templates: { patient }, gateway: { max_queue_wait_s: 0 }, stores: { redis: { url: cluster.url, cluster: true } } },
+      configuration: {
+        providers: {},
+        models: {},
+        templates: { patient },
+        gateway: { max_queue_wait_s: 0 },
+        stores: { redis: { url: cluster.url, cluster: true } },
+      },
     });
     const url = system.url();
     const ids: string[] = [];

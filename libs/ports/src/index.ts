@@ -132,7 +132,9 @@ export {
   defaultTtl,
   leaseRenewMs,
   leaseTtlMs,
+  awayOwner,
   parkedFlag,
+  stopHint,
   settingVersions,
   type StoreTtl,
 } from './state/limits.js';

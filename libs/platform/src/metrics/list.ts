@@ -31,7 +31,12 @@ export const metricList = {
     labels: ['webhook', 'outcome'],
     help: 'deliveries to webhooks by outcome: delivered, failed (one attempt), dead (the last attempt); `address`: one that a client gave',
   },
-  parked_runs_total: { kind: 'counter', unit: 'runs', labels: [], help: 'runs parked because the gateway of their clients stopped' },
+  parked_runs_total: {
+    kind: 'counter',
+    unit: 'runs',
+    labels: [],
+    help: 'runs parked because their clients left and may come back, or because their gateway stopped',
+  },
   timers_dropped_total: {
     kind: 'counter',
     unit: 'timers',

@@ -18,6 +18,7 @@ export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   onAttached: () => undefined,
   onFirstContent: () => undefined,
   onCancel: () => undefined,
+  onParked: () => metrics.count('parked_runs_total', {}),
   // Direct calls pass through no consumer, where other calls are counted.
   onCall: (call) => measureCall(metrics, call),
 });

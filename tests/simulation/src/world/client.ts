@@ -107,7 +107,7 @@ export class SimulatedClient {
       template,
       caller,
       origin: this.plan.leaves ? 'chat' : 'runs',
-      repeat: { key, idempotent, mayAttach: idempotent || attempt > 0 },
+      repeat: { key, idempotent, mayAttach: idempotent || attempt > 0, wayBack: 'none' },
     };
   }
 

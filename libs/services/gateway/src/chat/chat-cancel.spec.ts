@@ -104,11 +104,12 @@ describe('a client that leaves', () => {
     expect([world.stores.flagged.has(world.run()), world.commands(), world.metric('onCancel')]).toEqual([false, [], []]);
   });
 
-  it.each([
+  const waysBack: readonly [string, Readonly<Record<string, string>>, boolean][] = [
     ['has an Idempotency-Key', { 'idempotency-key': 'k' }, false],
     ['is a retry', { 'x-stainless-retry-count': '1' }, false],
     ['may be retried by its SDK', { 'x-stainless-retry-count': '0' }, true],
-  ])('parks its run when the request %s, and ends its calls only if nothing says that it comes back', async (_, headers, stops) => {
+  ];
+  it.each(waysBack)('parks its run when the request %s, and ends its calls only if nothing says that it comes back', async (_, headers, stops) => {
     const client = await connected();
     const told: string[] = [];
     await world.stores.state.hints.subscribe('cancel', (id) => void told.push(id));

@@ -205,7 +205,7 @@ export class CallMaker implements Calls {
     const from = performance.now();
     const elapsed = (): number => Math.round(performance.now() - from);
     // Subscribes before the first check, which happens when the step begins: a cancel in between is noticed.
-    const watch = await this.cancels.open(call.afterRun ? [] : [call.runId, call.owner], call.signal);
+    const watch = await this.cancels.open(call.afterRun ? [] : [call.runId, call.owner], call.signal, { stops: isModel(name) });
     const withState = call.wanted?.withState === true;
     let begun: Begun;
     try {
@@ -266,13 +266,16 @@ export class CallMaker implements Calls {
       if (error instanceof Overtaken) return { kind: 'busy', retryInMs: 250 };
       cancelled = watch.cancelled() || !wanted;
       const handedBack = call.signal.aborted;
-      if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
+      const stopped = watch.stopped() && !handedBack;
+      if (!cancelled && (stopped || handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. The next owner of the record begins
         // again. A sent request is paid all the same.
         const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
         const paid = paidFor(name, spent, startedAt + elapsed());
         await retryDuringOutage(() => state.journal.abandon(at, paid), this.closing.signal);
         probe.note({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
+        // Its client may come back: the call is made again when it does.
+        if (stopped) return { kind: 'busy', retryInMs: parkedRetryMs };
         throw error;
       }
       reply = null;

@@ -91,7 +91,7 @@ const GatewaySettings = z.strictObject({
     .max(3_600)
     .default(60)
     .describe(
-      'seconds that a run waits for a client to return after its gateway died; it makes no new calls meanwhile and is then cancelled',
+      'seconds that a run waits for a client to return that left with an Idempotency-Key or in an SDK that retries, or whose gateway died; it makes no new calls meanwhile and is then cancelled',
     ),
   request_timeout_s: z
     .number()

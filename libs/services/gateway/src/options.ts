@@ -128,6 +128,8 @@ export interface GatewayMetrics {
   /** Milliseconds from the request to the first content of its answer. */
   onFirstContent(kind: StreamKind, ms: number): void;
   onCancel(reason: 'disconnect' | 'command'): void;
+  /** A run waits for its client to come back. */
+  onParked(): void;
   /** A call to a model outside a run. */
   onCall(call: CallRecorded): void;
   onCache(lookup: { readonly cache: CacheName; readonly result: 'hit' | 'miss' | 'failed' }): void;

@@ -26,6 +26,7 @@ import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
+import type { WayBack } from './commands.js';
 import { DeliveryTargets } from './delivery-targets.js';
 import { QueueWaits } from './queue-waits.js';
 
@@ -44,6 +45,8 @@ export interface RepeatKey {
   readonly idempotent: boolean;
   /** Whether this request itself says that it may be a repeat. */
   readonly mayAttach: boolean;
+  /** How its client comes back if it leaves before the answer is complete. */
+  readonly wayBack: WayBack;
 }
 
 /** What every request for a run says. */
@@ -92,7 +95,9 @@ export function repeatOf(
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
   const hash = createHash('sha256');
   for (const part of [endpoint, caller.tenant, caller.actor, idempotent ? idempotencyKey : '']) hash.update(`${part.length}:${part}`);
-  return { key: hash.update(raw).digest('hex'), idempotent, mayAttach: idempotent || count >= 1 };
+  const mayAttach = idempotent || count >= 1;
+  const wayBack = mayAttach ? 'certain' : request.headers['x-stainless-retry-count'] === undefined ? 'none' : 'possible';
+  return { key: hash.update(raw).digest('hex'), idempotent, mayAttach, wayBack };
 }
 
 /** Collects what acceptance needs from a checked request to fork a run, or to ask its question again. */

@@ -14,14 +14,10 @@ export interface StoredBody {
  */
 export const packedFromBytes = 2_200;
 
-/** With a small window: what zlib's defaults allocate for each call makes the collector run. */
-export const deflated = (raw: Buffer | string): Buffer =>
-  deflateRawSync(raw, { level: 1, windowBits: 13, memLevel: 5, chunkSize: 4096 });
-
 /** What the columns of a record's row hold. A body that does not become smaller stays as it is. */
 export function storedBody(raw: Buffer | null): { readonly body: Buffer | null; readonly packed: Buffer | null } {
   if (raw === null || raw.byteLength < packedFromBytes) return { body: raw, packed: null };
-  const packed = deflated(raw);
+  const packed = deflateRawSync(raw, { level: 1, windowBits: 13, memLevel: 5, chunkSize: 4096 });
   return packed.byteLength < raw.byteLength ? { body: null, packed } : { body: raw, packed: null };
 }
 

@@ -1,10 +1,9 @@
-import { inflateRawSync } from 'node:zlib';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Event } from '@conclave/contracts';
 import type { Clock, Folding, Step } from '@conclave/ports';
 import type { Statements, Store } from '../database/database.js';
 import { bytesOf } from '../database/sql.js';
 import type { LogTable } from '../event-log/log-table.js';
-import { deflated } from '../event-log/packed-body.js';
 import { Kept } from '../kept.js';
 
 /** A step that was applied but not written yet. */
@@ -224,7 +223,7 @@ export class KeptRuns {
     if (terminal)
       sql.run(
         'UPDATE run SET state = NULL, packed = ?, state_version = ?, terminal = 1, ended_at = coalesce(ended_at, ?) WHERE run_id = ?',
-        deflated(json),
+        deflateRawSync(json, { level: 1 }),
         version,
         at,
         runId,

@@ -1,6 +1,7 @@
 import type { RunView, Source } from '@conclave/contracts';
 import { useEffect, useRef } from 'react';
 import { Badge } from '../components/page.js';
+import { InsightNote } from './insight-note.js';
 import type { LiveRun } from './run-fold.js';
 import { capabilityText } from './task-words.js';
 
@@ -74,12 +75,7 @@ export function Sources({ run, record, sources, opened, onOpen, onTask }: Source
                       </figcaption>
                     </figure>
                   ))}
-                  {source.insight && (
-                    <p className="quiet">
-                      Insight <code>{source.insight.id}</code> of the knowledge graph, learned from {source.insight.runs.length} earlier{' '}
-                      {source.insight.runs.length === 1 ? 'run' : 'runs'}.
-                    </p>
-                  )}
+                  {source.insight && <InsightNote insight={source.insight} />}
                 </div>
               )}
             </li>

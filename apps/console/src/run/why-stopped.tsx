@@ -1,16 +1,8 @@
 import type { RunView } from '@conclave/contracts';
 import { Link } from '@tanstack/react-router';
-import { Badge, type Tone } from '../components/page.js';
+import { Badge } from '../components/page.js';
+import { outcomes } from './outcome-words.js';
 import type { LiveRun } from './run-fold.js';
-
-const outcomes: Readonly<Record<string, readonly [string, Tone]>> = {
-  completed: ['Answered', 'good'],
-  limit_reached: ['A limit was reached', 'warn'],
-  stuck: ['Stuck', 'warn'],
-  stalled: ['No progress', 'warn'],
-  cancelled: ['Cancelled', 'plain'],
-  failed: ['Failed', 'bad'],
-};
 
 /** One sentence why the run stopped, with the rule and its numbers, the rules that did not end it, and the way to the deciding event. */
 export function WhyStopped({

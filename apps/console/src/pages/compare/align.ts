@@ -1,0 +1,54 @@
+import type { RunView } from '@conclave/contracts';
+
+type Task = RunView['rounds'][number]['tasks'][number];
+
+/** Two tasks that stand for each other in two runs, or one that the other run has not. */
+export interface Pair {
+  readonly epoch: number;
+  readonly left: Task | null;
+  readonly right: Task | null;
+  /** What is different, in words; empty if nothing is. */
+  readonly differences: readonly string[];
+}
+
+const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim();
+
+/** Pairs of one round: equal instructions first, then equal capabilities, in the order of the left run. */
+function paired(left: readonly Task[], right: readonly Task[]): readonly (readonly [Task | null, Task | null])[] {
+  const free = new Set(right);
+  const take = (isIt: (task: Task) => boolean): Task | null => {
+    const found = [...free].find(isIt) ?? null;
+    if (found) free.delete(found);
+    return found;
+  };
+  const equal = new Map(
+    left.map((task) => [task, take((other) => other.capability === task.capability && plain(other.task) === plain(task.task))]),
+  );
+  const pairs = left.map((task) => [task, equal.get(task) ?? take((other) => other.capability === task.capability)] as const);
+  return [...pairs, ...[...free].map((task) => [null, task] as const)];
+}
+
+function differencesOf(left: Task | null, right: Task | null): readonly string[] {
+  if (!left) return ['only in the second run'];
+  if (!right) return ['only in the first run'];
+  return [
+    plain(left.task) === plain(right.task) ? '' : 'other instruction',
+    left.status === right.status ? '' : 'other result',
+    left.model === right.model ? '' : 'other model',
+    left.facts === right.facts ? '' : 'other number of facts',
+  ].filter((text) => text !== '');
+}
+
+/** Tasks of two runs side by side, round by round. */
+export function alignTasks(left: RunView, right: RunView): readonly Pair[] {
+  const epochs = [...new Set([...left.rounds, ...right.rounds].map(({ epoch }) => epoch))].sort((one, other) => one - other);
+  const tasksOf = (run: RunView, epoch: number): readonly Task[] => run.rounds.find((round) => round.epoch === epoch)?.tasks ?? [];
+  return epochs.flatMap((epoch) =>
+    paired(tasksOf(left, epoch), tasksOf(right, epoch)).map(([one, other]) => ({
+      epoch,
+      left: one,
+      right: other,
+      differences: differencesOf(one, other),
+    })),
+  );
+}

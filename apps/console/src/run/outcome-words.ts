@@ -1,0 +1,15 @@
+import type { Tone } from '../components/page.js';
+
+/** Outcomes of the engine, for people. */
+export const outcomes: Readonly<Record<string, readonly [string, Tone]>> = {
+  completed: ['Answered', 'good'],
+  limit_reached: ['A limit was reached', 'warn'],
+  stuck: ['Stuck', 'warn'],
+  stalled: ['No progress', 'warn'],
+  cancelled: ['Cancelled', 'plain'],
+  failed: ['Failed', 'bad'],
+};
+
+/** How a run stands: its outcome, or the phase it is in. */
+export const outcomeOf = ({ status, terminal }: { readonly status: string; readonly terminal: boolean }): readonly [string, Tone] =>
+  terminal ? (outcomes[status] ?? [status, 'plain']) : [status.replaceAll('_', ' '), 'busy'];

@@ -1,0 +1,357 @@
+// The pages about runs: the list, one run with its waterfall, its replay, and two runs side by side; with scripted models.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
+import { recordOf, shows } from './harness/asking.js';
+import { overflow, picture, TestBrowser, type Visit, type VisitOptions } from './harness/browser.js';
+import { looksRight } from './harness/looks.js';
+import { runEnds, startRun } from './harness/runs.js';
+
+let system: System;
+let browser: TestBrowser;
+let visit: Visit;
+let page: Page;
+/** A run of two rounds with a gap between them, and one of another template. */
+let twoRounds: string;
+let single: string;
+const question = 'Where was the founder of the clock company born?';
+
+const script = (text: string): CommitteeScript => new CommitteeScript(system.models, text);
+const open = async (path: string, options: VisitOptions = {}): Promise<void> => {
+  visit = await browser.open(system.url() + path, options);
+  ({ page } = visit);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+};
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([
+    System.start({
+      mode: 'embedded',
+      corpus: {
+        'northlight.md': '# Northlight Clock Company\n\nThe founder of the Northlight Clock Company is Ada Quill.',
+        'quill.md': '# Ada Quill\n\nThe birthplace of Ada Quill is Port Ellery.',
+      },
+      configuration: {
+        models: { 'scripted@fake': { context: 32_768, price: { input: 2, output: 10 } } },
+        templates: { short: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', description: 'One pass.' } },
+      },
+    }),
+    TestBrowser.launch(),
+  ]);
+  script(question)
+    .plan([research('r1', 'Northlight Clock Company founder'), expert('x1', 'Who founded it?')])
+    .expert('It was founded by Ada Quill.', { task: 'Who founded it?' })
+    .gap('birthplace of Ada Quill', 'Where was Ada Quill born?')
+    .plan([research('r2', 'birthplace of Ada Quill')], { iteration: 1 })
+    .complete()
+    .answer(['Ada Quill was born in Port Ellery [1]. That is by the sea.']);
+  twoRounds = await startRun(system.url(), question);
+  script('How old is the company?')
+    .plan([expert('x1', 'Say how old.')])
+    .expert('It is old.')
+    .answer(['It is a century old.']);
+  single = await startRun(system.url(), 'How old is the company?', 'short');
+  await Promise.all([runEnds(system.url(), twoRounds), runEnds(system.url(), single)]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+});
+afterEach(async () => {
+  await visit?.check();
+  await visit?.close();
+});
+
+const listed = (): Promise<readonly (string | null)[]> =>
+  page.locator('tr[data-run]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-run')));
+
+describe('the list of runs', () => {
+  it('shows each run with its figures, follows one that goes on, and finds runs by their words, template and outcome', async () => {
+    const gate = latch();
+    script('What goes on?')
+      .plan([expert('x1', 'Work.')])
+      .expert('Done.', { when: gate.opened })
+      .complete()
+      .answer(['It is done.']);
+    const running = await startRun(system.url(), 'What goes on?');
+    await open('/console/runs');
+    await shows('all runs, newest first', listed, (ids) => ids.join() === [running, single, twoRounds].join());
+    const row = (id: string): Promise<readonly string[]> => page.locator(`tr[data-run="${id}"] td`).allInnerTexts();
+    const { usage } = await recordOf(system.url(), twoRounds);
+    const figures = await shows(
+      'the figures of the run',
+      () => row(twoRounds),
+      (cells) => cells[5] === '2',
+    );
+    expect(figures).toEqual(expect.arrayContaining([question, 'Answered', 'conclave', String(usage.total.calls)]));
+    await page.getByLabel('Outcome').selectOption('open');
+    await shows('the open run', listed, (ids) => ids.join() === running);
+    gate.open();
+    await shows('no open run', listed, (ids) => ids.length === 0);
+    await page.getByLabel('Outcome').selectOption('completed');
+    await page.getByLabel('Template').selectOption('short');
+    await shows('the run of the template', listed, (ids) => ids.join() === single);
+    await page.getByLabel('Template').selectOption('');
+    await page.getByLabel('Question contains').fill('founder');
+    await shows('the run with the word', listed, (ids) => ids.join() === twoRounds);
+    // The filters stand in the address.
+    await page.reload();
+    await shows('the same after a reload', listed, (ids) => ids.join() === twoRounds);
+  });
+
+  it('reads further pages until it has enough, and says how far back it looked', async () => {
+    const asked: string[] = [];
+    const items = (from: number) =>
+      Array.from({ length: 100 }, (_, n) => ({
+        object: 'run',
+        id: `made-up-${from - n}`,
+        template: 'conclave',
+        status: 'completed',
+        terminal: true,
+        acceptedAt: 1_700_000_000_000 + (from - n) * 60_000,
+        question: from - n === 1_750 ? 'The needle' : 'Hay',
+      }));
+    // Two thousand runs would take too long to make.
+    await open('/console/runs?text=needle', { expected: /404/ });
+    await page.route('**/v1/runs?*', (route) => {
+      const before = new URL(route.request().url()).searchParams.get('before');
+      asked.push(before ?? 'newest');
+      const from = before === null ? 3_000 : Number(before);
+      return route.fulfill({ json: { object: 'list', data: items(from), nextBefore: from - 100 } });
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Look further back' }).waitFor();
+    expect(new Set(asked).size).toBe(11);
+    expect(await listed()).toEqual([]);
+    expect(await page.getByText('1,100 runs looked at').innerText()).toMatch(/back to \d+ Nov/);
+    await page.getByRole('button', { name: 'Look further back' }).click();
+    await shows('the needle', listed, (ids) => ids.join() === 'made-up-1750');
+  });
+});
+
+describe('the page of a run', () => {
+  const lines = (): Promise<readonly string[]> =>
+    page
+      .locator('.waterfall tr[data-line], .waterfall tr[data-rule], .waterfall tr[data-round]')
+      .evaluateAll((rows) =>
+        rows.map(
+          (row) => row.getAttribute('data-line')?.split('/').at(-1) ?? row.getAttribute('data-rule') ?? `round ${row.getAttribute('data-round')}`,
+        ),
+      );
+
+  it('draws a waterfall: a line for each task with its start, queue, duration, tokens and cost, and what the engine decided by which rule', async () => {
+    await open(`/console/runs/${twoRounds}`);
+    const drawn = await shows('the waterfall', lines, (all) => all.length > 6);
+    expect(drawn).toEqual(expect.arrayContaining(['round 0', 'plan', 'r1', 'x1', 'round 1', 'r2', 'D3']));
+    expect(drawn.indexOf('r1')).toBeLessThan(drawn.indexOf('round 1'));
+    const record = await recordOf(system.url(), twoRounds);
+    const x1 = record.rounds[0]!.tasks.find(({ id }) => id.endsWith('/x1'))!;
+    const cells = await page.locator(`tr[data-line="${x1.id}"] td`).allInnerTexts();
+    expect(cells[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
+    expect(cells[3]).toBe(String(x1.usage.prompt + x1.usage.completion));
+    expect(Number(cells[4])).toBeCloseTo(x1.usage.cost, 4);
+    await page.getByRole('group', { name: 'Times of the waterfall' }).getByText('UTC').click();
+    await shows(
+      'the time in UTC',
+      () => page.locator(`tr[data-line="${x1.id}"] td`).first().innerText(),
+      (text) => text.endsWith(' UTC'),
+    );
+    await page.locator(`tr[data-line="${x1.id}"] button`).click();
+    await page.locator('.work-detail').getByText('Who founded it?').waitFor();
+    await page.locator('.waterfall').scrollIntoViewIfNeeded();
+    await picture(page, 'run-waterfall-1280');
+  });
+
+  it('stacks superseded attempts behind the winner, with cause and wasted cost', async () => {
+    const record = await recordOf(system.url(), twoRounds);
+    const x1 = record.rounds[0]!.tasks.find(({ id }) => id.endsWith('/x1'))!;
+    const call = (attempt: number, superseded: boolean, at: number) => ({
+      kind: 'call',
+      id: `call-${attempt}`,
+      step: `${x1.id}#0`,
+      owner: x1.id,
+      attempt,
+      purpose: 'expert.general',
+      model: 'scripted@fake',
+      reportedModel: 'scripted',
+      status: superseded ? 'error' : 'ok',
+      startedAt: record.acceptedAt + at,
+      durationMs: 400,
+      firstTokenMs: 30,
+      usage: { calls: 1, prompt: 2_000, completion: 3_600, reasoning: 0, cost: 0.04, estimated: false },
+      failure: superseded ? { code: 'UPSTREAM_FAILED', message: 'The model server closed the connection.' } : null,
+      retries: [],
+      superseded,
+      bodies: attempt === 2 ? 'forbidden' : 'not_kept',
+    });
+    await open('/console/runs');
+    // The attempts are made up: which of two calls wins is a race that no script decides.
+    await page.route('**/records', (route) =>
+      route.fulfill({ json: { object: 'list', runId: twoRounds, data: [call(1, true, 10), call(2, false, 500)] } }),
+    );
+    await page.getByRole('link', { name: question }).click();
+    const line = page.locator(`tr[data-line="${x1.id}"]`);
+    await line.waitFor();
+    await page.locator('[data-discarded="1"]').waitFor();
+    expect(await page.locator('[data-discarded]').innerText()).toBe('1 attempt superseded, 0.0400 discarded.');
+    expect(await line.innerText()).toContain('2 attempts, 0.0400 discarded');
+    expect(await line.locator('.bar-lost').count()).toBe(1);
+    await line.getByRole('button').click();
+    const detail = page.locator('.work-detail');
+    expect(await detail.innerText()).toContain('UPSTREAM_FAILED: The model server closed the connection.');
+    expect(await detail.locator('.work-call.superseded').innerText()).toContain('superseded, 0.0400 discarded');
+    expect(await detail.locator('[data-attempt="1"]').innerText()).toContain('were not kept');
+    expect(await detail.locator('[data-attempt="2"]').innerText()).toContain('may be read with a key whose detail is "full"');
+    await page.locator('.waterfall').scrollIntoViewIfNeeded();
+    await picture(page, 'run-superseded-1280');
+  });
+
+  it('says every fact of the engine as a sentence', async () => {
+    await open(`/console/runs/${twoRounds}`);
+    await page.getByText('what the engine found').click();
+    const sentences = await shows(
+      'the facts',
+      () => page.locator('.run-fact-lines li').allInnerTexts(),
+      (texts) => texts.length > 10,
+    );
+    expect(sentences[0]).toContain(`The run began with the strategy agentic and up to`);
+  });
+
+  it('folds its events to any seq with a scrubber, marked "recorded, no cost", by keyboard too and from the link of the deciding event', async () => {
+    await open(`/console/runs/${twoRounds}`);
+    const replay = page.locator('.panel', { has: page.getByRole('heading', { name: 'Replay' }) });
+    await replay.getByText('recorded, no cost').waitFor();
+    const slider = replay.getByRole('slider');
+    const spent = (name: string): Promise<string> => replay.locator(`[data-spent="${name}"] strong`).innerText();
+    await shows(
+      'the last event',
+      () => slider.inputValue(),
+      (value) => Number(value) > 10,
+    );
+    const { usage } = await recordOf(system.url(), twoRounds);
+    await shows(
+      'all calls',
+      () => spent('Calls'),
+      (calls) => calls === String(usage.total.calls),
+    );
+    await slider.focus();
+    await page.keyboard.press('Home');
+    expect(await slider.inputValue()).toBe('0');
+    expect(await spent('Calls')).toBe('0');
+    await replay.getByText('No plan yet.').waitFor();
+    for (let n = 0; n < 40 && (await spent('Calls')) === '0'; n += 1) await page.keyboard.press('ArrowRight');
+    // The plan is there, and nothing of it has begun.
+    await shows(
+      'the first plan',
+      () => replay.locator('.task-row').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-state')).join()),
+      (states) => states === 'planned,planned',
+    );
+    expect(await spent('Calls')).toBe('1');
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Event \d+ of \d+: A plan with 2 tasks holds\.$/);
+    const at = await slider.inputValue();
+    await page.waitForURL(new RegExp(`seq=${at}$`));
+    await picture(page, 'run-replay-1280');
+    await replay.getByRole('button', { name: 'Play' }).click();
+    await shows(
+      'the end of the play',
+      () => replay.getByRole('button', { name: 'Next event' }).isDisabled(),
+      (done) => done,
+      40_000,
+    );
+    const link = page.locator('.why').getByRole('link', { name: /^event \d+$/ });
+    const seq = (await link.innerText()).slice(6);
+    await link.click();
+    await shows(
+      'the deciding event',
+      () => slider.inputValue(),
+      (value) => value === seq,
+    );
+    expect(await replay.locator('.replay-event').innerText()).toContain('D3');
+  });
+
+  it('is drawn from the log once the stream has expired', async () => {
+    const record = await recordOf(system.url(), twoRounds);
+    await open('/console/runs');
+    await page.route('**/events?after=0', (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: `event: snapshot\ndata: ${JSON.stringify({ kind: 'snapshot', runId: twoRounds, first: 0, last: 60, status: 'completed', text: record.answer })}\n\n`,
+      }),
+    );
+    await page.getByRole('link', { name: question }).click();
+    await page.getByText('from the log').waitFor();
+    await shows(
+      'the tasks of the log',
+      () => page.locator('.task-row').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-task') ?? '')),
+      (names) => ['r1', 'x1', 'r2'].every((name) => names.includes(name)),
+    );
+    await page.locator('.waterfall tr[data-rule="D3"]').waitFor();
+  });
+
+  it('leads from a sentence of the answer to the source, what it says, and the task that brought it; sentences without a source are marked', async () => {
+    await open(`/console/runs/${twoRounds}`);
+    await page.locator('.markdown .citation').first().waitFor();
+    expect(await page.locator('.markdown .uncited').allInnerTexts()).toEqual(['That is by the sea.']);
+    await page.locator('.markdown .citation').first().click();
+    const source = page.locator('.source.open');
+    expect(await source.locator('blockquote').first().innerText()).not.toBe('');
+    await source.locator('figcaption button').first().click();
+    await page.locator('.waterfall tr.open .waterfall-open[aria-expanded="true"]').waitFor();
+  });
+
+  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+    await looksRight(browser, {
+      name: 'run',
+      url: `${system.url()}/console/runs/${twoRounds}`,
+      ready: async (shown) => {
+        await shown.locator('.waterfall tr[data-rule]').first().waitFor();
+        await shown.locator('.plan-node.good').first().waitFor();
+      },
+    });
+    await looksRight(browser, {
+      name: 'runs',
+      url: `${system.url()}/console/runs`,
+      ready: (shown) => shown.locator('tr[data-run]').first().waitFor(),
+    });
+  });
+});
+
+describe('two runs', () => {
+  it('are compared live: the question asked again under another template, aligned by task, with a jump to the first difference', async () => {
+    await open(`/console/runs/${twoRounds}`);
+    const gate = latch();
+    script(question)
+      .plan([research('r1', 'Northlight Clock Company founder'), expert('x1', 'Guess it.')])
+      .expert('In Port Ellery.', { task: 'Guess it.', when: gate.opened })
+      .answer(['Ada Quill was born in Port Ellery. Nobody knows more.']);
+    await page.getByLabel('Ask again with').selectOption('short');
+    await page.getByRole('button', { name: 'Ask and compare' }).click();
+    await page.waitForURL(/\/console\/compare\?left=.*&right=/);
+    const outcome = (side: string): Promise<string> => page.locator(`[data-outcome="${side}"]`).innerText();
+    await page.locator('.compare-tasks tbody tr').first().waitFor();
+    expect(await outcome('left')).toBe('Answered');
+    expect(await outcome('right')).not.toBe('Answered');
+    gate.open();
+    await shows(
+      'the end of the second run',
+      () => outcome('right'),
+      (word) => word === 'Answered',
+    );
+    const right = new URL(page.url()).searchParams.get('right')!;
+    const record = await recordOf(system.url(), right.replaceAll('"', ''));
+    expect(record.template.id).toBe('short');
+    await shows(
+      'the calls of both',
+      () => page.locator('[data-figure="Calls"] td').allInnerTexts(),
+      (cells) => cells[1] === String(record.usage.total.calls),
+    );
+    await page.getByRole('button', { name: 'To the first difference' }).click();
+    expect(await page.evaluate(() => (document.activeElement as HTMLElement).innerText)).toContain('Guess it.');
+    expect(await page.locator('.compare-tasks tbody tr').first().innerText()).toContain('none');
+    const words = (await page.locator('[data-side="right"] ins').allInnerTexts()).join(' ');
+    expect(words).toContain('Nobody knows more.');
+    await picture(page, 'compare-1280');
+    expect(await overflow(page)).toBe(0);
+    await looksRight(browser, { name: 'compare', url: page.url(), ready: (shown) => shown.locator('[data-side="right"] ins').first().waitFor() });
+  });
+});

@@ -292,6 +292,7 @@ describe('a run of two rounds', () => {
     await open();
     await askInPage(page, s.question);
     await page.locator('.why').waitFor();
+    await page.locator('.markdown .uncited').first().waitFor();
     expect(await page.locator('.markdown .uncited').allInnerTexts()).toEqual(['That is by the sea.']);
     await page.locator('.markdown .citation').first().click();
     const source = page.locator('.source.open');
@@ -320,7 +321,7 @@ describe('an answer', () => {
       ]);
     await open();
     await askInPage(page, s.question);
-    await page.locator('.markdown h2').waitFor();
+    await page.locator('.markdown h3').waitFor();
     expect(await page.locator('.why').count()).toBe(0);
     middle.open();
     await page.locator('.markdown pre code').waitFor();
@@ -350,7 +351,8 @@ describe('an answer', () => {
     await askInPage(page, s.question, { template: 'kept' });
     await page.locator('.why').waitFor();
     await shows('the kept answer', again, (cache) => cache === 'exact');
-    await page.getByRole('button', { name: 'New chat' }).click();
+    await visit!.close();
+    await open();
     await askInPage(page, s.question, { template: 'kept' });
     const note = page.locator('[data-cache="exact"]');
     await note.waitFor();

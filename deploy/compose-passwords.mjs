@@ -5,7 +5,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Variables of docker-compose.yml that have no default. */
-export const passwords = ['NEO4J_PASSWORD', 'OPEN_WEBUI_API_KEY', 'OPEN_WEBUI_SECRET', 'REDIS_PASSWORD', 'SEARXNG_SECRET', 'GRAFANA_PASSWORD'];
+export const passwords = [
+  'NEO4J_PASSWORD',
+  'OPEN_WEBUI_API_KEY',
+  'OPEN_WEBUI_SECRET',
+  'REDIS_PASSWORD',
+  'SEARXNG_SECRET',
+  'GRAFANA_PASSWORD',
+];
 
 /** Adds what is missing to the file, which only its user can read then. Returns the names that were added. */
 export function writePasswords(file) {

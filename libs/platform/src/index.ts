@@ -32,7 +32,15 @@ export { warmUpSoon } from './process/warm-up.js';
 export { short } from './short.js';
 export { LOGGER, METRICS, PROBE, PROCESS, type ProcessIdentity, READINESS } from './tokens.js';
 export { tracedRequest, traceRequest } from './tracing/request-trace.js';
-export { type TraceContext, traceContextOf, traceIdOf, traceIdOfRun, traced, traceparentFor, traceparentIn } from './tracing/trace-context.js';
+export {
+  type TraceContext,
+  traceContextOf,
+  traceIdOf,
+  traceIdOfRun,
+  traced,
+  traceparentFor,
+  traceparentIn,
+} from './tracing/trace-context.js';
 export { tracedLog } from './tracing/traced-log.js';
 export { DeliveryContext } from './transport/delivery-context.js';
 export { EventPattern } from './transport/event-pattern.js';

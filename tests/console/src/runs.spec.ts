@@ -135,7 +135,8 @@ describe('the page of a run', () => {
       .locator('.waterfall tr[data-line], .waterfall tr[data-rule], .waterfall tr[data-round]')
       .evaluateAll((rows) =>
         rows.map(
-          (row) => row.getAttribute('data-line')?.split('/').at(-1) ?? row.getAttribute('data-rule') ?? `round ${row.getAttribute('data-round')}`,
+          (row) =>
+            row.getAttribute('data-line')?.split('/').at(-1) ?? row.getAttribute('data-rule') ?? `round ${row.getAttribute('data-round')}`,
         ),
       );
 
@@ -352,6 +353,10 @@ describe('two runs', () => {
     expect(words).toContain('Nobody knows more.');
     await picture(page, 'compare-1280');
     expect(await overflow(page)).toBe(0);
-    await looksRight(browser, { name: 'compare', url: page.url(), ready: (shown) => shown.locator('[data-side="right"] ins').first().waitFor() });
+    await looksRight(browser, {
+      name: 'compare',
+      url: page.url(),
+      ready: (shown) => shown.locator('[data-side="right"] ins').first().waitFor(),
+    });
   });
 });

@@ -140,7 +140,9 @@ describe('the list of models', () => {
       { name: 'a', reachable: true, local: true, paid: false, note: '1 chat models.', maxConcurrency: 1, breaker: defaultBreaker },
       { name: 'b', reachable: true, local: false, paid: true, note: '1 chat models.', maxConcurrency: 8, breaker: defaultBreaker },
     ]);
-    expect((await opened.providers()).map(({ baseUrl }) => baseUrl?.replace(/:\d+/, ':port'))).toEqual(Array(2).fill('http://127.0.0.1:port/v1'));
+    expect((await opened.providers()).map(({ baseUrl }) => baseUrl?.replace(/:\d+/, ':port'))).toEqual(
+      Array(2).fill('http://127.0.0.1:port/v1'),
+    );
   });
 
   it('names addresses without the passwords and parameters that people write into them', async () => {

@@ -179,7 +179,13 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     describeModels: async () => {
       const models = await options.models.list();
       return [
-        ...current().templates.map(({ id, description, strategy }) => ({ id, ownedBy: 'conclave', created: openedAt, description, strategy })),
+        ...current().templates.map(({ id, description, strategy }) => ({
+          id,
+          ownedBy: 'conclave',
+          created: openedAt,
+          description,
+          strategy,
+        })),
         ...Object.entries(configuration.aliases).map(([id, target]) => ({
           id,
           ownedBy: 'conclave',

@@ -152,7 +152,18 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const { service, tracing } = this.options;
     const { tracer, process } = tracing!;
     const { messagingSystem } = tracer;
-    const record = { event, group, attempt, appendedAt, service, process, messagingSystem, joined: context.joined ?? [], ...how, to: now() };
+    const record = {
+      event,
+      group,
+      attempt,
+      appendedAt,
+      service,
+      process,
+      messagingSystem,
+      joined: context.joined ?? [],
+      ...how,
+      to: now(),
+    };
     try {
       for (const span of spansOfDelivery(record, outputs)) tracer.record(span);
     } catch (error) {
@@ -162,8 +173,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 
   private contextOf(delivery: Delivery): DeliveryContext {
     const { event } = delivery;
-    const makeLogger = (): Logger =>
-      this.options.logger.child({ run: event.runId, trace: contextOf(event).traceId, type: event.type });
+    const makeLogger = (): Logger => this.options.logger.child({ run: event.runId, trace: contextOf(event).traceId, type: event.type });
     return new DeliveryContext(delivery, makeLogger, this.options.tracing && contextOf(event).sampled ? [] : null);
   }
 

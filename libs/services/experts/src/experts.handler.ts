@@ -77,7 +77,10 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
     metrics.count('cache_lookups_total', { cache, result });
   const found: readonly (readonly [string, Capability | null])[] = [
     ['expert', expertCapability(maker, stream, contentFrom(blobs))],
-    ['research', search && researchCapability(maker, stream, search, { pages, readPages, reranking: rerankings.research, onCache, ...cacheOf })],
+    [
+      'research',
+      search && researchCapability(maker, stream, search, { pages, readPages, reranking: rerankings.research, onCache, ...cacheOf }),
+    ],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
     ['mcp', tools && mcpCapability(maker, stream, tools, documents)],
     [

@@ -109,18 +109,21 @@ describe('a client that leaves', () => {
     ['is a retry', { 'x-stainless-retry-count': '1' }, false],
     ['may be retried by its SDK', { 'x-stainless-retry-count': '0' }, true],
   ];
-  it.each(waysBack)('parks its run when the request %s, and ends its calls only if nothing says that it comes back', async (_, headers, stops) => {
-    const client = await connected();
-    const told: string[] = [];
-    await world.stores.state.hints.subscribe('cancel', (id) => void told.push(id));
-    client.post('/v1/chat/completions', body(true), headers);
-    await until('the role', () => client.received.includes('"role"'));
-    client.leave();
-    await until('the count', () => world.metric('onParked').length === 1);
-    expect([world.stores.flagged.has(parkedFlag(world.run())), world.commands()]).toEqual([true, []]);
-    await until('the hint', () => !stops || told.length > 0);
-    expect(told).toEqual(stops ? [stopHint(world.run())] : []);
-  });
+  it.each(waysBack)(
+    'parks its run when the request %s, and ends its calls only if nothing says that it comes back',
+    async (_, headers, stops) => {
+      const client = await connected();
+      const told: string[] = [];
+      await world.stores.state.hints.subscribe('cancel', (id) => void told.push(id));
+      client.post('/v1/chat/completions', body(true), headers);
+      await until('the role', () => client.received.includes('"role"'));
+      client.leave();
+      await until('the count', () => world.metric('onParked').length === 1);
+      expect([world.stores.flagged.has(parkedFlag(world.run())), world.commands()]).toEqual([true, []]);
+      await until('the hint', () => !stops || told.length > 0);
+      expect(told).toEqual(stops ? [stopHint(world.run())] : []);
+    },
+  );
 
   it('is told about again while the stores are away', async () => {
     const client = await connected();

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ClientToolCall, Template } from '@conclave/contracts';
 import { isJsonObject, type JsonObject } from '@conclave/ports';
 import type { Response } from 'express';
-import type { AskTools } from '../runs/acceptance.js';
+import type { AskTools } from '../runs/checked-request.js';
 import { mustCall } from './chat-request.js';
 import { type Asker, DirectCalls } from './direct-calls.js';
 import type { PassedQuestion } from './passed-request.js';

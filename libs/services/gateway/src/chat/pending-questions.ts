@@ -6,7 +6,7 @@ import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
 import * as z from 'zod';
 import { placeholderOf } from '../attachments/content-parts.js';
-import type { RepeatKey } from '../runs/acceptance.js';
+import type { RepeatKey } from '../runs/checked-request.js';
 import type { ClientQuestion } from './chat-request.js';
 
 /** Turns before a question by which its conversation is told from others: clients leave out the oldest turns of a long one. */

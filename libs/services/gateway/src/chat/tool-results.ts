@@ -3,7 +3,7 @@ import type { Caller, ClientToolResult, ClientToolsAsked, Template } from '@conc
 import type { RunState } from '@conclave/loop';
 import { isJsonObject, STATE, type JsonObject, type StateStore } from '@conclave/ports';
 import { readContent } from '../attachments/content-parts.js';
-import type { RepeatKey } from '../runs/acceptance.js';
+import type { RepeatKey } from '../runs/checked-request.js';
 import { runOfCall } from './client-tools.js';
 import type { AnsweredRun } from './pending-questions.js';
 

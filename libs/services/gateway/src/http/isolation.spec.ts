@@ -107,9 +107,7 @@ function idPlaces(route: Route): readonly string[] {
 }
 const isAdmin = ({ path }: Route): boolean => path.startsWith('/v1/admin/');
 /** What is open to everybody, such as the files of the console, belongs to no tenant. */
-const withIds = Object.fromEntries(
-  routes.flatMap((route) => (idPlaces(route).length > 0 && !route.open ? [[nameOf(route), route]] : [])),
-);
+const withIds = Object.fromEntries(routes.flatMap((route) => (idPlaces(route).length > 0 && !route.open ? [[nameOf(route), route]] : [])));
 
 const credentials: readonly ((key: string) => Record<string, string>)[] = [
   (key) => ({ authorization: `Bearer ${key}` }),
@@ -188,7 +186,7 @@ beforeAll(async () => {
     parts: { graph, blobs: new MemoryBlobs(), vectors: new MemoryVectorStore().connect(), embedder, passages },
     template: { capabilities: ['research', 'collections'], collections: [] },
   });
-  for (const key of ['sk-a', 'sk-a-admin', 'sk-b', 'sk-b-auditor', 'sk-b-admin', 'sk-operator']) await signIn(key);
+  for (const key of ['sk-a', 'sk-a-auditor', 'sk-a-admin', 'sk-b', 'sk-b-auditor', 'sk-b-admin', 'sk-operator']) await signIn(key);
   const start = async (): Promise<string> => (await made<{ id: string }>('/v1/runs', { model: 'conclave', input: `Why ${secret}?` })).id;
   const [run, ended] = [await start(), await start()];
   world.stores.write(run, [{ kind: 'planning', epoch: 0, iteration: 0, max: 3 }]);

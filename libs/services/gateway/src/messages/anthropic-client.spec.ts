@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
+import { parkedFlag, stopHint } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { SseClient } from '../__fixtures__/sse-client.js';
 import { completed, reply, twoTenants, World } from '../__fixtures__/world.js';
@@ -189,13 +190,17 @@ describe('the Anthropic client', () => {
     expect(world.runs()).toHaveLength(2);
   });
 
-  it('cancels its run when it aborts', async () => {
+  it('parks its run and ends its calls when it aborts: its SDK may send the request again', async () => {
     const stream = client.messages.stream(question);
     stream.on('error', () => undefined);
     stream.on('abort', () => undefined);
+    const told: string[] = [];
+    await world.stores.state.hints.subscribe('cancel', (id) => void told.push(id));
     await until('the client', () => world.runs().length === 1 && world.stores.clients(world.run()).size === 1);
     stream.abort();
-    await until('the cancel', () => world.stores.flagged.has(world.run()), { timeoutMs: 1_000 });
+    await until('the parked run', () => world.stores.flagged.has(parkedFlag(world.run())), { timeoutMs: 1_000 });
+    await until('the hint', () => told.length > 0, { timeoutMs: 1_000 });
+    expect([told, world.stores.flagged.has(world.run())]).toEqual([[stopHint(world.run())], false]);
   });
 
   it('is known by its key in either header, and gets errors of its own shape for a wrong one', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parkedFlag, stopHint } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import OpenAI from 'openai';
 import { completed, reply, twoTenants, World } from '../__fixtures__/world.js';
@@ -185,13 +186,17 @@ describe('the Responses API through the OpenAI client', () => {
     expect(await cancelling).toMatchObject({ status: 'cancelled', output: [] });
   });
 
-  it('cancels its run when its client leaves the stream', async () => {
+  it('parks its run and ends its calls when its client leaves the stream: its SDK may send the request again', async () => {
     const stream = client.responses.stream(question);
     stream.on('error', () => undefined);
     stream.on('abort', () => undefined);
+    const told: string[] = [];
+    await world.stores.state.hints.subscribe('cancel', (id) => void told.push(id));
     await until('the client', () => world.runs().length === 1 && world.stores.clients(world.run()).size === 1);
     stream.abort();
-    await until('the cancel', () => world.stores.flagged.has(world.run()), { timeoutMs: 1_000 });
+    await until('the parked run', () => world.stores.flagged.has(parkedFlag(world.run())), { timeoutMs: 1_000 });
+    await until('the hint', () => told.length > 0, { timeoutMs: 1_000 });
+    expect([told, world.stores.flagged.has(world.run())]).toEqual([[stopHint(world.run())], false]);
   });
 
   it('belongs to its tenant alone, under every route', async () => {

@@ -7,7 +7,7 @@ import { knownStrategy, strategyOf } from '@conclave/strategies';
 import type { MayAsk } from '../http/caller.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
-import type { CheckedFork } from './acceptance.js';
+import type { CheckedFork } from './checked-request.js';
 import { modelsOfTask, type TodaysModels, withModels } from './fork-models.js';
 import { RunDirectory } from './run-directory.js';
 

@@ -6,7 +6,10 @@ export type Check = boolean | null;
 
 export function sameValue(a: Tree, b: Tree): Check;
 export function sameWith(expression: Tree, values: readonly (readonly [name: string, value: Tree])[], result: Tree): Check;
-export function solves(relations: Extract<SymbolicJob, { operation: 'solve' }>['relations'], solution: Readonly<Record<string, Tree>>): Check;
+export function solves(
+  relations: Extract<SymbolicJob, { operation: 'solve' }>['relations'],
+  solution: Readonly<Record<string, Tree>>,
+): Check;
 export function isDerivative(whole: Tree, slope: Tree, variable: string): Check;
 export function isIntegral(expression: Tree, variable: string, bounds: readonly [Tree, Tree], result: Tree): Check;
 export function isLimit(job: Extract<SymbolicJob, { operation: 'limit' }>, result: Tree): Check;

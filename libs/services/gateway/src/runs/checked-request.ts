@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { Caller, ClientToolsAsked, PlanRequested, Template } from '@conclave/contracts';
+import { type TraceContext, traceContextOf } from '@conclave/platform';
+import type { Request } from 'express';
+import type { ClientQuestion } from '../chat/chat-request.js';
+import type { WayBack } from './commands.js';
+
+/** How a request is recognised as a repeat of an earlier one. */
+export interface RepeatKey {
+  /** SHA-256 over endpoint, caller, body and the Idempotency-Key, if any. */
+  readonly key: string;
+  readonly idempotent: boolean;
+  /** Whether this request itself says that it may be a repeat. */
+  readonly mayAttach: boolean;
+  /** How its client comes back if it leaves before the answer is complete. */
+  readonly wayBack: WayBack;
+}
+
+/** What every request for a run says. */
+export interface AskedRun {
+  /** Whose key may have limits; absent: nothing limits the run. */
+  readonly request?: Request;
+  readonly template: Template;
+  readonly caller: Caller;
+  /** Endpoint of the request; a chat run is cancelled when its last client leaves. */
+  readonly origin: 'chat' | 'runs';
+  readonly repeat: RepeatKey;
+  /** Whether the run's events hold prompts and raw replies. */
+  readonly detail?: 'redacted' | 'full';
+  /** What the client's `traceparent` says, if it sent one. */
+  readonly trace?: TraceContext | undefined;
+}
+
+/** Asks, for the run with this id, whether a tool of the client is needed. Throws OVERLOADED, SHUTTING_DOWN, CALL_CANCELLED. */
+export type AskTools = (runId: string) => Promise<ClientToolsAsked>;
+
+/** A question that passed every check. */
+export interface CheckedRequest extends AskedRun {
+  readonly question: ClientQuestion;
+  /** Asked once the run has an id, unless an earlier run is attached to. */
+  readonly askTools?: AskTools | undefined;
+}
+
+/** A run that is taken up or asked again, and what the new run with this id begins with. */
+export interface CheckedFork extends AskedRun {
+  readonly begins: (runId: string) => Pick<PlanRequested['data'], 'fork'> & Omit<PlanRequested['data'], MadeHere>;
+}
+
+/** Members of a request that its acceptance adds. */
+type MadeHere = 'requestedAt' | 'caller' | 'origin' | 'template' | 'retryKey' | 'detail';
+export type Accepted = CheckedRequest | CheckedFork;
+
+/** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
+export function repeatOf(
+  request: Request,
+  caller: Caller,
+  endpoint: CheckedRequest['origin'] | `forks/${string}` | `reruns/${string}`,
+  raw: Buffer,
+): RepeatKey {
+  const idempotencyKey = request.headers['idempotency-key'];
+  const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
+  const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
+  const hash = createHash('sha256');
+  for (const part of [endpoint, caller.tenant, caller.actor, idempotent ? idempotencyKey : '']) hash.update(`${part.length}:${part}`);
+  const mayAttach = idempotent || count >= 1;
+  const wayBack = mayAttach ? 'certain' : request.headers['x-stainless-retry-count'] === undefined ? 'none' : 'possible';
+  return { key: hash.update(raw).digest('hex'), idempotent, mayAttach, wayBack };
+}
+
+/** Collects what acceptance needs from a checked request to fork a run, or to ask its question again. */
+export const checkedFork = (
+  request: Request,
+  of: string,
+  fork: Pick<CheckedFork, 'template' | 'caller' | 'begins'>,
+  { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
+  how: 'forks' | 'reruns' = 'forks',
+): CheckedFork => ({
+  ...fork,
+  request,
+  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `${how}/${of}`, raw), trace: traceOf(request) },
+});
+
+const traceOf = ({ headers: { traceparent } }: Request): TraceContext | undefined =>
+  traceContextOf(typeof traceparent === 'string' ? traceparent : undefined);
+
+/** Collects what acceptance needs from a checked request. */
+export const checkedRequest = (
+  request: Request,
+  question: ClientQuestion,
+  template: Template,
+  caller: Caller,
+  origin: CheckedRequest['origin'],
+  { raw, detail, askTools }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full'; readonly askTools?: AskTools | undefined },
+): CheckedRequest => ({
+  ...{ request, question, template, caller, origin, detail, askTools },
+  repeat: repeatOf(request, caller, origin, raw),
+  trace: traceOf(request),
+});

@@ -150,7 +150,7 @@ describe('the page of a run', () => {
     expect(cells[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
     expect(cells[3]).toBe(String(x1.usage.prompt + x1.usage.completion));
     expect(Number(cells[4])).toBeCloseTo(x1.usage.cost, 4);
-    await page.getByRole('group', { name: 'Times of the waterfall' }).getByText('UTC').click();
+    await page.getByRole('group', { name: 'Times of the waterfall' }).getByRole('radio', { name: 'UTC' }).check();
     await shows(
       'the time in UTC',
       () => page.locator(`tr[data-line="${x1.id}"] td`).first().innerText(),

@@ -1,11 +1,11 @@
-// Writes the passwords of the stores of docker-compose.yml into `.env` beside it, each its own; keeps those that are there.
+// Writes the passwords and keys of docker-compose.yml into `.env` beside it, each its own; keeps those that are there.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Variables of docker-compose.yml that have no default. */
-export const passwords = ['NEO4J_PASSWORD', 'REDIS_PASSWORD', 'SEARXNG_SECRET'];
+export const passwords = ['NEO4J_PASSWORD', 'OPEN_WEBUI_API_KEY', 'OPEN_WEBUI_SECRET', 'REDIS_PASSWORD', 'SEARXNG_SECRET', 'GRAFANA_PASSWORD'];
 
 /** Adds what is missing to the file, which only its user can read then. Returns the names that were added. */
 export function writePasswords(file) {

@@ -1,26 +1,34 @@
-// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts and from what clients found: `npm run docs`.
+// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts, from what
+// clients found and from the checks of the deployment, and the dashboards and alert rules: `npm run docs`.
 // With --check nothing is written, and a difference between what is printed and what is committed is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { printDocs } from '../libs/contracts/src/index.ts';
 import { metricsTable } from '../libs/platform/src/index.ts';
+import { monitoringFolders, printMonitoring } from '../deploy/src/monitoring/index.ts';
 import { roundTripsPage } from '../bench/src/round-trips/table.ts';
+import { deploymentChecksPage } from '../deploy/check/page.mjs';
 import { clientsPage } from '../tests/clients/page.mjs';
 import { guaranteesPage } from '../tests/faults/src/index.ts';
 
-/** Everything in this folder is printed; a file there that nothing prints any more is out of date too. */
 const generatedFolder = 'docs/generated';
+/** Everything in these folders is printed; a file there that nothing prints any more is out of date too. */
+const printedFolders = [generatedFolder, ...monitoringFolders];
 
 const printed = {
   ...(await printDocs()),
+  ...printMonitoring(),
   [`${generatedFolder}/metrics.md`]: metricsTable(),
   'docs/clients.md': clientsPage(),
+  'docs/deployment-checks.md': deploymentChecksPage(),
   'docs/guarantees.md': guaranteesPage(),
   'docs/round-trips.md': roundTripsPage(),
 };
 
 const changed = Object.entries(printed).filter(([name, text]) => !existsSync(name) || readFileSync(name, 'utf8') !== text);
-const orphans = readdirSync(generatedFolder, { recursive: true, withFileTypes: true })
+const orphans = printedFolders
+  .filter((folder) => existsSync(folder))
+  .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name))
   .filter((name) => !(name in printed));

@@ -10,6 +10,8 @@ import { cancelToUpstream } from './cancel-to-upstream/cancel-to-upstream.js';
 import { answerFromCache } from './answer-from-cache/answer-from-cache.js';
 import { subTopicsAtOnce } from './sub-topics-at-once/sub-topics-at-once.js';
 import { processorTimeOfAStart } from './processor-time-of-a-start/processor-time-of-a-start.js';
+import { costOfTraces } from './cost-of-traces/cost-of-traces.js';
+import { sizing } from './sizing/sizing.js';
 import type { Benchmark } from './benchmark.js';
 
 /** All benchmarks of `npm run bench`, in the order of `all`. */
@@ -27,4 +29,6 @@ export const benchmarks: readonly Benchmark[] = [
   memoryOverTime,
   subTopicsAtOnce,
   processorTimeOfAStart,
+  costOfTraces,
+  sizing,
 ];

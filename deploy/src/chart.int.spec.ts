@@ -68,7 +68,7 @@ function loadedIn(objects: readonly KubernetesObject[], { name, pod }: Workload)
       }
   }
   // A secret of a webhook has a form of its own.
-  const variables = container!.env.map(({ name, value }) => [
+  const variables = container!.env.map(({ name, value }): [string, string] => [
     name,
     inFolder(value ?? `whsec_${Buffer.alloc(32, name).toString('base64')}`),
   ]);

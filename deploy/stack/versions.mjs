@@ -14,6 +14,9 @@ export const versions = {
   searx: '1.1.0',
   /** npm package; the server inside it is the native binding named in deploy/stack/chroma/package.json. */
   chromadb: '3.5.0',
+  /** Server image of ChromaDB; its API is the one that the client of the npm package speaks. */
+  chromaServer: '1.5.9',
+  openWebui: '0.12.4',
 };
 
 /** Image of each store service of docker-compose.yml. */
@@ -22,6 +25,8 @@ export const images = {
   redis: `redis:${versions.redis}-bookworm`,
   neo4j: `neo4j:${versions.neo4j}-community`,
   searxng: `searxng/searxng:${versions.searxng}`,
+  chroma: `chromadb/chroma:${versions.chromaServer}`,
+  'open-webui': `ghcr.io/open-webui/open-webui:v${versions.openWebui}`,
 };
 
 /** Broker settings that affect behaviour, the same with and without Docker. */

@@ -13,12 +13,29 @@ export interface PageRoute {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
+const admins: readonly Role[] = ['admin'];
 const everyone: readonly Role[] = ['user', 'auditor', 'admin'];
 
 /** All pages. A page is one folder in `pages/` with a default export, and one entry here. */
 export const pageRoutes: readonly PageRoute[] = [
   { path: '/', title: 'Chat', icon: 'chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
   { path: '/console/chat/$runId', title: 'Chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
+  {
+    path: '/console/knowledge',
+    title: 'Knowledge',
+    icon: 'knowledge',
+    roles: everyone,
+    load: () => import('./pages/knowledge/knowledge-page.js'),
+  },
+  { path: '/console/caches', title: 'Caches', icon: 'caches', roles: admins, load: () => import('./pages/caches/caches-page.js') },
+  {
+    path: '/console/settings',
+    title: 'Settings',
+    icon: 'settings',
+    roles: admins,
+    load: () => import('./pages/settings/settings-page.js'),
+  },
+  { path: '/console/health', title: 'Health', icon: 'health', roles: admins, load: () => import('./pages/health/health-page.js') },
   { path: '/console/runs', title: 'Runs', icon: 'runs', roles: everyone, load: () => import('./pages/runs/runs-page.js') },
   { path: '/console/runs/$runId', title: 'Run', roles: everyone, load: () => import('./pages/run/run-page.js') },
   { path: '/console/compare', title: 'Compare runs', roles: everyone, load: () => import('./pages/compare/compare-page.js') },

@@ -158,7 +158,7 @@ describe('the containers', () => {
       CONCLAVE_CONFIG: join(root, 'deploy/conclave.compose.yaml'),
     };
     const doors = start({ variables });
-    expect([doors.asked, doors.admin?.made, doors.admin?.file]).toEqual([1, true, join(folder, 'admin.key')]);
+    expect([doors.asked, doors.admin?.made, doors.admin?.file]).toEqual([2, true, join(folder, 'admin.key')]);
     const [, kept = ''] = /^ +- (\w+):\/data$/m.exec(gateway)!;
     expect(compose.slice(compose.indexOf('\nvolumes:'))).toContain(`\n  ${kept}:\n`);
     expect(gateway).toContain(':/etc/conclave/conclave.yaml:ro');

@@ -116,6 +116,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     ...(consumers ? { consumers } : {}),
     openApi: () => openApiText(apiVersion),
     asyncApi: () => asyncApiText(apiVersion),
+    logMs: Math.max(...topicsOf(loaded).map(({ retentionMs }) => retentionMs)),
     auditKey: () => openAuditKey(loaded.environment.CONCLAVE_AUDIT_KEY_FILE ?? join(loaded.home, 'audit.key')),
     recordPrompts: loaded.configuration.store_prompts === 'full',
     problems: () => observers.readiness.problems(),

@@ -39,7 +39,8 @@ export function openKeyFile(file: string): KeyFile {
   if (present !== null) return { file, value: present, made: false };
   const value = `sk-conclave-${randomBytes(32).toString('base64url')}`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    // It may be the data folder, which holds what people asked.
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${value}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     // Another process on the same folder was faster; its key is used.

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
-import type { Models } from '@conclave/ports';
+import { stopHint, type Models } from '@conclave/ports';
 import { askModels, CallMaker, LiveText, type ModelQuestion } from '@conclave/calls';
 import { acceptance, counting, ending, nthInput } from '@conclave/ports/suites';
 import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
@@ -187,6 +187,29 @@ describe('a journalled question', () => {
     await runs.attach(runId, 'client again');
     expect(await askModels(made, asked)).toMatchObject({ kind: 'answer', reply: { content: 'It is B.' } });
     server.expectCalls(1);
+  });
+
+  it('is ended when its run is parked and told to stop, and is made again when a client has come back', async () => {
+    const { server, models } = await serverWith([
+      { match: is('a'), reply: { stallAfter: [{ text: 'It is a long' }] } },
+      { match: is('a'), reply: { text: 'It is B.' } },
+    ]);
+    const { runs, hints } = sqlite.state;
+    const made = await maker(models);
+    await runs.accept(acceptance(runId));
+    await runs.attach(runId, 'client');
+    const asked = question();
+    const running = askModels(made, asked);
+    await until('the call to arrive', () => server.calls.length === 1);
+    expect(await runs.leave(runId, 'client')).toBe(0);
+    const at = Date.now();
+    await hints.publish('cancel', stopHint(runId));
+    expect(await running).toEqual({ kind: 'busy', retryInMs: 1_000 });
+    await until('the server to see it', () => server.calls[0]!.abortedAt);
+    expect(server.calls[0]!.abortedAt! - at).toBeLessThan(1_000);
+    await runs.attach(runId, 'client again');
+    expect(await askModels(made, asked)).toMatchObject({ kind: 'answer', reply: { content: 'It is B.' } });
+    server.expectCalls(2);
   });
 
   it('shares the slots of a provider between processes', async () => {

@@ -49,7 +49,10 @@ function storeAddresses(): Record<string, string> | null {
   if (process.env.KAFKA_BROKERS ?? process.env.CONCLAVE_CONFIG) return {};
   const file = beside('../deploy/.stack/env.json');
   if (!existsSync(file)) return null;
-  const { SEARXNG_URL: _search, ...stores } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  const { SEARXNG_URL: search, ...stores } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  // The questions of the pages are answered from the sample documents, which a search of the web replaces.
+  if (search && !process.env.SEARXNG_URL)
+    process.stdout.write(`The sample documents are searched. For the web, set SEARXNG_URL=${search}\n`);
   return stores.KAFKA_BROKERS ? stores : null;
 }
 

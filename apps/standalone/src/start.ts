@@ -3,16 +3,20 @@ import { loadConfiguration, outliveReaders, type Loaded, type OpenProbe } from '
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { auditCommand } from './commands/audit.js';
+import { backupCommand, restoreCommand } from './commands/backup.js';
 import { deadCommand } from './commands/dead.js';
+import { doctorCommand } from './commands/doctor.js';
 import { forkCommand } from './commands/fork.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
 import { keysCommand } from './commands/keys.js';
+import { rerunCommand, versusCommand } from './commands/rerun.js';
 import { recoverCommand } from './commands/recover.js';
 import { replayCommand } from './commands/replay.js';
 import { optionCommand, sendCommand } from './commands/run-control.js';
 import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
+import { templatesCommand } from './commands/templates.js';
 import { tenantsCommand } from './commands/tenants.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
@@ -26,6 +30,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
       --lan                            also for other machines, with a new key; prints how to connect Open WebUI
   npm run ask -- "question"            one question, live progress; starts an embedded gateway if none is running
       --model <template or model>      conclave by default; GET /v1/models lists them
+      --versus <template or model>     asks both, and shows them side by side
       --quiet                          only the answer, without progress
       --json                           the outcome as one JSON object
       --no-cache                       neither reads nor fills the caches
@@ -49,12 +54,18 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
                                        from then on; shows both side by side. \`run <id> --facts\` numbers the steps
       --model <model or template>      who makes the calls of the fork; today's models of its template by default
       --json                           both as one JSON object
+      --template <id>                  asks its question again of another template, live, as a run of its own; shows both side by side
   npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
       --force                          also where the store fits the log or processes live on it
   npm run conclave -- audit            who did what: export as signed, hash-chained lines; verify (--help)
+  npm run conclave -- backup --to <p>  a consistent copy of the data folder, also while the server runs; <p> is a new folder, or a
+                                       file that ends in .tgz. With Kafka: settings, keys and prompts of the state store
+  npm run conclave -- restore <p>      puts a backup back; --force also where data stand, which are moved aside
+  npm run conclave -- doctor           checks what Conclave needs here, and says what to fix (--json)
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
   npm run conclave -- keys             API keys: create, list, show, change, expire, revoke, rotate (--help)
   npm run conclave -- tenants          limits of all keys of a tenant together: list, set (--help)
+  npm run conclave -- templates        what clients choose as model: list, show, validate, diff, apply (--help)
   npm run conclave -- topics           what Kafka needs: plan, create, check (--help)
 
   npm run conclave -- version          the version; \`help\` shows this page, and --help behind a command its part
@@ -62,7 +73,8 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
 `;
 
-const load = (): Loaded => loadConfiguration(process.env, process.cwd(), { categories: Object.keys(expertPrompts) });
+const load = (variables: Readonly<Record<string, string>> = {}): Loaded =>
+  loadConfiguration({ ...process.env, ...variables }, process.cwd(), { categories: Object.keys(expertPrompts) });
 
 /** The configuration, with the extensions' strategies and capabilities registered, for commands that decide or replay runs. */
 async function extended(): Promise<Loaded> {
@@ -88,9 +100,13 @@ const commands = [
   'replay',
   'recover',
   'audit',
+  'doctor',
+  'backup',
+  'restore',
   'dead',
   'keys',
   'tenants',
+  'templates',
   'topics',
   'version',
   'help',
@@ -108,11 +124,23 @@ function helpOf(command: string): string {
 
 /** Commands that read their own arguments. */
 const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  audit: (args) => auditCommand({ loaded: load, args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
-  dead: (args) => deadCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+  audit: (args) =>
+    auditCommand({ loaded: () => load(), args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
+  backup: (args) => backupCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
+  restore: (args) => restoreCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
+  doctor: (args) => doctorCommand({ loaded: () => load(), args, out: process.stdout }),
+  dead: (args) => deadCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
   keys: (args) => keysCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
   tenants: (args) => tenantsCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
-  topics: (args) => topicsCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+  templates: (args) =>
+    templatesCommand({
+      gateway: runningGateway,
+      validate: (file) => Object.keys(load({ CONCLAVE_CONFIG: file }).configuration.templates),
+      args,
+      out: process.stdout,
+      terminal: process.stderr,
+    }),
+  topics: (args) => topicsCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
 };
 
 /** Returns the exit code; undefined if the process goes on. */
@@ -122,6 +150,8 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
   const { positionals, values } = readArguments(process.argv.slice(2), {
     model: { type: 'string', short: 'm' },
     fork: { type: 'string' },
+    template: { type: 'string' },
+    versus: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
     recorded: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
@@ -158,6 +188,11 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);
       if (!question) throw new UsageMistake('Say what to ask: npm run ask -- "question"');
+      if (values.versus !== undefined)
+        return versusCommand({
+          ...{ loaded: await extended(), question, models: [values.model ?? 'conclave', values.versus], json: values.json },
+          ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
+        });
       return ask({
         ...{ loaded: await extended(), question, model: values.model ?? 'conclave', cache: !values['no-cache'], json: values.json },
         ...{ answer: process.stdout, progress: values.quiet ? silent : process.stderr, signal: givenUp() },
@@ -190,6 +225,13 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
       const step = numberOf('fork', values.fork, 1, Number.MAX_SAFE_INTEGER);
       if (step !== undefined && (runId === null || values.recorded))
         throw new UsageMistake('A fork takes up one run, live: npm run conclave -- replay <id> --fork <step>.');
+      if (values.template !== undefined && (runId === null || values.recorded || step !== undefined))
+        throw new UsageMistake('--template asks the question of one run again, live: npm run conclave -- replay <id> --template <id>.');
+      if (values.template !== undefined)
+        return rerunCommand({
+          ...{ loaded: await extended(), runId: runId!, template: values.template, json: values.json },
+          ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
+        });
       if (step === undefined && values.model !== undefined)
         throw new UsageMistake('--model says who makes the calls of a fork: name its step with --fork.');
       if (step !== undefined)

@@ -1,5 +1,5 @@
 import type { StoreCounter } from '@conclave/adapter-sqlite';
-import { openPorts, type OpenedPorts, type AppName } from '@conclave/host';
+import { openPorts, openTracer, type OpenedPorts, type AppName } from '@conclave/host';
 import {
   claimStores,
   holdProcessLease,
@@ -63,9 +63,12 @@ export async function startServices(
   storeCounter?: StoreCounter,
 ): Promise<RunningServices> {
   const loaded = loadConfiguration(variables, cwd);
-  const observers = observersLikeInProduction();
+  const watched = observersLikeInProduction();
   const processId = `bench-${as}-${process.pid}`;
-  const shutdown: Shutdown = openShutdown(observers.logger);
+  const shutdown: Shutdown = openShutdown(watched.logger);
+  const tracer = await openTracer(loaded, as, watched.logger);
+  if (tracer) shutdown.add('traces', () => tracer.close());
+  const observers: Observers = { ...watched, tracer };
   const models = instantModels();
   try {
     const opened = await openPorts({

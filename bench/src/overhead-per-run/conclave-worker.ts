@@ -6,8 +6,8 @@ import { shippedTemplate } from '../committee/template.js';
 import { nextRunId, RunStarter } from '../committee/run-starter.js';
 import { hostRounds } from './measured-round.js';
 
-const [home = '', template] = process.argv.slice(2);
-const services = await startServices({ CONCLAVE_HOME: home }, home, 'standalone', committeeServices);
+const [home = '', template, collector = ''] = process.argv.slice(2);
+const services = await startServices({ CONCLAVE_HOME: home, OTEL_EXPORTER_OTLP_ENDPOINT: collector }, home, 'standalone', committeeServices);
 const starter = await (template === 'shipped'
   ? RunStarter.open(services.ports, shippedTemplate, shippedCallsPerRun)
   : RunStarter.open(services.ports));

@@ -1,5 +1,5 @@
 import { ancestorsOf, rootOf } from '@conclave/contracts';
-import { parkedFlag, type StateStore } from '@conclave/ports';
+import { parkedFlag, stopHint, type StateStore } from '@conclave/ports';
 
 /** Maximum delay until a cancel is noticed when its hint is lost. Where no hint gets lost, nothing is polled. */
 const pollMs = 250;
@@ -19,6 +19,8 @@ export interface Watch {
   cancelled(): boolean;
   /** Whether the run was parked at the last look. */
   parked(): boolean;
+  /** Whether the work was ended because its run was parked: it is done anew when a client returns. */
+  stopped(): boolean;
   stop(): void;
 }
 
@@ -26,7 +28,9 @@ export interface Watch {
 interface Watched {
   readonly ids: readonly string[];
   readonly flags: readonly string[];
-  saw(found: ReadonlySet<string>): void;
+  /** Hint that ends the work if its run is parked; null: it goes on to its end. */
+  readonly stopsAt: string | null;
+  saw(found: ReadonlySet<string>, told?: string): void;
 }
 
 /**
@@ -47,20 +51,26 @@ export class CancelWatch {
   }
 
   /** Opens a watch that listens but has not checked the flags yet. Throws STORE_*. */
-  async open(own: readonly string[], outer: AbortSignal): Promise<Watch> {
+  async open(own: readonly string[], outer: AbortSignal, { stops = false }: { readonly stops?: boolean } = {}): Promise<Watch> {
     const ids = withAncestors(own);
     await this.subscribed();
     const controller = new AbortController();
     const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(rootOf(runOf(ids[0])))];
     let cancelled = false;
+    const stopsAt = stops && ids[0] !== undefined ? stopHint(rootOf(runOf(ids[0]))) : null;
     let parked = false;
-    const saw = (found: ReadonlySet<string>): void => {
+    let stopped = false;
+    const saw = (found: ReadonlySet<string>, told?: string): void => {
       parked = flags.length > 0 && found.has(flags.at(-1)!);
+      if (parked && told !== undefined && told === stopsAt) {
+        stopped = true;
+        controller.abort();
+      }
       if (cancelled || !ids.some((id) => found.has(id))) return;
       cancelled = true;
       controller.abort();
     };
-    const watched: Watched = { ids, flags, saw };
+    const watched: Watched = { ids, flags, stopsAt, saw };
     if (flags.length > 0) this.add(watched);
     const onOuter = (): void => controller.abort();
     if (outer.aborted) controller.abort();
@@ -71,6 +81,7 @@ export class CancelWatch {
       look: async (found) => saw(found ? new Set(found) : await this.state.runs.cancelled(flags)),
       cancelled: () => cancelled,
       parked: () => parked,
+      stopped: () => stopped && !cancelled,
       stop: () => {
         this.remove(watched);
         outer.removeEventListener('abort', onOuter);
@@ -105,10 +116,10 @@ export class CancelWatch {
   }
 
   /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. It is asked again until it answers. */
-  private lookFor(watches: readonly Watched[]): Promise<void> {
+  private lookFor(watches: readonly Watched[], told?: string): Promise<void> {
     if (watches.length === 0) return Promise.resolve();
     return this.state.runs.cancelled([...new Set(watches.flatMap(({ flags }) => flags))]).then(
-      (found) => watches.forEach((watched) => watched.saw(found)),
+      (found) => watches.forEach((watched) => watched.saw(found, told)),
       () => {
         if (this.watches.size > 0) this.startPolling();
       },
@@ -119,7 +130,11 @@ export class CancelWatch {
   private async subscribed(): Promise<void> {
     const subscription = (this.subscription ??= this.state.hints.subscribe(
       'cancel',
-      (id) => void this.lookFor([...this.watches].filter(({ ids }) => ids.includes(id))),
+      (id) =>
+        void this.lookFor(
+          [...this.watches].filter(({ ids, stopsAt }) => stopsAt === id || ids.includes(id)),
+          id,
+        ),
     ));
     try {
       await subscription;

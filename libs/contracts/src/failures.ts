@@ -43,6 +43,7 @@ const rows = {
   MEDIA_TYPE_UNSUPPORTED:      [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This endpoint reads JSON. Send Content-Type: application/json.'],
   MODEL_NOT_FOUND:             [404, 'invalid_request_error',  'caller_unknown',          no,  no,  no,  'No template or model has this id. GET /v1/models lists the valid ones.'],
   RUN_NOT_FOUND:               [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No run has this id, or it has expired.'],
+  CALL_NOT_FOUND:              [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'The run has no such call, or its prompt and reply were not kept. GET its records to list them.'],
   RUN_ERASED:                  [410, 'not_found_error',        'caller_unknown',          no,  no,  no,  'This run was deleted.'],
   RUN_NOT_ENDED:               [409, 'invalid_request_error',  'caller_invalid',          yes, no,  no,  'The run has not ended. Cancel it first: POST /v1/runs/{id}/commands with {"command": "cancel"}.'],
   RESPONSE_NOT_FOUND:          [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No stored response has this id, or it has expired.'],

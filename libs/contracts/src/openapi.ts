@@ -60,7 +60,7 @@ export function openApiDocument(version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, unknown> = { ErrorBody: schemaOf(ErrorBody, 'output') };
   for (const route of routes) {
-    const path = route.path.replace('{id+}', '{id}');
+    const path = route.path.replace('+}', '}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
     if (route.request) schemas[route.request.name] = schemaOf(route.request.schema, 'input');
     if ('schema' in route.response) schemas[route.response.name] = schemaOf(route.response.schema, 'output');

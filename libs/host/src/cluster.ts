@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
+import { Failure, keptRunMs, leastBodyMs, type Retention, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
 import type { Loaded, Logger, Probe, TlsFiles } from '@conclave/platform';
 import { RunSeals, type SealKeys, sealKeyOf, type Seals } from '@conclave/ports';
 
@@ -8,16 +8,18 @@ export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
 
 /** Every topic of this configuration. */
 export const topicsOf = ({ configuration }: Loaded): readonly TopicSpec[] =>
-  topicsFor([...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])]);
+  topicsFor([...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])], retentionIn({ configuration }));
 
-/** Whether records of a topic can bring a run back; those of the audit and of the identity cannot. */
-export const canRevive = ({ name, retentionMs }: TopicSpec): boolean => name !== 'audit' && retentionMs >= 0;
-/** Retention of journal, applied ids and tombstones: the longest retention of those topics. */
-export const keptMs = Math.max(
-  ...topicsFor()
-    .filter(canRevive)
-    .map(({ retentionMs }) => retentionMs),
-);
+/** How long topics keep their records. */
+export function retentionIn({ configuration }: Pick<Loaded, 'configuration'>): Retention {
+  const { retention_days, retention } = configuration;
+  return { retention_days, retention };
+}
+
+/** How long the state store keeps ended runs, journal, applied ids and tombstones, in milliseconds. */
+export const keptMsOf = (loaded: Loaded): number => keptRunMs(topicsOf(loaded));
+/** How long bodies are kept that stand apart from their records, in milliseconds. */
+export const bodyMsOf = (loaded: Loaded): number => Math.max(leastBodyMs, ...topicsOf(loaded).map(({ retentionMs }) => retentionMs));
 
 /** Opens Redis as configured. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
 export async function openRedis(loaded: Loaded, processId: string, keep: Keep, probe?: Probe) {
@@ -34,7 +36,7 @@ export async function openRedis(loaded: Loaded, processId: string, keep: Keep, p
       blobQuotaBytes: redis.blob_quota_mb * 1024 * 1024,
       processId,
       keyPrefix: redis.key_prefix,
-      ttl: { retentionMs: keptMs },
+      ttl: { retentionMs: keptMsOf(loaded), blobMs: bodyMsOf(loaded) },
       ...probe?.adapters?.state,
     }),
   );

@@ -1,3 +1,5 @@
+export { type CheckOptions, dependencyChecks, type DependencyCheck, type Finding, messageOf } from './check-dependencies.js';
+export { embeddedFiles, type InspectedDatabase } from './embedded-files.js';
 export { topicsOf } from './cluster.js';
 export { kafkaTopics, type KafkaTopics } from './kafka-topics.js';
 export { logPlace, openLog, type OpenedLog, type OpenLogOptions } from './open-log.js';

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { Failure } from '@conclave/contracts';
 import type { Loaded } from '@conclave/platform';
 import type { Blobs } from '@conclave/ports';
-import { type Keep, topicsOf } from './cluster.js';
+import { bodyMsOf, type Keep } from './cluster.js';
 
 /**
  * Bodies where `stores.blobs` says, otherwise in the store of the runs. Bodies that were put before `stores.blobs` was set are still
@@ -16,7 +16,7 @@ export async function openBlobs(loaded: Loaded, ofRuns: Blobs, keep: Keep, { rem
   const { folder, s3 } = blobs;
   if (folder !== undefined) {
     const { FolderBlobs } = await import('@conclave/adapter-folder');
-    const ttlMs = Math.max(...topicsOf(loaded).map(({ retentionMs }) => retentionMs));
+    const ttlMs = bodyMsOf(loaded);
     const base = loaded.file ? dirname(loaded.file) : process.cwd();
     return firstOf(keep(await FolderBlobs.open({ folder: resolve(base, folder), ttlMs, removes })), ofRuns);
   }

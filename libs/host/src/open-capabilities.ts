@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
-import { countedReranker, timedVectors, type Loaded, type Metrics, type Ports } from '@conclave/platform';
-import type { Embedder, Reranking, Rerankings, Vectors, WebhookSender } from '@conclave/ports';
+import { countedReranker, timedVectors, type Loaded, type Logger, type Metrics, type Ports } from '@conclave/platform';
+import type { Embedder, KnowledgeGraph, Reranking, Rerankings, ToolServers, Vectors, WebhookSender } from '@conclave/ports';
 import type { Keep } from './cluster.js';
 import { providerOf } from './open-models.js';
 import type { OpenPortsOptions, AppName } from './opening.js';
@@ -31,7 +31,7 @@ export async function openCapabilities(
   keep: Keep,
 ): Promise<Capabilities> {
   const uses = (part: keyof Capabilities): boolean => users[part].includes(service);
-  const { math, mcp, search } = loaded.configuration;
+  const { math, search } = loaded.configuration;
   const opened = uses('vectors') ? await openVectors(loaded, sqlite, keep) : null;
   const vectors = opened && timedVectors(opened, metrics);
   return {
@@ -45,17 +45,7 @@ export async function openCapabilities(
           }),
         )
       : null,
-    tools: uses('tools')
-      ? keep(
-          (await import('@conclave/adapter-mcp')).openToolServers({
-            servers: mcp,
-            environment: loaded.variables,
-            builtins: builtins(),
-            ...(loaded.file ? { folder: dirname(loaded.file) } : {}),
-            logger,
-          }),
-        )
-      : null,
+    tools: uses('tools') ? keep(await openToolServersOf(loaded, logger)) : null,
     pages: uses('pages') ? keep((await import('@conclave/adapter-documents')).openPageReader({ allowHosts: search.allow_hosts })) : null,
     documents: uses('documents') ? keep((await import('@conclave/adapter-documents')).openDocumentReader()) : null,
     vectors,
@@ -63,6 +53,32 @@ export async function openCapabilities(
     rerankings: uses('rerankings') ? await openRerankings(loaded, metrics, keep) : { research: null, collections: null },
     webhooks: uses('webhooks') ? await openWebhooks(loaded) : null,
   };
+}
+
+/** The configured tool servers; none is started before its tools are asked for. */
+export async function openToolServersOf(loaded: Loaded, logger: Logger): Promise<ToolServers> {
+  return (await import('@conclave/adapter-mcp')).openToolServers({
+    servers: loaded.configuration.mcp,
+    environment: loaded.variables,
+    builtins: builtins(),
+    ...(loaded.file ? { folder: dirname(loaded.file) } : {}),
+    logger,
+  });
+}
+
+/** The graph server of `stores.neo4j`. */
+export async function openGraphServer({ configuration, secrets }: Loaded): Promise<KnowledgeGraph> {
+  const { neo4j, kafka } = configuration.stores;
+  if (!neo4j) throw new Failure('CONFIGURATION_INVALID', 'stores.neo4j is not set.');
+  const { Neo4jGraph } = await import('@conclave/adapter-neo4j');
+  const { user = '', password = '' } = secrets.neo4j;
+  return new Neo4jGraph({
+    url: neo4j.url,
+    user,
+    password,
+    ...(neo4j.database ? { database: neo4j.database } : {}),
+    namespace: kafka?.topic_prefix ?? '',
+  });
 }
 
 /** Null if no webhook is configured and clients may name none. Throws CONFIGURATION_INVALID. */
@@ -76,7 +92,11 @@ async function openWebhooks({ configuration, secrets }: Loaded): Promise<Webhook
 }
 
 /** Null if processes cannot share vectors: a cluster without ChromaDB. */
-async function openVectors({ configuration: { stores }, secrets }: Loaded, sqlite: Sqlite | null, keep: Keep): Promise<Vectors | null> {
+export async function openVectors(
+  { configuration: { stores }, secrets }: Loaded,
+  sqlite: Sqlite | null,
+  keep: Keep,
+): Promise<Vectors | null> {
   if (stores.chroma) {
     const { ChromaVectors } = await import('@conclave/adapter-chroma');
     return keep(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
 import type { EventLog, Folding, Recovery, StateStore } from '@conclave/ports';
-import { kafkaConnection, keptMs, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
+import { kafkaConnection, keptMsOf, openRedis, retentionIn, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openBlobs } from './open-blobs.js';
 
 /** The event log for command-line use: opening it subscribes, creates and deletes nothing, and looks for no model. */
@@ -13,6 +13,8 @@ export interface OpenedLog {
   readonly runOf: (runId: string) => Promise<{ readonly status: string; readonly terminal: boolean } | null>;
   /** Requests and tombstones of runs, from the same store. */
   readonly runs: Pick<StateStore['runs'], 'header' | 'erased'>;
+  /** Settings, keys and prompts that were changed while running, from the same store. */
+  readonly settings: StateStore['settings'];
   /** The state store beside the log, for a rebuild. */
   readonly state: Pick<StateStore, 'identity' | 'now'> & { readonly recovery: Recovery };
   /** How long the state store keeps ended runs, in milliseconds. */
@@ -61,17 +63,37 @@ export async function openLog({ loaded, logger, processId, folding }: OpenLogOpt
       const blobs = await openBlobs(loaded, redis.blobs, keep, { removes: false });
       const seals = sealsOf(loaded, redis.sealKeys);
       const log = keep(await openKafkaLog({ ...connection, blobs, ledger: redis.store.deliveries, seals }));
-      const { identity, now, runs } = redis.store;
+      const { identity, now, runs, settings } = redis.store;
       const state = { identity, now, recovery: redis.recovery };
-      return { log, state, retentionMs: keptMs, topics, where, runOf: (runId) => runs.read(runId), runs, close };
+      return { log, state, retentionMs: keptMsOf(loaded), topics, where, runOf: (runId) => runs.read(runId), runs, settings, close };
     }
     if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
-    const { embeddedTtl, openSqlite } = await import('@conclave/adapter-sqlite');
+    const { openSqlite } = await import('@conclave/adapter-sqlite');
     const { durability } = loaded.configuration;
-    const sqlite = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false, ...(folding ? { folding } : {}) }));
+    const sqlite = keep(
+      openSqlite({
+        home: loaded.home,
+        processId,
+        durability,
+        logger,
+        prunes: false,
+        retention: retentionIn(loaded),
+        ...(folding ? { folding } : {}),
+      }),
+    );
     const { log, state: store, recovery } = sqlite;
     const state = { identity: store.identity, now: () => store.now(), recovery };
-    return { log, state, retentionMs: embeddedTtl.retentionMs, topics, where, runOf: (runId) => store.runs.read(runId), runs: store.runs, close };
+    return {
+      log,
+      state,
+      retentionMs: keptMsOf(loaded),
+      topics,
+      where,
+      runOf: (runId) => store.runs.read(runId),
+      runs: store.runs,
+      settings: store.settings,
+      close,
+    };
   } catch (error) {
     await close();
     if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
-import { Failure, type Mode } from '@conclave/contracts';
+import { canRevive, Failure, type Mode } from '@conclave/contracts';
 import {
+  checkAudit,
   checkRetention,
   deliveryHooks,
   overriding,
@@ -15,8 +16,8 @@ import {
   type Probe,
 } from '@conclave/platform';
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
-import { canRevive, kafkaConnection, keptMs, openRedis, sealsOf, topicsOf, type Keep } from './cluster.js';
-import { openCapabilities } from './open-capabilities.js';
+import { kafkaConnection, keptMsOf, openRedis, retentionIn, sealsOf, topicsOf, type Keep } from './cluster.js';
+import { openCapabilities, openGraphServer } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
 import { openBlobs } from './open-blobs.js';
 import { openModels } from './open-models.js';
@@ -127,6 +128,7 @@ async function openEmbedded(options: OpenPortsOptions, keep: Keep): Promise<Stor
       home: loaded.home,
       processId,
       durability: loaded.configuration.durability,
+      retention: retentionIn(loaded),
       hooks: deliveryHooks(observers),
       ...poolChangeOf(observers.probe, 'embedded', () => sqlite.durable()),
       logger: observers.logger,
@@ -146,11 +148,15 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
   const { kafka } = loaded.configuration.stores;
   if (!kafka) throw new Failure('CONFIGURATION_INVALID', 'stores.kafka is not set.');
   const opened = await openRedis(loaded, processId, keep, probe);
-  const { ensureTopics, openKafkaLog, topicRetentions } = await import('@conclave/adapter-kafka');
+  const { ensureTopics, findTopics, openKafkaLog, planTopics, topicDifferences, topicRetentions } = await import('@conclave/adapter-kafka');
   const connection = kafkaConnection(loaded, observers.logger);
   const topics = topicsOf(loaded);
   await ensureTopics({ ...connection, partitions: kafka.partitions, replication: kafka.replication, topics });
-  checkRetention(await topicRetentions({ ...connection, topics: topics.filter(canRevive) }), keptMs);
+  const planned = planTopics({ partitions: kafka.partitions, replication: kafka.replication, topics, topicPrefix: connection.topicPrefix });
+  const differences = topicDifferences(planned, await findTopics({ ...connection, planned }));
+  const retentions = await topicRetentions({ ...connection, topics: topics.filter(({ compacted }) => !compacted) });
+  checkRetention(retentions.filter(canRevive), keptMsOf(loaded));
+  checkAudit(retentions);
   const blobs = await openBlobs(loaded, opened.blobs, keep);
   const log = keep(
     await openKafkaLog({
@@ -171,7 +177,7 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
     stream: opened.stream,
     blobs,
     sqlite: null,
-    warnings: await opened.store.warnings(),
+    warnings: [...(await opened.store.warnings()), ...differences],
   };
 }
 
@@ -196,20 +202,8 @@ async function openGraph(
 ): Promise<KnowledgeGraph | null> {
   const readsOnly = service === 'experts' || service === 'gateway' || service === 'planner';
   if (!readsOnly && service !== 'graph-ingest' && service !== 'standalone') return null;
-  const { neo4j, kafka } = loaded.configuration.stores;
-  if (neo4j) {
-    const { Neo4jGraph } = await import('@conclave/adapter-neo4j');
-    const { user = '', password = '' } = loaded.secrets.neo4j;
-    return keep(
-      new Neo4jGraph({
-        url: neo4j.url,
-        user,
-        password,
-        ...(neo4j.database ? { database: neo4j.database } : {}),
-        namespace: kafka?.topic_prefix ?? '',
-      }),
-    );
-  }
+  const { neo4j } = loaded.configuration.stores;
+  if (neo4j) return keep(await openGraphServer(loaded));
   if (sqlite) return sqlite.graph;
   if (readsOnly) return null;
   const { openSqlite } = await import('@conclave/adapter-sqlite');

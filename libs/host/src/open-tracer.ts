@@ -11,6 +11,8 @@ export async function openTracer(loaded: Loaded, service: AppName, logger: Logge
   const { OTEL_SERVICE_NAME: given, OTEL_SDK_DISABLED: disabled } = environment;
   const url = environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? tracesOf(environment.OTEL_EXPORTER_OTLP_ENDPOINT);
   if (url === undefined || disabled === 'true') return null;
+  if (environment.OTEL_EXPORTER_OTLP_PROTOCOL === 'http/protobuf')
+    logger.warn('OTEL_EXPORTER_OTLP_PROTOCOL is http/protobuf; traces are sent as JSON over HTTP.');
   const { openTracer: open } = await import('@conclave/adapter-opentelemetry');
   const nameOf = (of: string): string => given ?? `conclave-${service === 'standalone' ? (hosts[of] ?? of) : service}`;
   logger.info('Traces are exported.', { collector: url, sampler: environment.OTEL_TRACES_SAMPLER });

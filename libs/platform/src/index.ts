@@ -27,7 +27,7 @@ export { holdProcessLease, type ProcessLease } from './process/process-lease.js'
 export { openObservers, type ObserverOptions } from './process/open-observers.js';
 export { openReadiness, type HealthCheck, type ReadinessChecks } from './process/readiness.js';
 export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js';
-export { checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
+export { checkAudit, checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
 export { warmUpSoon } from './process/warm-up.js';
 export { short } from './short.js';
 export { LOGGER, METRICS, PROBE, PROCESS, type ProcessIdentity, READINESS } from './tokens.js';

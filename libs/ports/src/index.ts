@@ -142,7 +142,9 @@ export {
   defaultTtl,
   leaseRenewMs,
   leaseTtlMs,
+  awayOwner,
   parkedFlag,
+  stopHint,
   settingVersions,
   type StoreTtl,
 } from './state/limits.js';

@@ -5,14 +5,16 @@ import { TestBrowser, type Visit } from './harness/browser.js';
 import { looksRight } from './harness/looks.js';
 
 let browser: TestBrowser;
-let visit: Visit;
+let visit: Visit | null = null;
 beforeAll(async () => {
   browser = await TestBrowser.launch();
 });
 afterAll(() => browser?.close());
 afterEach(async () => {
-  await visit?.check();
-  await visit?.close();
+  const last = visit;
+  visit = null;
+  await last?.check();
+  await last?.close();
 });
 
 describe('without a model', () => {
@@ -77,7 +79,7 @@ describe('where keys are needed', () => {
   beforeAll(async () => {
     system = await System.start({
       mode: 'embedded',
-      configuration: { keys: [{ name: 'reader', key_env: 'READER_KEY', tenant: 'a' }] },
+      configuration: { keys: { reader: { key_env: 'READER_KEY', tenant: 'a' } } },
       env: { READER_KEY: 'sk-reader-of-the-console-7a1' },
     });
   });

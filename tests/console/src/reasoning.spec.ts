@@ -8,8 +8,10 @@ import { looksRight } from './harness/looks.js';
 
 let system: System;
 let browser: TestBrowser;
-let visit: Visit;
+let visit: Visit | null = null;
 let page: Page;
+/** A run that has ended. */
+let ended: string;
 beforeAll(async () => {
   [system, browser] = await Promise.all([
     System.start({
@@ -32,8 +34,10 @@ afterAll(async () => {
   await system?.stop();
 });
 afterEach(async () => {
-  await visit?.check();
-  await visit?.close();
+  const last = visit;
+  visit = null;
+  await last?.check();
+  await last?.close();
 });
 
 const script = (question: string): CommitteeScript => new CommitteeScript(system.models, question);
@@ -84,9 +88,13 @@ describe('a goal', () => {
     ]);
     expect(await page.locator('[data-trend]').getAttribute('data-trend')).toBe('rising');
     expect((await recordOf(system.url(), runId)).steps).toMatchObject({ scores: [4, 5], memory: 'The founder is Ada Quill.' });
+    ended = runId;
+  });
+
+  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
     await looksRight(browser, {
       name: 'reasoning',
-      url: `${system.url()}/console/chat/${runId}`,
+      url: `${system.url()}/console/chat/${ended}`,
       ready: (shown) => shown.locator('.why').waitFor(),
     });
   });
@@ -148,6 +156,10 @@ describe('a goal', () => {
     expect(applied[2]).toMatch(/^applied in /);
     gate.open();
     await page.locator('.why').waitFor();
-    expect(await page.locator('.step').first().innerText()).toContain('founder of the Northlight Clock Company');
+    await shows(
+      'the step of the reader',
+      () => page.locator('.step').allInnerTexts(),
+      (texts) => texts[0]?.includes('founder of the Northlight Clock Company') === true,
+    );
   });
 });

@@ -15,6 +15,7 @@ import {
   twoHops,
   user,
 } from '@conclave/test-support/system';
+import { describeOnce } from './harness/describe-once.js';
 
 const hops = twoHops();
 /** Stands in a question, in system messages, answers and arguments: no span may hold it. */
@@ -271,5 +272,37 @@ describe('traces', () => {
     const spans = await traceOf(id);
     expect(receiver.tracesOf(id)).toHaveLength(1);
     expect(spans.filter(({ parentId }) => parentId === null)).toEqual([expect.objectContaining({ name: 'invoke_workflow conclave-fast' })]);
+  });
+});
+
+describeOnce('a collector that is away', () => {
+  it('costs a run nothing and is said once, and the end of the process does not wait for it', async () => {
+    // A port that was free a moment ago: nobody listens there.
+    const gone = await TraceReceiver.start();
+    const url = gone.url;
+    await gone.close();
+    const lonely = await System.start({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
+    try {
+      for (const question of ['Does it run alone?', 'Does it run alone again?']) {
+        const s = new CommitteeScript(lonely.models, question)
+          .plan([expert('x1', 'Say.')])
+          .expert('It does.')
+          .answer(['It does.']);
+        const { id } = (await startRun(lonely.url(), { model: 'conclave-fast', input: s.question })).body;
+        expect((await runEnd(lonely.url(), id)).outcome).toBe('completed');
+      }
+      const said = (): readonly string[] => logText(lonely).match(/"message":"[^"]*(?:[Tt]races)[^"]*"/g) ?? [];
+      // The exporter tries for ten seconds before it gives up.
+      await until('the warning', () => said().length > 1, { timeoutMs: 30_000 });
+      const from = performance.now();
+      expect(await lonely.process('gateway').stop(10_000)).toMatchObject({ code: 0 });
+      expect(performance.now() - from).toBeLessThan(8_000);
+      expect(said().map((line) => (JSON.parse(`{${line}}`) as { message: string }).message)).toEqual([
+        'Traces are exported.',
+        'Traces do not reach the collector and are dropped; runs go on.',
+      ]);
+    } finally {
+      await lonely.stop();
+    }
   });
 });

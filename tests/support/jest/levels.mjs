@@ -13,7 +13,9 @@ export const levels = {
   /** Starts whole systems: one at a time, and with time for a cold start. */
   e2e: { files: /\/tests\/e2e\/.*\.spec\.ts$/, named: /\.e2e(\.|$)|tests\/e2e/, limits: { testTimeout: 60_000, maxWorkers: 1 } },
   /** The web console in a browser. */
-  console: { files: /\/tests\/console\/.*\.spec\.ts$/, named: /tests\/console/, limits: { testTimeout: 60_000, maxWorkers: 1 } },
+  console: { files: /\/tests\/console\/.*\.spec\.ts$/, named: /tests\/console/, limits: { testTimeout: 240_000, maxWorkers: 1 } },
+  /** Parts of `npm run check:deploy`, by hand: real clusters on this machine. */
+  deploy: { files: /\/deploy\/check\/.*\.spec\.ts$/, named: /deploy\/check/, limits: { testTimeout: 1_800_000, maxWorkers: 1 } },
   /** Computes for minutes. */
   simulation: { files: /\/tests\/simulation\/.*\.spec\.ts$/, named: /tests\/simulation/ },
 };

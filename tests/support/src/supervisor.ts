@@ -86,10 +86,14 @@ export class Supervised {
     if (this.child === null) throw new Error(`${name} ended before it was ready (${describe(this.ends.at(-1))}).\n${this.tail()}`);
   }
 
-  /** Sends a signal to the whole group, SIGKILL unless said otherwise, and waits for the end of the process, at most 10 s. */
-  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Exit> {
+  /**
+   * Sends a signal to the whole group, SIGKILL unless said otherwise, and waits for the end of the process, at most 10 s. Killed for good, it
+   * is not started again until `restart`.
+   */
+  async kill(signal: NodeJS.Signals = 'SIGKILL', { forGood = false } = {}): Promise<Exit> {
     const { child } = this;
     if (!child?.pid) throw new Error(`${this.options.name} is not running.`);
+    if (forGood) this.wanted = false;
     const ends = this.ends.length;
     signalGroup(child.pid, signal);
     return until(`${this.options.name} to end after ${signal}`, () => this.ends[ends], { timeoutMs: 10_000 });

@@ -48,14 +48,15 @@ export function useSession(): Session {
 /** Takes an API key for a cookie that scripts cannot read. Throws ApiError. */
 export async function signIn(apiKey: string): Promise<void> {
   const session = kept(await api.post<Session>('/v1/session', { key: apiKey }));
-  queries.clear();
   queries.setQueryData(key, session);
+  forget();
 }
+
+/** What was read as somebody else. The session itself stays: what shows it listens to it. */
+const forget = (): void => queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== key[0] });
 
 export async function signOut(): Promise<void> {
   await api.delete('/v1/session');
-  setToken(null);
-  queries.clear();
-  await queries.invalidateQueries({ queryKey: key });
+  // A new load forgets everything that was read with the key.
   location.assign('/');
 }

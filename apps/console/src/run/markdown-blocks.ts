@@ -8,11 +8,12 @@ export function markdownBlocks(text: string): readonly string[] {
     block = [];
   };
   for (const line of text.split('\n')) {
+    const wasOutside = fence === null;
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     if (fence === null && mark) fence = mark;
     else if (fence !== null && mark && mark[0] === fence[0] && mark.length >= fence.length && line.trim() === mark) fence = null;
     const isBlank = line.trim() === '';
-    if (fence === null && !isBlank && block.at(-1)?.trim() === '' && !continues(block, line)) close();
+    if (wasOutside && !isBlank && block.at(-1)?.trim() === '' && !continues(block, line)) close();
     block.push(line);
   }
   close();
@@ -28,4 +29,4 @@ function continues(block: readonly string[], line: string): boolean {
 }
 
 /** The answer without the list of sources that the gateway adds for clients that show none. */
-export const withoutSourceList = (text: string): string => text.replace(/\n+Sources:\n(?:\[\d+\][^\n]*(?:\n|$))+\s*$/, '');
+export const withoutSourceList = (text: string): string => text.replace(/\n+Sources:\n(?:\[\d+\][^\n]*(?:\n|$))+/, '\n').trimEnd();

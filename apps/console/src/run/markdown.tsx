@@ -42,7 +42,12 @@ export default function Markdown({ text, cited = [], marksUncited = false, onCit
   );
 }
 
+/** A heading of an answer stands below the question, which is of the second level. */
 const components: Components = {
+  h1: ({ children }) => <h3>{children}</h3>,
+  h2: ({ children }) => <h3>{children}</h3>,
+  h3: ({ children }) => <h4>{children}</h4>,
+  h4: ({ children }) => <h5>{children}</h5>,
   a: ({ href = '', children }) =>
     href.startsWith('#source-') ? (
       <a className="citation" href={href} aria-label={`Source ${String(children)}`}>

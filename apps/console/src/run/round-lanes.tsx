@@ -32,7 +32,7 @@ export function RoundLanes({ run, record, selected, highlighted, onSelect }: Lan
   return (
     <div className="lanes" ref={list} onKeyDown={walk}>
       {run.rounds.map((round) => (
-        <Lane key={round.epoch} round={round} name={run.roundName}>
+        <Lane key={round.epoch} round={round} name={record?.steps ? 'plan' : run.roundName}>
           <ul className="lane-tasks">
             {round.tasks.map((id) => {
               const task = run.tasks.get(id)!;
@@ -62,10 +62,10 @@ function Lane({ round, name, children }: { readonly round: LiveRound; readonly n
   const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} ${round.epoch + 1}`;
   return (
     <section className="lane" aria-label={title} data-round={round.epoch}>
-      <h4>
+      <h3>
         {title}
         {round.fallback && <Badge tone="warn">one general task in place of an unusable plan</Badge>}
-      </h4>
+      </h3>
       {round.aim !== null && <p className="quiet">Planned for: {round.aim}</p>}
       {round.says !== null && <p className="quiet">The planner says: {round.says}</p>}
       {children}
@@ -170,7 +170,7 @@ export function Gaps({ run, chosen, onChoose }: GapsProps) {
   if (run.gaps.length === 0) return null;
   return (
     <section aria-label="Gaps">
-      <h4>Gaps</h4>
+      <h3>Gaps</h3>
       <ul className="gaps">
         {run.gaps.map((gap) => {
           const state = gap.closed !== null ? 'closed' : gap.carried.length > 0 ? 'carried' : 'opened';

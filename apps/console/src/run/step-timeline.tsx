@@ -6,19 +6,21 @@ import { capabilityText, stateOf } from './task-words.js';
 /** Steps of a run that goes step by step: what was run with its score, the trend, what is still planned, and the working memory. */
 export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly record: RunView }) {
   const steps = record.steps!;
-  const done = [...run.tasks.values()].filter(({ capability }) => !capability.startsWith('judge.'));
+  const own = new Set(steps.done);
+  const done = [...run.tasks.values()].filter(({ id }) => own.has(id));
+  const texts = new Map(record.rounds.flatMap(({ tasks }) => tasks.map(({ id, task }) => [id, task])));
   const scores = done.flatMap(({ score }) => (score ? [score.mean] : []));
   const shown = scores.length > 0 ? scores : steps.scores;
-  const ahead = record.terminal ? [] : steps.plan.slice(steps.index + (done.at(-1)?.state === 'open' ? 1 : 0));
+  const ahead = record.terminal ? [] : steps.ahead;
   return (
     <section className="stack" aria-label="Steps">
       <header className="page-head">
-        <h4>Steps</h4>
+        <h3>Steps</h3>
         {shown.length > 0 && <Trend scores={shown} />}
       </header>
       <ol className="steps">
         {done.map((task) => (
-          <Step key={task.id} task={task} />
+          <Step key={task.id} task={task} text={texts.get(task.id) ?? task.text} />
         ))}
         {ahead.map(({ capability, input, reason }, n) => (
           <li key={`${n} ${input}`} className="step ghost" data-state="planned">
@@ -40,7 +42,7 @@ export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly 
   );
 }
 
-function Step({ task }: { readonly task: LiveTask }) {
+function Step({ task, text }: { readonly task: LiveTask; readonly text: string }) {
   const [word, tone] = stateOf(task);
   return (
     <li className={`step ${tone}`} data-state={task.state}>
@@ -52,7 +54,7 @@ function Step({ task }: { readonly task: LiveTask }) {
           </Badge>
         )}
       </p>
-      <p>{task.text}</p>
+      <p>{text}</p>
       {task.summary !== '' && <p className="quiet step-summary">{task.summary}</p>}
     </li>
   );

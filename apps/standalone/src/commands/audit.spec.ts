@@ -56,7 +56,9 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 describe('audit export and verify', () => {
   it('export through the running gateway, with prompts, settings and who asked, and are whole', async () => {
     expect(whileRunning).toMatchObject({ code: exitCodes.answered, text: '' });
-    expect(whileRunning.told).toMatch(/Exporting from the gateway at http.*\n\d+ records of all tenants from .*; exported .* by admin\.key\nSigned with the key /s);
+    expect(whileRunning.told).toMatch(
+      /Exporting from the gateway at http.*\n\d+ records of all tenants from .*; exported .* by admin\.key\nSigned with the key /s,
+    );
     expect(statSync(file('running.ndjson')).mode & 0o777).toBe(0o600);
     const lines = linesOf('running.ndjson');
     const types = new Set(lines.map(({ type }) => type));
@@ -65,7 +67,11 @@ describe('audit export and verify', () => {
       tenant: 'research',
       data: { actor: 'admin.key', before: null, after: { name: 'front end' } },
     });
-    expect(lines.find(({ type }) => type === 'CallRecorded')).toMatchObject({ tenant: 'default', run: runId, data: { purpose: expect.any(String), status: 'ok' } });
+    expect(lines.find(({ type }) => type === 'CallRecorded')).toMatchObject({
+      tenant: 'default',
+      run: runId,
+      data: { purpose: expect.any(String), status: 'ok' },
+    });
     const key = /Signed with the key (\S+)/.exec(whileRunning.told)![1]!;
     expect((await audit('key')).text.trim()).toBe(key);
     expect(await audit('verify', file('running.ndjson'), '--public-key', key)).toMatchObject({
@@ -97,7 +103,10 @@ describe('audit export and verify', () => {
   it('say which line was edited, with exit code 1, and refuse what they cannot do', async () => {
     const whole = readFileSync(file('running.ndjson'), 'utf8').split('\n');
     writeFileSync(file('edited.ndjson'), whole.map((line, n) => (n === 3 ? line.replace('"type":"', '"type":"X') : line)).join('\n'));
-    expect(await audit('verify', file('edited.ndjson'))).toMatchObject({ code: exitCodes.failed, text: expect.stringMatching(/^Line 4: its record was edited/) });
+    expect(await audit('verify', file('edited.ndjson'))).toMatchObject({
+      code: exitCodes.failed,
+      text: expect.stringMatching(/^Line 4: its record was edited/),
+    });
     writeFileSync(file('cut.ndjson'), whole.slice(0, 5).join('\n'));
     const cut = await audit('verify', file('cut.ndjson'), '--json');
     expect([cut.code, JSON.parse(cut.text)]).toEqual([exitCodes.failed, { whole: false, line: 6, why: expect.stringMatching(/cut off/) }]);

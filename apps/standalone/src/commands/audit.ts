@@ -5,7 +5,17 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type AuditHead, DetailRead, Failure, ownEvent } from '@conclave/contracts';
 import { logPlace, newProcessId, openLog } from '@conclave/host';
-import { type AuditFilter, auditPublicKeyOf, exportAudit, type Loaded, openAuditKey, openLogger, terminalLines, textLines, verifyAudit } from '@conclave/platform';
+import {
+  type AuditFilter,
+  auditPublicKeyOf,
+  exportAudit,
+  type Loaded,
+  openAuditKey,
+  openLogger,
+  terminalLines,
+  textLines,
+  verifyAudit,
+} from '@conclave/platform';
 import { exitCodes } from './ask.js';
 import { momentFrom } from './account-options.js';
 import { decider } from './dead-access.js';
@@ -68,11 +78,14 @@ export async function auditCommand(command: AuditCommand): Promise<number> {
   const verb = verbs.find((known) => known === word);
   if (values.help) return (out.write(auditHelp), exitCodes.answered);
   if (!verb) {
-    terminal.write(`${word === undefined ? 'A command for the audit is missing.' : `There is no command "audit ${word}".`}\n\n${auditHelp}`);
+    terminal.write(
+      `${word === undefined ? 'A command for the audit is missing.' : `There is no command "audit ${word}".`}\n\n${auditHelp}`,
+    );
     return exitCodes.usage;
   }
   for (const [option, by] of Object.entries(taken))
-    if (values[option as keyof typeof values] !== undefined && !by.includes(verb)) throw new UsageMistake(`\`audit ${verb}\` does not take --${option}.`);
+    if (values[option as keyof typeof values] !== undefined && !by.includes(verb))
+      throw new UsageMistake(`\`audit ${verb}\` does not take --${option}.`);
   if (verb === 'verify' ? names.length !== 1 : names.length > 0)
     throw new UsageMistake(verb === 'verify' ? 'Name one exported file: audit verify <file>.' : `\`audit ${verb}\` takes options alone.`);
   if (verb === 'verify') return verify(command, names[0]!, values['public-key'], values.json);
@@ -115,7 +128,9 @@ async function exportTo(
       `The gateway at ${client.url} signs with its own key (CONCLAVE_AUDIT_KEY_FILE): leave --key out, or stop it and export from the log itself.`,
     );
   if (client) {
-    const query = new URLSearchParams(Object.entries(filter).flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, String(value)]])));
+    const query = new URLSearchParams(
+      Object.entries(filter).flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, String(value)]])),
+    );
     terminal.write(`Exporting from the gateway at ${client.url} ...\n`);
     // Empty lines only keep the connection.
     for await (const text of client.text(`/v1/audit?${query.toString()}`, signal)) await write(text.replace(/^\n+/, ''));
@@ -183,9 +198,12 @@ async function opened(target: Writable, file: string): Promise<void> {
     await once(target, 'open');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageMistake(code === 'EEXIST' ? `${file} exists. Name a new file.` : `${file} cannot be written (${code ?? String(error)}).`, {
-      cause: error,
-    });
+    throw new UsageMistake(
+      code === 'EEXIST' ? `${file} exists. Name a new file.` : `${file} cannot be written (${code ?? String(error)}).`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '@conclave/contracts';
+import { Failure, type RunView } from '@conclave/contracts';
 import { logPlace, type OpenPortsOptions } from '@conclave/host';
 import type { Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
@@ -32,22 +32,35 @@ export interface ForkCommand {
  * Takes a run up after a step as a run of its own, shows its progress, then both side by side. Uses the running gateway, otherwise opens the
  * data folder in this process. Returns the exit code. Throws GatewayRefusal, RUN_NOT_FOUND, DATA_FOLDER_IN_USE.
  */
-export async function forkCommand(command: ForkCommand): Promise<number> {
-  const { loaded, terminal, localServers } = command;
-  const running = await findGateway(loaded);
-  if (running) return forkAt(running, command);
-  if (loaded.configuration.stores.kafka)
-    throw new GatewayRefusal(
-      'A fork is a run of its own, and no gateway runs here that could accept it. Start one, or name one with CONCLAVE_URL.',
-    );
-  if (!existsSync(join(loaded.home, 'conclave.db'))) throw new Failure('RUN_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
-  return withOwnGateway({ loaded, service: 'fork', terminal, ...(localServers ? { localServers } : {}) }, (client) =>
-    forkAt(client, command),
-  );
+export function forkCommand(command: ForkCommand): Promise<number> {
+  return withRunsOf(command, 'fork', (client) => forkAt(client, command));
 }
 
-async function forkAt(client: GatewayClient, { runId, step, model, json = false, out, terminal, signal }: ForkCommand): Promise<number> {
-  const { id } = await client.fork(runId, step, model);
+/**
+ * The running gateway, or one in this process on the data folder, for a command that begins a run beside a recorded one. Throws as
+ * `forkCommand`.
+ */
+export async function withRunsOf(
+  { loaded, terminal, localServers }: Pick<ForkCommand, 'loaded' | 'terminal' | 'localServers'>,
+  service: string,
+  use: (client: GatewayClient) => Promise<number>,
+): Promise<number> {
+  const running = await findGateway(loaded);
+  if (running) return use(running);
+  if (loaded.configuration.stores.kafka)
+    throw new GatewayRefusal(
+      'A run of its own is begun, and no gateway runs here that could accept it. Start one, or name one with CONCLAVE_URL.',
+    );
+  if (!existsSync(join(loaded.home, 'conclave.db'))) throw new Failure('RUN_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
+  return withOwnGateway({ loaded, service, terminal, ...(localServers ? { localServers } : {}) }, use);
+}
+
+/** Shows the progress of a run up to its end; cancels it when the user gives up. */
+export async function followRun(
+  client: GatewayClient,
+  id: string,
+  { terminal, signal }: Pick<ForkCommand, 'terminal' | 'signal'>,
+): Promise<void> {
   const printer = new RunPrinter({ write: () => undefined }, terminal);
   const onAbort = (): void => {
     terminal.write('\nCancelling ...\n');
@@ -64,6 +77,16 @@ async function forkAt(client: GatewayClient, { runId, step, model, json = false,
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** The exit code of a command that shows a live run. */
+export const codeOf = ({ outcome, answer }: Pick<RunView, 'outcome' | 'answer'>): number =>
+  outcome === 'cancelled' ? exitCodes.cancelled : answer === null ? exitCodes.failed : exitCodes.answered;
+
+async function forkAt(client: GatewayClient, command: ForkCommand): Promise<number> {
+  const { runId, step, model, json = false, out } = command;
+  const { id } = await client.fork(runId, step, model);
+  await followRun(client, id, command);
   const [original, fork, { data: originalFacts }, { data: forkFacts }] = await Promise.all([
     client.run(runId),
     client.run(id),
@@ -72,6 +95,5 @@ async function forkAt(client: GatewayClient, { runId, step, model, json = false,
   ]);
   const pair = { step, original, fork, originalFacts, forkFacts };
   out.write(json ? `${JSON.stringify({ step, original, fork, facts: comparedFacts(pair) }, null, 2)}\n` : forkText(pair));
-  if (fork.outcome === 'cancelled') return exitCodes.cancelled;
-  return fork.answer === null ? exitCodes.failed : exitCodes.answered;
+  return codeOf(fork);
 }

@@ -70,6 +70,16 @@ export class GatewayClient {
     return RunAccepted.parse(await this.json('POST', `/v1/runs/${encodeURIComponent(runId)}/forks`, { step, model }));
   }
 
+  /** What its health says, ready or not. */
+  async readiness(): Promise<unknown> {
+    return (await this.send('/health/ready', { headers: {} })).json();
+  }
+
+  /** Asks the question of a run again, of this template. */
+  async again(runId: string, template: string): Promise<RunAccepted> {
+    return RunAccepted.parse(await this.json('POST', `/v1/runs/${encodeURIComponent(runId)}/reruns`, { template }));
+  }
+
   /** Entries of a run up to its end. Resumes a broken connection a bounded number of times. Throws when the signal aborts. */
   async *events(runId: string, signal: AbortSignal | null = null): AsyncGenerator<StreamEntry | Snapshot> {
     let last = 0;

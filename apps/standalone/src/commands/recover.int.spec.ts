@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { CommitteeScript, System, expert, latch, readRun, repeatedFinished, runE
 import { expertPrompts } from '@conclave/strategies';
 import { Redis } from 'ioredis';
 import { exitCodes } from './ask.js';
+import { backupCommand, restoreCommand } from './backup.js';
 import { recoverCommand } from './recover.js';
 
 let redis: UrlInstance;
@@ -177,6 +178,29 @@ describe('a state store that was lost', () => {
       3,
     );
     expect(await readRun(system.url(), firstId)).toMatchObject({ terminal: true });
+  }, 60_000);
+
+  it('gets back from a backup what the log does not hold: settings and issued keys', async () => {
+    const admin = readFileSync(join(system.folder, 'admin.key'), 'utf8').trim();
+    const created = await fetch(`${system.url()}/v1/admin/keys`, {
+      method: 'POST',
+      headers: { 'x-api-key': admin, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'front end' }),
+    });
+    const { key } = (await created.json()) as { key: string };
+    const status = async (): Promise<number> => (await fetch(`${system.url()}/v1/models`, { headers: { 'x-api-key': key } })).status;
+    expect(await status()).toBe(200);
+    const target = join(copies, 'settings');
+    const quiet = { write: () => undefined };
+    expect(await backupCommand({ loaded: load, args: ['--to', target], out: quiet, terminal: quiet })).toBe(exitCodes.answered);
+
+    await replaced(() => undefined);
+    expect((await recover()).code).toBe(exitCodes.answered);
+    await all(true);
+    await until('the issued key to be forgotten', async () => (await status()) === 401);
+
+    expect(await restoreCommand({ loaded: load, args: [target], out: quiet, terminal: quiet })).toBe(exitCodes.answered);
+    await until('the issued key to be known again', async () => (await status()) === 200);
   }, 60_000);
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -79,11 +79,22 @@ describe('topics at the command line, on a real cluster', () => {
       after = await topics(['check']);
     }
     expect(after.code).toBe(exitCodes.failed);
-    expect(after.text).toContain(`${prefix}audit has retention.ms=60000 instead of 2592000000 (30 days): change it with kafka-configs.sh.`);
+    expect(after.text).toContain(`${prefix}audit has retention.ms=60000 instead of 1209600000 (14 days): change it with kafka-configs.sh.`);
     expect(after.text).toContain(`${prefix}audit has message.timestamp.type=CreateTime instead of LogAppendTime`);
     expect(after.text).toContain(`${prefix}store.identity has cleanup.policy=delete instead of compact`);
     expect(after.text).not.toContain(`${prefix}plan.requested has`);
   }, 90_000);
+
+  it('keep their records as the configuration says, each topic for its own time', async () => {
+    writeFileSync(join(home, 'conclave.yaml'), 'retention_days: 3\nretention: { audit: 90, dead: 30, tasks.dispatched: 2 }\n');
+    const plan = await topics(['plan', '--json'], { ...cluster(broker), KAFKA_TOPIC_PREFIX: `${prefix}kept-` });
+    rmSync(join(home, 'conclave.yaml'));
+    const { topics: planned } = JSON.parse(plan.text) as { topics: { name: string; settings: Record<string, string> }[] };
+    const days = Object.fromEntries(
+      planned.map(({ name, settings }) => [name.replace(`${prefix}kept-`, ''), Number(settings['retention.ms']) / 86_400_000]),
+    );
+    expect(days).toMatchObject({ 'plan.requested': 3, 'run.completed': 3, audit: 90, dead: 30, 'tasks.dispatched.expert': 2 });
+  });
 
   it('are unnecessary without Kafka', async () => {
     for (const verb of ['plan', 'create', 'check'])

@@ -4,8 +4,16 @@ import { Failure } from '@conclave/contracts';
 /** Wraps an error as LOG_UNAVAILABLE; a Failure is returned unchanged. `doing` names the failed action. */
 export function logUnavailable(doing: string, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = cause instanceof Error ? reasonOf(cause) : String(cause);
   return new Failure('LOG_UNAVAILABLE', `${doing}: ${why}`, { cause });
+}
+
+/** kafkajs says "Topic creation errors" of several topics, whose own reasons, such as a missing right, are what helps. */
+function reasonOf(error: Error): string {
+  const [first, ...others] = (error as { readonly errors?: readonly (Error & { readonly topic?: string })[] }).errors ?? [];
+  if (!first) return error.message;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return `${first.topic ? `${first.topic}: ` : ''}${first.message}${more}`;
 }
 
 /** Whether a freshly started broker is still loading its groups; kafkajs may wrap the error. */

@@ -1,5 +1,6 @@
 export { openKafkaLog } from './kafka-log.js';
 export type { KafkaConnectionOptions, KafkaLogger, KafkaLogOptions, TopicOptions } from './options.js';
+export { brokerCount } from './cluster-facts.js';
 export { ensureTopics } from './topics.js';
 export { findTopics } from './topic-check.js';
 export { planTopics, topicCommands, topicDifferences, type CommandOptions, type FoundTopic, type PlannedTopic } from './topic-plan.js';

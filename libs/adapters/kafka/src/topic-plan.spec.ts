@@ -15,12 +15,12 @@ describe('the plan of the topics', () => {
     expect(named('acme.tasks.dispatched.gpu')).toMatchObject({
       partitions: 6,
       replication: 3,
-      settings: { 'cleanup.policy': 'delete', 'retention.ms': String(7 * 86_400_000), 'min.insync.replicas': '2' },
+      settings: { 'cleanup.policy': 'delete', 'retention.ms': String(14 * 86_400_000), 'min.insync.replicas': '2' },
     });
     expect(named('acme.store.identity')).toMatchObject({ partitions: 1, settings: { 'cleanup.policy': 'compact', 'retention.ms': '-1' } });
     expect(named('acme.dead').settings).toMatchObject({ 'max.message.bytes': String(4 * 1024 * 1024) });
     expect(planned.every(({ settings }) => settings['message.timestamp.type'] === 'LogAppendTime')).toBe(true);
-    expect(named('acme.audit').settings['retention.ms']).toBe(String(30 * 86_400_000));
+    expect(named('acme.audit').settings['retention.ms']).toBe(String(14 * 86_400_000));
     expect(planTopics({ topics: topicsFor([]) })[0]).toMatchObject({ name: 'plan.requested', partitions: 24, replication: 1 });
     expect(planTopics({ topics: topicsFor([]) })[0]!.settings).not.toHaveProperty('min.insync.replicas');
   });
@@ -61,7 +61,7 @@ describe('the plan of the topics', () => {
       expect.stringMatching(/^acme\.plan\.created has 3 partitions instead of 6: adding partitions would move the keys/),
       expect.stringMatching(/^acme\.results\.ready has 1 copy of each partition instead of 3/),
       'acme.audit is missing: create it with `conclave topics create`.',
-      'acme.dead has retention.ms=60000 instead of 2592000000 (30 days): change it with kafka-configs.sh.',
+      'acme.dead has retention.ms=60000 instead of 1209600000 (14 days): change it with kafka-configs.sh.',
       'acme.dead has max.message.bytes=1048588 instead of 4194304: change it with kafka-configs.sh.',
       'acme.store.identity has cleanup.policy=delete instead of compact: change it with kafka-configs.sh.',
     ]);

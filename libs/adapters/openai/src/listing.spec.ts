@@ -136,10 +136,16 @@ describe('the list of models', () => {
         kind: 'chat',
       },
     ]);
-    expect(await opened.providers()).toEqual([
+    expect(await opened.providers()).toMatchObject([
       { name: 'a', reachable: true, local: true, paid: false, note: '1 chat models.', maxConcurrency: 1, breaker: defaultBreaker },
       { name: 'b', reachable: true, local: false, paid: true, note: '1 chat models.', maxConcurrency: 8, breaker: defaultBreaker },
     ]);
+    expect((await opened.providers()).map(({ baseUrl }) => baseUrl?.replace(/:\d+/, ':port'))).toEqual(Array(2).fill('http://127.0.0.1:port/v1'));
+  });
+
+  it('names addresses without the passwords and parameters that people write into them', async () => {
+    const opened = open({ a: { base_url: 'http://ann:secret@127.0.0.1:9/v1?key=secret', local: true, paid: false } });
+    expect((await opened.providers()).map(({ baseUrl }) => baseUrl)).toEqual(['http://127.0.0.1:9/v1']);
   });
 
   it('never throws: an unreachable provider is listed with the reason', async () => {

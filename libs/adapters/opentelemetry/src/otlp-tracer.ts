@@ -1,3 +1,4 @@
+import { diag, DiagLogLevel, type DiagLogger } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
@@ -33,10 +34,14 @@ const remembered = 8_192;
 /** Opens an exporter. It connects with the first spans: a collector that is away delays and fails nothing. */
 export const openTracer = (options: TracerOptions): Tracer => new OtlpTracer(options);
 
+const ignore = (): void => undefined;
+const silent: DiagLogger = { error: ignore, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+
 class OtlpTracer implements Tracer {
   readonly messagingSystem: string;
   readonly samples: Tracer['samples'];
   private readonly processor: BatchSpanProcessor;
+  private readonly exporter: WatchedExporter;
   private readonly resources = new Map<string, Resource>();
   private readonly recorded = new Set<string>();
 
@@ -45,9 +50,15 @@ class OtlpTracer implements Tracer {
     this.messagingSystem = options.messagingSystem;
     this.samples = samplerOf(environment);
     const headers = { ...environment.OTEL_EXPORTER_OTLP_HEADERS, ...environment.OTEL_EXPORTER_OTLP_TRACES_HEADERS };
-    const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: exportMs });
+    const exporter = (this.exporter = new WatchedExporter(new OTLPTraceExporter({ url, headers, timeoutMillis: exportMs }), url, logger));
+    // The processor says nowhere else that it dropped spans.
+    const onWarning = (message: string): void => {
+      if (message.startsWith('Dropped') && !exporter.isFailing)
+        logger.warn('The collector takes spans too slowly: some were dropped.', { reason: message });
+    };
+    diag.setLogger({ ...silent, warn: onWarning }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
     this.processor = new BatchSpanProcessor({
-      exporter: new WatchedExporter(exporter, url, logger),
+      exporter,
       maxQueueSize: longestQueue,
       maxExportBatchSize: 512,
       scheduledDelayMillis: delayMs,
@@ -79,9 +90,9 @@ class OtlpTracer implements Tracer {
   async close(): Promise<void> {
     const { logger, closeMs = 2_000 } = this.options;
     const flushed = this.processor.shutdown().catch((error: unknown) => logger.warn('The last traces were not exported.', { error }));
-    await pTimeout(flushed, {
-      milliseconds: closeMs,
-      fallback: () => logger.warn('The last traces were not exported in time.', { waitedMs: closeMs }),
-    });
+    // Of a collector that is away it has been said before.
+    const late = (): void =>
+      this.exporter.isFailing ? undefined : logger.warn('The last traces were not exported in time.', { waitedMs: closeMs });
+    await pTimeout(flushed, { milliseconds: closeMs, fallback: late });
   }
 }

@@ -10,10 +10,8 @@ import {
 import type { Environment } from '@conclave/contracts';
 import type { Tracer } from '@conclave/ports';
 
-type Named = Pick<Environment, 'OTEL_TRACES_SAMPLER' | 'OTEL_TRACES_SAMPLER_ARG'>;
-
 /** What decides about a new trace, by the names of OpenTelemetry. */
-export function samplerOf(environment: Named): Tracer['samples'] {
+export function samplerOf(environment: Environment): Tracer['samples'] {
   const sampler = named(environment);
   return (traceId, parent) => {
     const spanContext = parent && {
@@ -27,7 +25,7 @@ export function samplerOf(environment: Named): Tracer['samples'] {
   };
 }
 
-function named({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share = 1 }: Named): Sampler {
+function named({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share = 1 }: Environment): Sampler {
   switch (name) {
     case 'always_on':
       return new AlwaysOnSampler();

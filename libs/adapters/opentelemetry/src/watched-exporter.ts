@@ -5,6 +5,9 @@ import type { Logger } from '@conclave/platform';
 /** An exporter that says once that the collector cannot be reached, and once that it can again. Lost spans cost a run nothing. */
 export class WatchedExporter implements SpanExporter {
   private failing = false;
+  get isFailing(): boolean {
+    return this.failing;
+  }
   private lost = 0;
 
   constructor(

@@ -1,4 +1,4 @@
-import { Failure, topicsFor } from '@conclave/contracts';
+import { Failure, leastBodyMs } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type SealKeys, type StateStore, type StoreTtl } from '@conclave/ports';
 import { RedisAllowances } from './allowances.js';
 import { RedisBlobs } from './blobs.js';
@@ -51,6 +51,8 @@ export interface RedisState {
   readonly sealKeys: SealKeys;
   /** Rebuilds the store; works on any store, without the identity check. */
   readonly recovery: Recovery;
+  /** Memory that the server uses, and the most it may; 0: as much as there is. Of the fullest node of a cluster. Throws STORE_UNAVAILABLE. */
+  memory(): Promise<{ readonly usedBytes: number; readonly maxBytes: number }>;
   /** The same as `store.close`. */
   close(): Promise<void>;
 }
@@ -58,7 +60,6 @@ export interface RedisState {
 /** Upper bound of the time from the request of a run to its last record, in milliseconds. */
 const longestRunMs = 30 * 24 * 60 * 60 * 1000;
 const defaultBlobQuota = 1024 ** 3;
-const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
 /**
  * Opens state, run streams and blobs on one Redis primary or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or
@@ -66,7 +67,7 @@ const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => rete
  */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
   const keys = new Keys(options.keyPrefix ?? 'conclave:');
-  const ttl = { ...defaultTtl, blobMs: longestRetentionMs, ...options.ttl };
+  const ttl = { ...defaultTtl, blobMs: leastBodyMs, ...options.ttl };
   const connection = new RedisConnection({ ...options, commandTimeoutMs: options.commandTimeoutMs ?? 5_000 }, keys);
   const hints = new RedisHints(connection, keys);
   const close = async (): Promise<void> => {
@@ -122,9 +123,20 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     stream: new RedisRunStream(connection, keys, ttl),
     blobs: new RedisBlobs(connection, keys, ttl.blobMs, options.blobQuotaBytes ?? defaultBlobQuota),
     sealKeys: new RedisSealKeys(connection, keys, ttl.blobMs + longestRunMs),
+    memory: () => memoryOf(connection),
     recovery: new RedisRecovery(connection, keys, ttl, () => connection.runUnguarded(keys.common, readClock, [], [])),
     close,
   };
+}
+
+async function memoryOf(connection: RedisConnection): Promise<{ readonly usedBytes: number; readonly maxBytes: number }> {
+  const texts = await connection.send('info memory', async (redis) =>
+    Promise.all(('nodes' in redis ? redis.nodes('master') : [redis]).map((server) => server.info('memory'))),
+  );
+  const number = (text: string, name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  const all = texts.map((text) => ({ usedBytes: number(text, 'used_memory'), maxBytes: number(text, 'maxmemory') }));
+  const share = ({ usedBytes, maxBytes }: (typeof all)[number]): number => (maxBytes === 0 ? 0 : usedBytes / maxBytes);
+  return all.sort((a, b) => share(b) - share(a) || b.usedBytes - a.usedBytes)[0]!;
 }
 
 async function checkFormat(connection: RedisConnection, keys: Keys): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Event, PlanRequested } from '@conclave/contracts';
 import {
+  awayOwner,
   parkedFlag,
   type Acceptance,
   type Accepted,
@@ -16,7 +17,7 @@ import type { RedisConnection } from './connection.js';
 import { erasing } from './erasing.js';
 import { type Bucket, type Keys, runOf } from './keys.js';
 import type { RedisLeases } from './leases.js';
-import { attachClient, detachClient, parkRuns } from './scripts/clients.js';
+import { attachClient, detachClient, leaveRun, parkRuns } from './scripts/clients.js';
 import { readRun } from './scripts/commit.js';
 import { readErased } from './scripts/erasure.js';
 import { inPairs, type Script } from './scripts/script.js';
@@ -107,6 +108,17 @@ export class RedisRuns implements Runs {
 
   detach(runId: string, clientId: string): Promise<number> {
     return this.clients(detachClient, runId, clientId);
+  }
+
+  async leave(runId: string, clientId: string): Promise<number> {
+    const { at, attached, run, cancelled } = this.keys.of(runId);
+    const living = JSON.stringify([...new Set([...(await this.leases.living()), this.processId])]);
+    return this.connection.run(
+      at,
+      leaveRun,
+      [attached, run, at.attachers, `${at.beforeAttached}${awayOwner}`, at.parked, cancelled],
+      [runId, clientId, awayOwner, parkedFlag(runId), this.ttl.retentionMs, living],
+    );
   }
 
   /** Number of attached clients afterwards, without those of other, dead processes. */

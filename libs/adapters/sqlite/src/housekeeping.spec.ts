@@ -3,7 +3,7 @@ import { accountMs, defaultTtl } from '@conclave/ports';
 import { acceptance, counting, nthInput, timer, type Tally } from '@conclave/ports/suites';
 import { Database } from './database/database.js';
 import { ShiftedClock } from './__fixtures__/shifted-clock.js';
-import { prune } from './housekeeping.js';
+import { embeddedTtl, prune } from './housekeeping.js';
 import { LogTable } from './event-log/log-table.js';
 import { SharedState, SqliteState } from './state/sqlite-state.js';
 
@@ -25,6 +25,27 @@ describe('housekeeping of caches, scores and things that happen once', () => {
 
   const rows = (table: string): number => database.read((sql) => sql.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n);
   const pruned = () => prune(database, clock.now(), ttl);
+
+  it('keeps the records of each topic for its own time, and bodies and tombstones longer than any', async () => {
+    const day = 24 * 60 * minute;
+    const retention = { retention_days: 2, retention: { audit: 10, dead: 4 } };
+    const append = (topic: string, id: string) =>
+      database.write((tick) =>
+        new LogTable(database, () => clock.now()).append(tick, { topic, key: 'k', id, headers: {}, raw: Buffer.from('{}') }),
+      );
+    for (const topic of ['plan.requested', 'audit', 'dead', 'tasks.dispatched.expert', 'store.identity']) await append(topic, topic);
+    const left = async (days: number) => {
+      clock.shift(days * day);
+      await prune(database, clock.now(), embeddedTtl(retention), retention);
+      return database.read((sql) => sql.all<{ topic: string }>('SELECT topic FROM log ORDER BY topic')).map(({ topic }) => topic);
+    };
+    expect(await left(2.5)).toEqual(['audit', 'dead', 'plan.requested', 'store.identity', 'tasks.dispatched.expert']);
+    // A day more than the topic says, so that a step finds its input.
+    expect(await left(1)).toEqual(['audit', 'dead', 'store.identity']);
+    expect(await left(2)).toEqual(['audit', 'store.identity']);
+    expect(await left(5)).toEqual(['store.identity']);
+    expect([embeddedTtl(retention).retentionMs / day, embeddedTtl().retentionMs / day]).toEqual([4, 14]);
+  });
 
   it('deletes cached values whose time is over with their tags, however many, and keeps the others', async () => {
     const write = (n: number, ttlMs: number) =>

@@ -1,4 +1,4 @@
-import { runRetentionMs, StepRecorded, topicsFor } from '@conclave/contracts';
+import { identityTopic, keptRunMs, leastBodyMs, type Retention, retentionOf, StepRecorded, topicsFor } from '@conclave/contracts';
 import { accountMs, dayOf, defaultTtl, type StoreTtl } from '@conclave/ports';
 import type { Store, Tick } from './database/database.js';
 import { forgetCached } from './state/caches.js';
@@ -7,22 +7,21 @@ const day = 24 * 60 * 60 * 1000;
 /** Most rows one transaction deletes, so that requests in its tick wait only a few milliseconds. */
 const batch = 200;
 
-const retentions: ReadonlyMap<string, number> = new Map(topicsFor().map(({ name, retentionMs }) => [name, retentionMs]));
-/** A body outlives the last record that may refer to it: a step is recorded after its input. */
-const retentionOf = (topic: string): number => {
-  const keepMs = retentions.get(topic) ?? runRetentionMs;
-  return keepMs >= 0 && topic !== StepRecorded.topic ? keepMs + day : keepMs;
-};
-const longestRetentionMs = Math.max(...retentions.values());
+/** How long records of a topic are kept. A body outlives the last record that may refer to it: a step is recorded after its input. */
+const keptOf = (topic: string, retention: Retention | undefined): number =>
+  retentionOf(topic, retention) + (topic === StepRecorded.topic ? 0 : day);
 
 /** Journal, applied ids and tombstones outlive every record that can reopen their run, dead letters included. */
-export const embeddedTtl: StoreTtl = { ...defaultTtl, retentionMs: Math.max(defaultTtl.retentionMs, longestRetentionMs) };
+export const embeddedTtl = (retention?: Retention): StoreTtl => ({
+  ...defaultTtl,
+  retentionMs: keptRunMs(topicsFor(undefined, retention)),
+});
 
 /** Deletes expired rows, one batch per tick. Keeps rows of open runs and records that a group has not finished. */
-export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<void> {
+export async function prune(store: Store, now: number, ttl: StoreTtl, retention?: Retention): Promise<void> {
+  const longestMs = Math.max(leastBodyMs, ttl.retentionMs, ...topicsFor(undefined, retention).map(({ retentionMs }) => retentionMs));
   for (const topic of topicsIn(store)) {
-    const keepMs = retentionOf(topic);
-    if (keepMs >= 0) await repeat(store, (tick) => pruneTopic(tick, topic, now - keepMs));
+    if (topic !== identityTopic) await repeat(store, (tick) => pruneTopic(tick, topic, now - keptOf(topic, retention)));
   }
   await repeat(store, (tick) => pruneStreams(tick, now - ttl.streamMs));
   await repeat(store, (tick) => pruneRuns(tick, now - ttl.retentionMs));
@@ -41,7 +40,7 @@ export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<v
       now - ttl.retentionMs,
     );
     // An erased run outlives the last record that may come for it.
-    sql.run('DELETE FROM erased_run WHERE at <= ?', now - Math.max(longestRetentionMs, ttl.retentionMs) - day);
+    sql.run('DELETE FROM erased_run WHERE at <= ?', now - longestMs - day);
     sql.run('DELETE FROM usage_account WHERE day < ?', dayOf(now - accountMs));
     sql.run(
       `DELETE FROM cancel WHERE at <= ? AND NOT EXISTS
@@ -49,7 +48,7 @@ export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<v
       now - ttl.retentionMs,
     );
     // A body outlives the last record that may refer to it.
-    sql.run('DELETE FROM blob WHERE at <= ?', now - Math.max(longestRetentionMs, ttl.retentionMs) - day);
+    sql.run('DELETE FROM blob WHERE at <= ?', now - longestMs - day);
   });
 }
 

@@ -1,6 +1,15 @@
-/** An in-memory LRU cache beside the file; values that are not written yet are never evicted. */
+interface Entry<T> {
+  readonly thing: T;
+  /** Whether it was put in or read since it was last passed over. */
+  used: boolean;
+}
+
+/**
+ * An in-memory cache beside the file. What was used since is passed over once when room is made; values that are not written yet are never
+ * evicted.
+ */
 export class Kept<T> {
-  private readonly things = new Map<string, T>();
+  private readonly things = new Map<string, Entry<T>>();
 
   constructor(
     private readonly most: number,
@@ -8,16 +17,15 @@ export class Kept<T> {
   ) {}
 
   get(name: string): T | undefined {
-    const thing = this.things.get(name);
-    if (thing === undefined) return undefined;
-    this.things.delete(name);
-    this.things.set(name, thing);
-    return thing;
+    const entry = this.things.get(name);
+    if (entry === undefined) return undefined;
+    entry.used = true;
+    return entry.thing;
   }
 
   set(name: string, thing: T): T {
     this.things.delete(name);
-    this.things.set(name, thing);
+    this.things.set(name, { thing, used: true });
     if (this.things.size > this.most) this.makeRoom();
     return thing;
   }
@@ -28,13 +36,19 @@ export class Kept<T> {
 
   /** Evicts everything that may be evicted. */
   forgetAll(): void {
-    for (const [name, thing] of this.things) if (!this.mustStay(thing)) this.things.delete(name);
+    for (const [name, { thing }] of this.things) if (!this.mustStay(thing)) this.things.delete(name);
   }
 
   private makeRoom(): void {
-    for (const [name, thing] of this.things) {
-      if (this.things.size <= this.most) return;
-      if (!this.mustStay(thing)) this.things.delete(name);
+    // Each is met at most twice: what was used, or must stay, goes to the end when it is passed over.
+    let looks = 2 * this.things.size;
+    for (const [name, entry] of this.things) {
+      if (this.things.size <= this.most || looks === 0) return;
+      looks -= 1;
+      this.things.delete(name);
+      if (!entry.used && !this.mustStay(entry.thing)) continue;
+      entry.used = false;
+      this.things.set(name, entry);
     }
   }
 }

@@ -217,7 +217,7 @@ describe('openSqlite', () => {
       const fast = await consume('fast');
       await until('the fast group is done', async () => (await sqlite.log.lag('fast'))[0]!.records === 0);
       await fast.close();
-      clock.shift(8 * day);
+      clock.shift(16 * day);
       await sqlite.log.publish([namedOutput(runId, 'new')]);
       const slowLag = (await sqlite.log.lag('slow'))[0]!.records;
       await sqlite.prune();
@@ -237,7 +237,7 @@ describe('openSqlite', () => {
       const first = open(home, { clock });
       await first.log.publish([namedOutput(newRunId(), 'old')]);
       await first.close();
-      clock.shift(8 * day);
+      clock.shift(16 * day);
       const timers = jest.spyOn(globalThis, 'setInterval');
       const reader = open(home, { clock, prunes: false });
       expect(timers).not.toHaveBeenCalled();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import type { Retention } from '@conclave/contracts';
 import {
   systemClock,
   type Blobs,
@@ -40,6 +41,8 @@ export interface SqliteOptions {
   readonly poolChange?: PoolChange;
   readonly logger?: StoreLogger;
   readonly ttl?: Partial<StoreTtl>;
+  /** How long the topics keep their records; the usual time if absent. */
+  readonly retention?: Retention;
   /** Whether old rows are deleted at the start and every hour; default true. Commands that only read set false. */
   readonly prunes?: boolean;
   readonly counter?: StoreCounter;
@@ -81,7 +84,7 @@ const pruneEveryMs = 60 * 60 * 1000;
 export function openSqlite(options: SqliteOptions): Sqlite {
   const { home, clock = systemClock, logger, poolChange, counter } = options;
   const now = () => clock.now();
-  const ttl = { ...embeddedTtl, ...options.ttl };
+  const ttl = { ...embeddedTtl(options.retention), ...options.ttl };
   const database = Database.open({
     home,
     durability: options.durability,
@@ -115,7 +118,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     return { log, state, stream: state.stream, recovery: state.recovery };
   };
 
-  const pruneNow = () => prune(database, clock.now(), ttl).then(() => shared.forgetAll());
+  const pruneNow = () => prune(database, clock.now(), ttl, options.retention).then(() => shared.forgetAll());
   const pruneQuietly = () =>
     void pruneNow().catch((error: unknown) => logger?.warn('Old rows could not be deleted; it is tried again in an hour.', { error }));
   const prunes = options.prunes ?? true;

@@ -3,6 +3,7 @@ import { AliasTarget } from './aliases.js';
 import { KeyLimits } from './key-limits.js';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { ReasoningOptions } from './reasoning.js';
+import { defaultRetentionDays } from '../topics.js';
 import { StoreSettings } from './stores.js';
 import { TemplateId, TemplateSettings } from './templates.js';
 import { WebhookConfiguration, WebhookDeliverySettings } from './webhooks.js';
@@ -90,7 +91,7 @@ const GatewaySettings = z.strictObject({
     .max(3_600)
     .default(60)
     .describe(
-      'seconds that a run waits for a client to return after its gateway died; it makes no new calls meanwhile and is then cancelled',
+      'seconds that a run waits for a client to return that left with an Idempotency-Key or in an SDK that retries, or whose gateway died; it makes no new calls meanwhile and is then cancelled',
     ),
   request_timeout_s: z
     .number()
@@ -248,6 +249,20 @@ export const Configuration = z.strictObject({
     })
     .default({ read_pages: 0, allow_hosts: [] })
     .describe('where `research` looks: searxng or corpus'),
+  retention_days: z
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(defaultRetentionDays)
+    .describe(
+      'days that the log keeps its records, and the state store what belongs to them: for as long a run can be replayed and a dead letter be driven again',
+    ),
+  retention: z
+    .record(z.string().min(1), z.int().min(1).max(3_650))
+    .default({})
+    .describe(
+      'topic -> its own days, such as `audit: 90`; `tasks.dispatched` stands for the topics of all task classes. The audit is kept at least as long as the topics of the runs',
+    ),
   stores: StoreSettings.default({}).describe('absent = embedded'),
   gateway: GatewaySettings.default(GatewaySettings.parse({})).describe('limits of the HTTP side'),
   task_classes: z

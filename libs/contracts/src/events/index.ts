@@ -1,6 +1,15 @@
 import type { Event, EventOf, EventSpec } from '../event.js';
 import { CommandIssued, GapDetected, PlanCreated, PlanRequested, TimerFired } from './plan.js';
-import { CallRecorded, DetailRead, KnowledgeProposed, LetterSettled, RunCompleted, RunErased, SettingChanged, StepRecorded } from './record.js';
+import {
+  CallRecorded,
+  DetailRead,
+  KnowledgeProposed,
+  LetterSettled,
+  RunCompleted,
+  RunErased,
+  SettingChanged,
+  StepRecorded,
+} from './record.js';
 import { ResultReady, TaskDispatched } from './task.js';
 
 /** All events. The registry, the documentation and the test table are made from this list. */

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 
-const Hash = z.string().regex(/^[0-9a-f]{64}$/).meta({ expected: 'a SHA-256 in hex' });
+const Hash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ expected: 'a SHA-256 in hex' });
 const Moment = z.iso.datetime();
 
 /** How the body of a record stands on the log. */
@@ -22,7 +25,10 @@ export const AuditLine = z.strictObject({
   type: z.string().nullable().describe('type of the event'),
   source: z.string().nullable().describe('service that sent it'),
   run: z.string().nullable().describe('its run; `settings` and `detail-reads` are no runs'),
-  tenant: z.string().nullable().describe('whose run, key or request it is; null for what serves all tenants, or where nothing says it any more'),
+  tenant: z
+    .string()
+    .nullable()
+    .describe('whose run, key or request it is; null for what serves all tenants, or where nothing says it any more'),
   body_sha256: Hash.describe('SHA-256 of the bytes of the body as they stand, or stood, on the log: sealed ones where it is sealed'),
   body: AuditBody.describe(
     '`plain`: `data` is the body, byte for byte; `stored`: it was above 64 KB and kept apart; `sealed`: encrypted on the log; `erased`: its run was deleted; `unreadable`: no event of this version',

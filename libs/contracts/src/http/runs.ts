@@ -43,6 +43,15 @@ export const ForkRequest = z.object({
 });
 export type ForkRequest = z.infer<typeof ForkRequest>;
 
+/** Asks the question of a run once more, as a run of its own, of another template. */
+export const RerunRequest = z.object({
+  template: z
+    .string({ error: 'must be the id of a template' })
+    .min(1, { error: 'must be the id of a template' })
+    .describe('id or alias of the template that answers'),
+});
+export type RerunRequest = z.infer<typeof RerunRequest>;
+
 export const RunFactList = z.object({
   object: z.literal('list'),
   runId: RunId,
@@ -58,6 +67,60 @@ export const RunFactList = z.object({
     .describe('in order'),
 });
 export type RunFactList = z.infer<typeof RunFactList>;
+
+/** A step of the engine, or a call of a model or tool, as the log holds it. */
+export const RunRecord = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('step'),
+    step: z.int().positive(),
+    at: Timestamp,
+    type: z.string().describe('type of the event that the step took'),
+    eventId: z.string(),
+    rule: RuleId.nullable().describe('row of the decision table that the step applied'),
+    sentence: z.string().nullable().describe('the rule in words, with its numbers'),
+    outputs: z.array(z.object({ type: z.string(), id: z.string() })).describe('events that the step made'),
+  }),
+  z.object({
+    kind: z.literal('call'),
+    id: z.string(),
+    step: z.string().describe('journal step: its owner and the number of the call'),
+    owner: z.string().describe('task or plan that made it'),
+    attempt: z.int().positive(),
+    purpose: z.string().describe('capability that made it'),
+    model: z.string().describe('`model@provider`, or the name of the tool'),
+    reportedModel: z.string().nullable(),
+    status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
+    superseded: z.boolean().describe('true if a later attempt of the same step took its place'),
+    startedAt: Timestamp,
+    durationMs: z.int().nonnegative(),
+    firstTokenMs: z.int().nonnegative().nullable(),
+    usage: Usage,
+    failure: FailureNote.nullable(),
+    retries: z.int().nonnegative().describe('tries of the call that failed and were repeated'),
+    bodies: z
+      .enum(['readable', 'forbidden', 'not_kept'])
+      .describe('whether this key may read its prompt and reply, and whether they were kept'),
+  }),
+]);
+export type RunRecord = z.infer<typeof RunRecord>;
+
+export const RunRecordList = z.object({
+  object: z.literal('list'),
+  runId: RunId,
+  data: z.array(RunRecord).describe('by time, oldest first'),
+});
+export type RunRecordList = z.infer<typeof RunRecordList>;
+
+export const CallBodies = z.object({
+  object: z.literal('run.call'),
+  runId: RunId,
+  step: z.string(),
+  attempt: z.int().positive(),
+  request: z.string().describe('messages and parameters as JSON; the first 100,000 characters'),
+  reply: z.string().describe('reply as JSON, or as text; the first 100,000 characters'),
+  cut: z.boolean().describe('true if one of them is longer'),
+});
+export type CallBodies = z.infer<typeof CallBodies>;
 
 export const RunListItem = z.object({
   object: z.literal('run'),
@@ -161,10 +224,10 @@ export const RunView = z.object({
     .describe('what the cited sources say, at most three passages each'),
   steps: z
     .object({
-      plan: z
+      done: z.array(z.string()).describe('tasks of steps that were begun, oldest first'),
+      ahead: z
         .array(z.object({ capability: z.string(), input: z.string(), reason: z.string() }))
-        .describe('steps of the plan that is held, in order; empty before the first plan'),
-      index: z.int().nonnegative().describe('step of the plan at hand'),
+        .describe('steps of the held plan that have not begun, in order'),
       memory: z.string().describe('the working memory'),
       scores: z.array(z.number()).describe('means of the scores of the steps so far, 1 to 5, oldest first'),
     })

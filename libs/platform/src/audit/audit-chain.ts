@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { AuditHead, AuditLine, AuditSeal } from '@conclave/contracts';
+import { type AuditHead, AuditLine, AuditSeal } from '@conclave/contracts';
 import { type AuditKey, isSignedBy } from './audit-key.js';
 
 /** What a line says before it is chained. */

@@ -39,7 +39,7 @@ function readPem(file: string): string | null {
 function makePem(file: string): string {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, pem, { mode: 0o600, flag: 'wx' });
     return pem;
   } catch (error) {

@@ -16,17 +16,25 @@ const everything: AuditFilter = { tenant: null, run: null, since: null, until: n
 const [run, other] = ['run_aaaaaaaa', 'run_bbbbbbbb'];
 
 const command = (runId: string, seq: number) =>
-  ownEvent(CommandIssued, { id: commandId(runId, seq), runId, source: 'gateway', time: 1_000 + seq }, {
-    seq,
-    actor: 'key_ann',
-    issuedAt: 1_000 + seq,
-    // The separator U+2028 stands in JSON texts as it is, and ends no line.
-    command: { name: 'steer', text: `Shorter,\u2028 ${seq}.` },
-  });
+  ownEvent(
+    CommandIssued,
+    { id: commandId(runId, seq), runId, source: 'gateway', time: 1_000 + seq },
+    {
+      seq,
+      actor: 'key_ann',
+      issuedAt: 1_000 + seq,
+      // The separator U+2028 stands in JSON texts as it is, and ends no line.
+      command: { name: 'steer', text: `Shorter,\u2028 ${seq}.` },
+    },
+  );
 const change = (version: number) =>
-  ownEvent(SettingChanged, { id: `setting/prompts/expert/${version}`, runId: 'settings', source: 'gateway', time: 2_000 }, {
-    ...{ setting: 'prompts/expert', actor: 'ada', before: { text: 'a' }, after: { text: 'b' }, version, changedAt: 2_000 },
-  });
+  ownEvent(
+    SettingChanged,
+    { id: `setting/prompts/expert/${version}`, runId: 'settings', source: 'gateway', time: 2_000 },
+    {
+      ...{ setting: 'prompts/expert', actor: 'ada', before: { text: 'a' }, after: { text: 'b' }, version, changedAt: 2_000 },
+    },
+  );
 
 /** Two runs of two tenants, four commands and a changed prompt. */
 async function recorded() {
@@ -44,7 +52,11 @@ async function recorded() {
   };
   return { log, source: { log, runs } };
 }
-async function exported(source: Parameters<typeof exportAudit>[0]['source'], filter: Partial<AuditFilter> = {}, most?: number): Promise<string[]> {
+async function exported(
+  source: Parameters<typeof exportAudit>[0]['source'],
+  filter: Partial<AuditFilter> = {},
+  most?: number,
+): Promise<string[]> {
   const lines: string[] = [];
   const options = { source, filter: { ...everything, ...filter }, actor: 'eve', now: 99_000, key, ...(most === undefined ? {} : { most }) };
   for await (const line of exportAudit(options)) lines.push(line.trimEnd());
@@ -149,9 +161,19 @@ describe('the check of an export names the first line that is not as it was writ
     ['a removed first line', (all) => all.slice(1), 1, /removed or moved/],
     ['swapped lines', ([a, b, c, ...rest]) => [a!, c!, b!, ...rest], 2, /removed or moved/],
     ['a line written twice', ([a, ...rest]) => [a!, a!, ...rest], 2, /written twice/],
-    ['an edited actor', (all) => edited(all, 2, (line) => ({ ...line, data: { ...(line['data'] as object), actor: 'bob' } })), 3, /what it says was edited/],
+    [
+      'an edited actor',
+      (all) => edited(all, 2, (line) => ({ ...line, data: { ...(line['data'] as object), actor: 'bob' } })),
+      3,
+      /what it says was edited/,
+    ],
     ['an edited tenant', (all) => edited(all, 0, (line) => ({ ...line, tenant: 'b' })), 1, /what it says was edited/],
-    ['an edited time', (all) => edited(all, 3, (line) => ({ ...line, appended_at: '2020-01-01T00:00:00.000Z' })), 4, /its record was edited/],
+    [
+      'an edited time',
+      (all) => edited(all, 3, (line) => ({ ...line, appended_at: '2020-01-01T00:00:00.000Z' })),
+      4,
+      /its record was edited/,
+    ],
     ['a line with an unknown member', (all) => edited(all, 0, (line) => ({ ...line, note: 'x' })), 1, /no line of an exported audit/],
     ['half a line', (all) => all.map((line, n) => (n === 4 ? line.slice(0, 40) : line)), 5, /it is not JSON/],
     ['a cut tail without its head', (all) => all.slice(0, 3), 4, /the end of the file was cut off/],
@@ -188,7 +210,11 @@ describe('the check of an export names the first line that is not as it was writ
   it('the head of another export, and one that was signed anew by another key', async () => {
     const { source } = await recorded();
     const foreign = (await exported(source, { tenant: 'a' })).at(-1)!;
-    expect(await verdict((all) => [...all.slice(0, 2), foreign])).toMatchObject({ whole: false, line: 3, why: expect.stringMatching(/other lines/) });
+    expect(await verdict((all) => [...all.slice(0, 2), foreign])).toMatchObject({
+      whole: false,
+      line: 3,
+      why: expect.stringMatching(/other lines/),
+    });
     const forger = openAuditKey(join(folder, 'other.key'));
     const signedAnew = (all: string[]): string[] => {
       const chain = new AuditChain();
@@ -217,7 +243,9 @@ describe('the key of an audit', () => {
   it('that is another text is refused, without quoting it', () => {
     const file = join(folder, 'wrong.key');
     writeFileSync(file, 'my secret');
-    expect(() => openAuditKey(file)).toThrow(expect.objectContaining({ code: 'CONFIGURATION_INVALID', message: expect.not.stringMatching(/my secret/) }));
+    expect(() => openAuditKey(file)).toThrow(
+      expect.objectContaining({ code: 'CONFIGURATION_INVALID', message: expect.not.stringMatching(/my secret/) }),
+    );
   });
 });
 

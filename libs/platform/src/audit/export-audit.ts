@@ -1,4 +1,15 @@
-import { type AnyEvent, type AuditBody, CallRecorded, CommandIssued, deadTopic, LetterSettled, rootOf, RunId } from '@conclave/contracts';
+import {
+  type AnyEvent,
+  type AuditBody,
+  CallRecorded,
+  CommandIssued,
+  deadTopic,
+  LetterSettled,
+  PlanRequested,
+  rootOf,
+  RunId,
+  StepRecorded,
+} from '@conclave/contracts';
 import { erasedHeader, type EventLog, recordName, sealedHeader, type StateStore, type StoredRecord } from '@conclave/ports';
 import { AuditChain, type AuditEntry, type AuditScope, sha256 } from './audit-chain.js';
 import type { AuditKey } from './audit-key.js';
@@ -62,7 +73,9 @@ export async function* exportAudit(options: AuditExport): AsyncGenerator<string>
         if (read % progressEvery === 0) onProgress?.({ read, exported });
         if (!isWithin(record, filter)) continue;
         const entry = entryOf(record, await tenantOf(record, tenants));
-        if (filter.tenant !== null && entry.tenant !== filter.tenant) continue;
+        tenants.learn(record);
+        // One that nothing tells yet may be told by a later record.
+        if (filter.tenant !== null && entry.tenant !== null && entry.tenant !== filter.tenant) continue;
         exported += 1;
         await spool.add({ order: orderOf(record), text: JSON.stringify(entry) });
       }
@@ -70,7 +83,9 @@ export async function* exportAudit(options: AuditExport): AsyncGenerator<string>
     const chain = new AuditChain();
     for await (const text of spool.sorted()) {
       signal?.throwIfAborted();
-      yield `${chain.line(JSON.parse(text) as AuditEntry)}\n`;
+      const entry = JSON.parse(text) as AuditEntry;
+      const tenant = entry.tenant ?? tenants.learned(entry.run);
+      if (filter.tenant === null || tenant === filter.tenant) yield `${chain.line({ ...entry, tenant })}\n`;
     }
     const scope: AuditScope = {
       tenant: filter.tenant,
@@ -150,11 +165,24 @@ function hashLeft(raw: Buffer): string | null {
   }
 }
 
-/** Whose runs they are, by the state store, which keeps a run or its tombstone. */
+/** Whose runs they are: by the state store, or, where it has forgotten a run, by the first step of it on the audit. */
 class RunTenants {
   private readonly known = new Map<string, string | null>();
+  private readonly byStep = new Map<string, string>();
 
   constructor(private readonly runs: AuditSource['runs']) {}
+
+  learn({ event }: StoredRecord): void {
+    const step = event as AnyEvent | null;
+    if (step?.type !== StepRecorded.type || step.data.input.type !== PlanRequested.type) return;
+    const root = rootOf(step.runId);
+    const { caller } = (step.data.input.data ?? {}) as { caller?: { tenant?: unknown } };
+    if ((this.known.get(root) ?? null) === null && typeof caller?.tenant === 'string') this.byStep.set(root, caller.tenant);
+  }
+
+  learned(run: string | null): string | null {
+    return run === null ? null : (this.byStep.get(rootOf(run)) ?? null);
+  }
 
   async of(runId: string): Promise<string | null> {
     const root = rootOf(runId);

@@ -32,8 +32,9 @@ export class SortedSpool {
   }
 
   private async spill(): Promise<void> {
-    this.folder ??= await mkdtemp(join(tmpdir(), 'conclave-audit-'));
-    const name = join(this.folder, String(this.files.length));
+    const folder = this.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-audit-')));
+    this.folder = folder;
+    const name = join(folder, String(this.files.length));
     const file = await open(name, 'wx', 0o600);
     try {
       for (const { order, text } of this.held.sort(byOrder)) await file.write(`${order}\t${text}\n`);

@@ -15,7 +15,7 @@ export function parseEnvironment(variables: Variables): {
   const shape: Shape = shapeOf(Environment);
   const mistakes = parsed.error.issues.map((issue): Mistake => {
     const name = String(issue.path[0]);
-    const secret = /KEY|PASSWORD|TOKEN|SECRET/.test(name);
+    const secret = /KEY|PASSWORD|TOKEN|SECRET|HEADERS/.test(name);
     const one = shape.properties?.[name];
     return {
       where: name,

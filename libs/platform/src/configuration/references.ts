@@ -6,11 +6,14 @@ import {
   evidenceCapabilities,
   nearest,
   shippedStrategies,
+  retainedTopics,
   shippedTemplates,
+  topicsFor,
   type Configuration,
   type TemplateSettings,
   type WebhookSettings,
 } from '@conclave/contracts';
+import { outlivingAudit } from '../process/store-identity.js';
 
 /** A mistake before its line is known. */
 export interface PathProblem {
@@ -42,6 +45,7 @@ export function checkReferences(configuration: Configuration): readonly PathProb
     ...checkAliases(configuration, checkModel),
     ...checkSplits(configuration),
     ...checkNames(configuration),
+    ...checkRetentions(configuration),
     ...checkStores(configuration),
     ...checkProviders(configuration),
     ...checkKeys(configuration),
@@ -142,6 +146,26 @@ function checkSplits({ templates }: Configuration): PathProblem[] {
     const remedy = near ? `Did you mean \`${near}\`?` : `Templates: ${known.join(', ')}.`;
     return [{ path, problem: `no template is called \`${split.template}\`.`, remedy }];
   });
+}
+
+/** Unknown topics, and an audit that is gone before what it explains. */
+function checkRetentions(configuration: Configuration): PathProblem[] {
+  const unknown = Object.keys(configuration.retention).flatMap((topic): PathProblem[] => {
+    if (retainedTopics.includes(topic)) return [];
+    const near = nearest(topic, retainedTopics);
+    const remedy = near ? `Did you mean \`${near}\`?` : `Known: ${retainedTopics.join(', ')}.`;
+    return [{ path: ['retention', topic], atKey: true, problem: `no topic is called \`${topic}\`.`, remedy }];
+  });
+  const longer = outlivingAudit(topicsFor(undefined, configuration).filter(({ compacted }) => !compacted));
+  if (longer.length === 0) return unknown;
+  return [
+    ...unknown,
+    {
+      path: ['retention'],
+      problem: `the audit is kept for a shorter time than ${longer.join(', ')}: \`recover\` would begin runs anew whose audit is gone.`,
+      remedy: 'Raise `audit`, or lower the days of the others.',
+    },
+  ];
 }
 
 function checkStores({ stores, search }: Configuration): PathProblem[] {

@@ -64,7 +64,12 @@ export const metricList = {
     buckets: seconds,
   },
   commands_rejected_total: { kind: 'counter', unit: 'commands', labels: ['command'], help: 'commands that had no effect on their run' },
-  parked_runs_total: { kind: 'counter', unit: 'runs', labels: [], help: 'runs parked because the gateway of their clients stopped' },
+  parked_runs_total: {
+    kind: 'counter',
+    unit: 'runs',
+    labels: [],
+    help: 'runs parked because their clients left and may come back, or because their gateway stopped',
+  },
   timers_dropped_total: {
     kind: 'counter',
     unit: 'timers',

@@ -3,7 +3,7 @@ import { commandId, type Event, type Verdict } from '@conclave/contracts';
 import { openMetrics } from './metrics.js';
 import { observeEvents } from './observe-events.js';
 
-const event = (type: string, id: string, data: object): Event => ({ type, id, data }) as unknown as Event;
+const event = (type: string, id: string, data: object): Event => ({ type, id, time: 0, data }) as unknown as Event;
 const dispatched = event('TaskDispatched', 'task', { capability: 'judge.gap', tier: 't1' });
 const step = (id: string, facts: readonly object[], now = 5_000): Event => ({
   ...event('StepRecorded', id, { rule: null, now, facts }),

@@ -15,8 +15,9 @@ import {
 } from '@conclave/contracts';
 import type { Metrics } from './metrics.js';
 import { RunOverheads, uncovered, type Interval } from './overhead.js';
+import { RecentIds } from './recent-ids.js';
 
-/** Number of event ids remembered, so that a redelivery in the same process is not counted again. */
+/** Least number of event ids remembered, so that a redelivery in the same process is not counted again. */
 const remembered = 2_000;
 
 /** Memory of one observer, bounded like the ids. */
@@ -40,18 +41,13 @@ class Known {
  * services. A repeat after the death of a process may be counted in two processes; bills come from CallRecorded.
  */
 export function observeEvents(metrics: Metrics): (input: Event, outputs: readonly Event[]) => void {
-  const seen = new Set<string>();
+  const seen = new RecentIds(remembered);
   const known = new Known();
   return (event, outputs) => {
     const input = event as AnyEvent;
     known.overheads.took(input);
     if (input.type === 'CommandIssued') known.noteCommand(input);
-    for (const output of outputs) {
-      if (seen.has(output.id)) continue;
-      seen.add(output.id);
-      if (seen.size > remembered) seen.delete(seen.values().next().value!);
-      measure(metrics, known, input, output as AnyEvent, outputs);
-    }
+    for (const output of outputs) if (seen.add(output.id)) measure(metrics, known, input, output as AnyEvent, outputs);
   };
 }
 

@@ -8,7 +8,7 @@ import { openAdminServer } from './admin-server.js';
 import { holdProcessLease } from './process-lease.js';
 import { openReadiness } from './readiness.js';
 import { openShutdown } from './shutdown.js';
-import { checkRetention, claimStores, holdStoreMark } from './store-identity.js';
+import { checkAudit, checkRetention, claimStores, holdStoreMark } from './store-identity.js';
 
 const stores = (beside: StoreMark | null, own: StoreMark | null) => {
   const marks = { beside, own };
@@ -83,6 +83,19 @@ describe('the check between log and state store', () => {
         3_600_000,
       ),
     ).toThrow(/a \(2 h\), b \(forever\)/);
+  });
+
+  it('names topics of runs that keep records longer than the audit, which letters may', () => {
+    const day = 86_400_000;
+    const of = (audit: number, plans: number) => [
+      { name: 'audit', retentionMs: audit },
+      { name: 'plan.requested', retentionMs: plans },
+      { name: 'dead', retentionMs: 90 * day },
+    ];
+    expect(() => checkAudit(of(14 * day, 14 * day))).not.toThrow();
+    expect(() => checkAudit(of(-1, 14 * day))).not.toThrow();
+    expect(() => checkAudit(of(7 * day, 14 * day))).toThrow(/shorter time than plan\.requested: `conclave recover` would begin runs anew/);
+    expect(() => checkAudit(of(7 * day, -1))).toThrow(/plan\.requested/);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Failure } from '@conclave/contracts';
+import { deadTopic, Failure } from '@conclave/contracts';
 import type { EventLog, StateStore, StoreMark } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 
@@ -80,6 +80,28 @@ export function checkRetention(topics: readonly { readonly name: string; readonl
     .join(', ');
   throw new Failure(
     'CONFIGURATION_INVALID',
-    `The state store keeps journal entries for ${Math.round(keptMs / 3_600_000)} h, but these topics keep records longer: ${named}. Lower their retention.ms or raise the retention of the store.`,
+    `The state store keeps journal entries for ${Math.round(keptMs / 3_600_000)} h, but these topics keep records longer: ${named}. Lower their retention.ms with kafka-configs.sh (\`conclave topics plan\` prints the commands), or raise \`retention_days\` or the topic's own days under \`retention\`.`,
   );
+}
+
+/**
+ * Checks that the audit is kept as long as the records of its runs: a rebuilt state store knows a run by its audit, and would begin one anew
+ * whose request outlives it. Throws Failure CONFIGURATION_INVALID.
+ */
+export function checkAudit(topics: readonly { readonly name: string; readonly retentionMs: number }[]): void {
+  const longer = outlivingAudit(topics);
+  if (longer.length === 0) return;
+  throw new Failure(
+    'CONFIGURATION_INVALID',
+    `The audit is kept for a shorter time than ${longer.join(', ')}: \`conclave recover\` would begin runs anew whose audit is gone. Raise retention.ms of the audit, or lower that of the others.`,
+  );
+}
+
+/** Topics of runs that keep their records longer than the audit; of -1 milliseconds stands for ever. */
+export function outlivingAudit(topics: readonly { readonly name: string; readonly retentionMs: number }[]): readonly string[] {
+  const ms = (retentionMs: number): number => (retentionMs < 0 ? Infinity : retentionMs);
+  const audit = topics.find(({ name }) => name === 'audit');
+  return audit
+    ? topics.filter(({ name, retentionMs }) => name !== deadTopic && ms(retentionMs) > ms(audit.retentionMs)).map(({ name }) => name)
+    : [];
 }

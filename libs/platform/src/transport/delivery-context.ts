@@ -4,14 +4,20 @@ import type { Logger } from '../logging/logger.js';
 
 /** A handler's context beside its event (`@Ctx()`, or simply its second parameter). */
 export class DeliveryContext extends BaseRpcContext<[Delivery]> {
+  private own: Logger | null = null;
+
+  /** `makeLogger` is called when a handler logs, which few do. */
   constructor(
     readonly delivery: Delivery,
-    /** Logs with the run and trace id of the event. */
-    readonly logger: Logger,
+    private readonly makeLogger: () => Logger,
     /** Where a handler notes the ids of the results that it joined; null if its trace is not recorded. */
     readonly joined: string[] | null = null,
   ) {
     super([delivery]);
+  }
+  /** Logs with the run and trace id of the event. */
+  get logger(): Logger {
+    return (this.own ??= this.makeLogger());
   }
   /** Aborts when the process shuts down and its grace is over, or when the record is no longer ours. */
   get signal(): AbortSignal {

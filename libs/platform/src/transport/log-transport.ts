@@ -125,7 +125,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const outputs = traced(event, outcome);
     this.observe(event, outputs);
     if (tracing) this.trace(delivery, context, { from }, outputs);
-    for (const output of outputs) noteEnd(output, context.logger);
+    for (const output of outputs) if (output.type === 'RunCompleted') noteEnd(output, context.logger);
     return outputs;
   }
 
@@ -145,26 +145,26 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 
   private trace(
     { event, group, attempt, appendedAt }: Delivery,
-    { joined, logger }: DeliveryContext,
+    context: DeliveryContext,
     how: Pick<Handled, 'from' | 'failure'>,
     outputs: readonly Event[],
   ): void {
     const { service, tracing } = this.options;
     const { tracer, process } = tracing!;
     const { messagingSystem } = tracer;
-    const record = { event, group, attempt, appendedAt, service, process, messagingSystem, joined: joined ?? [], ...how, to: now() };
+    const record = { event, group, attempt, appendedAt, service, process, messagingSystem, joined: context.joined ?? [], ...how, to: now() };
     try {
       for (const span of spansOfDelivery(record, outputs)) tracer.record(span);
     } catch (error) {
-      logger.error('The spans of a record could not be made.', { error });
+      context.logger.error('The spans of a record could not be made.', { error });
     }
   }
 
   private contextOf(delivery: Delivery): DeliveryContext {
     const { event } = delivery;
-    const { traceId: trace, sampled } = contextOf(event);
-    const logger = this.options.logger.child({ run: event.runId, trace, type: event.type });
-    return new DeliveryContext(delivery, logger, this.options.tracing && sampled ? [] : null);
+    const makeLogger = (): Logger =>
+      this.options.logger.child({ run: event.runId, trace: contextOf(event).traceId, type: event.type });
+    return new DeliveryContext(delivery, makeLogger, this.options.tracing && contextOf(event).sampled ? [] : null);
   }
 
   private measureConsumption(): void {
@@ -217,7 +217,6 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 
 /** Logs the end of a run, without its content. */
 function noteEnd(output: Event, logger: Logger): void {
-  if (output.type !== 'RunCompleted') return;
   const { template, outcome, rule, rounds, usage, failure } = output.data as RunCompleted['data'];
   logger.info('run ended', {
     template: template.id,

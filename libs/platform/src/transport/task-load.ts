@@ -1,7 +1,8 @@
 import type { ConsumptionLoad, Delivery } from '@conclave/ports';
 import type { Metrics } from '../metrics/metrics.js';
+import { RecentIds } from '../metrics/recent-ids.js';
 
-/** Deferred tasks return as first deliveries; this many of them are remembered. */
+/** Deferred tasks return as first deliveries; at least this many of them are remembered. */
 const remembered = 2_000;
 
 /** Load of one task class in this process. */
@@ -15,7 +16,7 @@ export interface ClassLoad {
 
 /** Measures one task class of a process: the waiting time of its tasks and its busy slots. */
 export class TaskLoad {
-  private readonly begun = new Set<string>();
+  private readonly begun = new RecentIds(remembered);
 
   constructor(
     readonly taskClass: string,
@@ -28,10 +29,7 @@ export class TaskLoad {
   /** A handler begins a task. Counted once: not after a failure or a deferral. */
   begins({ event, attempt, appendedAt }: Delivery): void {
     // A re-driven task keeps its id and is appended anew.
-    const name = `${event.id}@${appendedAt}`;
-    if (attempt > 1 || this.begun.has(name)) return;
-    this.begun.add(name);
-    if (this.begun.size > remembered) this.begun.delete(this.begun.values().next().value!);
+    if (attempt > 1 || !this.begun.add(`${event.id}@${appendedAt}`)) return;
     this.metrics.observe('task_queue_wait_seconds', { class: this.taskClass }, Math.max(0, this.now() - appendedAt) / 1000);
   }
 

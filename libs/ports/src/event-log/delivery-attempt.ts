@@ -41,7 +41,10 @@ export interface Item {
   readonly record: RawRecord;
   /** When this process first began the record, in milliseconds since 1970; null while it is waiting. */
   begunAt: number | null;
-  abort: AbortController;
+  /** Made when a handler asks for its signal, which costs more than most handlers do. */
+  abort: AbortController | null;
+  /** The consumption is closing and its grace is over. */
+  aborted: boolean;
   stage: Stage;
   /** Another process owns the record now: nothing more is recorded for it. */
   lost: boolean;
@@ -148,12 +151,20 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
   const event = await decode(item, context);
   item.observed.type = event.type;
   hooks.point?.('after-poll', { group, event });
-  if (item.lost || item.abort.signal.aborted) return handBack(item, context);
+  if (item.lost || item.aborted) return handBack(item, context);
   enter(item, 'handle', context);
   const startedAt = clock.now();
   let outcome: HandlerOutcome;
   try {
-    outcome = await subscription.handle({ event, group, attempt: attempts, appendedAt: item.record.appendedAt, signal: item.abort.signal });
+    outcome = await subscription.handle({
+      event,
+      group,
+      attempt: attempts,
+      appendedAt: item.record.appendedAt,
+      get signal() {
+        return signalOf(item);
+      },
+    });
   } catch (error) {
     throw isOutage(error) ? new Outage(error) : error;
   } finally {
@@ -173,6 +184,20 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
   return finish(item, context);
 }
 
+function signalOf(item: Item): AbortSignal {
+  item.abort ??= new AbortController();
+  if (item.aborted) item.abort.abort(closing());
+  return item.abort.signal;
+}
+
+/** Tells the handler of a record to stop. */
+export function abort(item: Item): void {
+  item.aborted = true;
+  item.abort?.abort(closing());
+}
+
+const closing = (): Error => new Error('The consumption is closing.');
+
 async function decode(item: Item, context: AttemptContext): Promise<Event> {
   if (item.record.event) return item.record.event;
   try {
@@ -186,7 +211,7 @@ async function decode(item: Item, context: AttemptContext): Promise<Event> {
 async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<DeliveryVerdict> {
   const { attempts, error } = fault;
   // A handler that was told to stop did not fail, and another member judges a record it owns.
-  if (item.lost || item.abort.signal.aborted) return handBack(item, context);
+  if (item.lost || item.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
   if (attempts >= retry.attempts) return deadLetter(item, newDeadLetter('failed', attempts, error), context);
   item.fault = fault;

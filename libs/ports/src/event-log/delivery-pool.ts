@@ -1,7 +1,7 @@
 import type { Event } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
 import { systemClock, type Clock } from './clock.js';
-import { attempt, release, stages, type AttemptContext, type Item, type Stage, type DeliveryVerdict } from './delivery-attempt.js';
+import { abort, attempt, release, stages, type AttemptContext, type Item, type Stage, type DeliveryVerdict } from './delivery-attempt.js';
 import type { ConsumptionLoad, DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
 import { Lanes } from './lanes.js';
 import { OutageGate } from './outage-gate.js';
@@ -103,7 +103,8 @@ export class DeliveryPool {
     const item: Item = {
       record,
       begunAt: null,
-      abort: new AbortController(),
+      abort: null,
+      aborted: false,
       stage: 'begin',
       lost: false,
       open: false,
@@ -163,7 +164,7 @@ export class DeliveryPool {
       if (!this.running.has(item)) this.giveBack(item);
     }
     await this.whenIdle(graceMs);
-    for (const item of this.running) item.abort.abort(new Error('The consumption is closing.'));
+    for (const item of this.running) abort(item);
     await this.whenIdle(abortGraceMs);
     for (const item of [...this.running]) {
       this.handedBack.push(item.record);

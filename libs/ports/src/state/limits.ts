@@ -1,3 +1,5 @@
+import { defaultRetentionDays } from '@conclave/contracts';
+
 /**
  * A process lease expires this many milliseconds after its last renewal: a dead process's calls are free by the time the broker reassigns
  * its records.
@@ -7,6 +9,10 @@ export const leaseTtlMs = 6_000;
 export const leaseRenewMs = 2_000;
 /** Flag of a run without a waiting client: no new call is begun for it. */
 export const parkedFlag = (runId: string): string => `${runId}/parked`;
+/** Payload of a hint `cancel`: the model calls of a parked run that are under way are to end. */
+export const stopHint = (runId: string): string => `${runId}/stop`;
+/** Owner of the clients that have left and may come back: a process that never lives. */
+export const awayOwner = '-';
 /** Upper bound of `retryInMs` of a `busy` journal: the owner may finish long before its lease would expire. */
 export const busyRetryMs = 1_000;
 /** Times a step is computed before `Runs.commit` throws COMMIT_CONFLICT. */
@@ -35,5 +41,5 @@ export interface StoreTtl {
   readonly retryKeyMs: number;
 }
 
-/** Retention covers `runRetentionMs` of the contracts (7 days). */
-export const defaultTtl: StoreTtl = { retentionMs: 7 * 24 * HOUR, streamMs: HOUR, retryKeyMs: 24 * HOUR };
+/** Where nothing else is said, as long as the log keeps its records. */
+export const defaultTtl: StoreTtl = { retentionMs: defaultRetentionDays * 24 * HOUR, streamMs: HOUR, retryKeyMs: 24 * HOUR };

@@ -1,6 +1,6 @@
 import { depthOf, Failure, type Event, type PlanRequested } from '@conclave/contracts';
 import type { MemoryRunStream } from '../run-stream/memory-run-stream.js';
-import { acceptedStatus, commitAttempts, erasedStatus, parkedFlag } from './limits.js';
+import { acceptedStatus, awayOwner, commitAttempts, erasedStatus, parkedFlag } from './limits.js';
 import type { MemoryHints } from './memory-hints.js';
 import type { MemoryTimers } from './memory-timers.js';
 import type { Acceptance, Accepted, Committed, ErasedRun, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
@@ -204,6 +204,7 @@ export class MemoryRuns implements Runs {
 
   async attach(runId: string, clientId: string, owner = ''): Promise<number> {
     const clients = this.clients.get(runId) ?? new Map<string, string>();
+    for (const [id, its] of clients) if (its === awayOwner) clients.delete(id);
     this.clients.set(runId, clients.set(clientId, owner));
     this.takeUp(runId);
     return this.attached(runId, owner);
@@ -212,6 +213,16 @@ export class MemoryRuns implements Runs {
   async detach(runId: string, clientId: string, owner = ''): Promise<number> {
     this.clients.get(runId)?.delete(clientId);
     return this.attached(runId, owner);
+  }
+
+  async leave(runId: string, clientId: string, owner = ''): Promise<number> {
+    const clients = this.clients.get(runId) ?? new Map<string, string>();
+    this.clients.set(runId, clients.set(clientId, awayOwner));
+    const left = this.attached(runId, owner);
+    if (left > 0 || this.rows.get(runId)?.terminal !== false) return left;
+    if (!this.parkedAt.has(runId)) this.parkedAt.set(runId, this.parts.now());
+    this.flag(parkedFlag(runId));
+    return left;
   }
 
   async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {

@@ -115,7 +115,8 @@ export class MemoryStores {
 const ownedBy = (runs: MemoryRuns, processId: string): Runs =>
   new Proxy<Runs>(runs, {
     get(target, name) {
-      if (name === 'attach' || name === 'detach') return (runId: string, clientId: string) => runs[name](runId, clientId, processId);
+      if (name === 'attach' || name === 'detach' || name === 'leave')
+        return (runId: string, clientId: string) => runs[name](runId, clientId, processId);
       const member: unknown = Reflect.get(target, name);
       return typeof member === 'function' ? member.bind(target) : member;
     },

@@ -246,6 +246,29 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await runs.park(0, 5)).toEqual({ parked: 1, overdue: [frozen] });
     });
 
+    it('are parked at once when the last client leaves and may come back, until one does', async () => {
+      const { runs } = under.store;
+      await lives(under.processId);
+      const [left, shared] = [await accepted(), await accepted()];
+      for (const [runId, client] of [
+        [left, 'a'],
+        [shared, 'a'],
+        [shared, 'b'],
+      ] as const)
+        await runs.attach(runId, client);
+      expect([await runs.leave(left, 'a'), await runs.leave(left, 'a'), await runs.leave(shared, 'a')]).toEqual([0, 0, 1]);
+      expect([await isParked(left), await isParked(shared)]).toEqual([true, false]);
+      expect(await runs.park(60_000, 5)).toEqual({ parked: 0, overdue: [] });
+      expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [left] });
+      expect(await runs.attach(left, 'c')).toBe(1);
+      expect(await isParked(left)).toBe(false);
+      expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
+      // The client that was away does not count any more: a run that is left to itself now goes on.
+      expect(await runs.detach(left, 'c')).toBe(0);
+      expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
+      expect(await isParked(left)).toBe(false);
+    });
+
     it('are left alone once they have ended', async () => {
       const { runs } = under.store;
       const gateway = await under.another();

@@ -92,6 +92,11 @@ export interface Runs {
   attach(runId: string, clientId: string): Promise<number>;
   detach(runId: string, clientId: string): Promise<number>;
   /**
+   * Notes that a client has left and may come back. Returns how many are attached afterwards; if none is, the run is parked at once, unless it
+   * is over. The next client to attach takes the place of all that are away. Idempotent by client id.
+   */
+  leave(runId: string, clientId: string): Promise<number>;
+  /**
    * Parks the open runs whose attached clients all belong to processes with expired leases: `cancelled` then reports their `parkedFlag`.
    * Resumes those whose process is alive after all. `parked` counts the newly parked runs; `overdue` are those parked for `parkMs`
    * milliseconds or longer, at most `limit`, oldest first.

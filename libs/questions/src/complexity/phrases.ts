@@ -34,6 +34,27 @@ class Phrases extends RegExp {
 }
 
 /**
+ * Several patterns in any order within one sentence. Looking for them together begins anew at every character, so each is looked for alone
+ * first: most texts lack one of them.
+ */
+class InOneSentence extends Phrases {
+  private readonly parts: readonly RegExp[];
+
+  constructor(patterns: readonly string[]) {
+    const alone = patterns.map((pattern) => `(?<!\\p{L})${pattern}(?!\\p{L})`);
+    super(alone.map((pattern) => `(?=[^.!?]{0,200}${pattern})`).join(''));
+    this.parts = alone.map((pattern) => new Phrases(pattern));
+  }
+
+  override exec(text: string): RegExpExecArray | null {
+    return this.parts.every((part) => part.test(text)) ? super.exec(text) : null;
+  }
+}
+
+/** Patterns that must all be found as whole words in one sentence, in any order. */
+export const inOneSentence = (...patterns: readonly string[]): RegExp => new InOneSentence(patterns);
+
+/**
  * One expression for a list of phrases, matched as whole words of any script. `\b` only knows ASCII letters, so it finds a boundary inside
  * "für" and none before "§". A blank in a phrase matches any white space, ` ?` some or none; `*` matches the rest of a word.
  */

@@ -1,5 +1,5 @@
 import words from '../assets/safety-signs.json' with { type: 'json' };
-import { phrases } from './phrases.js';
+import { inOneSentence, phrases } from './phrases.js';
 
 /**
  * Stems of names of active substances (International Nonproprietary Names), with their English and German endings: they recognise medicines
@@ -14,10 +14,7 @@ const intake =
 const living =
   '(?:adults?|child|children|kids?|toddlers?|bab(?:y|ies)|infants?|newborns?|teen\\p{L}*|\\d+[ -]?(?:year|month|week)s?[ -]?olds?|pregnan\\p{L}*|breastfeed\\p{L}*|patients?|dogs?|cats?|my (?:son|daughter|mother|father|wife|husband|mum|mom|dad|grand\\p{L}+)|\\d+ ?(?:kg|kilos?|pounds|lbs?)|erwachsene[rn]?|kind(?:er|ern|es)?|kleinkind\\p{L}*|bab(?:y|ys)|säugling\\p{L}*|jugendliche\\p{L}*|\\d+[ -]?jährige[rnms]?|schwangere\\p{L}*|stillende?|hund\\p{L}*|katzen?|(?:mein|unser)e?n? (?:sohn|tochter|mutter|vater|frau|mann|oma|opa))';
 /** Amount, intake and recipient of a dose, in any order within one sentence. */
-const dose = new RegExp(
-  `(?=[^.!?]{0,200}(?<!\\p{L})${amount}(?!\\p{L}))(?=[^.!?]{0,200}(?<!\\p{L})${intake}(?!\\p{L}))(?=[^.!?]{0,200}(?<!\\p{L})${living}(?!\\p{L}))`,
-  'iu',
-);
+const dose = inOneSentence(amount, intake, living);
 /** A body part with its complaint. */
 const bodyPart =
   '(?:head|eyes?|ears?|nose|mouth|tongue|throat|neck|chest|heart|breasts?|stomach|belly|back|arms?|hands?|fingers?|legs?|feet|foot|toes?|knees?|hips?|skin|lips?|face|kopf|augen?|ohr(?:en)?|nase|mund|zunge|hals|nacken|brust|herz|magen|bauch|rücken|arme?|hände?|hand|finger|beine?|füße?|fuß|zehen?|knie|hüfte|haut|lippen?|gesicht)';
@@ -48,7 +45,10 @@ const together =
   '(?:mix|mixing|mixed|combine|combining|combined|add|pour|inhal\\p{L}*|breath\\p{L}*|drank|drink|swallow\\p{L}*|misch\\p{L}*|gemischt|zusammen\\p{L}*|kombinier\\p{L}*|schütt\\p{L}*|eingeatmet|einatm\\p{L}*|getrunken|geschluckt|verschluckt)';
 /** Signs of dangers where a wrong answer may hurt or kill: poison, electricity, gas, fire, wild food. */
 export const dangerSigns: readonly RegExp[] = [
-  new RegExp(`(?=[^.!?]{0,200}(?<!\\p{L})${chemical}(?!\\p{L}))(?=[^.!?]{0,200}(?<!\\p{L})${together}(?!\\p{L}))`, 'iu'),
-  /(?=[^.!?]{0,200}(?<!\p{L})(?:mushrooms?|berr(?:y|ies)|plants?|pilze?n?|beeren?|pflanzen?)(?!\p{L}))(?=[^.!?]{0,200}(?<!\p{L})(?:eat|ate|eaten|edible|safe|wild|gegessen|essen|essbar|genießbar|wilde?n?)(?!\p{L}))/iu,
+  inOneSentence(chemical, together),
+  inOneSentence(
+    '(?:mushrooms?|berr(?:y|ies)|plants?|pilze?n?|beeren?|pflanzen?)',
+    '(?:eat|ate|eaten|edible|safe|wild|gegessen|essen|essbar|genießbar|wilde?n?)',
+  ),
   phrases(...words.dangerSigns),
 ];

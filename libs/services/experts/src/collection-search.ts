@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { TaskInput } from '@conclave/contracts';
 import { documentsCollection, namedFirst, type Embedder, type Reranking, type VectorHit, type Vectors } from '@conclave/ports';
-import { fusedFurther, queriesOf } from './further-search.js';
+import { fusedFurther, hitsPerQuery, queriesOf } from './further-search.js';
 import { fusedByRank, spreadOver, textWeight } from './fusion.js';
 import { reranked } from './reranked.js';
 
@@ -49,15 +49,20 @@ export async function searchCollections(
   const unknown = new Set<string>();
   const there = collections.filter((name) => known.has(documentsCollection(name, embedder)));
   const inside = documents ? { anyOf: { key: 'document', texts: documents } } : {};
-  const wanted = { limit: limit * candidatesPerHit, where: filters, signal, ...inside };
-  const searchOne = async (words: string, vector: Float32Array): Promise<readonly Found[]> => {
+  // Ranked as deep as a folder is.
+  const kept = further ? limit * hitsPerQuery : limit;
+  const ranked = { where: filters, signal, ...inside };
+  const searchOne = async (
+    words: string,
+    vector: Float32Array,
+  ): Promise<{ readonly said: readonly Found[]; readonly near: readonly Found[] }> => {
     const near: Found[] = [];
     const said: (Found & { readonly score: number })[] = [];
     for (const collection of there) {
       const scope = { tenant, collection: documentsCollection(collection, embedder) };
       const [byMeaning, byWords] = await Promise.all([
-        vectors.query(scope, { vector, ...wanted }),
-        vectors.match(scope, { words, ...wanted }),
+        vectors.query(scope, { vector, limit: limit * candidatesPerHit, ...ranked }),
+        vectors.match(scope, { words, limit: kept * candidatesPerHit, ...ranked }),
       ]);
       byMeaning.unknownKeys.forEach((key) => unknown.add(key));
       for (const hit of byMeaning.hits) if (hit.distance <= farthest) near.push(foundOf(collection, hit, hit.distance));
@@ -67,18 +72,35 @@ export async function searchCollections(
     said.sort((a, b) => b.score - a.score);
     const distances = new Map(near.map((hit) => [keyOf(hit), hit.distance]));
     const byText = said.map(({ score: _score, ...found }) => ({ ...found, distance: distances.get(keyOf(found)) ?? null }));
-    const weight = textWeight[embedder.reads ?? 'sentences'];
-    const fused = fusedByRank(
-      [
-        { hits: byText, weight },
-        { hits: near, weight: 1 },
-      ],
-      keyOf,
-    );
-    return namedFirst(fused, words, ({ title }) => title);
+    const named = namedFirst(byText, words, ({ title }) => title);
+    return { said: further ? named.slice(0, kept * there.length) : named, near };
   };
   const lists = await Promise.all(queries.map((words, at) => searchOne(words, embedded[at]!)));
-  const fused = fusedFurther(lists, further, (hit) => hit, keyOf);
+  // Each search is first fused over the queries by itself: the queries share most of their words, so that a passage that is only near all of
+  // them would otherwise be counted once for each, and outweigh one that full text finds for the finding alone.
+  const fused = fusedByRank(
+    [
+      {
+        hits: fusedFurther(
+          lists.map(({ said }) => said),
+          further,
+          (hit) => hit,
+          keyOf,
+        ),
+        weight: textWeight[embedder.reads ?? 'sentences'],
+      },
+      {
+        hits: fusedFurther(
+          lists.map(({ near }) => near),
+          further,
+          (hit) => hit,
+          keyOf,
+        ),
+        weight: 1,
+      },
+    ],
+    keyOf,
+  );
   const chunks = spreadOver(fused, ({ collection, document }) => `${collection} ${document}`);
   return {
     chunks: chunks.slice(0, limit * Math.max(1, there.length)),

@@ -37,7 +37,7 @@ export function fusedFurther<T>(
 }
 
 /** Hits taken of each query per hit returned, where several queries are fused. */
-const hitsPerQuery = 4;
+export const hitsPerQuery = 4;
 
 /** Hits of a search, on a later round also those of what was found. Throws what the search throws. */
 export async function searchHits(

@@ -71,6 +71,8 @@ import { Forks } from './runs/forks.js';
 import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
+import { RecordsController } from './runs/records.controller.js';
+import { RunRecords } from './runs/run-records.js';
 import { RunsController } from './runs/runs.controller.js';
 import { SessionController } from './sessions/session.controller.js';
 import { Sessions } from './sessions/sessions.js';
@@ -104,6 +106,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ResponsesController,
         ModelsController,
         RunsController,
+        RecordsController,
         OperationsController,
         ConsoleController,
         DeadLettersController,
@@ -152,6 +155,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         FailureFilter,
         DeliveryTargets,
         DetailReads,
+        RunRecords,
         Erasure,
         Forks,
         Health,

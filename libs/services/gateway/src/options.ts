@@ -128,6 +128,8 @@ export interface GatewayMetrics {
   /** Milliseconds from the request to the first content of its answer. */
   onFirstContent(kind: StreamKind, ms: number): void;
   onCancel(reason: 'disconnect' | 'command'): void;
+  /** A run waits for its client to come back. */
+  onParked(): void;
   /** A call to a model outside a run. */
   onCall(call: CallRecorded): void;
   onCache(lookup: { readonly cache: CacheName; readonly result: 'hit' | 'miss' | 'failed' }): void;
@@ -294,6 +296,8 @@ export interface GatewayOptions {
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;
+  /** The longest that the log keeps a record of a run, in milliseconds. */
+  readonly logMs?: number;
   /** Opens the key that signs exported audits, and makes it at the first export. Absent: none are exported. Throws CONFIGURATION_INVALID. */
   readonly auditKey?: () => AuditKey;
   /** Whether the audit of direct calls keeps messages and replies; default false. */

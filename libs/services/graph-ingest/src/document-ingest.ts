@@ -32,7 +32,7 @@ import { documentsTag } from '@conclave/strategies';
 /** Chunks embedded and stored together; progress is saved after each batch. */
 const batch = 32;
 /** Most chunks of one document: about twenty million characters. */
-const mostChunks = 20_000;
+const mostChunks = 35_000;
 /** Milliseconds before an unavailable server is tried again. */
 const awayMs = 2_000;
 /** Most tries to write a record that others write concurrently. */

@@ -13,7 +13,7 @@ const batch = 100;
 const tellAgainMs = 30_000;
 
 /**
- * Parks the runs whose clients were lost with their gateway, and cancels those to which no client returns in time. Any number of
+ * Parks the runs whose clients were lost with their gateway (a gateway that sees a client leave parks by itself), and cancels those to which no client returns in time. Any number of
  * merger processes may do so: a run that is ending ignores a second cancel.
  */
 @Injectable()
@@ -69,7 +69,7 @@ export class RunParking implements OnApplicationBootstrap, OnApplicationShutdown
   private async cancel(runId: string, now: number): Promise<void> {
     await this.state.runs.cancel(runId);
     const seq = await this.state.runs.nextCommandSeq(runId);
-    const reason = 'its gateway was gone and no client came back';
+    const reason = 'no client came back';
     const id = commandId(runId, seq);
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'merger', time: now, traceparent } as const;

@@ -105,6 +105,10 @@ export const currentStep = ({ override, steps, index }: Own): Step | null => ove
 export const stepsLeft = ({ steps, index, override, unprepared }: Own): number =>
   steps === null ? 1 : Math.max(0, steps.length - index - (override || unprepared ? 0 : 1));
 
+/** Steps of the held plan that have not begun. */
+export const stepsAhead = ({ steps, index, override, doing }: Own): readonly Step[] =>
+  (steps ?? []).slice(index + (override === null && ['run', 'evaluate', 'ready'].includes(doing) ? 1 : 0));
+
 /** Tasks of steps, oldest first. */
 export const stepTasks = ({ run }: ReasoningView): readonly (readonly [string, TaskState])[] =>
   Object.entries(run.tasks).filter(([, task]) => !isJudge(task) && !task.helper);

@@ -16,6 +16,7 @@ import {
   proposing,
   roundOf,
   seenBy,
+  stepsAhead,
   stepTasks,
   type Own,
   type ReasoningView,
@@ -300,8 +301,8 @@ export const reasoning: AskingStrategy<Own> = {
     ),
     unique: view.run.memory.userInputs.length > 0 || stepTasks(view).some(([, { spec }]) => spec.capability === 'mcp'),
     steps: {
-      plan: (view.own.steps ?? []).map(({ capability, input_description, reason }) => ({ capability, input: input_description, reason })),
-      index: view.own.index,
+      done: stepTasks(view).map(([ref]) => ref),
+      ahead: stepsAhead(view.own).map(({ capability, input_description, reason }) => ({ capability, input: input_description, reason })),
       memory: view.own.memory,
       scores: [...view.own.scores],
     },

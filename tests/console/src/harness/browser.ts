@@ -13,7 +13,7 @@ const pictures = join(workspaceRoot, process.env['CONCLAVE_PICTURES'] ? 'docs/pi
 /** Widths of a desk, a tablet and a phone. */
 export const widths = [1280, 768, 360] as const;
 export type Width = (typeof widths)[number];
-const heights: Readonly<Record<Width, number>> = { 1280: 860, 768: 1024, 360: 740 };
+export const heights: Readonly<Record<Width, number>> = { 1280: 860, 768: 1024, 360: 740 };
 
 /** A page with what it did that no page of the console may do. */
 export interface Visit {
@@ -111,9 +111,14 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
   return violations;
 }
 
-/** Pixels by which the page is wider than its window. */
-export const overflow = (page: Page): Promise<number> =>
-  page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth));
+/** What makes the page wider than its window; empty if it fits. */
+export const overflow = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => {
+    const { scrollWidth } = document.documentElement;
+    if (scrollWidth <= window.innerWidth) return [];
+    const wide = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > window.innerWidth);
+    return [`${scrollWidth} pixels`, ...wide.slice(0, 5).map(({ tagName, className }) => `${tagName}.${String(className)}`)];
+  });
 
 /** Keeps a picture for whoever judges by eye. */
 export async function picture(page: Page, name: string): Promise<void> {

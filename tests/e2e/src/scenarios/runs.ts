@@ -267,6 +267,44 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(2);
     });
 
+    it('with an Idempotency-Key parks the run: its call goes on to its end, no other begins, and the client that comes back pays nothing twice', async () => {
+      const gate = latch();
+      const s = script('left with a key')
+        .plan([expert('x1', 'Say how.')])
+        .expert('So.', { when: gate.opened })
+        .answer(['It was ', 'worth waiting.']);
+      const body = { model: 'conclave-fast', messages: user(s.question) };
+      const headers = { 'idempotency-key': `back-${Date.now()}` };
+      const first = await ChatStream.open(url(), body, headers);
+      await until('the expert to be asked', () => s.calls('expert').length === 1);
+      first.sse.leave();
+      await first.end();
+      gate.open();
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      expect([s.calls('expert')[0]!.abortedAt, s.calls('composer').length]).toEqual([null, 0]);
+      const second = await ChatStream.open(url(), body, headers);
+      expect(second.runId).toBe(first.runId);
+      expect((await second.end()).content).toBe('It was worth waiting.');
+      expect(s.calls()).toHaveLength(3);
+    });
+
+    it('in an SDK that retries stops the call upstream within a second, and the retry goes on with the same run', async () => {
+      const s = script('left by an SDK')
+        .plan([expert('x1', 'Say how.')])
+        .expertReply({ hang: true })
+        .expert('So.')
+        .answer(['Once more.']);
+      const body = { model: 'conclave-fast', messages: user(s.question) };
+      const first = await ChatStream.open(url(), body, { 'x-stainless-retry-count': '0' });
+      await until('the expert to be asked', () => s.calls('expert').length === 1);
+      first.sse.leave();
+      await abortedWithin(s, 'expert', Date.now());
+      const second = await ChatStream.open(url(), body, { 'x-stainless-retry-count': '1' });
+      expect(second.runId).toBe(first.runId);
+      expect((await second.end()).content).toBe('Once more.');
+      expect([s.calls('planner').length, s.calls('expert').length, s.calls('composer').length]).toEqual([1, 2, 1]);
+    });
+
     it('leaves the run to the other client that is attached to it', async () => {
       const gate = latch();
       const s = script('one of two left')

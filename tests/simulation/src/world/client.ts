@@ -107,7 +107,7 @@ export class SimulatedClient {
       template,
       caller,
       origin: this.plan.leaves ? 'chat' : 'runs',
-      repeat: { key, idempotent, mayAttach: idempotent || attempt > 0 },
+      repeat: { key, idempotent, mayAttach: idempotent || attempt > 0, wayBack: 'none' },
     };
   }
 
@@ -150,7 +150,7 @@ export class SimulatedClient {
       const gateway = await this.world.someGateway(this.random);
       const { commands } = gateway.gateway!;
       const told = leaves
-        ? commands.leave(runId, clientId, caller)
+        ? commands.leave(runId, clientId, caller, 'none')
         : commands.issue(runId, caller.actor, { name: 'cancel', reason: 'the client asked for it' }).then(() => undefined);
       const said = await this.overConnection(
         gateway,

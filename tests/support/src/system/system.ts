@@ -260,7 +260,7 @@ function writeInput(folder: string, modelUrl: string, mode: Mode, prefix: string
           models: { 'scripted@fake': { context: 32_768 } },
         }),
     ...(options.corpus ? { search: { corpus: './corpus' } } : {}),
-    ...(options.demo ? {} : { templates: { ...loopTemplates, ...(options.configuration?.['templates'] as object | undefined) } }),
+    templates: { ...(options.demo ? {} : loopTemplates), ...(options.configuration?.['templates'] as object | undefined) },
     stores: {
       ...(stack && mode === 'distributed'
         ? {

@@ -1,3 +1,4 @@
+import type { ProviderList, ProviderTest } from '@conclave/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api } from '../../api/client.js';
@@ -5,21 +6,6 @@ import { useSession } from '../../api/session.js';
 import { ErrorNote } from '../../components/error-note.js';
 import { Icon } from '../../components/icons.js';
 import { Badge, Panel } from '../../components/page.js';
-
-/** What the routes of operators say of a model server. */
-interface Provider {
-  readonly name: string;
-  readonly base_url: string | null;
-  readonly from: 'configuration' | 'found' | 'built-in';
-  readonly reachable: boolean;
-  readonly note: string;
-}
-interface ProviderTest {
-  readonly ok: boolean;
-  readonly sentence: string;
-  readonly yaml: string | null;
-  readonly models: readonly string[];
-}
 
 /** A question that needs two rounds of the bundled documents. */
 const demoQuestion = 'In which town was the founder of the Northlight Clock Company born?';
@@ -78,7 +64,7 @@ export function FirstRun({ busy, onAsk }: FirstRunProps) {
 function Found() {
   const { data, error } = useQuery({
     queryKey: ['providers'],
-    queryFn: ({ signal }) => api.get<{ readonly data: readonly Provider[] }>('/v1/admin/providers', signal),
+    queryFn: ({ signal }) => api.get<ProviderList>('/v1/admin/providers', signal),
   });
   if (error) return <ErrorNote error={error} />;
   const others = (data?.data ?? []).filter(({ from }) => from !== 'built-in');

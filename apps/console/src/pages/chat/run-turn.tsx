@@ -50,7 +50,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
     <article className={isShown ? 'turn' : 'turn closed'} aria-label={`Question: ${(question || record?.question) ?? ''}`}>
       <div className="turn-answer stack">
         <div className="question">
-          <p>{question || record?.question}</p>
+          <h2>{question || record?.question}</h2>
           <p className="quiet">
             {model || record?.template.id}
             <ElapsedTime run={run} />
@@ -109,12 +109,14 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
           <Interventions runId={runId} run={run} record={record} />
           {record && <CostTable record={record} />}
           {record?.steps && <StepTimeline run={run} record={record} />}
-          <details open>
-            <summary>Plan</summary>
-            <Suspense fallback={<Loading what="Loading the plan" />}>
-              <PlanGraph run={run} selected={selected} highlighted={highlighted} onSelect={setSelected} />
-            </Suspense>
-          </details>
+          {!record?.steps && (
+            <details open>
+              <summary>Plan</summary>
+              <Suspense fallback={<Loading what="Loading the plan" />}>
+                <PlanGraph run={run} selected={selected} highlighted={highlighted} onSelect={setSelected} />
+              </Suspense>
+            </details>
+          )}
           <Gaps run={run} chosen={gap} onChoose={setGap} />
           <RoundLanes run={run} record={record} selected={selected} highlighted={highlighted} onSelect={setSelected} />
         </aside>

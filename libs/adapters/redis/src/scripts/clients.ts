@@ -1,3 +1,4 @@
+import { awayOwner } from '@conclave/ports';
 import { script } from './script.js';
 
 const clients = `
@@ -9,6 +10,8 @@ local runId, client, owner, flag, ttl = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV
 export const attachClient = script<string[]>(
   'attach-client',
   `${clients}
+local all = redis.call('HGETALL', attached)
+for n = 1, #all, 2 do if all[n + 1] == '${awayOwner}' then redis.call('HDEL', attached, all[n]) end end
 redis.call('HSET', attached, client, owner)
 keep(run, attached, ttl)
 redis.call('SADD', attachers, owner)
@@ -27,6 +30,25 @@ local owners, own = redis.call('HVALS', attached), 0
 for _, each in ipairs(owners) do if each == owner then own = own + 1 end end
 if own == 0 then redis.call('SREM', attachedBy, runId) end
 return owners
+`,
+);
+
+/** Notes that a client is away, in the name of a process that never lives. ARGV[8]: processes that live, as JSON. Returns how many clients are attached. */
+export const leaveRun = script<number>(
+  'leave-run',
+  `${clients}
+redis.call('HSET', attached, client, owner)
+keep(run, attached, ttl)
+redis.call('SADD', attachers, owner)
+redis.call('SADD', attachedBy, runId)
+local living, left = {}, 0
+for _, id in ipairs(cjson.decode(ARGV[8])) do living[id] = true end
+for _, each in ipairs(redis.call('HVALS', attached)) do if living[each] then left = left + 1 end end
+if left == 0 and isOpen(run) and redis.call('ZADD', parked, 'NX', text(now), runId) == 1 then
+  redis.call('SADD', cancelled, flag)
+  keep(run, cancelled, ttl)
+end
+return left
 `,
 );
 

@@ -72,7 +72,7 @@ function refuseOlder(sql: Sql, steps: readonly Migration[], present: number): vo
 }
 
 /** 0 for a new file. */
-function versionOf(sql: Sql): number {
+export function versionOf(sql: Sql): number {
   const table = sql.get(`SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'`);
   if (!table) return 0;
   return sql.get<{ version: number | null }>('SELECT MAX(version) AS version FROM schema_version')?.version ?? 0;

@@ -6,7 +6,7 @@ import { ErasedRuns } from './erased-runs.js';
 import { deleteBodies, recordsOfRun, writeErased } from './erasing.js';
 import { NewestRecords, type LoggedRecord } from './newest-records.js';
 import { bodyFrom, storedBody, type StoredBody } from './packed-body.js';
-import { headersOf, storedHeaders } from './stored-headers.js';
+import { headersOf, storedHeaders, storedHeadersOf } from './stored-headers.js';
 import { StandingBodies } from './standing-bodies.js';
 import { Suspects } from './suspects.js';
 
@@ -30,6 +30,8 @@ export interface RecordToAppend {
   readonly raw: Buffer | null;
   readonly part?: string | null;
   readonly event?: Event;
+  /** The headers as they stand in the row, if that is known already. */
+  readonly stored?: string;
 }
 
 /** This process publishes a step right after its commit or never, so names beyond this limit are stale. */
@@ -107,9 +109,9 @@ export class LogTable {
           };
         // What is delivered from memory is handed on as it was appended.
         const parted = this.newest.has(event.topic) ? null : this.bodies.part(tick, event);
-        if (parted) return { ...parted, id: event.id };
+        if (parted) return { ...parted, id: event.id, stored: storedHeadersOf(event, parted.headers) };
         const encoded: EncodedRecord = encodeEventNow(event, (body) => putBlob(tick, body, this.now()));
-        return { ...encoded, id: event.id, event };
+        return { ...encoded, id: event.id, event, stored: storedHeadersOf(event, encoded.headers) };
       }),
     );
   }
@@ -126,9 +128,9 @@ export class LogTable {
       const added = tick.sql.run(
         `INSERT INTO log (seq, topic, key, event_id, headers, body, packed, part, appended_at) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
            ON CONFLICT DO NOTHING`,
-        ...rows.flatMap(({ seq, record: { topic, key, id, headers, raw, part = null } }) => {
+        ...rows.flatMap(({ seq, record: { topic, key, id, headers, raw, part = null, stored } }) => {
           const { body, packed } = storedBody(raw);
-          return [seq, topic, key, id, storedHeaders(headers, { key, event_id: id }), body, packed, part, appendedAt];
+          return [seq, topic, key, id, stored ?? storedHeaders(headers, { key, event_id: id }), body, packed, part, appendedAt];
         }),
       );
       const given = rows.map(({ seq }) => seq);

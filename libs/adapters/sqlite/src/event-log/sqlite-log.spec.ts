@@ -26,7 +26,7 @@ class Life {
   ) {
     this.database = Database.open({ home, durability: 'process', now: Date.now });
     this.table = new LogTable(this.database, Date.now);
-    this.shared = new SharedState(this.database, this.table, systemClock, embeddedTtl);
+    this.shared = new SharedState(this.database, this.table, systemClock, embeddedTtl());
     this.groups = new Groups(this.database, this.table, systemClock);
   }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { headersOf, storedHeaders } from './stored-headers.js';
+import type { Event } from '@conclave/contracts';
+import { encodeEventNow } from '@conclave/ports';
+import { headersOf, storedHeaders, storedHeadersOf } from './stored-headers.js';
 
 const row = { key: 'run_1/0/x1', event_id: 'run_1/0/x1/result' };
 const event = {
@@ -34,6 +36,21 @@ describe('headers in their row', () => {
   ])('come back as they were: %s', (_what, headers) => {
     expect(headersOf(storedHeaders(headers, row), row)).toEqual(headers);
     expect(headersOf(storedHeaders(headers, { ...row, key: null }), { ...row, key: null })).toEqual(headers);
+  });
+
+  it.each([
+    ['of a task', { key: row.key }],
+    ['with a trace', { traceparent: '00-6854996e21180ee957f12b0eebf4ace5-dd31c0b32f583ef7-01' }],
+    ['of another run than its key says', { runId: 'run_2' }],
+    ['with a large body', { data: 'a'.repeat(70_000) }],
+  ])('are the same from the event itself: %s', (_what, members) => {
+    const whole: Event = {
+      ...{ id: row.event_id, type: 'ResultReady', runId: 'run_1', topic: 'results.ready', key: row.key, source: 'experts' },
+      ...{ time: 1_764_000_000_123, data: {} },
+      ...members,
+    };
+    const { headers } = encodeEventNow(whole, () => ({ sha256: 'f'.repeat(64), bytes: 70_002 }));
+    expect(storedHeadersOf(whole, headers)).toBe(storedHeaders(headers, { key: whole.key, event_id: whole.id }));
   });
 
   it('that an older version wrote are read', () => {

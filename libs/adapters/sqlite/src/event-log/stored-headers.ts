@@ -1,3 +1,5 @@
+import type { Event } from '@conclave/contracts';
+
 type Headers = Readonly<Record<string, string>>;
 
 /** The other columns of the row. */
@@ -43,6 +45,14 @@ export function storedHeaders(headers: Headers, row: Row): string {
     if (isSame(headers, whole(compact, row))) return JSON.stringify(compact);
   }
   return JSON.stringify(headers);
+}
+
+/** The same for the record of an event, from the event itself: its headers hold nothing else. */
+export function storedHeadersOf(event: Event, headers: Headers): string {
+  const { id, key, type, source, time, runId, traceparent } = event;
+  const reference = headers['ce_dataref'];
+  if (runOf(key) !== runId || !Number.isSafeInteger(time) || reference !== undefined) return storedHeaders(headers, { key, event_id: id });
+  return JSON.stringify(traceparent ? [type, source, time, traceparent] : [type, source, time]);
 }
 
 /** Restores the headers of a record from its row. */

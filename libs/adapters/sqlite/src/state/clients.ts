@@ -1,4 +1,4 @@
-import { leaseTtlMs, parkedFlag } from '@conclave/ports';
+import { awayOwner, leaseTtlMs, parkedFlag } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
 import type { CancelFlags } from './cancel-flags.js';
 import type { ProcessLeases } from './leases.js';
@@ -26,13 +26,8 @@ export class SqliteClients {
   attach(runId: string, clientId: string): Promise<number> {
     const { database, processId } = this.parts;
     return database.write((tick) => {
-      tick.sql.run(
-        'INSERT OR REPLACE INTO attached (run_id, client_id, owner, opening) VALUES (?, ?, ?, ?)',
-        runId,
-        clientId,
-        processId,
-        database.opening,
-      );
+      tick.sql.run('DELETE FROM attached WHERE run_id = ? AND owner = ?', runId, awayOwner);
+      this.put(tick, { runId, clientId, owner: processId });
       this.takeUp(tick, runId);
       return this.attached(tick, runId);
     });
@@ -42,6 +37,16 @@ export class SqliteClients {
     return this.parts.database.write((tick) => {
       tick.sql.run('DELETE FROM attached WHERE run_id = ? AND client_id = ?', runId, clientId);
       return this.attached(tick, runId);
+    });
+  }
+
+  leave(runId: string, clientId: string): Promise<number> {
+    return this.parts.database.write((tick) => {
+      this.put(tick, { runId, clientId, owner: awayOwner });
+      const left = this.attached(tick, runId);
+      const isOpen = tick.sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND terminal = 0', runId) !== undefined;
+      if (left === 0 && isOpen) this.set(tick, runId);
+      return left;
     });
   }
 
@@ -63,15 +68,29 @@ export class SqliteClients {
         awaited.set(row.run_id, awaited.get(row.run_id) === true || !this.isDead(row));
       let parked = 0;
       for (const [runId, isAwaited] of awaited) {
-        if (isAwaited || sql.run('INSERT INTO parked (run_id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, now) === 0) continue;
-        this.parts.flags.set(tick, parkedFlag(runId), now);
-        parked += 1;
+        if (!isAwaited && this.set(tick, runId)) parked += 1;
       }
       for (const { run_id } of sql.all<{ run_id: string }>('SELECT run_id FROM parked'))
         if (awaited.get(run_id) !== false) this.takeUp(tick, run_id);
       const overdue = sql.all<{ run_id: string }>('SELECT run_id FROM parked WHERE at <= ? ORDER BY at LIMIT ?', now - parkMs, limit);
       return { parked, overdue: overdue.map(({ run_id }) => run_id) };
     });
+  }
+
+  private put(
+    { sql }: Tick,
+    { runId, clientId, owner }: { readonly runId: string; readonly clientId: string; readonly owner: string },
+  ): void {
+    const { opening } = this.parts.database;
+    sql.run('INSERT OR REPLACE INTO attached (run_id, client_id, owner, opening) VALUES (?, ?, ?, ?)', runId, clientId, owner, opening);
+  }
+
+  /** Parks a run. False if it is parked already. */
+  private set(tick: Tick, runId: string): boolean {
+    const now = this.parts.now();
+    if (tick.sql.run('INSERT INTO parked (run_id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, now) === 0) return false;
+    this.parts.flags.set(tick, parkedFlag(runId), now);
+    return true;
   }
 
   private takeUp(tick: Tick, runId: string): void {

@@ -238,6 +238,10 @@ export class SqliteRuns implements Runs {
     return this.parts.clients.detach(runId, clientId);
   }
 
+  leave(runId: string, clientId: string): Promise<number> {
+    return this.parts.clients.leave(runId, clientId);
+  }
+
   park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
     return this.parts.clients.park(parkMs, limit);
   }

@@ -1,6 +1,7 @@
 import { type Failure, isTerminal, type PlanRequested, type StreamBody, type StreamEntry, type WorkerEntry } from '@conclave/contracts';
 import {
   MemoryStores as KeptStores,
+  parkedFlag,
   planAppend,
   type Acceptance,
   type Accepted,
@@ -94,6 +95,13 @@ export class MemoryStores {
         this.guarded(() => {
           this.clients(runId).delete(clientId);
           return this.clients(runId).size;
+        }),
+      leave: (runId, clientId) =>
+        this.guarded(() => {
+          this.clients(runId).delete(clientId);
+          const left = this.clients(runId).size;
+          if (left === 0) this.flagged.add(parkedFlag(runId));
+          return left;
         }),
       park: unused('park'),
     },

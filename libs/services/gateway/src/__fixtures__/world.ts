@@ -165,6 +165,7 @@ export interface WorldOptions {
     Pick<
       GatewayOptions,
       | 'openTrial'
+      | 'consoleFolder'
       | 'configuredProviders'
       | 'processId'
       | 'groups'

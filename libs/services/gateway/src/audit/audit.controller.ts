@@ -65,7 +65,7 @@ export class AuditController {
     try {
       for await (const line of lines) {
         clearInterval(beat);
-        if (!response.write(line)) await Promise.race([once(response, 'drain', { signal: stop.signal }), once(response, 'close')]);
+        if (!response.write(line)) await once(response, 'drain', { signal: stop.signal });
       }
       response.end();
     } catch (error) {
@@ -85,6 +85,7 @@ function momentIn(query: Query, name: string): number | null {
   const text = textIn(query, name);
   if (text === null) return null;
   const at = /^\d{1,15}$/.test(text) ? Number(text) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw new Failure('REQUEST_INVALID', `\`${name}\` must be a date such as 2026-11-24, or milliseconds since 1970.`, { param: name });
+  if (Number.isNaN(at))
+    throw new Failure('REQUEST_INVALID', `\`${name}\` must be a date such as 2026-11-24, or milliseconds since 1970.`, { param: name });
   return at;
 }

@@ -16,7 +16,10 @@ async function audit(key: string, query = '') {
   const response = await fetch(`${world.url}/v1/audit${query}`, as(key));
   const text = await response.text();
   if (response.status !== 200) return { status: response.status, code: (JSON.parse(text) as { error: { code: string } }).error.code };
-  const lines = text.trim().split('\n').map((line) => JSON.parse(line) as AuditLine & { head?: AuditHead });
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as AuditLine & { head?: AuditHead });
   return { status: 200, lines: lines.slice(0, -1), head: lines.at(-1)!.head! };
 }
 

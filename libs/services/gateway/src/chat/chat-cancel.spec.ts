@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Failure } from '@conclave/contracts';
+import { parkedFlag, stopHint } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { RawClient, SseClient } from '../__fixtures__/sse-client.js';
 import { completed, World, type WorldOptions } from '../__fixtures__/world.js';
@@ -85,7 +86,7 @@ describe('a client that leaves', () => {
     expect(client.received).toBe('');
   });
 
-  it('does not cancel a run that others wait for; the last one does', async () => {
+  it('leaves a run that others wait for; the last one parks it, as an Idempotency-Key is its way back', async () => {
     world = await World.open();
     const headers = { 'idempotency-key': 'k' };
     const [one, two] = [await RawClient.open(world.url), await RawClient.open(world.url)];
@@ -98,7 +99,27 @@ describe('a client that leaves', () => {
     await until('one left', () => world.stores.clients(world.run()).size === 1);
     expect(world.stores.flagged.size).toBe(0);
     two.leave();
-    await cancelledWithin(world.run());
+    await until('the run to be parked', () => world.stores.flagged.has(parkedFlag(world.run())));
+    await until('the count', () => world.metric('onParked').length === 1);
+    expect([world.stores.flagged.has(world.run()), world.commands(), world.metric('onCancel')]).toEqual([false, [], []]);
+  });
+
+  const waysBack: readonly [string, Readonly<Record<string, string>>, boolean][] = [
+    ['has an Idempotency-Key', { 'idempotency-key': 'k' }, false],
+    ['is a retry', { 'x-stainless-retry-count': '1' }, false],
+    ['may be retried by its SDK', { 'x-stainless-retry-count': '0' }, true],
+  ];
+  it.each(waysBack)('parks its run when the request %s, and ends its calls only if nothing says that it comes back', async (_, headers, stops) => {
+    const client = await connected();
+    const told: string[] = [];
+    await world.stores.state.hints.subscribe('cancel', (id) => void told.push(id));
+    client.post('/v1/chat/completions', body(true), headers);
+    await until('the role', () => client.received.includes('"role"'));
+    client.leave();
+    await until('the count', () => world.metric('onParked').length === 1);
+    expect([world.stores.flagged.has(parkedFlag(world.run())), world.commands()]).toEqual([true, []]);
+    await until('the hint', () => !stops || told.length > 0);
+    expect(told).toEqual(stops ? [stopHint(world.run())] : []);
   });
 
   it('is told about again while the stores are away', async () => {

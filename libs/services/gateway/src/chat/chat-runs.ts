@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { KeptSchema } from '../answers/kept-schema.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { Acceptance, type AcceptedRun, type AskTools, checkedRequest, type RepeatKey } from '../runs/acceptance.js';
-import { Commands } from '../runs/commands.js';
+import { Commands, type WayBack } from '../runs/commands.js';
 import { Connections } from '../stream/connections.js';
 import type { ChatQuestion } from './chat-request.js';
 import { ChatSession } from './chat-session.js';
@@ -14,7 +14,7 @@ import { type AnsweredRun, lastTurn } from './pending-questions.js';
 import { type TemplateRequest, type Fit, RunResponses } from './run-responses.js';
 import { firstTurn, RunTurn } from './run-turn.js';
 
-/** Chat requests to a template. Each is a run, which is cancelled when its last client leaves. */
+/** Chat requests to a template. Each is a run, which is cancelled or parked when its last client leaves. */
 @Injectable()
 export class ChatRuns {
   constructor(
@@ -36,10 +36,9 @@ export class ChatRuns {
     body: { readonly raw: Buffer; readonly detail: 'redacted' | 'full'; readonly askTools?: AskTools | undefined },
   ): Promise<void> {
     const { template, caller } = asked;
-    const session = this.sessionOf(response, caller);
-    const run = await session.accepting(
-      this.acceptance.accept(checkedRequest(request, question, template, caller, 'chat', body), (known) => session.attach(known)),
-    );
+    const checked = checkedRequest(request, question, template, caller, 'chat', body);
+    const session = this.sessionOf(response, caller, checked.repeat.wayBack);
+    const run = await session.accepting(this.acceptance.accept(checked, (known) => session.attach(known)));
     if (!session.open) return;
     if (run.cache) response.setHeader('x-conclave-cache', run.cache);
     await this.show(response, session, asked, { run, turn: new RunTurn(firstTurn), id: run.runId });
@@ -58,9 +57,9 @@ export class ChatRuns {
       throw new Failure('REQUEST_INVALID', `The answer to a question of a run may have ${longestCommandText} characters.`, {
         param: 'messages',
       });
-    const session = this.sessionOf(response, caller);
+    const session = this.sessionOf(response, caller, repeat.wayBack);
     const run: AcceptedRun = { runId, attached: true, requestedAt: await this.state.now() };
-    // Attached first: a client that leaves from here on cancels the run, as in its first turn.
+    // Attached first: a client that leaves from here on cancels or parks the run, as in its first turn.
     const answering = session.attach(run).then(() => sent ?? this.commands.issue(runId, caller.actor, command, repeat.key));
     const answer = await session.accepting(answering);
     this.options.logger.info('a message answers what a run waits for', { run: runId, command: answer, repeated: sent !== null });
@@ -69,8 +68,8 @@ export class ChatRuns {
     await this.show(response, session, asked, { run, turn, id: `${runId}-${answer}` });
   }
 
-  private sessionOf(response: Response, caller: Caller): ChatSession {
-    return new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
+  private sessionOf(response: Response, caller: Caller, wayBack: WayBack): ChatSession {
+    return new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response, wayBack);
   }
 
   /** `id`: of this turn, unlike that of every other. Throws STORE_* before anything is written; the run then goes on by itself. */

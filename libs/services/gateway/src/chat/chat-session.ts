@@ -4,7 +4,7 @@ import type { StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { sendFailure } from '../http/failure-response.js';
 import type { AcceptedRun } from '../runs/acceptance.js';
-import type { Commands } from '../runs/commands.js';
+import type { Commands, WayBack } from '../runs/commands.js';
 import type { Connections } from '../stream/connections.js';
 
 /** What a session needs from the gateway. */
@@ -16,7 +16,7 @@ export interface SessionWorld {
 
 /**
  * One client that waits for a run. It ends in exactly one way: `ended` by the gateway (answered, failed, too slow, shutting down) or
- * `left` by the client; the run is cancelled when its last client leaves.
+ * `left` by the client; when the last one leaves, the run is cancelled, or parked if the client has a way back.
  */
 export class ChatSession {
   readonly clientId = randomUUID();
@@ -35,6 +35,7 @@ export class ChatSession {
     private readonly world: SessionWorld,
     private readonly caller: Caller,
     response: Response,
+    private readonly wayBack: WayBack,
   ) {
     this.farewell = () => {
       if (this.run && !response.headersSent) response.setHeader('x-run-id', this.run.runId);
@@ -84,7 +85,7 @@ export class ChatSession {
     if (this.phase !== 'open') return;
     this.phase = 'left';
     this.onLeft();
-    this.afterAttaching((runId) => this.world.commands.leave(runId, this.clientId, this.caller));
+    this.afterAttaching((runId) => this.world.commands.leave(runId, this.clientId, this.caller, this.wayBack));
   }
 
   /** Waits for acceptance and attachment first: the client may leave before its run is known or stored. */

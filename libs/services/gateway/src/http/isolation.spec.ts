@@ -48,7 +48,10 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/runs/{id}/events': { ids: { id: 'ended run' } },
   'GET /v1/runs/{id}/cache': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/facts': { ids: { id: 'run' } },
+  'GET /v1/runs/{id}/records': { ids: { id: 'run' } },
+  'GET /v1/runs/{id}/records/bodies': { ids: { id: 'run' }, audit: true },
   'POST /v1/runs/{id}/forks': { ids: { id: 'ended run' }, body: { step: 1 } },
+  'POST /v1/runs/{id}/reruns': { ids: { id: 'ended run' }, body: { template: 'conclave' } },
   'POST /v1/runs/{id}/commands': { ids: { id: 'run' }, body: { command: 'steer', text: 'Shorter.' } },
   'POST /v1/feedback': { ids: { response_id: 'answer' }, body: { rating: 1 } },
   'GET /v1/knowledge/insights': { ids: { run: 'ended run' } },
@@ -103,7 +106,10 @@ function idPlaces(route: Route): readonly string[] {
   return [...[...route.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name!), ...fields, ...query];
 }
 const isAdmin = ({ path }: Route): boolean => path.startsWith('/v1/admin/');
-const withIds = Object.fromEntries(routes.flatMap((route) => (idPlaces(route).length > 0 ? [[nameOf(route), route]] : [])));
+/** What is open to everybody, such as the files of the console, belongs to no tenant. */
+const withIds = Object.fromEntries(
+  routes.flatMap((route) => (idPlaces(route).length > 0 && !route.open ? [[nameOf(route), route]] : [])),
+);
 
 const credentials: readonly ((key: string) => Record<string, string>)[] = [
   (key) => ({ authorization: `Bearer ${key}` }),

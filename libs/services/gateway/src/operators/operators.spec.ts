@@ -105,9 +105,8 @@ describe('model servers over HTTP', () => {
 
 describe('services over HTTP', () => {
   it('are the live processes, what groups have left, the stores, and open dead letters', async () => {
-    const { leases } = world.stores.state;
     for (const id of ['gateway-host-a-1-00000001', 'graph-ingest-host-b-7-0000000a'])
-      await leases.renewProcess({ id, service: 'x', classes: [], ttlMs: 60_000 });
+      await world.stores.kept.leases.renewProcess({ id, service: 'x', classes: [], ttlMs: 60_000 });
     const record = {
       ...{ topic: 'run.commands', partition: 4, offset: '17', appendedAt: 1, key: 'run_1' },
       ...{ headers: { ce_id: 'a', ce_type: 'CommandIssued', ce_runid: 'run_1' }, raw: Buffer.from('x') },

@@ -26,6 +26,7 @@ import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
+import type { WayBack } from './commands.js';
 import { DeliveryTargets } from './delivery-targets.js';
 import { QueueWaits } from './queue-waits.js';
 
@@ -44,6 +45,8 @@ export interface RepeatKey {
   readonly idempotent: boolean;
   /** Whether this request itself says that it may be a repeat. */
   readonly mayAttach: boolean;
+  /** How its client comes back if it leaves before the answer is complete. */
+  readonly wayBack: WayBack;
 }
 
 /** What every request for a run says. */
@@ -71,7 +74,7 @@ export interface CheckedRequest extends AskedRun {
   readonly askTools?: AskTools | undefined;
 }
 
-/** A run that is taken up, and what the new run with this id begins with. */
+/** A run that is taken up or asked again, and what the new run with this id begins with. */
 export interface CheckedFork extends AskedRun {
   readonly begins: (runId: string) => Pick<PlanRequested['data'], 'fork'> & Omit<PlanRequested['data'], MadeHere>;
 }
@@ -81,25 +84,33 @@ type MadeHere = 'requestedAt' | 'caller' | 'origin' | 'template' | 'retryKey' | 
 type Accepted = CheckedRequest | CheckedFork;
 
 /** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
-export function repeatOf(request: Request, caller: Caller, endpoint: CheckedRequest['origin'] | `forks/${string}`, raw: Buffer): RepeatKey {
+export function repeatOf(
+  request: Request,
+  caller: Caller,
+  endpoint: CheckedRequest['origin'] | `forks/${string}` | `reruns/${string}`,
+  raw: Buffer,
+): RepeatKey {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
   const hash = createHash('sha256');
   for (const part of [endpoint, caller.tenant, caller.actor, idempotent ? idempotencyKey : '']) hash.update(`${part.length}:${part}`);
-  return { key: hash.update(raw).digest('hex'), idempotent, mayAttach: idempotent || count >= 1 };
+  const mayAttach = idempotent || count >= 1;
+  const wayBack = mayAttach ? 'certain' : request.headers['x-stainless-retry-count'] === undefined ? 'none' : 'possible';
+  return { key: hash.update(raw).digest('hex'), idempotent, mayAttach, wayBack };
 }
 
-/** Collects what acceptance needs from a checked request to fork a run. */
+/** Collects what acceptance needs from a checked request to fork a run, or to ask its question again. */
 export const checkedFork = (
   request: Request,
   of: string,
   fork: Pick<CheckedFork, 'template' | 'caller' | 'begins'>,
   { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
+  how: 'forks' | 'reruns' = 'forks',
 ): CheckedFork => ({
   ...fork,
   request,
-  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `forks/${of}`, raw), trace: traceOf(request) },
+  ...{ origin: 'runs', detail, repeat: repeatOf(request, fork.caller, `${how}/${of}`, raw), trace: traceOf(request) },
 });
 
 const traceOf = ({ headers: { traceparent } }: Request): TraceContext | undefined =>
@@ -292,11 +303,7 @@ export class Acceptance {
   ): Promise<PlanRequested> {
     const all = 'question' in asked ? await this.questioned(asked, retryKey, clientTools) : await this.takenUp(runId, asked, retryKey);
     const { trace } = asked;
-    const data = {
-      ...all,
-      ...(room ? { limits: within(room, all.limits) } : {}),
-      ...(trace ? { parentSpan: trace.spanId } : {}),
-    };
+    const data = { ...all, ...(room ? { limits: within(room, all.limits) } : {}), ...(trace ? { parentSpan: trace.spanId } : {}) };
     const traceparent = traceparentFor({ id: runId, runId }, this.traceFor(runId, trace));
     const header = makeEvent(PlanRequested, { id: runId, runId, source: 'gateway', time: data.requestedAt, traceparent }, data);
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });

@@ -2,8 +2,14 @@ import pRetry from 'p-retry';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
 import { traceparentIn } from '@conclave/platform';
-import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import { EVENT_LOG, type EventLog, STATE, type StateStore, stopHint } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+
+/**
+ * How a client comes back to a run that it left: by its Idempotency-Key, or in a retry that it has begun; by a retry that it may or may not
+ * make, as SDKs do after a time-out and not after an abort; or not at all.
+ */
+export type WayBack = 'certain' | 'possible' | 'none';
 
 type Command = CommandIssued['data']['command'];
 
@@ -35,10 +41,19 @@ export class Commands {
     return seq;
   }
 
-  /** Reports that a client left its run; the last one cancels it. Never throws: no client is left to see an error. */
-  async leave(runId: string, clientId: string, caller: Caller): Promise<void> {
+  /**
+   * Reports that a client left its run. The last one cancels it, or parks it if it has a way back; then the calls under way go on to their
+   * end, unless the client only may retry. Never throws: no client is left to see an error.
+   */
+  async leave(runId: string, clientId: string, caller: Caller, wayBack: WayBack): Promise<void> {
     this.options.probe?.note({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
     await this.retry(runId, async () => {
+      if (wayBack !== 'none') {
+        if ((await this.state.runs.leave(runId, clientId)) > 0) return;
+        if (wayBack === 'possible') await this.state.hints.publish('cancel', stopHint(runId));
+        this.options.metrics.onParked();
+        return;
+      }
       if ((await this.state.runs.detach(runId, clientId)) > 0) return;
       await this.issue(runId, caller.actor, { name: 'cancel', reason: 'the client disconnected' });
       this.options.metrics.onCancel('disconnect');

@@ -17,8 +17,8 @@ import { runTag } from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { RunDirectory } from './run-directory.js';
 
-/** The longest that a record of a run stays on the log. */
-const logMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
+/** The longest that a record of a run stays on the log, where the configuration does not say it. */
+const usualLogMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
 /** Deletes ended runs for good. Every step may be repeated, so a deletion that failed half-way is completed by the next one. */
 @Injectable()
@@ -43,11 +43,11 @@ export class Erasure {
       ),
     ]);
     await this.state.runs.erase({ runId: id, tenant, requestedAt });
-    await this.state.caches.removeTagged(tenant, runTag(id), logMs);
+    await this.state.caches.removeTagged(tenant, runTag(id), this.options.logMs ?? usualLogMs);
     if (this.options.vectors) await forgetRun(this.options.vectors, tenant, id);
     const log = await this.log.erase(id);
     this.options.logger.info('run deleted', { run: id, actor: caller.actor, log });
-    return viewOf(id, log, erasedAt);
+    return viewOf(id, log, erasedAt, this.options.logMs ?? usualLogMs);
   }
 
   /** What is to be known of an ended run, whose child runs are erased already. */
@@ -74,7 +74,7 @@ export class Erasure {
   }
 }
 
-function viewOf(id: string, log: RunErasedView['log'], erasedAt: number): RunErasedView {
+function viewOf(id: string, log: RunErasedView['log'], erasedAt: number, logMs: number): RunErasedView {
   const gone_by = log === 'gone' ? null : erasedAt + logMs;
   const message =
     gone_by === null

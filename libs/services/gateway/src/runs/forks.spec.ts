@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ErrorBody, makeEvent, RunAccepted, RunFactList, RunView, StepRecorded } from '@conclave/contracts';
 import { research, runId as scriptedId, Scenario } from '@conclave/strategies/loop-suite';
-import { twoTenants, World } from '../__fixtures__/world.js';
+import { template, twoTenants, World } from '../__fixtures__/world.js';
 
 let world: World;
 let runId: string;
@@ -48,6 +48,39 @@ describe('the facts of a run', () => {
     expect(data[0]).toMatchObject({ step: 1, kind: 'RunStarted', sentence: expect.stringContaining('Who founded the mill?') });
     expect(data.at(-1)).toMatchObject({ step: steps, kind: 'RunEnded' });
     expect((await get(`/v1/runs/${runId}/facts`, b)).status).toBe(404);
+  });
+});
+
+describe('a rerun', () => {
+  const again = (body: unknown, headers: Record<string, string> = a, id = runId) => world.post(`/v1/runs/${id}/reruns`, body, { headers });
+
+  it('asks the same of another template, as a run of its own, without caches', async () => {
+    await world.close();
+    world = await World.open({ keys: twoTenants, others: [{ ...template, id: 'other', max_agentic_rounds: 0 }] });
+    await recorded();
+    const response = await again({ template: 'other' });
+    expect(response.status).toBe(202);
+    const { id } = RunAccepted.parse(await response.json());
+    expect(id).not.toBe(runId);
+    const [first, second] = world.requested();
+    expect(second).toMatchObject({
+      runId: id,
+      data: { goal: first!.data.goal, template: { id: 'other' }, caller: { tenant: 'a' }, caching: null },
+    });
+    expect(second!.data.fork).toBeUndefined();
+    expect(await refusal(await again({ template: 'm@fake' }))).toMatchObject({ code: 'FORK_REFUSED', param: 'template' });
+    expect(await refusal(await again({ template: 'nobody' }))).toMatchObject({ status: 404, code: 'model_not_found' });
+    expect(await refusal(await again({}))).toMatchObject({ status: 400, param: 'template' });
+    expect(await refusal(await again({ template: 'other' }, b))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+    expect(world.requested()).toHaveLength(2);
+  });
+
+  it('of a run that stays local is refused with a template that does not', async () => {
+    await world.close();
+    world = await World.open({ keys: twoTenants, template: { local_only: true }, others: [{ ...template, id: 'other' }] });
+    await recorded();
+    expect(await refusal(await again({ template: 'other' }))).toMatchObject({ code: 'FORK_REFUSED' });
+    expect((await again({ template: 'conclave' })).status).toBe(202);
   });
 });
 

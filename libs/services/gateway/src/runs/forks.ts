@@ -82,6 +82,29 @@ export class Forks {
     };
   }
 
+  /**
+   * What another run begins with that is asked the same of another template. Nothing is taken from caches, and nothing kept in them. Throws
+   * RUN_NOT_FOUND, RUN_ERASED, MODEL_NOT_FOUND, FORK_REFUSED.
+   */
+  async again(id: string, caller: Caller, name: string, mayAsk: MayAsk): Promise<Pick<CheckedFork, 'template' | 'caller' | 'begins'>> {
+    const { data: recorded } = await this.runs.header(id, caller);
+    const today = await this.models.resolve(name, caller.tenant, Buffer.from(recorded.goal), mayAsk);
+    if (today.kind !== 'template') throw new Failure('FORK_REFUSED', `${name} is a model: name a template.`, { param: 'template' });
+    const { template } = today;
+    if (recorded.template.local_only) await this.assertLocal(today);
+    const children = await this.models.startedBy(template, caller.tenant);
+    const { goal, conversation, system, answer, attachments, skill, complexity } = recorded;
+    return {
+      template,
+      caller,
+      begins: () => ({
+        ...{ goal, conversation, system, limits: template.limits, answer, attachments, skill, complexity },
+        ...(Object.keys(children).length > 0 ? { children } : {}),
+        caching: null,
+      }),
+    };
+  }
+
   /** Recorded steps of a run, in order, each once. */
   private async stepsOf(runId: string): Promise<readonly RecordedStep[]> {
     const steps = new Map<number, RecordedStep>();

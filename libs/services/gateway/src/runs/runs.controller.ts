@@ -7,6 +7,7 @@ import {
   CommandRequest,
   Failure,
   ForkRequest,
+  RerunRequest,
   type RunAccepted,
   type RunErasedView,
   type RunList,
@@ -79,6 +80,17 @@ export class RunsController {
     const detail = await this.callers.detailOf(request, null);
     const run = await this.acceptance.accept(checkedFork(request, id, fork, { raw: body.raw, detail }), () => Promise.resolve());
     sendAccepted(response, run, fork.template.id);
+  }
+
+  @Post(':id/reruns')
+  async again(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const { template } = parseBody(RerunRequest, body.value);
+    const rerun = await this.forks.again(id, caller, template, await this.callers.mayAsk(request));
+    const detail = await this.callers.detailOf(request, null);
+    const run = await this.acceptance.accept(checkedFork(request, id, rerun, { raw: body.raw, detail }, 'reruns'), () => Promise.resolve());
+    sendAccepted(response, run, rerun.template.id);
   }
 
   @Get(':id/facts')

@@ -28,33 +28,33 @@ describe('templates over HTTP', () => {
     ]);
     const shown = await view();
     expect(shown).toMatchObject({ changed: null, version: 0, versions: [], resolved: { id: 'conclave', task_timeout_s: 60 } });
-    expect(Object.keys(shown.schema['properties'] as object)).toContain('max_steps');
+    expect(Object.keys(shown.schema['properties'] as object)).toContain('max_iterations');
     expect(await call('GET', '/nothing')).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
   });
 
   it('keep every version with its options, its time and who made it; the audit says the same', async () => {
-    await put({ max_steps: 7 });
-    await put({ max_steps: 9 }, 1);
+    await put({ max_iterations: 7 });
+    await put({ max_iterations: 9 }, 1);
     const { versions, version, changed } = await view();
-    expect([version, changed]).toEqual([2, { max_steps: 9 }]);
+    expect([version, changed]).toEqual([2, { max_iterations: 9 }]);
     expect(versions).toMatchObject([
-      { version: 2, actor: 'ada', options: { max_steps: 9 }, at: expect.any(Number) },
-      { version: 1, actor: 'ada', options: { max_steps: 7 } },
+      { version: 2, actor: 'ada', options: { max_iterations: 9 }, at: expect.any(Number) },
+      { version: 1, actor: 'ada', options: { max_iterations: 7 } },
     ]);
     expect(changes()[1]!.data).toMatchObject({
       actor: 'ada',
-      before: { strategy: 'reasoning', options: { max_steps: 7 } },
-      after: { strategy: 'reasoning', options: { max_steps: 9 } },
+      before: { strategy: 'reasoning', options: { max_iterations: 7 } },
+      after: { strategy: 'reasoning', options: { max_iterations: 9 } },
     });
     expect(JSON.stringify(changes()[1]!.data.after)).not.toContain('actor');
-    expect(await put({ max_steps: 1 }, 1)).toMatchObject({ status: 409, body: { error: { code: 'SETTING_CHANGED' } } });
+    expect(await put({ max_iterations: 1 }, 1)).toMatchObject({ status: 409, body: { error: { code: 'SETTING_CHANGED' } } });
   });
 
   it('go back to any kept version, one version, and the file', async () => {
-    for (const steps of [5, 6, 7]) await put({ max_steps: steps });
+    for (const steps of [5, 6, 7]) await put({ max_iterations: steps });
     const back = async (body: object) => TemplateView.parse((await call('POST', '/conclave/rollback', body)).body);
-    expect(await back({})).toMatchObject({ changed: { max_steps: 6 }, version: 4 });
-    expect(await back({ version: 1 })).toMatchObject({ changed: { max_steps: 5 }, version: 5 });
+    expect(await back({})).toMatchObject({ changed: { max_iterations: 6 }, version: 4 });
+    expect(await back({ version: 1 })).toMatchObject({ changed: { max_iterations: 5 }, version: 5 });
     expect(await back({ version: 0 })).toMatchObject({ changed: null, version: 6 });
     expect(await call('POST', '/conclave/rollback', { version: 77 })).toMatchObject({
       status: 404,
@@ -63,11 +63,11 @@ describe('templates over HTTP', () => {
   });
 
   it('are checked as an object or as YAML, with the line of each fault, and nothing is changed', async () => {
-    expect(await check({ options: { max_steps: 7 } })).toMatchObject({ valid: true, faults: [], changed: { max_steps: 7 } });
-    expect(await check({ yaml: 'max_steps: 7\n' })).toMatchObject({ valid: true, changed: { max_steps: 7 } });
+    expect(await check({ options: { max_iterations: 7 } })).toMatchObject({ valid: true, faults: [], changed: { max_iterations: 7 } });
+    expect(await check({ yaml: 'max_iterations: 7\n' })).toMatchObject({ valid: true, changed: { max_iterations: 7 } });
     expect(await check({ yaml: '' })).toMatchObject({ valid: true, changed: {} });
-    const wrong = await check({ yaml: '# steps\nmax_steps: many\n' });
-    expect(wrong).toMatchObject({ valid: false, faults: [{ path: 'max_steps', line: 2 }] });
+    const wrong = await check({ yaml: '# steps\nmax_iterations: many\n' });
+    expect(wrong).toMatchObject({ valid: false, faults: [{ path: 'max_iterations', line: 2 }] });
     expect((await check({ yaml: 'a: [1,' })).faults[0]).toMatchObject({ path: '', line: 1 });
     expect(await check({ yaml: '- a' })).toMatchObject({ valid: false, changed: null });
     expect(await check({ options: { no_such_option: 1 } })).toMatchObject({ valid: false });

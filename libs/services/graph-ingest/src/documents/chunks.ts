@@ -13,21 +13,27 @@ export interface Chunk {
 }
 
 export interface ChunkOptions {
-  /** Most characters of a chunk; at least 40, default 1,000. */
+  /** Most characters of a chunk; at least 40, default 600, the length of a passage of a folder. */
   readonly size?: number;
-  /** Most characters that a chunk repeats of the previous one, in whole sentences; at most a fifth of `size`, default 150. */
+  /** Most characters that a chunk repeats of the previous one, in whole sentences; at most a fifth of `size`, default 90. */
   readonly overlap?: number;
 }
 
 const smallestSize = 40;
+/**
+ * What is found goes into the query of the next search, of which full text reads 48 words: a longer chunk would fill them with its
+ * beginning, whatever part of it was found.
+ */
+const defaultSize = 600;
+const defaultOverlap = 90;
 
 /**
  * Chunks of Markdown or plain text. Cuts at headings first, then between paragraphs, lines and sentences, then between words, inside
  * a word only if it is too long by itself, and never within a character. Every non-blank character is in at least one chunk.
  */
 export function chunksOf(documentId: string, text: string, options: ChunkOptions = {}): readonly Chunk[] {
-  const size = Math.max(smallestSize, Math.floor(options.size ?? 1_000));
-  const overlap = Math.max(0, Math.min(Math.floor(options.overlap ?? 150), Math.floor(size / 5)));
+  const size = Math.max(smallestSize, Math.floor(options.size ?? defaultSize));
+  const overlap = Math.max(0, Math.min(Math.floor(options.overlap ?? defaultOverlap), Math.floor(size / 5)));
   const chunks: Chunk[] = [];
   for (const { headings, paragraphs } of sectionsOf(text)) {
     const pieces = paragraphs.flatMap((paragraph) => piecesOf(text, paragraph, size - overlap));

@@ -1,0 +1,165 @@
+import type { KeyCreated, KeyList, KeyView } from '@conclave/contracts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { api } from '../../api/client.js';
+import { queries } from '../../api/queries.js';
+import { useSession } from '../../api/session.js';
+import { ErrorNote } from '../../components/error-note.js';
+import { Moment } from '../../components/figures.js';
+import { Loading } from '../../components/loading.js';
+import { Badge, Panel, type Tone } from '../../components/page.js';
+
+const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['keys'] });
+const tones: Readonly<Record<KeyView['state'], Tone>> = { active: 'good', expired: 'warn', revoked: 'bad' };
+const limits = ['requests_per_minute', 'concurrent_runs', 'tokens_per_day', 'cost_per_month'] as const;
+
+/** Issued API keys with their budgets. A value is shown once. */
+export function Keys() {
+  const [made, setMade] = useState<KeyCreated | null>(null);
+  const { data, error, refetch } = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => api.get<KeyList>('/v1/admin/keys', signal) });
+  return (
+    <>
+      <Panel title="Issue a key">
+        <NewKey onMade={setMade} />
+        {made && (
+          <div className="note" role="status">
+            <div className="stack">
+              <p>The value of {made.name}, shown this once. Copy it now:</p>
+              <code className="settings-models">{made.key}</code>
+            </div>
+            <button type="button" className="button" onClick={() => setMade(null)}>
+              Done
+            </button>
+          </div>
+        )}
+      </Panel>
+      <Panel title="Keys">
+        <p className="quiet">Keys of conclave.yaml are not listed here.</p>
+        {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <Loading what="Reading keys" />}
+        {data?.data.length === 0 && <p>None was issued yet.</p>}
+        <ul className="stack settings-list">
+          {data?.data.map((one) => (
+            <Key key={one.id} view={one} onRotated={setMade} />
+          ))}
+        </ul>
+      </Panel>
+    </>
+  );
+}
+
+function NewKey({ onMade }: { readonly onMade: (key: KeyCreated) => void }) {
+  const session = useSession();
+  const [name, setName] = useState('');
+  const [tenant, setTenant] = useState(session.tenant);
+  const [role, setRole] = useState('user');
+  const [budget, setBudget] = useState<Readonly<Record<string, number>>>({});
+  const make = useMutation({
+    mutationFn: () => {
+      const set = Object.fromEntries(limits.flatMap((limit) => (budget[limit] ? [[limit, budget[limit]]] : [])));
+      return api.post<KeyCreated>('/v1/admin/keys', { name, tenant, role, ...(Object.keys(set).length > 0 ? { limits: set } : {}) });
+    },
+    onSuccess: (key) => {
+      onMade(key);
+      setName('');
+      return changed();
+    },
+  });
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault();
+    make.mutate();
+  };
+  return (
+    <form className="settings-form" onSubmit={onSubmit}>
+      <label className="field">
+        <span>Name</span>
+        <input value={name} onChange={({ target }) => setName(target.value)} required />
+      </label>
+      <label className="field">
+        <span>Tenant</span>
+        <input value={tenant} onChange={({ target }) => setTenant(target.value)} disabled={session.tenant !== 'default'} required />
+      </label>
+      <label className="field">
+        <span>Role</span>
+        <select value={role} onChange={({ target }) => setRole(target.value)}>
+          {['user', 'auditor', 'admin'].map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+      {limits.map((limit) => (
+        <label key={limit} className="field">
+          <span>{limit.replaceAll('_', ' ')}</span>
+          <input
+            type="number"
+            min={0}
+            step="any"
+            placeholder="no limit"
+            value={budget[limit] ?? ''}
+            onChange={({ target }) => setBudget({ ...budget, [limit]: Number(target.value) })}
+          />
+        </label>
+      ))}
+      <div className="row">
+        <button type="submit" className="button primary" disabled={make.isPending}>
+          Issue
+        </button>
+      </div>
+      {make.error && <ErrorNote error={make.error} />}
+    </form>
+  );
+}
+
+function Key({ view, onRotated }: { readonly view: KeyView; readonly onRotated: (key: KeyCreated) => void }) {
+  const { id, name, hint, tenant, role, state, expires_at: expires, limits: set } = view;
+  const revoke = useMutation({ mutationFn: () => api.delete(`/v1/admin/keys/${id}`), onSuccess: changed });
+  const rotate = useMutation({
+    mutationFn: () => api.post<KeyCreated>(`/v1/admin/keys/${id}/rotate`, { grace_s: 3_600 }),
+    onSuccess: (key) => {
+      onRotated(key);
+      return changed();
+    },
+  });
+  const bounds = Object.entries(set ?? {}).filter(([, value]) => value !== null);
+  return (
+    <li className="settings-version">
+      <div className="row">
+        <strong>{name}</strong> <code>{hint}</code> <Badge tone={tones[state]}>{state}</Badge>
+        <span className="quiet">
+          {tenant}, {role}
+          {expires !== null && (
+            <>
+              , until <Moment at={expires} />
+            </>
+          )}
+        </span>
+        {state === 'active' && (
+          <>
+            <button
+              type="button"
+              className="button small"
+              aria-label={`Rotate ${name}`}
+              disabled={rotate.isPending}
+              onClick={() => rotate.mutate()}
+            >
+              Rotate
+            </button>
+            <button
+              type="button"
+              className="button small danger"
+              aria-label={`Revoke ${name}`}
+              disabled={revoke.isPending}
+              onClick={() => confirm(`Revoke ${name} for good? Its open requests are cut.`) && revoke.mutate()}
+            >
+              Revoke
+            </button>
+          </>
+        )}
+      </div>
+      {bounds.length > 0 && (
+        <p className="quiet">{bounds.map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${String(value)}`).join(', ')}</p>
+      )}
+      {(revoke.error ?? rotate.error) && <ErrorNote error={revoke.error ?? rotate.error} />}
+    </li>
+  );
+}

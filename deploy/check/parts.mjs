@@ -1,0 +1,12 @@
+import * as brokers from './brokers.part.mjs';
+import * as docker from './docker.part.mjs';
+import * as jaeger from './jaeger.part.mjs';
+import * as kubernetes from './kubernetes.part.mjs';
+import * as redis from './redis.part.mjs';
+
+/**
+ * The parts of `npm run check:deploy` by name. Each exports `title`, `unproven` (what it does not show, in sentences), `missing()`, which
+ * is null where it can run here and a sentence otherwise, and `run({ fact })`, which throws where something does not hold. `fact` notes
+ * what was found.
+ */
+export const parts = new Map(Object.entries({ docker, kubernetes, brokers, redis, jaeger }));

@@ -1,0 +1,2 @@
+/** Downloads that outlive a stack. */
+export const cacheFolder: string;

@@ -1,0 +1,13 @@
+import type { InspectedDatabase } from '@conclave/adapter-sqlite';
+
+export type { InspectedDatabase } from '@conclave/adapter-sqlite';
+
+/** Copying and inspecting the files of embedded stores, for the command line. Loaded on demand. */
+export const embeddedFiles = async (): Promise<{
+  copyDatabase(home: string, target: string): void;
+  inspectDatabase(file: string): InspectedDatabase;
+  holdingFolder<T>(home: string, now: Date, work: () => T | Promise<T>): Promise<T>;
+}> => {
+  const { copyDatabase, inspectDatabase, holdingFolder } = await import('@conclave/adapter-sqlite');
+  return { copyDatabase, inspectDatabase, holdingFolder };
+};

@@ -1,0 +1,2 @@
+/** Dashboards and alert rules, for the tests that drive them. */
+export { alerts, asWritten, dashboards, rulesFile, type Dashboard, type Duration } from '@conclave/deploy/monitoring';

@@ -157,9 +157,30 @@ describe('the page of a run', () => {
       (text) => text.endsWith(' UTC'),
     );
     await page.locator(`tr[data-line="${x1.id}"] button`).click();
-    await page.locator('.work-detail').getByText('Who founded it?').waitFor();
+    await page.locator('.work-facts').getByText('Who founded it?').waitFor();
+    expect(cells[1]).toMatch(/^\d+ ms$|^\d+\.\d s$/);
+    expect(await page.locator(`tr[data-line="${x1.id}"] .bar-call`).count()).toBe(1);
     await page.locator('.waterfall').scrollIntoViewIfNeeded();
     await picture(page, 'run-waterfall-1280');
+  });
+
+  it('loads prompt and reply of a call on demand', async () => {
+    await open(`/console/runs/${twoRounds}`);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/records/bodies')) asked.push(request.url());
+    });
+    await page.locator('tr[data-line$="/x1"] button').click();
+    const button = page.getByRole('button', { name: 'Prompt and reply' });
+    await button.waitFor();
+    expect(asked).toEqual([]);
+    await button.click();
+    const prompt = page.getByRole('region', { name: 'Text of the prompt' });
+    await prompt.waitFor();
+    expect(await prompt.innerText()).toContain('Who founded it?');
+    expect(await page.getByRole('region', { name: 'Text of the reply' }).innerText()).toContain('It was founded by Ada Quill.');
+    expect(asked.length).toBe(1);
+    await picture(page, 'run-call-1280');
   });
 
   it('stacks superseded attempts behind the winner, with cause and wasted cost', async () => {
@@ -180,7 +201,7 @@ describe('the page of a run', () => {
       firstTokenMs: 30,
       usage: { calls: 1, prompt: 2_000, completion: 3_600, reasoning: 0, cost: 0.04, estimated: false },
       failure: superseded ? { code: 'UPSTREAM_FAILED', message: 'The model server closed the connection.' } : null,
-      retries: [],
+      retries: attempt === 2 ? 1 : 0,
       superseded,
       bodies: attempt === 2 ? 'forbidden' : 'not_kept',
     });
@@ -201,7 +222,7 @@ describe('the page of a run', () => {
     expect(await detail.innerText()).toContain('UPSTREAM_FAILED: The model server closed the connection.');
     expect(await detail.locator('.work-call.superseded').innerText()).toContain('superseded, 0.0400 discarded');
     expect(await detail.locator('[data-attempt="1"]').innerText()).toContain('were not kept');
-    expect(await detail.locator('[data-attempt="2"]').innerText()).toContain('may be read with a key whose detail is "full"');
+    expect(await detail.locator('[data-attempt="2"]').innerText()).toContain('may be read by an auditor, an admin or a key with detail: full');
     await page.locator('.waterfall').scrollIntoViewIfNeeded();
     await picture(page, 'run-superseded-1280');
   });
@@ -351,7 +372,7 @@ describe('two runs', () => {
     const words = (await page.locator('[data-side="right"] ins').allInnerTexts()).join(' ');
     expect(words).toContain('Nobody knows more.');
     await picture(page, 'compare-1280');
-    expect(await overflow(page)).toBe(0);
+    expect(await overflow(page)).toEqual([]);
     await looksRight(browser, { name: 'compare', url: page.url(), ready: (shown) => shown.locator('[data-side="right"] ins').first().waitFor() });
   });
 });

@@ -109,7 +109,7 @@ function workLine(known: Known, calls: readonly CallRecord[]): WorkLine {
     cost,
     calls,
     lost: lostOf(calls),
-    tries: calls.reduce((sum, { retries }) => sum + (retries?.length ?? 0), 0),
+    tries: calls.reduce((sum, { retries }) => sum + retries, 0),
     replaced: known.replaced,
     result: known.result,
   };

@@ -1,7 +1,7 @@
 // The pages about runs: the list, one run with its waterfall, its replay, and two runs side by side; with scripted models.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
+import { adminKey, CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
 import { recordOf, shows } from './harness/asking.js';
 import { overflow, picture, TestBrowser, type Visit, type VisitOptions } from './harness/browser.js';
 import { looksRight } from './harness/looks.js';
@@ -164,8 +164,13 @@ describe('the page of a run', () => {
     await picture(page, 'run-waterfall-1280');
   });
 
-  it('loads prompt and reply of a call on demand', async () => {
+  it('says who may read prompts, and loads prompt and reply of a call on demand for those', async () => {
     await open(`/console/runs/${twoRounds}`);
+    await page.locator('tr[data-line$="/x1"] button').click();
+    expect(await page.locator('.work-call').innerText()).toContain('may be read by an auditor, an admin or a key with detail: full');
+    const signedIn = await page.request.post(`${system.url()}/v1/session`, { data: { key: adminKey } });
+    expect(signedIn.ok()).toBe(true);
+    await page.reload();
     const asked: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/records/bodies')) asked.push(request.url());
@@ -318,6 +323,34 @@ describe('the page of a run', () => {
     expect(await source.locator('blockquote').first().innerText()).not.toBe('');
     await source.locator('figcaption button').first().click();
     await page.locator('.waterfall tr.open .waterfall-open[aria-expanded="true"]').waitFor();
+  });
+
+  it('is walked through by keyboard, and fits a phone down to the waterfall and the replay', async () => {
+    await open(`/console/runs/${twoRounds}`, { width: 360, reducedMotion: true });
+    await page.locator('.waterfall tr[data-rule]').first().waitFor();
+    const unseen: string[] = [];
+    let isOpen = false;
+    for (let n = 0; n < 40 && !isOpen; n += 1) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(() => {
+        const element = document.activeElement as HTMLElement;
+        // A radio of a switch shows its focus on the words beside it.
+        const shown = element instanceof HTMLInputElement && element.nextElementSibling ? element.nextElementSibling : element;
+        const style = getComputedStyle(shown);
+        return { text: element.innerText, classes: element.className, isSeen: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0 };
+      });
+      if (!at.isSeen) unseen.push(`${at.classes} ${at.text}`);
+      if (at.classes !== 'waterfall-open') continue;
+      await page.keyboard.press('Enter');
+      await page.locator('.waterfall-detail').waitFor();
+      isOpen = true;
+    }
+    expect([unseen, isOpen]).toEqual([[], true]);
+    expect(await overflow(page)).toEqual([]);
+    await page.locator('.waterfall').evaluate((element) => element.scrollIntoView());
+    await picture(page, 'run-waterfall-360');
+    await page.locator('.replay').evaluate((element) => element.scrollIntoView());
+    await picture(page, 'run-replay-360');
   });
 
   it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {

@@ -354,6 +354,7 @@ describe('the page of a run', () => {
   });
 
   it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+    await open('/console/runs');
     await looksRight(browser, {
       name: 'run',
       url: `${system.url()}/console/runs/${twoRounds}`,

@@ -51,7 +51,12 @@ export function alignTasks(left: RunView, right: RunView): readonly Pair[] {
   const last = (run: RunView): readonly Task[] => run.rounds.flatMap(({ tasks }) => tasks).filter(closes);
   const pair =
     (epoch: number | null) =>
-    ([one, other]: readonly [Task | null, Task | null]): Pair => ({ epoch, left: one, right: other, differences: differencesOf(one, other) });
+    ([one, other]: readonly [Task | null, Task | null]): Pair => ({
+      epoch,
+      left: one,
+      right: other,
+      differences: differencesOf(one, other),
+    });
   return [
     ...epochs.flatMap((epoch) => paired(ofRound(left, epoch), ofRound(right, epoch)).map(pair(epoch))),
     ...paired(last(left), last(right)).map(pair(null)),

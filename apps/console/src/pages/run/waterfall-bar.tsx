@@ -16,9 +16,7 @@ interface BarProps {
 export function WaterfallBar({ line, scale, now }: BarProps) {
   const rect = (key: string, kind: string, from: number, to: number, y: number, height: number) => {
     const x = scale.place(from) * width;
-    return (
-      <rect key={key} className={`bar-${kind}`} x={x} y={y} width={Math.max(thinnest, scale.place(to) * width - x)} height={height} />
-    );
+    return <rect key={key} className={`bar-${kind}`} x={x} y={y} width={Math.max(thinnest, scale.place(to) * width - x)} height={height} />;
   };
   const lost = line.kind === 'work' ? [...new Set(line.calls.filter((call) => call.superseded).map(({ attempt }) => attempt))] : [];
   const height = 4 + barHeight + lost.length * behind + 4;

@@ -78,7 +78,9 @@ export function RunRow({ item, chosen, onChoose }: RowProps) {
           </span>
         )}
       </td>
-      <td className="number">{record?.completedAt && from ? durationText(Math.max(0, record.completedAt - from)) : record ? '-' : '...'}</td>
+      <td className="number">
+        {record?.completedAt && from ? durationText(Math.max(0, record.completedAt - from)) : record ? '-' : '...'}
+      </td>
     </tr>
   );
 }

@@ -97,6 +97,10 @@ describe('the list of runs', () => {
     await page.getByLabel('Template').selectOption('');
     await page.getByLabel('Question contains').fill('founder');
     await shows('the run with the word', listed, (ids) => ids.join() === twoRounds);
+    await page.getByLabel(/^From/).fill('2099-01-01T00:00');
+    await shows('no run of that time', listed, (ids) => ids.length === 0);
+    await page.getByLabel(/^From/).fill('2020-01-01T00:00');
+    await shows('the run since then', listed, (ids) => ids.join() === twoRounds);
     // The filters stand in the address.
     await page.reload();
     await shows('the same after a reload', listed, (ids) => ids.join() === twoRounds);

@@ -42,11 +42,8 @@ export async function startSecuredCluster(size = 3): Promise<SecuredCluster> {
   const libs = await jarsOf('kafka');
   const certificates = authority(folder);
   const inside = certificates.issue('broker');
-  const [service, operator, stranger] = ['conclave', 'operator', 'stranger'].map((user) => ({
-    user,
-    password: randomBytes(16).toString('hex'),
-    ...certificates.issue(user),
-  })) as [KafkaUser, KafkaUser, KafkaUser];
+  const userOf = (user: string): KafkaUser => ({ user, password: randomBytes(16).toString('hex'), ...certificates.issue(user) });
+  const [service, operator, stranger] = [userOf('conclave'), userOf('operator'), userOf('stranger')];
   const ports = await freePorts(size * 3);
   const [clients, internal, controllers] = [0, 1, 2].map((part) => ports.slice(part * size, (part + 1) * size)) as [
     number[],

@@ -25,7 +25,7 @@ export const definitions = () => path.join(folderOfPrograms(), 'definitions');
 
 /**
  * A real API server with its controllers and scheduler on the loopback, and three nodes that are played: pods on them become ready without a
- * container. `work` gets `{ kubectl, helm, apply, folder }`.
+ * container. `work` gets `{ kubectl, helm, apply, folder, pause }`.
  */
 export async function withCluster(work) {
   const folder = mkdtempSync(path.join(tmpdir(), 'conclave-kubernetes-'));
@@ -33,7 +33,7 @@ export async function withCluster(work) {
   const [client, peer, api, manager, scheduler] = await freePorts(5);
   const token = randomBytes(24).toString('hex');
   const started = [];
-  let endNodes = async () => undefined;
+  let played = null;
   const start = async (file, args) => started.push(await startProcess({ file, args }, at(`${path.basename(file)}.log`), 'ours'));
   const program = (name) => path.join(folderOfPrograms(), name);
   const kubeconfig = at('kubeconfig');
@@ -91,10 +91,10 @@ export async function withCluster(work) {
     await apply(...nodes());
     // The controller that takes this off when a node becomes ready is switched off above.
     await kubectl(['taint', 'nodes', '--all', 'node.kubernetes.io/not-ready:NoSchedule-']);
-    endNodes = playNodes({ port: api, token, caFile: at('certificates', 'apiserver.crt') });
-    return await work({ kubectl, helm, apply, folder });
+    played = playNodes({ port: api, token, caFile: at('certificates', 'apiserver.crt') });
+    return await work({ kubectl, helm, apply, folder, pause: played.pause });
   } finally {
-    await endNodes();
+    await played?.end();
     for (const one of started.reverse()) await stopProcess(one, 10_000);
     rmSync(folder, { recursive: true, force: true });
   }

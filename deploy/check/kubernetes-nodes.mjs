@@ -34,7 +34,7 @@ export const nodes = () => {
 
 /**
  * Plays the kubelets of all nodes: a pod that was given a node is said to run and to be ready, and one that is to be deleted is gone. No container
- * is started. Returns what ends it.
+ * is started. Returns `{ end, pause }`: while it is paused, pods stay as they are.
  */
 export function playNodes({ port, token, caFile }) {
   const agent = new https.Agent({ keepAlive: true, ca: readFileSync(caFile) });
@@ -51,6 +51,7 @@ export function playNodes({ port, token, caFile }) {
       request.end(text);
     });
   let ended = false;
+  let paused = false;
   const round = async () => {
     const { items } = await ask('GET', '/api/v1/pods');
     for (const pod of items) {
@@ -64,14 +65,19 @@ export function playNodes({ port, token, caFile }) {
   const loop = async () => {
     while (!ended) {
       // The server may not answer for a moment; the next round sees the same pods.
-      await round().catch(() => undefined);
+      if (!paused) await round().catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
   };
   const played = loop();
-  return async () => {
-    ended = true;
-    await played;
-    agent.destroy();
+  return {
+    pause: (value) => {
+      paused = value;
+    },
+    end: async () => {
+      ended = true;
+      await played;
+      agent.destroy();
+    },
   };
 }

@@ -104,7 +104,7 @@ async function isGuarded({ kubectl }, fact) {
 
 const deployer = 'deployer';
 
-async function rollsOut({ helm, kubectl, apply, folder }, fact) {
+async function rollsOut({ helm, kubectl, apply, folder, pause }, fact) {
   // Whoever installs the chart needs no more than the usual role `admin` of the namespace.
   await apply({
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -142,7 +142,9 @@ async function rollsOut({ helm, kubectl, apply, folder }, fact) {
     await evict(one);
     return refusal(() => evict(two), 'The eviction of a second merger');
   };
-  const said = await evicted();
+  // The first one would be replaced before the second is asked for.
+  pause(true);
+  const said = await evicted().finally(() => pause(false));
   expect(/disruption budget/.test(said), `Refused for another reason: ${said}`);
   fact('The eviction of one merger is allowed; that of the second is refused by the disruption budget until the first is replaced.');
   await kubectl(['-n', namespace, 'rollout', 'status', 'deployment', '--timeout=120s', '-l', 'app.kubernetes.io/instance=demo']);

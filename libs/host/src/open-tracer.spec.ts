@@ -32,7 +32,7 @@ it('names the process by its service, in embedded mode each service by itself, a
     return receiver.spans.slice(from).map(({ service }) => service);
   };
   try {
-    expect((await named('standalone', at)).sort()).toEqual(['conclave-gateway', 'conclave-merger', 'conclave-merger']);
+    expect([...(await named('standalone', at))].sort()).toEqual(['conclave-gateway', 'conclave-merger', 'conclave-merger']);
     expect(await named('merger', at)).toEqual(['conclave-merger', 'conclave-merger', 'conclave-merger']);
     expect(new Set(await named('standalone', { ...at, OTEL_SERVICE_NAME: 'mine' }))).toEqual(new Set(['mine']));
     const whole = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/v1/traces` };

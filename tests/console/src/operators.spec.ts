@@ -193,7 +193,7 @@ describe('the page about knowledge', () => {
   it('walks through the graph by keyboard, and an insight opens what it was learned from', async () => {
     await open('/console/knowledge');
     await page.getByRole('searchbox', { name: 'Search by name' }).fill('salic');
-    await page.getByRole('button', { name: 'Salicin', exact: true }).click();
+    await page.locator('.knowledge-list').getByRole('button', { name: 'Salicin', exact: true }).click();
     await page.getByRole('heading', { name: 'Salicin' }).waitFor();
     const first = page.locator('.knowledge-picture [tabindex="0"]');
     await first.focus();

@@ -112,7 +112,7 @@ export class RedisRuns implements Runs {
 
   async leave(runId: string, clientId: string): Promise<number> {
     const { at, attached, run, cancelled } = this.keys.of(runId);
-    const living = JSON.stringify([...new Set([...(await this.leases.living()), this.processId])]);
+    const living = JSON.stringify([...new Set([...(await this.leases.live()), this.processId])]);
     return this.connection.run(
       at,
       leaveRun,

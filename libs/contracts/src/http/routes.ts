@@ -217,7 +217,7 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'CallBodies', schema: CallBodies },
     query: [
-      { name: 'step', doc: 'journal step of the call' },
+      { name: 'step', doc: 'journal step of the call', integer: false },
       { name: 'attempt', doc: 'its attempt, 1 by default', integer: true },
     ],
   },

@@ -20,6 +20,9 @@ const everyone: readonly Role[] = ['user', 'auditor', 'admin'];
 export const pageRoutes: readonly PageRoute[] = [
   { path: '/', title: 'Chat', icon: 'chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
   { path: '/console/chat/$runId', title: 'Chat', roles: everyone, load: () => import('./pages/chat/chat-page.js') },
+  { path: '/console/runs', title: 'Runs', icon: 'runs', roles: everyone, load: () => import('./pages/runs/runs-page.js') },
+  { path: '/console/runs/$runId', title: 'Run', roles: everyone, load: () => import('./pages/run/run-page.js') },
+  { path: '/console/compare', title: 'Compare runs', roles: everyone, load: () => import('./pages/compare/compare-page.js') },
   {
     path: '/console/knowledge',
     title: 'Knowledge',
@@ -36,7 +39,4 @@ export const pageRoutes: readonly PageRoute[] = [
     load: () => import('./pages/settings/settings-page.js'),
   },
   { path: '/console/health', title: 'Health', icon: 'health', roles: admins, load: () => import('./pages/health/health-page.js') },
-  { path: '/console/runs', title: 'Runs', icon: 'runs', roles: everyone, load: () => import('./pages/runs/runs-page.js') },
-  { path: '/console/runs/$runId', title: 'Run', roles: everyone, load: () => import('./pages/run/run-page.js') },
-  { path: '/console/compare', title: 'Compare runs', roles: everyone, load: () => import('./pages/compare/compare-page.js') },
 ];

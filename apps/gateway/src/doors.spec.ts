@@ -137,8 +137,8 @@ describe('the containers', () => {
     const block = (from: RegExp, indent: string): string => new RegExp(`${from.source}\\n((?:${indent}.*\\n)+)`, 'm').exec(compose)![1]!;
     const gateway = block(/^ {2}gateway:/, '    ');
     const shared = block(/^x-environment: &environment/, '  ');
-    const own = /environment: \{ <<: \*environment, (.*) \}/.exec(gateway)![1]!;
-    const written = [...shared.split('\n'), ...own.split(', ')].flatMap((line): [string, string][] => {
+    const own = /^ {4}environment:\n {6}<<: \*environment\n((?: {6}.*\n)+)/m.exec(gateway)![1]!;
+    const written = [...shared.split('\n'), ...own.split('\n')].flatMap((line): [string, string][] => {
       const [, name, value = ''] = /^\s*([A-Z_0-9]+): (.*)$/.exec(line) ?? [];
       return name === undefined
         ? []

@@ -1,11 +1,14 @@
 // The pages about runs: the list, one run with its waterfall, its replay, and two runs side by side; with scripted models.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
+import type { RunRecordList, RunView } from '@conclave/contracts';
+import { adminKey, CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
 import { recordOf, shows } from './harness/asking.js';
 import { overflow, picture, TestBrowser, type Visit, type VisitOptions } from './harness/browser.js';
 import { looksRight } from './harness/looks.js';
 import { runEnds, startRun } from './harness/runs.js';
+
+type CallRecord = Extract<RunRecordList['data'][number], { kind: 'call' }>;
 
 let system: System;
 let browser: TestBrowser;
@@ -94,6 +97,10 @@ describe('the list of runs', () => {
     await page.getByLabel('Template').selectOption('');
     await page.getByLabel('Question contains').fill('founder');
     await shows('the run with the word', listed, (ids) => ids.join() === twoRounds);
+    await page.getByLabel(/^From/).fill('2099-01-01T00:00');
+    await shows('no run of that time', listed, (ids) => ids.length === 0);
+    await page.getByLabel(/^From/).fill('2020-01-01T00:00');
+    await shows('the run since then', listed, (ids) => ids.join() === twoRounds);
     // The filters stand in the address.
     await page.reload();
     await shows('the same after a reload', listed, (ids) => ids.join() === twoRounds);
@@ -129,6 +136,10 @@ describe('the list of runs', () => {
   });
 });
 
+/** What the stream of a run sends once it has expired. */
+const expired = ({ id, status, answer }: RunView): string =>
+  `event: snapshot\ndata: ${JSON.stringify({ kind: 'snapshot', runId: id, first: 0, last: 60, status, text: answer })}\n\n`;
+
 describe('the page of a run', () => {
   const lines = (): Promise<readonly string[]> =>
     page
@@ -151,45 +162,71 @@ describe('the page of a run', () => {
     expect(cells[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
     expect(cells[3]).toBe(String(x1.usage.prompt + x1.usage.completion));
     expect(Number(cells[4])).toBeCloseTo(x1.usage.cost, 4);
-    await page.getByRole('group', { name: 'Times of the waterfall' }).getByText('UTC').click();
+    await page.getByRole('group', { name: 'Times of the waterfall' }).getByRole('radio', { name: 'UTC' }).check();
     await shows(
       'the time in UTC',
       () => page.locator(`tr[data-line="${x1.id}"] td`).first().innerText(),
       (text) => text.endsWith(' UTC'),
     );
     await page.locator(`tr[data-line="${x1.id}"] button`).click();
-    await page.locator('.work-detail').getByText('Who founded it?').waitFor();
+    await page.locator('.work-facts').getByText('Who founded it?').waitFor();
+    expect(cells[1]).toMatch(/^\d+ ms$|^\d+\.\d s$/);
+    expect(await page.locator(`tr[data-line="${x1.id}"] .bar-call`).count()).toBe(1);
     await page.locator('.waterfall').scrollIntoViewIfNeeded();
     await picture(page, 'run-waterfall-1280');
+  });
+
+  it('says who may read prompts, and loads prompt and reply of a call on demand for those', async () => {
+    await open(`/console/runs/${twoRounds}`);
+    await page.locator('tr[data-line$="/x1"] button').click();
+    expect(await page.locator('.work-call').innerText()).toContain('may be read by an auditor, an admin or a key with detail: full');
+    const signedIn = await page.request.post(`${system.url()}/v1/session`, { data: { key: adminKey } });
+    expect(signedIn.ok()).toBe(true);
+    await page.reload();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/records/bodies')) asked.push(request.url());
+    });
+    await page.locator('tr[data-line$="/x1"] button').click();
+    const button = page.getByRole('button', { name: 'Prompt and reply' });
+    await button.waitFor();
+    expect(asked).toEqual([]);
+    await button.click();
+    const prompt = page.getByRole('region', { name: 'Text of the prompt' });
+    await prompt.waitFor();
+    expect(await prompt.innerText()).toContain('Who founded it?');
+    expect(await page.getByRole('region', { name: 'Text of the reply' }).innerText()).toContain('It was founded by Ada Quill.');
+    expect(asked.length).toBe(1);
+    await picture(page, 'run-call-1280');
   });
 
   it('stacks superseded attempts behind the winner, with cause and wasted cost', async () => {
     const record = await recordOf(system.url(), twoRounds);
     const x1 = record.rounds[0]!.tasks.find(({ id }) => id.endsWith('/x1'))!;
-    const call = (attempt: number, superseded: boolean, at: number) => ({
-      kind: 'call',
-      id: `call-${attempt}`,
-      step: `${x1.id}#0`,
-      owner: x1.id,
-      attempt,
-      purpose: 'expert.general',
-      model: 'scripted@fake',
-      reportedModel: 'scripted',
-      status: superseded ? 'error' : 'ok',
-      startedAt: record.acceptedAt + at,
-      durationMs: 400,
-      firstTokenMs: 30,
-      usage: { calls: 1, prompt: 2_000, completion: 3_600, reasoning: 0, cost: 0.04, estimated: false },
-      failure: superseded ? { code: 'UPSTREAM_FAILED', message: 'The model server closed the connection.' } : null,
-      retries: [],
-      superseded,
-      bodies: attempt === 2 ? 'forbidden' : 'not_kept',
-    });
+    const real = (await (await fetch(`${system.url()}/v1/runs/${twoRounds}/records`)).json()) as RunRecordList;
+    const won = real.data.find((one): one is CallRecord => one.kind === 'call' && one.owner === x1.id)!;
+    const half = Math.max(1, Math.floor(won.durationMs / 2));
+    const usage = { ...won.usage, prompt: 2_000, completion: 3_600, cost: 0.04 };
+    const lost: CallRecord = {
+      ...won,
+      ...{ id: 'made-up-1', attempt: 1, status: 'error', superseded: true, durationMs: half, usage, bodies: 'not_kept' },
+      failure: { code: 'UPSTREAM_FAILED', message: 'The model server closed the connection.' } as CallRecord['failure'],
+    };
+    const winner: CallRecord = {
+      ...won,
+      ...{ id: 'made-up-2', attempt: 2, startedAt: won.startedAt + half, durationMs: half, retries: 1 },
+    };
+    const late: CallRecord = {
+      ...won,
+      id: 'made-up-3',
+      owner: `${twoRounds}/learning`,
+      purpose: 'judge.learn',
+      startedAt: won.startedAt + 600_000,
+    };
+    const data = [...real.data.filter((one) => one !== won), lost, winner, late];
     await open('/console/runs');
     // The attempts are made up: which of two calls wins is a race that no script decides.
-    await page.route('**/records', (route) =>
-      route.fulfill({ json: { object: 'list', runId: twoRounds, data: [call(1, true, 10), call(2, false, 500)] } }),
-    );
+    await page.route('**/records', (route) => route.fulfill({ json: { ...real, data } }));
     await page.getByRole('link', { name: question }).click();
     const line = page.locator(`tr[data-line="${x1.id}"]`);
     await line.waitFor();
@@ -202,7 +239,12 @@ describe('the page of a run', () => {
     expect(await detail.innerText()).toContain('UPSTREAM_FAILED: The model server closed the connection.');
     expect(await detail.locator('.work-call.superseded').innerText()).toContain('superseded, 0.0400 discarded');
     expect(await detail.locator('[data-attempt="1"]').innerText()).toContain('were not kept');
-    expect(await detail.locator('[data-attempt="2"]').innerText()).toContain('may be read with a key whose detail is "full"');
+    expect(await detail.locator('[data-attempt="2"]').innerText()).toContain(
+      'may be read by an auditor, an admin or a key with detail: full',
+    );
+    // Ten minutes in which nothing happened are drawn as a short break.
+    expect(await page.locator('.waterfall-axis').innerText()).toMatch(/(9|10) min \d+ s idle left out/);
+    expect(await line.locator('.bar-break').count()).toBe(1);
     await page.locator('.waterfall').scrollIntoViewIfNeeded();
     await picture(page, 'run-superseded-1280');
   });
@@ -273,12 +315,7 @@ describe('the page of a run', () => {
   it('is drawn from the log once the stream has expired', async () => {
     const record = await recordOf(system.url(), twoRounds);
     await open('/console/runs');
-    await page.route('**/events?after=0', (route) =>
-      route.fulfill({
-        contentType: 'text/event-stream',
-        body: `event: snapshot\ndata: ${JSON.stringify({ kind: 'snapshot', runId: twoRounds, first: 0, last: 60, status: 'completed', text: record.answer })}\n\n`,
-      }),
-    );
+    await page.route('**/events?after=0', (route) => route.fulfill({ contentType: 'text/event-stream', body: expired(record) }));
     await page.getByRole('link', { name: question }).click();
     await page.getByText('from the log').waitFor();
     await shows(
@@ -300,7 +337,69 @@ describe('the page of a run', () => {
     await page.locator('.waterfall tr.open .waterfall-open[aria-expanded="true"]').waitFor();
   });
 
+  it('opens the insight behind a source, and the runs that it was learned from', async () => {
+    const record = await recordOf(system.url(), twoRounds);
+    const insight = { id: 'insight-1', runs: [single] };
+    await open('/console/runs');
+    // An insight is learned a while after a run; what the page shows of one is all that counts here.
+    await page.route('**/events?after=0', (route) => route.fulfill({ contentType: 'text/event-stream', body: expired(record) }));
+    await page.route(`**/v1/runs/${twoRounds}`, (route) =>
+      route.fulfill({ json: { ...record, sources: record.sources.map((source) => ({ ...source, kind: 'graph', insight })) } }),
+    );
+    await page.route('**/v1/knowledge/insights/insight-1', (route) =>
+      route.fulfill({
+        json: {
+          ...{ object: 'insight', id: 'insight-1', text: 'Founders are born somewhere.', insight_type: 'fact', domain: 'general' },
+          ...{ entities: ['Ada Quill'], confidence: 0.8, trust: 0.75, flagged: false },
+          learned_from: [{ run: single, at: null, answer: 'It is a century old.', sources: [] }],
+        },
+      }),
+    );
+    await page.reload();
+    await page.getByRole('link', { name: question }).click();
+    await page.locator('.markdown .citation').first().click();
+    const note = page.locator('[data-insight="insight-1"]');
+    await note.getByText('Founders are born somewhere.').waitFor();
+    expect(await note.innerText()).toContain('trust 0.75');
+    await note.getByRole('link', { name: 'It is a century old.' }).click();
+    await page.waitForURL(new RegExp(`/console/runs/${single}$`));
+    await page.getByText('How old is the company?').first().waitFor();
+  });
+
+  it('is walked through by keyboard, and fits a phone down to the waterfall and the replay', async () => {
+    await open(`/console/runs/${twoRounds}`, { width: 360, reducedMotion: true });
+    await page.locator('.waterfall tr[data-rule]').first().waitFor();
+    const unseen: string[] = [];
+    let isOpen = false;
+    for (let n = 0; n < 40 && !isOpen; n += 1) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(() => {
+        const element = document.activeElement as HTMLElement;
+        // A radio of a switch shows its focus on the words beside it.
+        const shown = element instanceof HTMLInputElement && element.nextElementSibling ? element.nextElementSibling : element;
+        const style = getComputedStyle(shown);
+        return {
+          text: element.innerText,
+          classes: element.className,
+          isSeen: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0,
+        };
+      });
+      if (!at.isSeen) unseen.push(`${at.classes} ${at.text}`);
+      if (at.classes !== 'waterfall-open') continue;
+      await page.keyboard.press('Enter');
+      await page.locator('.waterfall-detail').waitFor();
+      isOpen = true;
+    }
+    expect([unseen, isOpen]).toEqual([[], true]);
+    expect(await overflow(page)).toEqual([]);
+    await page.locator('.waterfall').evaluate((element) => element.scrollIntoView());
+    await picture(page, 'run-waterfall-360');
+    await page.locator('.replay').evaluate((element) => element.scrollIntoView());
+    await picture(page, 'run-replay-360');
+  });
+
   it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+    await open('/console/runs');
     await looksRight(browser, {
       name: 'run',
       url: `${system.url()}/console/runs/${twoRounds}`,
@@ -352,7 +451,7 @@ describe('two runs', () => {
     const words = (await page.locator('[data-side="right"] ins').allInnerTexts()).join(' ');
     expect(words).toContain('Nobody knows more.');
     await picture(page, 'compare-1280');
-    expect(await overflow(page)).toBe(0);
+    expect(await overflow(page)).toEqual([]);
     await looksRight(browser, {
       name: 'compare',
       url: page.url(),

@@ -4,7 +4,8 @@ type Task = RunView['rounds'][number]['tasks'][number];
 
 /** Two tasks that stand for each other in two runs, or one that the other run has not. */
 export interface Pair {
-  readonly epoch: number;
+  /** Null for what closes a run, whichever round that was. */
+  readonly epoch: number | null;
   readonly left: Task | null;
   readonly right: Task | null;
   /** What is different, in words; empty if nothing is. */
@@ -39,16 +40,25 @@ function differencesOf(left: Task | null, right: Task | null): readonly string[]
   ].filter((text) => text !== '');
 }
 
-/** Tasks of two runs side by side, round by round. */
+/** Writes the answer, in whichever round a run ends. */
+const closes = ({ capability }: Task): boolean => capability === 'judge.synthesis';
+
+/** Tasks of two runs side by side, round by round, and what wrote their answers last. */
 export function alignTasks(left: RunView, right: RunView): readonly Pair[] {
   const epochs = [...new Set([...left.rounds, ...right.rounds].map(({ epoch }) => epoch))].sort((one, other) => one - other);
-  const tasksOf = (run: RunView, epoch: number): readonly Task[] => run.rounds.find((round) => round.epoch === epoch)?.tasks ?? [];
-  return epochs.flatMap((epoch) =>
-    paired(tasksOf(left, epoch), tasksOf(right, epoch)).map(([one, other]) => ({
+  const ofRound = (run: RunView, epoch: number): readonly Task[] =>
+    run.rounds.find((round) => round.epoch === epoch)?.tasks.filter((task) => !closes(task)) ?? [];
+  const last = (run: RunView): readonly Task[] => run.rounds.flatMap(({ tasks }) => tasks).filter(closes);
+  const pair =
+    (epoch: number | null) =>
+    ([one, other]: readonly [Task | null, Task | null]): Pair => ({
       epoch,
       left: one,
       right: other,
       differences: differencesOf(one, other),
-    })),
-  );
+    });
+  return [
+    ...epochs.flatMap((epoch) => paired(ofRound(left, epoch), ofRound(right, epoch)).map(pair(epoch))),
+    ...paired(last(left), last(right)).map(pair(null)),
+  ];
 }

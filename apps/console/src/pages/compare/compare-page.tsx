@@ -170,7 +170,7 @@ function Tasks({ left, right }: { readonly left: RunView; readonly right: RunVie
                 className={pair.differences.length > 0 ? 'differs' : undefined}
                 data-first={n === first || undefined}
               >
-                <th scope="row">{pair.epoch + 1}</th>
+                <th scope="row">{pair.epoch === null ? 'end' : pair.epoch + 1}</th>
                 <td>{pair.left ? <TaskCell task={pair.left} /> : <span className="quiet">no such task</span>}</td>
                 <td>{pair.right ? <TaskCell task={pair.right} /> : <span className="quiet">no such task</span>}</td>
                 <td>{pair.differences.join(', ') || <span className="quiet">none</span>}</td>

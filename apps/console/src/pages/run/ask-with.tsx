@@ -13,13 +13,8 @@ export function AskWith({ record }: { readonly record: RunView }) {
   const names = [...templates.of('chat'), ...templates.of('reasoning')].map(({ id }) => id);
   const other = names.find((name) => name !== record.template.id) ?? record.template.id;
   const ask = useMutation({
-    mutationFn: (model: string) =>
-      // A cache would answer with this very run.
-      api.post<RunAccepted>(
-        '/v1/runs',
-        { model, input: record.question, conclave: { cache: false } },
-        { 'idempotency-key': crypto.randomUUID() },
-      ),
+    mutationFn: (template: string) =>
+      api.post<RunAccepted>(`/v1/runs/${encodeURIComponent(record.id)}/reruns`, { template }, { 'idempotency-key': crypto.randomUUID() }),
     onSuccess: ({ id }) => navigate({ to: '/console/compare', search: { left: record.id, right: id } as never }),
   });
   const submit = (event: FormEvent<HTMLFormElement>): void => {

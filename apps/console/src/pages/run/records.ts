@@ -1,54 +1,13 @@
-import type { Usage } from '@conclave/contracts';
+import type { CallBodies, RunRecordList } from '@conclave/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, ApiError } from '../../api/client.js';
 
+type RunRecord = RunRecordList['data'][number];
 /** A step of the engine as the log keeps it. */
-export interface StepRecord {
-  readonly kind: 'step';
-  readonly step: number;
-  readonly at: number;
-  readonly type: string;
-  readonly eventId: string;
-  readonly rule: string | null;
-  readonly outputs: readonly { readonly type: string; readonly id: string }[];
-}
-
+export type StepRecord = Extract<RunRecord, { kind: 'step' }>;
 /** A call of a model or a tool as the log keeps it; what was said is read on demand. */
-export interface CallRecord {
-  readonly kind: 'call';
-  readonly id: string;
-  /** Journal step: the task and the number of the call in it. */
-  readonly step: string;
-  /** Id of the task or plan that made it. */
-  readonly owner: string;
-  readonly attempt: number;
-  readonly purpose: string;
-  readonly model: string;
-  readonly reportedModel: string | null;
-  readonly status: string;
-  readonly startedAt: number;
-  readonly durationMs: number;
-  readonly firstTokenMs: number | null;
-  readonly usage: Usage;
-  readonly failure: { readonly code: string; readonly message: string } | null;
-  readonly retries: readonly { readonly code: string; readonly failedMs: number; readonly waitMs: number }[] | null;
-  readonly superseded: boolean;
-  readonly bodies: 'readable' | 'forbidden' | 'not_kept';
-}
-
-export type RunRecord = StepRecord | CallRecord;
-
-interface RunRecordList {
-  readonly data: readonly RunRecord[];
-}
-
-export interface CallBodies {
-  readonly request: string | null;
-  readonly reply: string | null;
-  /** True if only the beginning of them is here. */
-  readonly cut: boolean;
-}
+export type CallRecord = Extract<RunRecord, { kind: 'call' }>;
 
 /** A running run is read again this often: the log has to be looked through each time. */
 const whileRunningMs = 5_000;

@@ -76,7 +76,7 @@ function OneRun({ runId }: { readonly runId: string }) {
           )}
         </div>
       </div>
-      <Waterfall runId={runId} record={record} run={run} records={records} opened={opened} onOpen={setOpened} />
+      <Waterfall runId={runId} record={record} run={run} entries={shown.entries} records={records} opened={opened} onOpen={setOpened} />
       <Replay shown={shown} record={record} selected={opened} onSelect={setOpened} />
       <FactList runId={runId} ended={record.terminal} />
     </Page>

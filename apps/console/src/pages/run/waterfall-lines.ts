@@ -1,4 +1,4 @@
-import type { RunView } from '@conclave/contracts';
+import type { RunView, StreamEntry } from '@conclave/contracts';
 import type { Tone } from '../../components/page.js';
 import type { LiveRun } from '../../run/run-fold.js';
 import { capabilityText, stateOf } from '../../run/task-words.js';
@@ -9,7 +9,7 @@ import type { Span } from './time-scale.js';
 export interface WorkLine {
   readonly kind: 'work';
   readonly id: string;
-  /** Its name inside its round; empty for the planner. */
+  /** Its name inside its plan; empty for what no plan names. */
   readonly name: string;
   readonly title: string;
   readonly text: string;
@@ -43,6 +43,9 @@ export interface RoundLines {
   readonly title: string;
   readonly lines: readonly (WorkLine | DecisionLine)[];
 }
+
+/** Tasks that no plan names. */
+const isOfEngine = (capability: string): boolean => capability.startsWith('judge.');
 
 const tokensOf = ({ prompt, completion }: { readonly prompt: number; readonly completion: number }): number => prompt + completion;
 export const endOf = ({ startedAt, durationMs }: CallRecord): number => startedAt + durationMs;
@@ -78,6 +81,8 @@ interface Known {
   readonly usage: { readonly tokens: number; readonly cost: number } | null;
   readonly replaced: boolean;
   readonly result: string;
+  /** End of its run; null while that goes on. */
+  readonly endedAt: number | null;
 }
 
 function workLine(known: Known, calls: readonly CallRecord[]): WorkLine {
@@ -85,6 +90,7 @@ function workLine(known: Known, calls: readonly CallRecord[]): WorkLine {
   const began = least(calls.map(({ startedAt }) => startedAt));
   const from = known.openedAt ?? began;
   const to = known.settledAt ?? most(winning.map(endOf)) ?? (from !== null && known.durationMs !== null ? from + known.durationMs : null);
+  const isOpen = known.state === 'open' && known.endedAt === null;
   const [word, tone] = stateOf({ state: known.state });
   const { tokens, cost } = known.usage ?? sumOf(winning);
   return {
@@ -97,22 +103,41 @@ function workLine(known: Known, calls: readonly CallRecord[]): WorkLine {
     tone,
     from,
     began,
-    to: known.state === 'open' ? null : to,
-    durationMs: from !== null && to !== null && known.state !== 'open' ? Math.max(0, to - from) : known.durationMs,
+    to: isOpen ? null : (to ?? known.endedAt ?? from),
+    durationMs: from !== null && to !== null && !isOpen ? Math.max(0, to - from) : known.durationMs,
     tokens,
     cost,
     calls,
     lost: lostOf(calls),
-    tries: calls.reduce((sum, { retries }) => sum + (retries?.length ?? 0), 0),
+    tries: calls.reduce((sum, { retries }) => sum + retries, 0),
     replaced: known.replaced,
     result: known.result,
   };
 }
 
+/** When each plan was asked for, and when it came. */
+function planTimes(entries: readonly StreamEntry[]) {
+  const asked = new Map<number, number>();
+  const came = new Map<number, number>();
+  for (const entry of entries) {
+    if (entry.kind === 'planning') asked.set(entry.epoch, entry.at);
+    if (entry.kind === 'replanning') asked.set(entry.iteration, entry.at);
+    if (entry.kind === 'plan.ready') came.set(entry.epoch, entry.at);
+  }
+  return { asked, came };
+}
+
 const timeOf = (line: WorkLine | DecisionLine): number => (line.kind === 'decision' ? line.at : (line.from ?? Number.POSITIVE_INFINITY));
 
 /** Everything that a run did, round by round, in the order of time. */
-export function waterfallLines(record: RunView, run: LiveRun, { steps, calls }: Pick<Records, 'steps' | 'calls'>): readonly RoundLines[] {
+export function waterfallLines(
+  record: RunView,
+  run: LiveRun,
+  entries: readonly StreamEntry[],
+  { steps, calls }: Pick<Records, 'steps' | 'calls'>,
+): readonly RoundLines[] {
+  const { asked, came } = planTimes(entries);
+  const endedAt = record.completedAt;
   const byOwner = new Map<string, CallRecord[]>();
   for (const call of calls) byOwner.set(call.owner, [...(byOwner.get(call.owner) ?? []), call]);
   const outputAt = new Map(steps.flatMap(({ at, outputs }) => outputs.map(({ id }) => [id, at] as const)));
@@ -133,9 +158,10 @@ export function waterfallLines(record: RunView, run: LiveRun, { steps, calls }: 
                 name: '',
                 title: 'Plans',
                 text: '',
-                state: 'ok',
-                openedAt: outputAt.get(planId) ?? (epoch === 0 ? (record.startedAt ?? record.acceptedAt) : null),
-                settledAt: null,
+                state: endedAt === null && !came.has(epoch) ? 'open' : 'ok',
+                openedAt: asked.get(epoch) ?? outputAt.get(planId) ?? null,
+                settledAt: came.get(epoch) ?? null,
+                endedAt,
                 durationMs: null,
                 usage: { tokens: tokensOf(planUsage), cost: planUsage.cost },
                 replaced: false,
@@ -150,12 +176,13 @@ export function waterfallLines(record: RunView, run: LiveRun, { steps, calls }: 
       return workLine(
         {
           id: task.id,
-          name: task.id.split('/').at(-1) ?? task.id,
+          name: isOfEngine(task.capability) ? '' : (task.id.split('/').at(-1) ?? task.id),
           title: capabilityText(task.capability),
           text: task.task,
           state: task.status,
           openedAt: live?.openedAt ?? outputAt.get(task.id) ?? null,
           settledAt: live?.settledAt ?? null,
+          endedAt,
           durationMs: task.durationMs,
           usage: { tokens: tokensOf(task.usage), cost: task.usage.cost },
           replaced: task.superseded === true,
@@ -186,6 +213,7 @@ export function waterfallLines(record: RunView, run: LiveRun, { steps, calls }: 
         state: mine.at(-1)!.status,
         openedAt: null,
         settledAt: null,
+        endedAt,
         durationMs: null,
         usage: null,
         replaced: false,

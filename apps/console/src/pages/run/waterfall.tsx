@@ -1,4 +1,4 @@
-import type { RunView } from '@conclave/contracts';
+import type { RunView, StreamEntry } from '@conclave/contracts';
 import { Fragment, useEffect, useMemo, useState } from 'react';
 import { ErrorNote } from '../../components/error-note.js';
 import { costText, counted, countText, durationText, Moment, momentText } from '../../components/figures.js';
@@ -15,6 +15,7 @@ interface WaterfallProps {
   readonly runId: string;
   readonly record: RunView;
   readonly run: LiveRun;
+  readonly entries: readonly StreamEntry[];
   readonly records: Records;
   /** Task whose line is open. */
   readonly opened: string | null;
@@ -25,10 +26,10 @@ const columns = 7;
 const tickEveryMs = 1_000;
 
 /** Each task of a run on one axis of time, with its calls, the attempts behind the one that counts, and what the engine decided. */
-export function Waterfall({ runId, record, run, records, opened, onOpen }: WaterfallProps) {
+export function Waterfall({ runId, record, run, entries, records, opened, onOpen }: WaterfallProps) {
   const now = useNow(!record.terminal);
   const { steps, calls } = records;
-  const rounds = useMemo(() => waterfallLines(record, run, { steps, calls }), [record, run, steps, calls]);
+  const rounds = useMemo(() => waterfallLines(record, run, entries, { steps, calls }), [record, run, entries, steps, calls]);
   const scale = useMemo(() => timeScale(busyTimes(rounds, now)), [rounds, now]);
   const { clock } = useAppearance();
   const discarded = rounds.flatMap(({ lines }) => lines).flatMap((line) => (line.kind === 'work' ? [line.lost] : []));

@@ -1,8 +1,9 @@
+import type { CallBodies } from '@conclave/contracts';
 import { useState } from 'react';
 import { costText, counted, countText, durationText, Moment } from '../../components/figures.js';
 import { Badge } from '../../components/page.js';
 import { capabilityText } from '../../run/task-words.js';
-import { type CallBodies, type CallRecord, readBodies } from './records.js';
+import { type CallRecord, readBodies } from './records.js';
 import type { WorkLine } from './waterfall-lines.js';
 
 interface DetailProps {
@@ -78,11 +79,7 @@ function Call({ runId, call }: { readonly runId: string; readonly call: CallReco
           <code>{call.failure.code}</code> {call.failure.message}
         </p>
       )}
-      {retries?.map(({ code, failedMs, waitMs }, n) => (
-        <p key={n} className="quiet">
-          Try {n + 1} failed with <code>{code}</code> after {durationText(failedMs)}; the next one waited {durationText(waitMs)}.
-        </p>
-      ))}
+      {retries > 0 && <p className="quiet">{counted(retries, 'try', 'tries')} of it failed before this result.</p>}
       <Bodies runId={runId} call={call} />
     </li>
   );
@@ -93,7 +90,11 @@ function Bodies({ runId, call }: { readonly runId: string; readonly call: CallRe
   const [bodies, setBodies] = useState<CallBodies | 'reading' | { readonly failure: string } | null>(null);
   if (call.bodies === 'not_kept') return <p className="quiet">Prompt and reply were not kept: prompts are not stored for this run.</p>;
   if (call.bodies === 'forbidden')
-    return <p className="quiet">Prompt and reply may be read with a key whose detail is &quot;full&quot;; yours shows figures only.</p>;
+    return (
+      <p className="quiet">
+        Prompt and reply may be read by an auditor, an admin or a key with <code>detail: full</code>; yours shows figures only.
+      </p>
+    );
   const read = (): void => {
     setBodies('reading');
     readBodies(runId, call).then(setBodies, (error: unknown) =>
@@ -116,7 +117,7 @@ function Bodies({ runId, call }: { readonly runId: string; readonly call: CallRe
         <section key={name} aria-label={name === 'request' ? 'Prompt' : 'Reply'}>
           <h3>{name === 'request' ? 'Prompt' : 'Reply'}</h3>
           <pre tabIndex={0} role="region" aria-label={name === 'request' ? 'Text of the prompt' : 'Text of the reply'}>
-            {bodies[name] ?? 'None.'}
+            {bodies[name]}
           </pre>
         </section>
       ))}

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { parkedFlag, stopHint } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { completed, World } from '../__fixtures__/world.js';
 
@@ -128,14 +129,18 @@ describe('the OpenAI client', () => {
     }
   });
 
-  it('cancels its run when it aborts', async () => {
+  it('parks its run and ends its calls when it aborts: its SDK may send the request again', async () => {
     const stream = client.chat.completions.stream(question);
     stream.on('error', () => undefined);
     stream.on('abort', () => undefined);
+    const told: string[] = [];
+    await world.stores.state.hints.subscribe('cancel', (id) => void told.push(id));
     await until('the event', () => world.requested().length === 1);
     await until('the client', () => world.stores.clients(world.run()).size === 1);
     stream.abort();
-    await until('the cancel', () => world.stores.flagged.has(world.run()), { timeoutMs: 1_000 });
+    await until('the parked run', () => world.stores.flagged.has(parkedFlag(world.run())), { timeoutMs: 1_000 });
+    await until('the hint', () => told.length > 0, { timeoutMs: 1_000 });
+    expect([told, world.stores.flagged.has(world.run())]).toEqual([[stopHint(world.run())], false]);
   });
 
   it('lists and finds models', async () => {

@@ -55,15 +55,8 @@ export {
 export { backoff } from './event-log/retry.js';
 export type { Span, SpanAttributes, SpanReference, Tracer } from './traces/tracer.js';
 export { normaliseEntity } from './graph/entity-name.js';
-export {
-  type EntityNode,
-  type EntityQuery,
-  mostNeighbours,
-  type Neighbourhood,
-  type NeighbourQuery,
-  neighboursThrough,
-} from './graph/explore.js';
-export { type Candidate, type GraphReading, type LinkedSynthesis, type NamedRelation, retrieveThrough } from './graph/graph-context.js';
+export { mostNeighbours, neighboursThrough } from './graph/explore.js';
+export { type Candidate, type GraphReading, retrieveThrough } from './graph/graph-context.js';
 export type {
   GraphContext,
   GraphQuery,
@@ -71,7 +64,6 @@ export type {
   KnowledgeGraph,
   QuarantinedTriple,
   SynthesisKey,
-  SynthesisNode,
   SynthesisRecord,
   SynthesisWrite,
   Triple,
@@ -79,6 +71,16 @@ export type {
   TripleWrite,
 } from './graph/graph.js';
 export { MemoryGraphStore } from './graph/memory-graph.js';
+export type {
+  EntityNode,
+  EntityQuery,
+  LinkedSynthesis,
+  NamedRelation,
+  Neighbourhood,
+  NeighbourQuery,
+  StoredRelation,
+  SynthesisNode,
+} from './graph/nodes.js';
 export { byTime, originOf, sourcesIn, sourcesText } from './graph/synthesis-origin.js';
 export {
   type EntityWrite,
@@ -88,7 +90,6 @@ export {
   planTriples,
   rated,
   type Ratings,
-  type StoredRelation,
   touchedBy,
 } from './graph/triple-policy.js';
 export { isFlagged, synthesisTrust } from './graph/trust.js';

@@ -1,35 +1,5 @@
-import type { GraphReading, LinkedSynthesis, NamedRelation } from './graph-context.js';
-
-/** A page of entities, by name. */
-export interface EntityQuery {
-  readonly tenant: string;
-  /** Part of the normal form; empty for all. */
-  readonly search: string;
-  /** Normal form after which the page begins; empty for the first one. */
-  readonly after: string;
-  readonly limit: number;
-}
-export interface EntityNode {
-  readonly normal: string;
-  readonly name: string;
-  /** Kind of thing in one word; may be empty. */
-  readonly type: string;
-}
-export interface NeighbourQuery {
-  readonly tenant: string;
-  /** A name or alias. */
-  readonly entity: string;
-  readonly offset: number;
-  readonly limit: number;
-}
-export interface Neighbourhood {
-  readonly entity: EntityNode;
-  /** Unflagged, the most trusted first. */
-  readonly relations: readonly NamedRelation[];
-  /** Unflagged, newest first. */
-  readonly syntheses: readonly LinkedSynthesis[];
-  readonly more: boolean;
-}
+import type { GraphReading } from './graph-context.js';
+import type { Neighbourhood, NeighbourQuery } from './nodes.js';
 
 /** Farthest that a page of neighbours begins: nobody reads on so far, and each page reads what comes before it. */
 export const mostNeighbours = 2_000;

@@ -1,7 +1,7 @@
 import { relationSentence } from '@conclave/contracts';
 import { entityName, wordsOf } from './entity-name.js';
-import type { GraphContext, GraphQuery, RetrievedRelation, RetrievedSynthesis, SynthesisNode } from './graph.js';
-import type { StoredRelation } from './triple-policy.js';
+import type { GraphContext, GraphQuery, RetrievedRelation, RetrievedSynthesis } from './graph.js';
+import type { LinkedSynthesis, NamedRelation } from './nodes.js';
 
 /** An entity that may match a term. */
 export interface Candidate {
@@ -13,15 +13,6 @@ export interface Candidate {
   /** How many of its words occur in the terms, and how many words it has. */
   readonly matched: number;
   readonly words: number;
-}
-export interface NamedRelation extends StoredRelation {
-  readonly subjectType: string;
-  readonly objectType: string;
-}
-export interface LinkedSynthesis extends SynthesisNode {
-  readonly trust: number;
-  /** Normal forms of its entities. */
-  readonly about: readonly string[];
 }
 
 /** The three queries a store answers; the rest of a retrieval is the same in every adapter. */

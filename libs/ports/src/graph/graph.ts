@@ -1,5 +1,5 @@
 import type { Insight, RelationType, Source } from '@conclave/contracts';
-import type { EntityNode, EntityQuery, NeighbourQuery, Neighbourhood } from './explore.js';
+import type { EntityNode, EntityQuery, NeighbourQuery, Neighbourhood, SynthesisNode } from './nodes.js';
 import type { TripleSource } from './trust.js';
 
 /**
@@ -103,16 +103,6 @@ export interface SynthesisRecord extends SynthesisNode {
   readonly flagged: boolean;
   /** By time, then by run. */
   readonly origins: readonly SynthesisOrigin[];
-}
-export interface SynthesisNode {
-  readonly id: string;
-  readonly text: string;
-  readonly insightType: string;
-  readonly domain: string;
-  readonly confidence: number;
-  readonly entities: readonly string[];
-  /** Runs that taught it. */
-  readonly runs: readonly string[];
 }
 
 export interface Triple {

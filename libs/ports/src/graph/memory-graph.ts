@@ -3,8 +3,9 @@ import { Failure } from '@conclave/contracts';
 import { normaliseEntity } from './entity-name.js';
 import { neighboursThrough } from './explore.js';
 import { retrieveThrough } from './graph-context.js';
-import type { KnowledgeGraph, SynthesisNode, SynthesisWrite } from './graph.js';
+import type { KnowledgeGraph, SynthesisWrite } from './graph.js';
 import { MemoryKnowledge } from './memory-knowledge.js';
+import type { SynthesisNode } from './nodes.js';
 
 /** The part of an in-memory knowledge graph that outlives a process. */
 export class MemoryGraphStore {

@@ -1,5 +1,5 @@
-import type { EntityNode, EntityQuery } from './explore.js';
-import type { LinkedSynthesis, NamedRelation, GraphReading } from './graph-context.js';
+import type { GraphReading } from './graph-context.js';
+import type { EntityNode, EntityQuery, LinkedSynthesis, NamedRelation, StoredRelation } from './nodes.js';
 import type {
   GraphStats,
   KnowledgeGraph,
@@ -21,7 +21,6 @@ import {
   touchedBy,
   type EntityWrite,
   type Ratings,
-  type StoredRelation,
 } from './triple-policy.js';
 import { isFlagged, synthesisTrust } from './trust.js';
 

@@ -2,32 +2,8 @@ import { createHash } from 'node:crypto';
 import { isRelationType, relations, relationSentence, type RelationSpec, type RelationType } from '@conclave/contracts';
 import { entityName, wordsOf, type EntityName } from './entity-name.js';
 import type { QuarantinedTriple, Triple, TripleWrite, TriplesAdded } from './graph.js';
-import { doubtOf, isFlagged, sourceWeights, trustOf, type TripleEvidence, type TripleSource } from './trust.js';
-
-/** A relation as every adapter stores it. `subject` and `object` are normal forms. */
-export interface StoredRelation extends TripleEvidence {
-  readonly id: string;
-  readonly subject: string;
-  readonly relation: RelationType;
-  readonly object: string;
-  readonly subjectName: string;
-  readonly objectName: string;
-  /** Confidence of the first run that stated it. */
-  readonly confidence: number;
-  readonly source: TripleSource;
-  readonly domain: string;
-  readonly runId: string;
-  readonly trust: number;
-  readonly flagged: boolean;
-  /** A person accepted it, or it has more good ratings than bad ones. */
-  readonly verified: boolean;
-  readonly accepted: boolean;
-  /** A person accepted a relation that contradicts it. */
-  readonly superseded: boolean;
-  /** Rises with every change, from 1. */
-  readonly version: number;
-  readonly at: number;
-}
+import type { StoredRelation } from './nodes.js';
+import { doubtOf, isFlagged, sourceWeights, trustOf } from './trust.js';
 
 export interface EntityWrite extends EntityName {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { cosineDistance } from '@conclave/ports';
 import { nearestDistance } from '@conclave/strategies';
-import { sameQuestion } from '@conclave/questions';
+import { sameQuestion } from '@conclave/questions/sameness';
 import type { Half } from '../halves.js';
 import type { QuestionPair } from './pairs/question-pair.js';
 

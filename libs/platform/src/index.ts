@@ -1,6 +1,6 @@
 export { type AuditVerdict, verifyAudit } from './audit/audit-chain.js';
 export { type AuditKey, auditPublicKeyOf, openAuditKey } from './audit/audit-key.js';
-export { exportAudit, type AuditFilter, type AuditSource } from './audit/export-audit.js';
+export type { AuditFilter, AuditSource } from './audit/export-audit.js';
 export { textLines } from './audit/text-lines.js';
 export { type LogFields, type Logger, type LogLine, openLogger, silentLogger, terminalLines } from './logging/logger.js';
 export { logNodeWarnings } from './logging/node-warnings.js';

@@ -5,5 +5,4 @@ export { markers } from './complexity/markers.js';
 export { mostTerms, questionTerms } from './question-terms.js';
 export { normaliseQuestion } from './sameness/normalise.js';
 export { languageOf } from './sameness/reading.js';
-export { sameQuestion } from './sameness/sameness.js';
-export { complexityWarmUp, samenessWarmUp } from './warm-up.js';
+export { complexityWarmUp } from './warm-up.js';

@@ -1,11 +1,10 @@
 import { complexityOf } from './complexity/complexity.js';
-import { sameQuestion } from './sameness/sameness.js';
 
 /**
  * Questions that together use every pattern. Patterns with letters of all alphabets are compiled on first use and once more soon after:
  * about 0.4 s of CPU for the complexity of a question, 0.1 s for the comparison of two.
  */
-const questions = [
+export const warmUpQuestions = [
   'Compare the first page of the book with the last one, explain the differences, and calculate 17.5 % of 2,340.',
   'Wie hoch ist der Turm, den Gustave Eiffel 1889 in Paris gebaut hat?',
   'Write a function that sorts a list; then tell me who directed the film that the author of the book produced.',
@@ -14,9 +13,4 @@ const questions = [
 const readAloud = (question: string) => (): void => void complexityOf(question, { hasHistory: true, hasAttachments: true });
 
 /** Steps after which `complexityOf` has no first-use cost. */
-export const complexityWarmUp: readonly (() => void)[] = questions.map(readAloud);
-
-/** Steps after which `sameQuestion` has no first-use cost. */
-export const samenessWarmUp: readonly (() => void)[] = questions.map(
-  (question) => (): void => void sameQuestion(question, question.replace(/\.$|\?$/, ' today?')),
-);
+export const complexityWarmUp: readonly (() => void)[] = warmUpQuestions.map(readAloud);

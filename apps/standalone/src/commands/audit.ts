@@ -8,7 +8,6 @@ import { logPlace, newProcessId, openLog } from '@conclave/host';
 import {
   type AuditFilter,
   auditPublicKeyOf,
-  exportAudit,
   type Loaded,
   openAuditKey,
   openLogger,
@@ -16,6 +15,7 @@ import {
   textLines,
   verifyAudit,
 } from '@conclave/platform';
+import { exportAudit } from '@conclave/platform/export-audit';
 import { exitCodes } from './ask.js';
 import { momentFrom } from './account-options.js';
 import { decider } from './dead-access.js';

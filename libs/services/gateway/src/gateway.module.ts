@@ -8,7 +8,6 @@ import {
 } from '@nestjs/common';
 import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
-import { samenessWarmUp } from '@conclave/questions';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { Accounts } from './accounts/accounts.js';
 import { IssuedKeys } from './accounts/issued-keys.js';
@@ -186,8 +185,9 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
   }
 
   /** Warms up the semantic cache, so that the first question is compared as fast as later ones. */
-  onApplicationBootstrap(): void {
-    if (this.options.vectors && this.options.embedder) this.coolDown = warmUpSoon(samenessWarmUp);
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.options.vectors && this.options.embedder)
+      this.coolDown = warmUpSoon((await import('@conclave/questions/sameness')).samenessWarmUp);
   }
 
   /** Runs before the server stops listening, so that streams get their last events on open connections. */

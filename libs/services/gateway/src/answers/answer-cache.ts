@@ -21,10 +21,12 @@ import {
   semanticKey,
   type CacheQuery,
 } from '@conclave/strategies';
-import { sameQuestion } from '@conclave/questions';
 import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options.js';
 import { RunDirectory } from '../runs/run-directory.js';
 import { CacheCounts } from './cache-counts.js';
+
+/** The comparison of two questions is not read at a start. */
+const sameness = () => import('@conclave/questions/sameness');
 
 type Data = Parameters<typeof textsOf>[0];
 
@@ -163,7 +165,7 @@ export class AnswerCache {
   private async firstSame(goal: string, tenant: string, hits: VectorAnswer['hits']): Promise<CachedAnswer | null> {
     for (const { id, text, distance } of hits) {
       if (distance >= nearestDistance) break;
-      if (!sameQuestion(goal, text).same) continue;
+      if (!(await sameness()).sameQuestion(goal, text).same) continue;
       // A vector may outlive its answer, which expires and is removed after a bad rating.
       const kept = await this.kept(tenant, semanticKey(id));
       if (kept) return { ...kept, origin: 'semantic', distance };
@@ -194,6 +196,7 @@ export class AnswerCache {
     const { vectors, embedder } = this.options;
     if (!vectors || !embedder) return [];
     const hits = await this.near({ tenant, goal }, scope, vectors, embedder, AbortSignal.timeout(explainMs));
+    const { sameQuestion } = await sameness();
     return hits
       .filter((hit) => hit.id !== id && hit.id !== used)
       .map((hit) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Controller, Get, Inject, Query, Req, Res } from '@nestjs/common';
 import { Failure, RunId } from '@conclave/contracts';
-import { type AuditFilter, exportAudit } from '@conclave/platform';
+import type { AuditFilter } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { Turns } from '../admin/turns.js';
@@ -57,6 +57,8 @@ export class AuditController {
     const stop = new AbortController();
     response.once('close', () => stop.abort());
     const source = { log: this.log, runs: this.state.runs };
+    // Few gateways are ever asked for it.
+    const { exportAudit } = await import('@conclave/platform/export-audit');
     const lines = exportAudit({ source, filter, actor, now, key, signal: stop.signal });
     response.setHeader('content-type', 'application/x-ndjson; charset=utf-8');
     response.setHeader('cache-control', 'no-store');

@@ -125,6 +125,7 @@ const negations = new Set(
   ),
 );
 const exceptions = new Set('except excluding besides unless außer ausgenommen ausschließlich bis'.split(' ').slice(0, -1));
+const times = (word: string, count: number): string => (count === 1 ? word : `${word} ${count} times`);
 /** Number of negations and of exceptions. "not only" does not count. */
 function negationsOf({ tokens }: Reading): string {
   const counted = tokens.filter(
@@ -135,7 +136,9 @@ function negationsOf({ tokens }: Reading): string {
       !isTag(tokens, index),
   );
   const excepted = tokens.filter(({ value }) => exceptions.has(value)).length;
-  return `${counted.length > 0 ? '¬'.repeat(counted.length) : ''}${'∖'.repeat(excepted)}`;
+  return [counted.length > 0 ? times('negated', counted.length) : '', excepted > 0 ? times('except', excepted) : '']
+    .filter(Boolean)
+    .join(', ');
 }
 /** "…, isn't it?" */
 const isTag = (tokens: readonly Token[], index: number): boolean =>

@@ -156,15 +156,15 @@ describe('three brokers that ask for a certificate and a password', () => {
     const ends = await Promise.all(
       ids.map((id) => until(`the end of ${id}`, () => runEnd(url, id, patienceMs), { timeoutMs: patienceMs })),
     );
-    expect(ends.filter(({ outcome }) => outcome === 'failed' || outcome === 'cancelled')).toEqual([]);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
     for (const { answer } of ends) expect(answer).toContain('Saint Orrin');
     fact(
-      `${runs} runs, ${before} of them ended when a broker was killed (SIGKILL): all ended with the right answer, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it; the ${runs / 2} that were asked while it was away were all accepted within ${(acceptedWithin / 1000).toFixed(1)} s.`,
+      `${runs} runs, ${before} of them ended when a broker was killed (SIGKILL): all completed with the right answer, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it; the ${runs / 2} that were asked while it was away were all accepted within ${(acceptedWithin / 1000).toFixed(1)} s.`,
     );
 
     await cluster.start(1);
     const { id } = (await startRun(url, { model: 'patient', input: `${question} (after)` })).body;
-    expect(await runEnd(url, id, patienceMs)).toMatchObject({ answer: expect.stringContaining('Saint Orrin') as unknown });
+    expect(await runEnd(url, id, patienceMs)).toMatchObject({ outcome: 'completed' });
     const admin = clientOf(cluster.service).admin();
     await admin.connect();
     await until(

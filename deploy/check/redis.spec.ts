@@ -76,11 +76,11 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
     const replica = new Redis(cluster.replicas[1]!.url);
     expect(await replica.info('replication')).toMatch(/role:master/);
     replica.disconnect();
-    expect(ends.filter(({ outcome }) => outcome === 'failed' || outcome === 'cancelled')).toEqual([]);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
     for (const { answer } of ends) expect(answer).toContain('Saint Orrin');
     expect(new Set(ids).size).toBe(runs);
     fact(
-      `${runs} runs, ${before} of them ended when a primary was killed (SIGKILL): its replica took over, and all ended with the right answer, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
+      `${runs} runs, ${before} of them ended when a primary was killed (SIGKILL): its replica took over, and all completed with the right answer, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
     );
     fact(
       `The ${runs / 2} that were asked meanwhile were accepted within ${(acceptedWithin / 1000).toFixed(1)} s; until the replica had taken over, ${refused.length} requests were refused (${[...new Set(refused)].join(', ') || 'none'}) and sent again.`,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure, type ForkRequest, type RunFactList, type StepRecorded, type Template } from '@conclave/contracts';
+import { type Caller, Failure, type ForkRequest, type RunFactList, type Template } from '@conclave/contracts';
 import { forkAfter, type RecordedStep, toldFacts } from '@conclave/loop';
 import { EVENT_LOG, type EventLog } from '@conclave/ports';
 import { staysLocal } from '@conclave/platform';
@@ -9,6 +9,7 @@ import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import type { CheckedFork } from './checked-request.js';
 import { modelsOfTask, type TodaysModels, withModels } from './fork-models.js';
+import { recordedOf } from './recorded.js';
 import { RunDirectory } from './run-directory.js';
 
 /** Runs as the log holds them: their facts, and what a run begins with that takes one of them up. */
@@ -107,11 +108,7 @@ export class Forks {
 
   /** Recorded steps of a run, in order, each once. */
   private async stepsOf(runId: string): Promise<readonly RecordedStep[]> {
-    const steps = new Map<number, RecordedStep>();
-    for await (const { event } of this.log.read('audit', { keys: [runId] }))
-      if (event?.type === 'StepRecorded' && event.runId === runId)
-        steps.set((event as StepRecorded).data.version, (event as StepRecorded).data);
-    return [...steps.values()].sort((a, b) => a.version - b.version);
+    return (await recordedOf(this.log, runId)).steps.map(({ data }) => data);
   }
 
   private async modelsFor(recorded: Template, model: string | null, mayAsk: MayAsk): Promise<TodaysModels> {

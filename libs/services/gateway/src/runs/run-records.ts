@@ -10,6 +10,7 @@ import {
 } from '@conclave/contracts';
 import { EVENT_LOG, type EventLog } from '@conclave/ports';
 import { DetailReads } from '../audit/detail-reads.js';
+import { recordedOf } from './recorded.js';
 import { RunDirectory } from './run-directory.js';
 
 /** Most characters of a prompt or a reply that one answer holds. */
@@ -27,7 +28,7 @@ export class RunRecords {
   /** Every step and call of a run of the caller's tenant, by time. `mayRead`: whether the caller may see bodies. Throws RUN_NOT_FOUND, RUN_ERASED. */
   async list(id: string, caller: Caller, mayRead: boolean): Promise<RunRecordList> {
     const { runId } = await this.runs.header(id, caller);
-    const { steps, calls } = await this.read(runId);
+    const { steps, calls } = await recordedOf(this.log, runId);
     const latest = new Map<string, number>();
     for (const { data } of calls) latest.set(data.step, Math.max(data.attempt, latest.get(data.step) ?? 0));
     const data: RunRecord[] = [
@@ -50,7 +51,7 @@ export class RunRecords {
       );
     if (step === null)
       throw new Failure('REQUEST_INVALID', '`step` names the call. GET the records of the run to list them.', { param: 'step' });
-    const { calls } = await this.read(runId);
+    const { calls } = await recordedOf(this.log, runId);
     const call = calls.find(({ data }) => data.step === step && data.attempt === attempt);
     if (!call || !isKept(call)) throw new Failure('CALL_NOT_FOUND');
     await this.reads.ofRun(runId, caller);
@@ -62,17 +63,6 @@ export class RunRecords {
       reply: reply.slice(0, mostCharacters),
       cut: request.length > mostCharacters || reply.length > mostCharacters,
     };
-  }
-
-  private async read(runId: string): Promise<{ readonly steps: readonly StepRecorded[]; readonly calls: readonly CallRecorded[] }> {
-    // A record may stand on the log more than once, under the same id.
-    const [steps, calls] = [new Map<string, StepRecorded>(), new Map<string, CallRecorded>()];
-    for await (const { event } of this.log.read('audit', { keys: [runId] })) {
-      if (event?.runId !== runId) continue;
-      if (event.type === 'StepRecorded') steps.set(event.id, event as StepRecorded);
-      if (event.type === 'CallRecorded') calls.set(event.id, event as CallRecorded);
-    }
-    return { steps: [...steps.values()], calls: [...calls.values()] };
   }
 }
 

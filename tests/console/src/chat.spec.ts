@@ -510,11 +510,11 @@ describe('a run that goes on', () => {
     page.on('request', (request) => {
       if (request.url().includes('/events')) asked.push(request.url());
     });
-    await system.process('gateway').kill();
+    await system.process('gateway').kill('SIGKILL', { forGood: true });
     await page.getByText('The gateway does not answer.').waitFor();
     await picture(page, 'chat-gateway-away-1280');
     gate.open();
-    await system.process('gateway').ready();
+    await system.process('gateway').restart();
     await page.locator('.why').waitFor({ timeout: 40_000 });
     await page.getByText('The gateway does not answer.').waitFor({ state: 'detached' });
     expect(asked.length).toBeGreaterThan(0);

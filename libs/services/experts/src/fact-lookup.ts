@@ -3,6 +3,7 @@ import { collectionOf, factsPurpose, type Embedder, type VectorHit, type Vectors
 import { fusedByRank } from './fusion.js';
 import { isAbout } from '@conclave/strategies';
 import { farthest } from './collection-search.js';
+import { filteredMemory } from './graph-facts.js';
 import type { FactLookup } from './graph.capability.js';
 
 /** Most facts of one lookup. */
@@ -40,7 +41,7 @@ export const factLookup =
         ).filter(({ text }) => isAbout(question, text));
     const facts = found.slice(0, mostFacts).map(({ text, metadata }): Fact => ({
       text,
-      source: { kind: 'memory', title: `[Domain-Filtered Memory] ${String(metadata['source'] ?? '')}`.trim(), url: null },
+      source: { kind: 'memory', title: `${filteredMemory} ${String(metadata['source'] ?? '')}`.trim(), url: null },
       taskId: '',
       epoch: 0,
       confidence: null,

@@ -37,10 +37,10 @@ export function graphFacts(
   ];
 }
 
-/** Heading of facts found by a plan's `metadata_filters`. */
+/** Stands before the title of a source that an earlier run learned. It is no part of what was learned, so it is not in the text. */
 export const filteredMemory = '[Domain-Filtered Memory]';
 
-/** The facts under that heading, up to `maxCharacters` of text. */
+/** Facts that a lookup found, up to `maxCharacters` of text. */
 export function filteredFacts(
   facts: readonly Fact[],
   maxCharacters: number,
@@ -49,7 +49,7 @@ export function filteredFacts(
   const kept: Fact[] = [];
   let left = maxCharacters;
   for (const fact of facts) {
-    const text = `${filteredMemory} ${oneLine(fact.text)}`;
+    const text = oneLine(fact.text);
     if (text.length > left) continue;
     left -= text.length;
     kept.push({ ...fact, text, ...at });
@@ -59,4 +59,9 @@ export function filteredFacts(
 
 /** The context as shown in the thought stream. */
 export const contextText = (facts: readonly Fact[]): string =>
-  facts.map(({ text, confidence }) => `- ${text}${confidence === null ? '' : ` (trust ${confidence})`}`).join('\n');
+  facts
+    .map(({ text, confidence, source }) => {
+      const mark = source.kind === 'memory' ? `${filteredMemory} ` : '';
+      return `- ${mark}${text}${confidence === null ? '' : ` (trust ${confidence})`}`;
+    })
+    .join('\n');

@@ -1,5 +1,5 @@
 import { relationSentence, type Fact, type RelationType, type Source } from '@conclave/contracts';
-import { bounded, oneLine } from '@conclave/strategies';
+import { bounded, filteredMemory, oneLine } from '@conclave/strategies';
 
 /** The part of a retrieval from the knowledge graph that a prompt shows. */
 export interface FoundKnowledge {
@@ -36,9 +36,6 @@ export function graphFacts(
     ),
   ];
 }
-
-/** Stands before the title of a source that an earlier run learned. It is no part of what was learned, so it is not in the text. */
-export const filteredMemory = '[Domain-Filtered Memory]';
 
 /** Facts that a lookup found, up to `maxCharacters` of text. */
 export function filteredFacts(

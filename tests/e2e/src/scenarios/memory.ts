@@ -201,9 +201,9 @@ export function memoryScenarios(system: () => System): void {
       const two = await ann.answered('recalls', ofItsKind.question);
       expect(toldTo(ofItsKind)).toContain(fact);
       expect(toldTo(ofItsKind)).toContain(depth);
-      expect(toldTo(ofItsKind)).toContain('[Domain-Filtered Memory] answer');
-      expect(two.sources).toEqual([expect.objectContaining({ kind: 'memory', n: 1, title: '[Domain-Filtered Memory] answer' })]);
-      expect(two.answer).toContain('[1] [Domain-Filtered Memory] answer');
+      expect(toldTo(ofItsKind)).toContain('[Domain-Filtered Memory] Earlier answer');
+      expect(two.sources).toEqual([expect.objectContaining({ kind: 'memory', n: 1, title: 'Earlier answer' })]);
+      expect(two.answer).toContain('[1] Earlier answer');
 
       const others: readonly Readonly<Record<string, string>>[] = [
         { expert_domain: 'legal_advisor' },

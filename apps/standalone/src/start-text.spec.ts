@@ -143,7 +143,15 @@ describe('the start-up text', () => {
       providers: [provider('local', { reachable: false, note: 'connection refused' })],
       choice: { because: 'nothing', models: [] },
     });
-    expect(text).toContain('none found. local: connection refused.');
+    expect(text).toContain('none found. local: connection refused. The search');
+    const listed = startText({
+      ...facts,
+      models: [],
+      templates: [],
+      providers: [provider('local')],
+      choice: { because: 'nothing', models: [] },
+    });
+    expect(listed).toContain('none found. local: answers, and lists no model that can chat. The search');
     expect(text).not.toContain('curl');
   });
 

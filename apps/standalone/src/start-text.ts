@@ -100,7 +100,11 @@ function roleRows({ roles }: ModelChoice): readonly (readonly [string, string])[
 function modelSentence({ choice, models, providers }: StartFacts): string {
   const down = providers.filter((provider) => !provider.reachable).map(({ name, note }) => `${name}: ${note || 'does not answer'}`);
   if (choice.because === 'nothing') {
-    return `none found. ${down.length > 0 ? `${down.map((line) => line.replace(/\.+$/, '')).join('; ')}. The search repeats automatically.` : 'Name one in conclave.yaml.'}`;
+    const empty = providers
+      .filter(({ name, reachable }) => reachable && name !== demoProvider)
+      .map(({ name }) => `${name}: answers, and lists no model that can chat`);
+    const why = [...down, ...empty].map((line) => line.replace(/\.+$/, ''));
+    return `none found. ${why.length > 0 ? `${why.join('; ')}. The search repeats automatically.` : 'Name one in conclave.yaml.'}`;
   }
   if (choice.roles) {
     const chat = models.filter(({ kind, provider }) => kind === 'chat' && provider !== demoProvider);

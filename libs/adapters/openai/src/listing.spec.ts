@@ -46,6 +46,17 @@ const local = (base_url: string): ProviderConfig => ({ base_url, local: true, pa
 const open = (providers: Record<string, ProviderConfig>, rest: object = {}): ReturnType<typeof openProviders> =>
   openProviders({ providers, ...rest });
 
+describe('a list of models that is not declared as JSON', () => {
+  it.each([{}, { 'content-type': 'text/plain' }])('is read as JSON all the same, with the headers %j', async (headers) => {
+    const list = (_: IncomingMessage, response: ServerResponse): unknown =>
+      response.writeHead(200, headers).end(JSON.stringify(models('alpha')));
+    const { url } = await serve({ '/v1/models': list });
+    const provider = open({ one: local(url) });
+    closing.push(() => provider.close());
+    expect((await provider.list()).map(({ ref }) => ref)).toEqual(['alpha@one']);
+  });
+});
+
 describe('the properties of models that a server reports', () => {
   const facts = async (routes: Routes): Promise<unknown[]> => {
     const { url } = await serve(routes);

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { JsonObject } from '@conclave/ports';
 import type { ProviderConfig } from './configuration.js';
 import { errorIn, firstBytes, type UpstreamError } from './error-body.js';
-import { isJson, smallRequest } from './small-request.js';
+import { contentOf, smallRequest } from './small-request.js';
 
 /** A server answered with an error: by its status, or, with status null, inside a reply that began well. */
 export class ErrorReply extends Error {
@@ -52,7 +52,7 @@ export async function post(provider: ProviderConfig, path: string, body: JsonObj
  */
 export async function readBeside(provider: ProviderConfig, path: string, signal: AbortSignal): Promise<unknown> {
   const reply = await smallRequest(addressOf(provider, path), { headers: headersOf(provider), signal });
-  if (reply.ok) return isJson(reply.headers) ? JSON.parse(reply.text) : reply.text;
+  if (reply.ok) return contentOf(reply.headers, reply.text);
   throw new ErrorReply(reply.status, errorIn(reply.text), reply.headers);
 }
 

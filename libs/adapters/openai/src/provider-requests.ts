@@ -5,7 +5,7 @@ import { CallSlots } from './call-slots.js';
 import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
 import { post, readBeside } from './provider-client.js';
 import { backOffMs, pause } from './retry.js';
-import { isJson, readWhole } from './small-request.js';
+import { contentOf, readWhole } from './small-request.js';
 import { faultOf, type FailedAttempt } from './upstream-failure.js';
 
 export interface RequestsConfig {
@@ -126,7 +126,7 @@ export class ProviderRequests {
     try {
       const reply = await post(provider, path, body, limit.signal);
       const text = await readWhole(reply.body);
-      return { value: read(isJson(reply.headers) ? JSON.parse(text) : text) };
+      return { value: read(contentOf(reply.headers, text)) };
     } catch (error) {
       const fault = this.faultOf(error, prompts);
       // Our own timeout is not retried: a hanging server would only get more work.

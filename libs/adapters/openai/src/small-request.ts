@@ -67,5 +67,15 @@ async function throughProxy(url: URL, { method = 'GET', headers, ...sent }: Smal
   return { ok: status >= 200 && status < 300, status, headers: said, text: await readWhole(body) };
 }
 
-/** Whether the headers of a reply declare JSON. */
-export const isJson = (headers: IncomingHttpHeaders): boolean => /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? '');
+const isJson = (headers: IncomingHttpHeaders): boolean => /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? '');
+
+/** The JSON of a reply, or the text of anything else. JSON is read as such also where the headers do not say so. Throws SyntaxError. */
+export function contentOf(headers: IncomingHttpHeaders, text: string): unknown {
+  if (isJson(headers)) return JSON.parse(text);
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

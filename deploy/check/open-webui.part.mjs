@@ -112,7 +112,7 @@ export async function run({ fact }) {
     chat = await Chat.open(browser, web.url);
     await asConnection(chat, web, url, fact);
     await asFunctions(chat, web, url, fact);
-    await showsErrors(chat, web, fact);
+    await showsErrors(chat, web, url, fact);
     await isStopped(chat, web, { slow, slowUrl }, fact);
   } catch (error) {
     await chat?.page.screenshot({ path: path.join(root, '.results/open-webui.png') });
@@ -164,7 +164,7 @@ async function asFunctions(chat, web, url, fact) {
   await chat.ask('In which year was the founder of the Northlight Clock Company born?');
   const answer = await chat.answer();
   check(answer.includes('1880') && !answer.includes('Thought for'), `the answer stands without thoughts: ${answer}`);
-  await chat.newest().getByRole('button', { name: 'View source: Ada Quill' }).first().waitFor();
+  await chat.newest().getByRole('button', { name: /^View source: / }).first().waitFor();
   await chat.newest().getByRole('button', { name: 'Toggle status history' }).click();
   await chat.newest().getByText('Checking what is still missing').first().waitFor();
   await chat
@@ -182,11 +182,11 @@ async function asFunctions(chat, web, url, fact) {
   );
 }
 
-async function showsErrors(chat, web, fact) {
-  await web.setValves('pipe', { api_key: 'sk-wrong' });
+async function showsErrors(chat, web, url, fact) {
+  await web.setValves('pipe', { base_url: `${url}/v1`, api_key: 'sk-wrong' });
   await chat.begin('pipe.conclave');
   await chat.ask('Is anybody there?');
-  await chat.page.getByText(/key/i).first().waitFor();
+  await chat.page.getByText(/API key is missing or unknown/i).last().waitFor();
   await chat.picture('wrong-key');
   fact('A wrong key is told in the chat.');
 }

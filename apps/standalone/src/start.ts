@@ -233,7 +233,7 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
           ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
         });
       if (step === undefined && values.model !== undefined)
-        throw new UsageMistake('--model says who makes the calls of a fork: name its step with --fork.');
+        throw new UsageMistake('--model names the model that makes the calls of a fork: name the step of the fork with --fork.');
       if (step !== undefined)
         return forkCommand({
           ...{ loaded: await extended(), runId: runId!, step, model: values.model ?? null, json: values.json },

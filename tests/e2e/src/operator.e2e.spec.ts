@@ -65,7 +65,7 @@ describe('the command line of an operator', () => {
       const own = await conclave(['audit', 'export', '--out', direct, '--key', join(system.folder, 'own.key')], {
         ...{ CONCLAVE_URL: '', CONCLAVE_SEAL_KEY: sealKey },
       });
-      expect([own.code, own.err]).toEqual([0, expect.stringMatching(/Made the key/)]);
+      expect([own.code, own.err]).toEqual([0, expect.stringMatching(/Created the key/)]);
       expect(lines(direct).filter(({ body }) => body === 'sealed').length).toBeGreaterThan(3);
       expect(
         lines(direct)

@@ -87,7 +87,7 @@ export async function auditCommand(command: AuditCommand): Promise<number> {
     if (values[option as keyof typeof values] !== undefined && !by.includes(verb))
       throw new UsageMistake(`\`audit ${verb}\` does not take --${option}.`);
   if (verb === 'verify' ? names.length !== 1 : names.length > 0)
-    throw new UsageMistake(verb === 'verify' ? 'Name one exported file: audit verify <file>.' : `\`audit ${verb}\` takes options alone.`);
+    throw new UsageMistake(verb === 'verify' ? 'Name one exported file: audit verify <file>.' : `\`audit ${verb}\` takes only options.`);
   if (verb === 'verify') return verify(command, names[0]!, values['public-key'], values.json);
   const all = loaded();
   const keyFile = values.key ?? all.environment.CONCLAVE_AUDIT_KEY_FILE ?? join(all.home, 'audit.key');
@@ -152,7 +152,7 @@ async function exportFromLog(
   if (!log) throw new Failure('RUN_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
   try {
     const key = openAuditKey(keyFile);
-    if (key.made) terminal.write(`Made the key ${key.file}; give its public half to your auditors.\n`);
+    if (key.made) terminal.write(`Created the key ${key.file}; give its public half to your auditors.\n`);
     const actor = decider();
     const now = await log.state.now();
     const { tenant, run, since, until } = filter;
@@ -220,7 +220,7 @@ async function verify({ input, out }: AuditCommand, file: string, named: string 
     out.write(
       `${headText(verdict.head)}\n${
         publicKey === null
-          ? `Whole by itself, and signed with the key ${verdict.publicKey}\nWhoever can rewrite the file can sign it anew: name the key that you were given with --public-key.\n`
+          ? `Whole by itself, and signed with the key ${verdict.publicKey}\nAnyone who can rewrite the file can also sign it again: pass the key that you were given with --public-key.\n`
           : 'Whole, and signed with the key that you named.\n'
       }`,
     );

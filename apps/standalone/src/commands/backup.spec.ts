@@ -104,7 +104,7 @@ describe('backup and restore of a data folder', () => {
     await expect(said(restoreCommand, 'two', inFolder('copy.tgz'), '--force')).rejects.toMatchObject({ code: 'DATA_FOLDER_IN_USE' });
     await running.close();
     const { text } = await said(restoreCommand, 'two', inFolder('copy.tgz'), '--force');
-    expect(text).toMatch(/What stood there is in .*two\.before-restore-/);
+    expect(text).toMatch(/Its previous content is in .*two\.before-restore-/);
     const aside = readdirSync(folder).find((name) => name.startsWith('two.before-restore-'))!;
     expect(existsSync(join(folder, aside, 'conclave.db'))).toBe(true);
     expect(existsSync(join(folder, 'two', 'conclave.db-wal'))).toBe(false);

@@ -129,7 +129,7 @@ async function copySettings(loaded: Loaded, folder: string, terminal: BackupComm
 async function openedLog(loaded: Loaded, terminal: BackupCommand['terminal']) {
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('backup') });
-  if (!opened) throw new Failure('STORE_UNAVAILABLE', `Nothing is kept in ${logPlace(loaded)}.`);
+  if (!opened) throw new Failure('STORE_UNAVAILABLE', `There is no data in ${logPlace(loaded)}.`);
   return opened;
 }
 
@@ -178,7 +178,7 @@ async function restoreFolder({ home, configuration, file }: Loaded, folder: stri
     if (present.length > 0) {
       if (!force)
         throw new UsageMistake(
-          `${home} is not empty (${present.slice(0, 3).join(', ')}). Name another folder with CONCLAVE_HOME, or add --force: what stands there is moved to ${basename(aside)}.`,
+          `${home} is not empty (${present.slice(0, 3).join(', ')}). Name another folder with CONCLAVE_HOME, or add --force: its present content is moved to ${basename(aside)}.`,
         );
       mkdirSync(aside, { mode: 0o700 });
       for (const name of present) renameSync(join(home, name), join(aside, name));
@@ -187,7 +187,7 @@ async function restoreFolder({ home, configuration, file }: Loaded, folder: stri
     const blobs = configuration.stores.blobs?.folder;
     if (blobs !== undefined && existsSync(join(folder, 'blobs')))
       cpSync(join(folder, 'blobs'), resolve(file ? dirname(file) : process.cwd(), blobs), { recursive: true });
-    const moved = present.length > 0 ? ` What stood there is in ${aside}.` : '';
+    const moved = present.length > 0 ? ` Its previous content is in ${aside}.` : '';
     return `${home} is restored: ${inspected.runs} ${inspected.runs === 1 ? 'run' : 'runs'}.${moved}`;
   });
 }

@@ -118,7 +118,7 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
     if (values.json) return (out.write(asJson(key)), exitCodes.answered);
     terminal.write(keyText(key));
     out.write(`${key.key}\n`);
-    terminal.write('This value is shown here alone.\n');
+    terminal.write('This value is shown only once.\n');
     return exitCodes.answered;
   };
   switch (verb) {

@@ -32,11 +32,11 @@ export function typedCommand(line: string, asked: boolean): CommandRequest {
   }
   if (name === 'override') {
     const [, skill = '', input = ''] = /^(\S+)\s+([\s\S]+)$/.exec(rest) ?? [];
-    if (input === '') throw new UsageMistake('Name the skill and what it gets: override <skill> <input>');
+    if (input === '') throw new UsageMistake('Name the skill and its input: override <skill> <input>');
     return { command: 'override_step', skill, input };
   }
   if (asked) return { command: 'answer', text: line.trim() };
-  throw new UsageMistake(`"${word}" is no command here. Type "help" for all of them.`);
+  throw new UsageMistake(`"${word}" is not a command here. Type "help" for a list.`);
 }
 
 /** Options of `conclave run` that send one command. */

@@ -105,7 +105,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
         )}
       </div>
       {isShown && (
-        <aside className="thinking stack" aria-label="How the answer comes about">
+        <aside className="thinking stack" aria-label="How the answer is made">
           <Interventions runId={runId} run={run} record={record} />
           {record && <CostTable record={record} />}
           {record?.steps && <StepTimeline run={run} record={record} />}
@@ -144,7 +144,7 @@ function FeedNote({ state, missing }: { readonly state: FeedState; readonly miss
     <>
       {state === 'lost' && (
         <p role="status">
-          <Badge tone="warn">connection lost</Badge> The run goes on; this page connects again by itself and continues where it was.
+          <Badge tone="warn">connection lost</Badge> The run continues; this page reconnects automatically and carries on where it was.
         </p>
       )}
       {missing.map(({ from, to }) => (

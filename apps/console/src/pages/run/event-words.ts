@@ -18,7 +18,7 @@ export function eventText(entry: StreamEntry): string {
     case 'replanning':
       return `The planner is asked again: ${entry.gap}`;
     case 'plan.ready':
-      return `A plan with ${entry.tasks.length} ${entry.tasks.length === 1 ? 'task' : 'tasks'} holds.`;
+      return `A plan with ${entry.tasks.length} ${entry.tasks.length === 1 ? 'task' : 'tasks'} was accepted.`;
     case 'task.dispatched':
       return `${capabilityText(entry.capability)} (${localName(entry.taskId)}) goes out.`;
     case 'task.settled':

@@ -46,7 +46,7 @@ export class Forks {
     const { runId, data: recorded } = await this.runs.header(id, caller);
     // Whoever may not ask a template does not continue its runs with other models either.
     await this.models.assertAskable(recorded.template, mayAsk);
-    if (!knownStrategy(recorded.template.strategy)) throw refused(`There is no strategy ${recorded.template.strategy} any more.`);
+    if (!knownStrategy(recorded.template.strategy)) throw refused(`The strategy ${recorded.template.strategy} no longer exists.`);
     const steps = whole(await this.stepsOf(runId), step);
     const today = await this.modelsFor(recorded.template, model ?? null, mayAsk);
     const children = recorded.children ?? {};

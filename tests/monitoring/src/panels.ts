@@ -51,7 +51,7 @@ export const mayStayZero: ReadonlySet<string> = new Set([
   'Values too large',
   'Failed operations',
   'Rerankers',
-  'Consumption stands still',
+  'Consumption has stopped',
   'Paused partitions',
   'Timers dropped',
   'Oldest waiting task',

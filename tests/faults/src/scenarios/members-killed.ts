@@ -41,7 +41,7 @@ async function killOnce(world: World, [service, role]: (typeof members)[number],
 /** How long the work of a service stands still when its only process is killed and started again at once. */
 export const membersKilled: Scenario = {
   name: 'members-killed',
-  promise: 'The work of a killed process goes on within 7 s, also where it was the only one of its service.',
+  promise: 'The work of a killed process continues within 7 s, even if it was the only process of its service.',
   fault: 'kill -9 of the planner, the experts and the merger, one at a time and several times each, in the middle of a model call',
   modes: ['distributed'],
   controls: [],

@@ -119,9 +119,9 @@ function* damages({ bytes, commits, frames, frameBytes }: WriteAheadLog, from: n
 export const tornTail: Scenario = {
   name: 'torn-tail',
   promise:
-    'The embedded file opens to exactly the whole transactions in front of wherever it was torn; a kill alone loses nothing acknowledged.',
+    'A torn embedded file opens with exactly the complete transactions before the damage; a kill alone loses nothing acknowledged.',
   fault:
-    'kill -9 under load; of what it left copies with the write-ahead log cut at every frame of its tail, at every byte of the last frame (every 128th in the short form), and with single bits flipped',
+    'kill -9 under load; then copies of the remaining files with the write-ahead log cut at every frame of its tail, at every byte of the last frame (every 128th in the short form), and with single bits flipped',
   modes: ['embedded'],
   controls: [],
   bounds: { terminalMs: 90_000 },

@@ -99,7 +99,7 @@ describe('a goal', () => {
     });
   });
 
-  it('asks the reader, and goes on with the answer', async () => {
+  it('asks the reader, and continues with the answer', async () => {
     const s = script('Which company is meant?')
       .phase('reasoner', { steps: [step('find it')] })
       .phase('preparer', { input: 'Northlight Clock Company' })

@@ -249,7 +249,7 @@ describe('the page of a run', () => {
     await picture(page, 'run-superseded-1280');
   });
 
-  it('says every fact of the engine as a sentence', async () => {
+  it('shows every fact of the engine as a sentence', async () => {
     await open(`/console/runs/${twoRounds}`);
     await page.getByText('what the engine found').click();
     const sentences = await shows(

@@ -84,7 +84,7 @@ async function recordsOnLog(): Promise<string> {
   }
 }
 
-it('no credential of a request, a provider or a webhook stands in what is logged, measured, told, kept or dead-lettered, and no prompt outside its run', async () => {
+it('no credential of a request, a provider or a webhook is in a log, metric, message, store or dead letter, and no prompt is outside its run', async () => {
   const chats = script('chat')
     .expert(`${prompt}.`)
     .answer([`${prompt}.`]);

@@ -185,7 +185,7 @@ describe('a command over HTTP', () => {
     expect(run.rounds.flatMap(({ tasks }) => tasks.filter(({ task }) => task.startsWith('OWN STEP')))).toHaveLength(1);
   });
 
-  it('is applied once where the process dies while it applies it', async () => {
+  it('is applied once if the process dies while it applies it', async () => {
     const { id, s, release } = await runIn('paused', 'dies');
     await statusIs(id, 'collecting');
     await send(id, commands.pause);
@@ -258,7 +258,7 @@ describe('conclave run', () => {
     ]);
   });
 
-  it('sends one command and says what became of it', async () => {
+  it('sends one command and reports its result', async () => {
     const { id, release } = await runIn('collecting', 'options');
     await statusIs(id, 'collecting');
     const said = async (...args: string[]) => {

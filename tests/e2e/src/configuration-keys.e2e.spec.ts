@@ -192,7 +192,7 @@ const isHandedOn = ({ name, of }: Key): boolean =>
   handedOn.some(({ from, to: [file, declaration] }) => from === of && handedReads.has(`${file} ${declaration} ${name}`));
 
 describe('a key of conclave.yaml', () => {
-  it('stands on the printed page', () => {
+  it('is on the printed page', () => {
     const page = readFileSync(join(workspaceRoot, 'docs/generated/configuration.md'), 'utf8');
     expect(allPaths.length).toBeGreaterThan(150);
     expect(allPaths.filter((path) => !page.includes(`| \`${path}\` |`))).toEqual([]);
@@ -207,7 +207,7 @@ describeOnce('a key of conclave.yaml in the source', () => {
     expect(new Set(keys.map(({ name }) => name))).toEqual(written);
   });
 
-  it('is read by something beyond its check, but for those announced as later', () => {
+  it('is read by something other than its check, except for those announced as later', () => {
     const unread = keys.filter((key) => key.readers.size === 0 && !isHandedOn(key) && !isReadByName(key)).map(described);
     expect([...new Set(unread)].sort()).toEqual([...later, ...ofTools].sort());
   });

@@ -22,7 +22,7 @@ describe('deleting a run', () => {
   });
   afterAll(() => system?.stop());
 
-  it('leaves no word of it in what the system keeps, and the next one to ask is answered anew', async () => {
+  it('leaves no word of it in the stores, and the next equal question is answered again', async () => {
     const question = `Where does the ${canary} live?`;
     const s = new CommitteeScript(system.models, question)
       .plan([expert('x1', `Say where the ${canary} lives.`)], { times: Infinity })

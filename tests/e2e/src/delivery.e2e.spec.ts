@@ -177,7 +177,7 @@ describe('the end of a run', () => {
 });
 
 describe('a receiver', () => {
-  it('that fails twice is asked again under the same id, and is told once it takes it', async () => {
+  it('that fails twice is called again under the same id until it accepts', async () => {
     answers.set('/flaky', (nth) => (nth <= 2 ? { status: 503, body: 'later' } : taken));
     const run = await ran(script('flaky').question, { webhook: 'flaky' });
     const deliveries = await delivered('/flaky', run.id, 3);
@@ -213,7 +213,7 @@ describe('a receiver', () => {
     await until('the count', async () => (await counted('silent', 'delivered')) === 1);
   });
 
-  it('that is being told when the process is killed is told by the next one, under the same id', async () => {
+  it('that is being called when the process is killed is called by the next process, under the same id', async () => {
     answers.set('/stalled', (nth) => (nth === 1 ? 'held' : taken));
     const run = await ran(script('killed').question, { webhook: 'stalled' });
     await delivered('/stalled', run.id, 1);
@@ -240,7 +240,7 @@ describe('a receiver', () => {
 });
 
 describe('a client', () => {
-  it('may give an address whose host the operator allows, and no other', async () => {
+  it('may send an address whose host the operator allows, and no other', async () => {
     const run = await ran(script('address').question, { webhook: { url: `${receiver.url}/mine?of=me` } });
     const [told] = await delivered('/mine?of=me', run.id);
     expect(verified(told!, secrets.CLIENT_SECRET).data.id).toBe(run.id);
@@ -287,7 +287,7 @@ describe('the receiver that the guide shows', () => {
   });
 });
 
-it('The secrets of webhooks stand in no log, record, view or metric', async () => {
+it('The secrets of webhooks are in no log, record, view or metric', async () => {
   const metrics = await Promise.all(system.metricUrls().map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()));
   const seen = { output: system.output(), metrics: metrics.join('\n'), records: await keptText(system) };
   expect(seen.records).toContain('Who is told?');

@@ -126,7 +126,7 @@ describe.each(Object.keys(strategies))('%s', (strategy) => {
 });
 
 describe('the program behind them', () => {
-  it('lives, has no dead letter and no call that nobody scripted', async () => {
+  it('stays alive, has no dead letter and no unscripted call', async () => {
     await Promise.all([...trials.values()].map(({ ended }) => ended));
     expect((await fetch(`${system.url()}/health/ready`)).status).toBe(200);
     expect(sumOf(await allMetrics(system), 'conclave_dead_letters_total')).toBe(0);

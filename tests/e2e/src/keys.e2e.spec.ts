@@ -55,7 +55,7 @@ const refusedEverywhere = (key: string) =>
   );
 
 describe('an issued key', () => {
-  it('asks what it may ask, at every gateway, and its runs belong to its tenant', async () => {
+  it('can use what it may use, at every gateway, and its runs belong to its tenant', async () => {
     const mine = await issued({ tenant: 'acme', templates: [model] });
     const other = await issued({ tenant: 'initech' });
     const s = new CommitteeScript(system.models, 'Which town is it?')
@@ -123,7 +123,7 @@ describeOnce('conclave keys, as a process', () => {
     expect((await conclave('tenants', 'list')).stdout).toContain('concurrent_runs 50');
   });
 
-  it('says how to go on after a mistake, with the exit code of one', async () => {
+  it('says how to continue after a mistake, with the exit code of a mistake', async () => {
     await expect(conclave('keys', 'change', 'key_nothing', '--role', 'user')).rejects.toMatchObject({
       ...{ code: 1, stdout: '', stderr: expect.stringContaining('GET /v1/admin/keys lists them.') },
     });

@@ -117,7 +117,7 @@ describe('a process that ends', () => {
     expect(s.calls()).toHaveLength(4);
   });
 
-  it('as the judge before the first word: the chat that waits goes on with the new attempt', async () => {
+  it('as the judge before the first word: the waiting chat continues with the new attempt', async () => {
     const s = script('before the first word')
       .plan([expert('x1', 'Go on.')])
       .expert('Fine.')
@@ -162,7 +162,7 @@ describe('a process that ends', () => {
     expect(s.calls()).toHaveLength(system.mode === 'embedded' ? 4 : 3);
   });
 
-  it('as the gateway while it streams: the run is none the worse, and another gateway resumes the stream without a gap', async () => {
+  it('as the gateway while it streams: the run is not affected, and another gateway resumes the stream without a gap', async () => {
     const gate = latch();
     const reply = ['Before the end ', { text: 'and after it.', when: gate.opened }] as const;
     const s = script('gateway')

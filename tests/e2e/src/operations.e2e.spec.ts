@@ -142,7 +142,7 @@ describe('a system in operation', () => {
     expect(logText(system).includes(clientKey)).toBe(false);
   });
 
-  it('ends in good order while it streams: the client is told, and what its run was doing goes on', async () => {
+  it('stops in an orderly way while it streams: the client is told, and the work of its run goes on', async () => {
     const gate = latch();
     const reply = ['Before the stop ', { text: 'and after it.', when: gate.opened }] as const;
     const s = new CommitteeScript(system.models, 'What happens at a stop?')

@@ -103,7 +103,7 @@ for (const page of toRun)
       for (const { block, output } of results) expect([block.line, output]).toEqual([block.line, expect.not.stringContaining('"error":{')]);
     });
 
-    it('shows what comes', () => {
+    it('shows the expected output', () => {
       const wrong = results.flatMap(({ shows, output }) =>
         shows ? missingLines(shows, output).map((line) => ({ at: shows.line, line, output })) : [],
       );

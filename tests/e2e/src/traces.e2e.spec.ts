@@ -174,7 +174,7 @@ describe('traces', () => {
     expect(text).toContain('deployment.environment.name');
   });
 
-  it('have their own root when the client sends none, and the trace id that the log lines say', async () => {
+  it('have their own root if the client sends none, and the trace id of the log lines', async () => {
     const { runId, spans } = await tracedRun('(rooted)');
     expect(tops(spans)).toEqual([expect.objectContaining({ name: 'invoke_workflow conclave', parentId: null })]);
     const lines = logText(system)

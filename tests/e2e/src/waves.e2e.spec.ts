@@ -75,7 +75,7 @@ waveScenarios(
 secretScenarios(() => system, secrets);
 
 describeOnce('the example of the hotel', () => {
-  it('starts as its README says, and its questions take the waves and planning calls that stand there', async () => {
+  it('starts as its README says, and its questions take the waves and planning calls listed there', async () => {
     const home = mkdtempSync(join(tmpdir(), 'conclave-example-'));
     const [port, modelPort] = await freePorts(2);
     const url = `http://127.0.0.1:${port}`;

@@ -46,7 +46,7 @@ describe('a planted bug', () => {
     patienceMs,
   );
 
-  it('exists for every check, so that none is there that cannot fail', () => {
+  it('exists for every check, so no check is unable to fail', () => {
     expect(new Set(plantedBugs.map(({ check }) => check))).toEqual(new Set(checkNames));
     expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length);
   });

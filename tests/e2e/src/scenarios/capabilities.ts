@@ -160,7 +160,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
       expect(failures).toContain('CALL_TIMEOUT');
     });
 
-    it('that dies in the middle of a search leaves the answer to what else is known, and comes back', async () => {
+    it('that dies in the middle of a search: the answer uses what else is known, and the server comes back', async () => {
       const { search } = world();
       const s = script('What if the search dies?');
       const dies = `${heldQuery} until it dies`;
@@ -201,7 +201,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
   });
 
   describe('a vector store that is away', () => {
-    it('costs answers their memory only: every question is answered anew', async () => {
+    it('only costs the memory of answers: every question is answered again', async () => {
       const s = script('What is remembered without vectors?')
         .plan([expert('x1', 'Say it.')])
         .expertReply({ text: 'Nothing.\nCONFIDENCE: 0.9' });

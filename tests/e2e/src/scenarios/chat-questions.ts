@@ -24,7 +24,7 @@ export function chatQuestionScenarios(system: () => System): void {
   const answering = (s: CommitteeScript) => [...user(s.question), { role: 'assistant', content: asked }, ...user('Clocks')];
 
   describe('a question over chat', () => {
-    it('ends the stream as its text, and the next message of the conversation goes on with the run', async () => {
+    it('ends the stream as its text, and the next message of the conversation continues the run', async () => {
       const s = script('Which company do I mean, over chat?');
       const stream_options = { include_usage: true };
       const first = await ChatStream.open(system().url(), { model: 'talk', messages: user(s.question), stream_options });
@@ -66,7 +66,7 @@ export function chatQuestionScenarios(system: () => System): void {
       expect([answers.length, s.unused(), s.calls().length]).toEqual([1, [], 8]);
     });
 
-    it('is not asked where the template does not allow it', async () => {
+    it('is not asked if the template does not allow it', async () => {
       const s = new CommitteeScript(system().models, 'Which company do I mean, without asking?')
         .phase('reasoner', { steps: [step('research', 'find it')] })
         .phase('preparer', { input: 'Northlight Clock Company' })

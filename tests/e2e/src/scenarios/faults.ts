@@ -51,7 +51,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
-  it('goes on with a round of which one expert failed, and names the failure to the composer', async () => {
+  it('continues a round in which one expert failed, and names the failure to the composer', async () => {
     const s = script('one expert fails')
       .plan([expert('x1', 'The part that works.'), expert('x2', 'The part that fails.', 'math')])
       .expert('The first part.', { task: 'The part that works.' })
@@ -112,7 +112,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describe('an answer that breaks off', () => {
-    it('is written again; a chat that showed text of it ends with an error, and its retry gets the whole new one', async () => {
+    it('is written again; a chat that showed part of it ends with an error, and its retry gets the whole new answer', async () => {
       const s = script('cut once')
         .plan([expert('x1', 'Try.')])
         .expert('It is so.')

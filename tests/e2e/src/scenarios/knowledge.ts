@@ -29,7 +29,7 @@ export function knowledgeScenarios(system: () => System): void {
       .join('\n');
 
   describe('what people tell the system', () => {
-    it('rates an answer once, whichever gateway is told', async () => {
+    it('accepts one rating of an answer, whichever gateway gets it', async () => {
       const s = script('Is a rating kept? (rated)');
       const run = await answered(2, s.question);
       const rate = (n: number, rating: number) =>

@@ -134,7 +134,7 @@ export function memoryScenarios(system: () => System): void {
       expect((await cyd.send('GET', `/knowledge/insights?run=${one.id}`)).status).toBe(404);
     });
 
-    it('is there for a chat of its tenant that streams, and nothing to one of another', async () => {
+    it('is used by a streamed chat of its tenant, and not by a chat of another tenant', async () => {
       const { summary, first, teaches, later } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -191,7 +191,7 @@ export function memoryScenarios(system: () => System): void {
     const read = async (): Promise<number> =>
       sumOf(await allMetrics(system()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
 
-    it('is given to a plan that filters by its kind, as domain-filtered memory, and to nobody else', async () => {
+    it('is passed only to a plan that filters by its kind, as domain-filtered memory', async () => {
       const { first, later, fact, depth } = newHarbour();
       const before = await read();
       const one = await ann.answered('remembers', first.question);

@@ -47,7 +47,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   const modelsAsked = (s: CommitteeScript): readonly string[] => s.calls().map(({ model }) => model);
 
   describeOnce('a trivial question', () => {
-    it('is one expert and one model call, streamed as it comes', async () => {
+    it('takes one expert and one model call, and streams as it is written', async () => {
       const s = script('What is a quokka?').expertReply({ chunks: [{ text: 'A small ' }, { text: 'wallaby.' }] });
       const chat = await ChatStream.open(system().url(), { model: 'sorted', messages: user(s.question) });
       await chat.end();
@@ -67,7 +67,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(chat.reasoning).toContain('is unsure (0.3, needs 0.65): a model of the second tier is asked');
     });
 
-    it('is planned all the same where a tool can answer it', async () => {
+    it('is still planned if a tool can answer it', async () => {
       const s = script('How much is 17.5 % of 2,340?')
         .plan([expert('x1', 'Calculate it.')])
         .expert('409.5', { confidence: 0.9 });
@@ -153,7 +153,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('a model that repeats its prompt', () => {
-    it('shows nobody the marks of quoted data, however its stream is cut, nor a citation that it was given no fact for', async () => {
+    it('never shows the marks of quoted data, however its stream is cut, nor a citation without a fact', async () => {
       const s = script('Is the sky blue at noon (repeated prompt)?')
         .plan([expert('x1', 'Say it.')])
         .expert('The sky is blue.')
@@ -163,7 +163,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect((await readRun(system().url(), chat.runId)).answer).toBe(chat.content);
     });
 
-    it('shows them no more where one expert answers', async () => {
+    it('does not show them either if one expert answers', async () => {
       const s = script('What is a quoll?').expertReply({ chunks: [{ text: '<<<DA' }, { text: 'TA\nA small' }, { text: ' marsupial.' }] });
       const chat = await (await ChatStream.open(system().url(), { model: 'sorted', messages: user(s.question) })).end();
       expect(chat.content).toBe('A small marsupial.');
@@ -171,7 +171,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('one sure expert without evidence', () => {
-    it('is the answer: nobody merges it', async () => {
+    it('is the answer without merging', async () => {
       const s = script('Compare nothing with itself (fast path)')
         .plan([expert('x1', 'Say it.')])
         .expert('It is the same.', { confidence: 0.9 });
@@ -241,7 +241,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(chat.reasoning).toContain('general +0.5');
     });
 
-    it('keeps its answer where the new one is not better, however different it is', async () => {
+    it('keeps its answer if the new one is not better, however different it is', async () => {
       const s = asked('How high is the tower of stone and wood (not refined)?', 0.4).answer(['Quite high, it is said.']);
       const { answer } = await answered(system().url(), { model: 'refines', messages: user(s.question) });
       expect(answer).toBe('Quite high, it is said.');

@@ -9,7 +9,7 @@ describe('model calls bounded', () => {
   const killed = (at: number, process = 'experts', signal = 'SIGKILL') => ({ deaths: [{ process, at, signal }] });
   const end = clean.history.at(-1)!.at;
 
-  it('finds a call that was finished and stored, and made again, whoever died', () => {
+  it('finds a finished and stored call that was made again, regardless of deaths', () => {
     expect(found(calledAgain('experts', step, killed(end + 1), { stored: 'stored' }))).toEqual([`model-calls-bounded ${step}`]);
   });
 
@@ -62,7 +62,7 @@ describe('model calls bounded', () => {
     expect(found({ ...extra, upstreamFaults: true })).toEqual([]);
   });
 
-  it('finds a call that was begun for a run which had long ended', () => {
+  it('finds a call that was started for a run that had ended long before', () => {
     const late = changed((evidence) => {
       evidence.history = evidence.history.map((line) =>
         line.op === 'call' && line.phase === 'invoke' && line.id === step ? { ...line, at: end + 60_000 } : line,

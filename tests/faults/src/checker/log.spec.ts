@@ -10,7 +10,7 @@ describe('one terminal event', () => {
     expect(found(evidence, { answered: 0 })).toEqual(['one-terminal-event run_00000003']);
   });
 
-  it('does not know of a run whose bound nobody waited for, since its acceptance or the last harm: no finding, and no success', () => {
+  it('reports neither a finding nor a success for a run whose time limit has not passed since its acceptance or the last fault', () => {
     const open = { id: 'a3', question: 'Slow?', runId: 'run_00000003', acceptedAt: clean.collectedAt - 59_000 };
     const early = changed((all) => (all.asked = [...all.asked, open]));
     expect(found(early, { answered: 0 })).toEqual(['enough-succeeded run_00000003']);
@@ -39,7 +39,7 @@ describe('one terminal event', () => {
     expect(found(dying(end.appendedAt + 90_000))).toEqual([`one-terminal-event ${one}`]);
   });
 
-  it('finds an end that nobody wished, unless the scenario said so', () => {
+  it('finds an unexpected end, unless the scenario announced it', () => {
     const ended = (data: object) =>
       changed((evidence) => {
         evidence.records = evidence.records.map((record) =>
@@ -79,7 +79,7 @@ describe('acknowledged appends', () => {
     expect(found(injected)).toEqual([]);
   });
 
-  it('takes an append that nobody knows the outcome of either way', () => {
+  it('accepts either outcome of an append whose result is unknown', () => {
     const unknown = (of: Evidence): Evidence =>
       changed((evidence) => {
         evidence.history = evidence.history.map((line) =>
@@ -93,7 +93,7 @@ describe('acknowledged appends', () => {
     expect(found(unknown(without(appendedWith)))).toEqual([]);
   });
 
-  it('says nothing in favour of a history without appends', () => {
+  it('does not count a history without appends as a success', () => {
     expect(found(changed((evidence) => (evidence.history = evidence.history.filter(({ op }) => op !== 'publish'))))).toEqual([
       'acknowledged-appends history',
     ]);

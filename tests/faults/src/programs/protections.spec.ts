@@ -16,7 +16,7 @@ function listeners() {
 }
 
 describe('a switch that takes a protection away', () => {
-  it('is off unless somebody sets it', () => {
+  it('is off unless it is set', () => {
     expect(protectionsOff(undefined).size).toBe(0);
     expect(protectionsOff('').size).toBe(0);
   });
@@ -33,7 +33,7 @@ describe('a switch that takes a protection away', () => {
     expect(() => protectionsOff('jornal')).toThrow(/names of offset-tracker/);
   });
 
-  it('is announced with what is lost, in the log and in the history; nothing is said of what stands', () => {
+  it('is announced with what is lost, in the log and in the history; remaining protections are not mentioned', () => {
     const to = listeners();
     announceProtections(new Set(['journal']), 'experts', to);
     expect(to.said).toMatchObject([

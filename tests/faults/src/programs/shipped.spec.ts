@@ -45,7 +45,7 @@ describe('the programs that ship', () => {
     expect(switchesIn(`${app}.js`)).toEqual([]);
   });
 
-  it('have a second program each, which holds them all', () => {
+  it('have a second program each, which contains all of them', () => {
     for (const app of apps) expect([app, switchesIn(`${app}.faults.js`)]).toEqual([app, switches]);
   });
 

@@ -24,7 +24,7 @@ describe('the list of fault scenarios', () => {
     for (const { part } of scenarios.flatMap(({ controls }) => controls)) if (part) expect(scenarioNamed(part).name).toBe(part);
   });
 
-  it('kills every service at every point, or says why that cannot be', () => {
+  it('kills every service at every point, or says why this is impossible', () => {
     for (const service of services)
       for (const point of points)
         expect(cells.some((cell) => cell.service === service && cell.point === point)).toBe(absent[service]?.[point] === undefined);

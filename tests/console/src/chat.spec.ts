@@ -341,7 +341,7 @@ describe('an answer', () => {
       .plan([expert('x1', 'Keep.')], { times: Infinity })
       .expertReply({ text: 'It is kept.\nCONFIDENCE: 0.9' }, undefined, Infinity);
     await open();
-    // Whoever asks before the answer is kept makes it anew.
+    // A question before the answer is cached makes a new one.
     const again = async (): Promise<string | null> => {
       const body = JSON.stringify({ model: 'kept', messages: [{ role: 'user', content: s.question }] });
       const response = await fetch(`${system.url()}/v1/runs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });

@@ -101,7 +101,7 @@ describe('the list of runs', () => {
     await shows('no run of that time', listed, (ids) => ids.length === 0);
     await page.getByLabel(/^From/).fill('2020-01-01T00:00');
     await shows('the run since then', listed, (ids) => ids.join() === twoRounds);
-    // The filters stand in the address.
+    // The filters are in the address.
     await page.reload();
     await shows('the same after a reload', listed, (ids) => ids.join() === twoRounds);
   });

@@ -27,7 +27,7 @@ const secrets = {
   webhook: 'whsec_Y2FuYXJ5IG9mIHRoZSB3ZWJob29rIHNlY3JldCBrZXk=',
   provider: providerKey,
 };
-/** Stands in prompts, questions and answers: they are kept with their run, and told nowhere else. */
+/** Used in prompts, questions and answers: these are stored with their run, and appear nowhere else. */
 const prompt = 'zanzibarquietly';
 
 let system: System;

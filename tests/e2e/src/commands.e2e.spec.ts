@@ -90,7 +90,7 @@ const statusIs = (id: string, status: string) =>
 const acknowledgements = (entries: readonly StreamEntry[], seq: number): readonly string[] =>
   entries.flatMap((entry) => (entry.kind.startsWith('command.') && 'seq' in entry && entry.seq === seq ? [entry.kind.slice(8)] : []));
 
-// A run engine that has not begun a run can be held only where it is a process of its own; the embedded row of `accepted` is
+// A run engine can be stopped before it starts a run only if it is a separate process; the embedded row of `accepted` is
 // `jest apps/standalone early-commands`.
 const here = phases.filter((phase) => phase !== 'accepted' || testedMode() === 'distributed');
 

@@ -15,7 +15,7 @@ describe('deleting a run', () => {
   beforeAll(async () => {
     const caches = { answer: true, semantic: true, plan: true, search: true };
     system = await System.start({
-      // Embedded, the log lies in the data folder and is not sealed.
+      // In embedded mode, the log is in the data folder and is not sealed.
       env: { CONCLAVE_SEAL_KEY: randomBytes(32).toString('base64') },
       configuration: { templates: { remembers: { ...plainTemplate, strategy: 'single-pass', caches } } },
     });

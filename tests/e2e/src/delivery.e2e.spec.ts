@@ -148,7 +148,7 @@ describe('the end of a run', () => {
     const run = await ran(s.question, { model: 'tree', webhook: 'ops' });
     expect(run.rounds[0]!.tasks.filter(({ capability, status }) => capability === 'run' && status === 'ok')).toHaveLength(2);
     await delivered('/ops', run.id);
-    // Whatever ended before this run has been handled before this run was told.
+    // Every run that ended earlier was handled before the webhook of this run was called.
     expect(at('/ops').filter(({ body }) => body.includes(`${run.id}~`))).toEqual([]);
     expect(ofRun('/ops', run.id)).toHaveLength(1);
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask, ChatStream, cleared, System, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
 
 // No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
-// A case for each test that wants a question nobody has asked before: what was learned of one shortens the next.
+// One case for each test that needs a new question: what was learned from one shortens the next.
 const [hops, twice, typed] = [twoHops(), twoHops(), twoHops()];
 const alone = { thing: `${inventedName()} Lighthouse`, keeper: `${inventedName()} ${inventedName()}` };
 let system: System;

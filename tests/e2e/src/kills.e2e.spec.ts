@@ -222,7 +222,7 @@ describe('a process that ends', () => {
       const parked = async (): Promise<boolean> => sumOf(await allMetrics(system), 'conclave_parked_runs_total') - before >= 2;
       await until('both runs to be parked', parked, { timeoutMs: 15_000, everyMs: 100 });
       const parkedAt = Date.now();
-      // What was under way comes to its end; what would follow is not asked for.
+      // Calls in flight come to their end; no further call is made.
       gate.open();
       const retry = await open(back, 2);
       expect(retry.runId).toBe(backId);

@@ -18,7 +18,7 @@ import {
 import { describeOnce } from './harness/describe-once.js';
 
 const hops = twoHops();
-/** Stands in a question, in system messages, answers and arguments: no span may hold it. */
+/** Used in a question, in system messages, answers and arguments: no span may contain it. */
 const secretWord = 'quicksilverharbour';
 const clientKey = 'sk-client-canary-traces-31f0';
 const clientSpan = 'c'.repeat(16);
@@ -277,7 +277,7 @@ describe('traces', () => {
 
 describeOnce('a collector that is away', () => {
   it('costs a run nothing and is said once, and the end of the process does not wait for it', async () => {
-    // A port that was free a moment ago: nobody listens there.
+    // A port that was free a moment ago: nothing listens there.
     const gone = await TraceReceiver.start();
     const url = gone.url;
     await gone.close();

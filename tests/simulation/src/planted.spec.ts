@@ -4,7 +4,7 @@ import { targetOf } from './faults/crash-points.js';
 import { plantedBugs } from './planted/all.js';
 import { simulate } from './simulate.js';
 
-/** Seeds, from 0, within which each planted bug has to be found. */
+/** Seeds, from 0, within which each planted bug must be found. */
 const within = 3_000;
 /** Where the search begins: seeds that found a bug when this was written. After any change another seed may find it, so all are tried, and the one that did is said. */
 const likely: Readonly<Record<string, number>> = {

@@ -10,7 +10,7 @@ jest.setTimeout(60_000);
 const folders = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** Runs spec files the way those of every project are run, and gives what became of them. */
+/** Runs spec files the way those of every project are run, and returns their results. */
 async function run(sources, limits = {}, workers = '--maxWorkers=2') {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-progress-'));
   folders.push(folder);

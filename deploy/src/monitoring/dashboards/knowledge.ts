@@ -11,8 +11,7 @@ export const knowledgeAndCaches: Dashboard = {
       panels: [
         {
           title: 'Lookups',
-          description:
-            'Lookups a minute by cache and result. Worry about failed: the store is slow or away, and all work is done again.',
+          description: 'Lookups a minute by cache and result. Worry about failed: the store is slow or away, and all work is done again.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [perMinute('cache_lookups_total', ['cache', 'result'])],

@@ -68,7 +68,8 @@ export const runsAndLoop: Dashboard = {
         },
         {
           title: 'Overhead of a run',
-          description: 'Seconds of a run in which no plan was made and no task was worked on: queues, log, stores and engine. Worry above a second.',
+          description:
+            'Seconds of a run in which no plan was made and no task was worked on: queues, log, stores and engine. Worry above a second.',
           kind: 'timeseries',
           unit: 's',
           queries: quantiles('run_overhead_seconds', ['template']),

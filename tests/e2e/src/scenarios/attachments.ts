@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ask, CommitteeScript, type System, expert, plainTemplate, readRun, runEvents } from '@conclave/test-support/system';
 
-/** A template with somebody who can look at images, and one without. */
+/** A template with a vision expert, and one without. */
 export const attachmentTemplates = {
   sees: {
     ...plainTemplate,

@@ -57,7 +57,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     return { answer: String(body.choices[0]!.message.content), run, failures: JSON.stringify(run.rounds) };
   }
 
-  // Servers are asked for their tools beside the start, and gateways follow what they say.
+  // Servers are asked for their tools in parallel with the start, and gateways follow.
   beforeAll(async () => {
     const s = script('Which tools are there?')
       .plan([expert('x1', 'Say it.')], { times: Infinity })

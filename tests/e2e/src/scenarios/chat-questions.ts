@@ -5,7 +5,7 @@ import { decided, scored, step } from './reasoning.js';
 
 const asked = 'Clocks or ships?';
 
-/** A run that asks its user over chat, and goes on with the next message. */
+/** A run that asks its user in a chat, and continues with the next message. */
 export function chatQuestionScenarios(system: () => System): void {
   /** Replies up to the question, and after its answer. */
   const script = (question: string): CommitteeScript =>

@@ -19,7 +19,7 @@ export const keptAnswerTemplates = {
   },
 } as const;
 
-/** An answer that was given before goes out before the engine has come to its run; nobody can tell but by the clock. */
+/** A cached answer is sent before the engine handles its run; only the clock shows this. */
 export function keptAnswerScenarios(system: () => System): void {
   const ann = new KeyedCaller(system, keys.ann);
   const as = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
@@ -33,7 +33,7 @@ export function keptAnswerScenarios(system: () => System): void {
     const body = { model: 'keeps', messages: user(question) };
     const first = await ask(system().url(), body, as(keys.ann));
     expect([first.status, first.headers.get('x-conclave-cache')]).toEqual([200, null]);
-    // Whoever asks before the answer is kept makes it anew, and that one may be kept as well.
+    // A question before the answer is cached makes a new answer, which may be cached as well.
     const made = [first.body.conclave!.run_id];
     await until(
       'the answer in the cache',

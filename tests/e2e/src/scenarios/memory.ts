@@ -19,7 +19,7 @@ const remembering = {
   ...plainTemplate,
   strategy: 'single-pass',
   capabilities: ['graph'],
-  // Contexts of the graph are kept too: a rating has to reach them.
+  // Contexts of the graph are cached too: a rating must reach them.
   caches: { answer: false, semantic: false, plan: false, search: true },
 } as const;
 export const memoryTemplates = {
@@ -35,7 +35,7 @@ export function memoryScenarios(system: () => System): void {
   const cyd = new KeyedCaller(system, keys.cyd);
   const { open, close } = promptMarks.insight;
 
-  /** A bridge nobody has heard of, the first question about it, and what is asked later. */
+  /** An invented bridge, the first question about it, and later questions. */
   function newBridge() {
     const [bridge, builder, town] = [`${inventedName()} Bridge`, inventedName(), inventedName()];
     const summary = `${builder} built every bridge of ${town} from local steel.`;

@@ -38,7 +38,7 @@ export function secretScenarios(system: () => System, variables: Readonly<Record
         metrics: metrics.join('\n'),
         records: await keptText(system()),
       };
-      // What was looked into is what holds the results, which there would be none of without the token.
+      // The inspected places contain the results, which would not exist without the token.
       for (const place of ['prompts', 'records']) expect([place, seen[place]!.includes('price_per_night')]).toEqual([place, true]);
       for (const [name, secret] of Object.entries(variables))
         for (const [place, text] of Object.entries(seen)) expect([name, place, text.includes(secret)]).toEqual([name, place, false]);

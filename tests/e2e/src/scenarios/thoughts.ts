@@ -31,7 +31,7 @@ type Thought = Extract<StreamEntry, { kind: 'thought' | 'progress' }>;
 const thoughtsIn = (entries: readonly StreamEntry[]): readonly Thought[] =>
   entries.filter((entry): entry is Thought => (entry.kind === 'thought' || entry.kind === 'progress') && entry.code in thoughts);
 
-/** The thought stream: every kind, and who may read what stands in it. */
+/** The thought stream: every kind, and who may read its content. */
 export function thoughtScenarios(system: () => System): void {
   const [ann, bob] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.bob)];
   const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { ask, CommitteeScript, type System, expert, readRun, runEvents, user } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 
-/** A calculation in words, and the operation and arguments it stands for. */
+/** A calculation in words, and its operation and arguments. */
 type Wording = readonly [task: string, operation: string, args: Readonly<Record<string, unknown>>];
 
 /** Evidence tasks that one plan may have. */

@@ -7,7 +7,7 @@ import { protectionNames } from './protections.js';
 
 const dist = (name: string): string => join(workspaceRoot, 'dist', name);
 const apps = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'];
-/** Names that stand in the code of every switch. A protection's name is a word of the product too: there it stands without a set of those that are off. */
+/** Names in the code of every switch. A protection's name is also a word of the product, but there without a set of disabled ones. */
 const switches = [
   'CRASH_AT',
   'FREEZE_AT',

@@ -91,7 +91,7 @@ export const modelStopped: Scenario = {
   modes: ['embedded', 'distributed'],
   controls: [],
   // Runs that met nothing but the absence end without an answer and say so.
-  // Who asks while the model server is away for 20 s cannot be answered, only told.
+  // Questions while the model server is away for 20 s cannot be answered, only refused with a reason.
   bounds: { terminalMs: 90_000, answered: 0.3 },
   limitS: 150,
   ci: ['embedded'],

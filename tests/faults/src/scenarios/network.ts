@@ -12,7 +12,7 @@ interface Harm {
   readonly forMs: readonly [number, number];
   /** Longest time from the end of the harm to the end of the runs it met, milliseconds. */
   readonly boundMs: number;
-  /** Begins it; gives what ends it. */
+  /** Starts it; returns the function that ends it. */
   begin(proxies: Readonly<Record<Side, TcpProxy>>): () => void;
 }
 
@@ -100,7 +100,8 @@ async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
   }
 }
 
-const promise = 'Whatever the network does to the connections, nothing is lost, and work continues within a time limit once the network is repaired.';
+const promise =
+  'Whatever the network does to the connections, nothing is lost, and work continues within a time limit once the network is repaired.';
 
 /** All harms, and each alone by its name. */
 export const network: Scenario = {

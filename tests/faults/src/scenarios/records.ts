@@ -56,7 +56,7 @@ export const duplicates: Scenario = {
   },
 };
 
-/** What nobody can handle, with the reason it must be put aside for. */
+/** Records that cannot be handled, with the reason of their dead letter. */
 const poisons = (runId: string): readonly RawInjection[] => [
   {
     topic: 'plan.requested',
@@ -127,7 +127,7 @@ export const mixedVersions: Scenario = {
   fault: 'requests as an earlier and a later version write them, among those of this version',
   modes: ['distributed', 'embedded'],
   controls: [],
-  // Nobody follows the two runs that are put on the log.
+  // No client follows the two runs that are put on the log.
   bounds: { answered: 0.7 },
   limitS: 90,
   ci: ['embedded'],
@@ -146,7 +146,7 @@ export const mixedVersions: Scenario = {
       runs.map((runId, n) => versioned(request, runId, n === 1)),
     );
     await load;
-    // Nobody asked a gateway for them: whether they have ended stands on the log, and the checker looks there.
+    // No gateway was asked for them: the log shows whether they have ended, and the checker looks there.
     await world.calm();
     world.row({ name: 'two versions', outcome: 'read', recoveryMs: null, runs });
   },

@@ -58,7 +58,8 @@ export const brokerKilled: Scenario = {
 
 export const redisKilled: Scenario = {
   name: 'redis-killed',
-  promise: 'If Redis dies in the middle of writes, no acknowledged write is lost; work waits for Redis, and no record becomes a dead letter.',
+  promise:
+    'If Redis dies in the middle of writes, no acknowledged write is lost; work waits for Redis, and no record becomes a dead letter.',
   fault: 'kill -9 of Redis under load, restarted on the same data after 0.3 and 12 s (2 s in the short form)',
   modes: ['distributed'],
   controls: [],
@@ -72,7 +73,8 @@ export const redisKilled: Scenario = {
 /** Redis takes no byte more, then has room again. */
 export const redisFull: Scenario = {
   name: 'redis-full',
-  promise: 'A full state store refuses with a clear error, acknowledges nothing that it has not stored, and works again when there is room.',
+  promise:
+    'A full state store refuses with a clear error, acknowledges nothing that it has not stored, and works again when there is room.',
   fault: 'maxmemory of Redis (noeviction) is lowered below its present use, for some seconds under load',
   modes: ['distributed'],
   controls: [],

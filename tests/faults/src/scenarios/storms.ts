@@ -220,7 +220,8 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
 export const rollingRestart: Scenario = {
   name: 'rolling-restart',
   promise: 'A deployment that restarts the services one after the other loses nothing and fails no request.',
-  fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; in embedded mode, of the single process',
+  fault:
+    'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; in embedded mode, of the single process',
   modes: ['distributed', 'embedded'],
   // In one process nothing is written while its gateway is away.
   // Red only where something was written while a viewer was away, which is by chance.
@@ -232,7 +233,7 @@ export const rollingRestart: Scenario = {
   async run(world) {
     await world.warmUp();
     world.behave({ delayMs: { expert: 500 }, wordMs: 60 });
-    // While a viewer is away words go on being written: whoever resumes badly misses some.
+    // While a viewer is away, words are still written: a wrong resume misses some.
     const load = world.load.run({
       runs: world.short ? 16 : 48,
       atOnce: 4,
@@ -313,7 +314,7 @@ export const killerRecord: Scenario = {
   },
 };
 
-/** Work that nobody waits for any more when a worker finds it. */
+/** Work that no one waits for when a worker finds it. */
 export const lateWork: Scenario = {
   name: 'late-work',
   promise: 'Remaining tasks of an ended run make no model call.',

@@ -26,12 +26,12 @@ export const auditHelp = `conclave audit: who did what, for an auditor
 
   conclave audit export                every step, call, command, change of a setting and reading of prompts, as hash-chained
                                        lines of JSON with a signed head at the end
-      --out <file>                     a new file; the output without it
+      --out <file>                     a new file; standard output without it
       --tenant <t> --run <id>          only those of a tenant, of a run and its child runs
       --since <time> --until <time>    a date, or a span back from now such as 30d, by the clock of the log
-      --key <file>                     Ed25519 key (PEM) that signs; made if it is missing. audit.key in the data folder by default
-  conclave audit verify <file>         names the first line that is not as it was written, and exit code 1 then; - reads the input
-      --public-key <key or file>       counts only a head that this key has signed
+      --key <file>                     Ed25519 key (PEM) that signs; created if it is missing. audit.key in the data folder by default
+  conclave audit verify <file>         names the first line that was changed, with exit code 1; - reads standard input
+      --public-key <key or file>       accepts only a head that this key has signed
   conclave audit key                   prints the public key for auditors; --key <file>
 
   Uses the running gateway, which signs with its own key: a key of the role auditor exports its tenant. Otherwise reads Kafka, or the

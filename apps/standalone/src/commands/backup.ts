@@ -32,11 +32,11 @@ export interface BackupCommand {
 export const backupHelp = `conclave backup: a copy of what Conclave keeps
 
   conclave backup --to <folder or file.tgz>   must not exist yet
-      Embedded: the whole data folder but for indexes that are made anew; consistent while the server runs, and checked.
-      With Kafka and Redis: settings, prompts, skills, issued keys and options of tenants, out of the state store. What else
-      is to be saved there, and how, says docs/guides/operations.md.
+      Embedded: the whole data folder, except for indexes that can be rebuilt; consistent while the server runs, and checked.
+      With Kafka and Redis: settings, prompts, skills, issued keys and options of tenants, from the state store. What else
+      must be saved there, and how: see docs/guides/operations.md.
   conclave restore <folder or file.tgz>       checks the backup, then puts it where the configuration says
-      --force                                 also where data stand already: those are moved aside
+      --force                                 even if there are data already: those are moved aside
 
   Variables, files outside of the data folder and the master key that seals the log are not in it.
 `;

@@ -462,7 +462,7 @@ describe('a run that goes on', () => {
     await open({ expected: /status of 409/ });
     const { gate } = await held('What comes too late?');
     await page.getByRole('button', { name: 'Add context' }).click();
-    await page.getByLabel(/Something to know/).fill('There are two of them.');
+    await page.getByLabel(/Information, quoted as data/).fill('There are two of them.');
     // The command leaves the page only when the run is over.
     const release = latch();
     await page.route('**/commands', async (route) => {

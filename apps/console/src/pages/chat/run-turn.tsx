@@ -75,7 +75,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
             <span className="uncited">Dotted</span>: a sentence that names no source.
           </p>
         )}
-        {run.takenBack > 0 && !end && <p className="quiet">The beginning of the answer was taken back; it is written anew.</p>}
+        {run.takenBack > 0 && !end && <p className="quiet">The beginning of the answer was withdrawn; the answer is written again.</p>}
         {record?.cutShort && <p className="quiet">The answer was cut short.</p>}
         {run.end?.failure && <ErrorNote error={new Error(run.end.failure.message)} />}
         <WaitingQuestion runId={runId} run={run} />

@@ -12,7 +12,7 @@ export function eventText(entry: StreamEntry): string {
     case 'run.started':
       return `The run begins under the template ${entry.template}.`;
     case 'run.forked':
-      return `It goes on from step ${entry.step} of another run.`;
+      return `It continues from step ${entry.step} of another run.`;
     case 'planning':
       return 'The planner is asked for a plan.';
     case 'replanning':

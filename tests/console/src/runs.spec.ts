@@ -290,7 +290,7 @@ describe('the page of a run', () => {
       (states) => states === 'planned,planned',
     );
     expect(await spent('Calls')).toBe('1');
-    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Event \d+ of \d+: A plan with 2 tasks holds\.$/);
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Event \d+ of \d+: A plan with 2 tasks was accepted\.$/);
     const at = await slider.inputValue();
     await page.waitForURL(new RegExp(`seq=${at}$`));
     await picture(page, 'run-replay-1280');

@@ -224,7 +224,7 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
         throw new UsageMistake('Name one run by its id: npm run conclave -- replay <id>, or all with --all --recorded.');
       const step = numberOf('fork', values.fork, 1, Number.MAX_SAFE_INTEGER);
       if (step !== undefined && (runId === null || values.recorded))
-        throw new UsageMistake('A fork takes up one run, live: npm run conclave -- replay <id> --fork <step>.');
+        throw new UsageMistake('A fork continues one run, live: npm run conclave -- replay <id> --fork <step>.');
       if (values.template !== undefined && (runId === null || values.recorded || step !== undefined))
         throw new UsageMistake('--template asks the question of one run again, live: npm run conclave -- replay <id> --template <id>.');
       if (values.template !== undefined)

@@ -51,7 +51,7 @@ const rows = {
   METHOD_NOT_ALLOWED:          [405, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This endpoint does not take that method. GET /openapi.json lists the endpoints.'],
   WEBHOOK_UNKNOWN:             [400, 'invalid_request_error',  'caller_unknown',          no,  no,  no,  'No webhook of this name may be used. The operator names them under `webhooks` in conclave.yaml, with the tenants that may use them.'],
   WEBHOOK_REFUSED:             [400, 'invalid_request_error',  'policy_address',          no,  no,  no,  'The address of this webhook may not be called. The operator allows hosts under `webhook_delivery.client_hosts`; or use the name of a configured webhook.'],
-  WEBHOOK_FAILED:              [502, 'upstream_error',         'provider_webhook',        yes, no,  no,  'The receiver of the webhook did not take the delivery.'],
+  WEBHOOK_FAILED:              [502, 'upstream_error',         'provider_webhook',        yes, no,  no,  'The receiver of the webhook did not accept the delivery.'],
   COMMAND_REJECTED:            [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The run cannot take this command in its current state.'],
   FORK_REFUSED:                [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The run cannot be forked there.'],
   COMMAND_NOT_TAKEN:           [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'Runs of this strategy never take this command. Send another command.'],

@@ -171,7 +171,7 @@ const refused = (why: string): Failure => new Failure('FORK_REFUSED', why, { par
 /** The steps up to this one. Throws FORK_REFUSED where one is missing. */
 function whole(steps: readonly RecordedStep[], step: number): readonly RecordedStep[] {
   const last = steps.at(-1)?.version ?? 0;
-  if (last === 0) throw refused('None of its steps is on the log: it has not begun, or they have expired.');
+  if (last === 0) throw refused('None of its steps is on the log: it has not started, or they have expired.');
   if (step > last) throw refused(`It has ${last} ${last === 1 ? 'step' : 'steps'}, so there is no step ${step}.`);
   const upTo = steps.filter(({ version }) => version <= step);
   const gap = upTo.findIndex(({ version }, index) => version !== index + 1);

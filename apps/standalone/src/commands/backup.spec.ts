@@ -132,7 +132,7 @@ describe('backup and restore of a data folder', () => {
     const newer = changed('newer', (path) => manifest(path, (all) => ({ ...all, format: 2 })));
     await expect(said(restoreCommand, 'three', newer)).rejects.toThrow(/has the format 2, and this program reads up to 1/);
     const outside = changed('outside', (path) => manifest(path, (all) => ({ ...all, files: [{ name: '../x', bytes: 1, sha256: 'x' }] })));
-    await expect(said(restoreCommand, 'three', outside)).rejects.toThrow(/lies outside/);
+    await expect(said(restoreCommand, 'three', outside)).rejects.toThrow(/is outside/);
     await expect(said(restoreCommand, 'three', folder)).rejects.toThrow(/holds no backup/);
     await expect(said(backupCommand, 'one', '--to', inFolder('copy'))).rejects.toThrow(/exists/);
     await expect(said(backupCommand, 'nowhere', '--to', inFolder('other'))).rejects.toThrow(/no data folder/);

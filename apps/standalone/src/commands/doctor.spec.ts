@@ -94,7 +94,7 @@ describe('doctor, embedded', () => {
     const damaged = await doctor('', {}, home);
     expect([damaged.code, damaged.of('data folder')]).toEqual([
       exitCodes.failed,
-      [expect.stringMatching(/^problem: .*no store of Conclave, or it is damaged/)],
+      [expect.stringMatching(/^problem: .*not a store of Conclave, or it is damaged/)],
     ]);
   });
 

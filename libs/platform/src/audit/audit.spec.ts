@@ -189,7 +189,7 @@ describe('the check of an export names the first line that is not as it was writ
           return { ...line, data, check: sha256(JSON.stringify([line['hash'], line['tenant'], line['body'], data])) };
         }),
       3,
-      /not the body that stands on the log/,
+      /not the body on the log/,
     ],
     [
       'lines that were chained anew after one was taken out',

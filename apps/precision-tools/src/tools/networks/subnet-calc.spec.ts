@@ -75,7 +75,7 @@ describe('subnet_calc', () => {
     ['192.168.010.1/24', 'leading zero'],
     ['192.168.1.0/33', 'from 0 to 32'],
     ['10.0.0.0/255.0.255.0', 'ones must be contiguous'],
-    ['2001:db8::1::/64', 'no IPv6'],
+    ['2001:db8::1::/64', 'not an IPv6'],
     ['fe80::1%eth0/64', 'zone'],
     ['1.2.3/8', 'four numbers'],
     ['10.0.0.0/-1', 'from 0 to 32'],

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../stack/index.mjs';
 import { findOnPath, lastLines, run as execute, startProcess, stopProcess } from '../stack/processes.mjs';
 import { cacheFolder } from '../stack/settings.mjs';
+import { check, until } from './until.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const version = 'v1.76.0';
@@ -61,20 +61,7 @@ const settings = ({ otlp, http, grpc }) => ({
   exporters: { jaeger_storage_exporter: { trace_storage: 'kept' } },
 });
 
-async function until(what, probe, withinMs) {
-  const end = Date.now() + withinMs;
-  for (;;) {
-    const found = await probe().catch(() => null);
-    if (found) return found;
-    if (Date.now() > end) throw new Error(`Waited ${withinMs / 1_000} s in vain for ${what}.`);
-    await delay(200);
-  }
-}
-
 const json = async (url) => (await fetch(url)).json();
-const check = (holds, sentence) => {
-  if (!holds) throw new Error(`This does not hold: ${sentence}`);
-};
 
 export async function run({ fact }) {
   await buildJaeger(fact);

@@ -114,19 +114,28 @@ class Pipe:
         """Citations in the order of their numbers, then how the answer was found. An answer does not fail for them."""
         try:
             run = await self._json(session, "GET", f"/runs/{run_id}", None, headers)
-            sources = sorted(run["sources"], key=lambda source: source.get("n") or len(run["sources"]) + 1)
         except (ConclaveError, aiohttp.ClientError, TimeoutError):
-            sources = []
-        found = [self._citation(source, run_id) for source in sources]
+            run = {"sources": []}
+        # Open WebUI shows [n] as the n-th source with a name of its own: so each number gets one, also those that are not cited.
+        cited = {source["n"]: source for source in run["sources"] if source.get("n")}
+        names: set[str] = set()
+        found = []
+        for n in range(1, max(cited, default=0) + 1):
+            name = title_of(cited[n]) if n in cited else f"Source {n} (not cited)"
+            name = name if name not in names else f"{name} [{n}]"
+            names.add(name)
+            texts = [passage["text"] for passage in run.get("evidence", []) if passage["n"] == n]
+            found.append(self._citation(cited.get(n, {}), name, texts, run_id))
+        found += [self._citation(source, title_of(source), [], run_id) for source in run["sources"] if not source.get("n")]
         return found + ([self._run_source(run_id, facts)] if self.valves.run_source else [])
 
-    def _citation(self, source: dict, run_id: str) -> dict:
-        title, url, section = source["title"], source.get("url"), source.get("section")
-        name = f"{title} ({section})" if section and section != title else title
+    def _citation(self, source: dict, name: str, texts: list[str], run_id: str) -> dict:
+        url = source.get("url")
         about = {"source": url or source.get("document") or name, "name": name, "run_id": run_id}
+        said = texts or [name]
         return {
             "type": "citation",
-            "data": {"document": [name], "metadata": [about], "source": {"name": name} | ({"url": url} if url else {})},
+            "data": {"document": said, "metadata": [about] * len(said), "source": {"name": name} | ({"url": url} if url else {})},
         }
 
     def _run_source(self, run_id: str, facts: dict) -> dict:
@@ -161,6 +170,11 @@ class Pipe:
         async with session.request(method, self._base + path, json=body, headers=headers, timeout=timeout) as response:
             await refuse(response)
             return await response.json()
+
+
+def title_of(source: dict) -> str:
+    title, section = source["title"], source.get("section")
+    return f"{title} ({section})" if section and section != title else title
 
 
 async def refuse(response: aiohttp.ClientResponse) -> None:

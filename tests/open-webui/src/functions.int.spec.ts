@@ -18,7 +18,11 @@ beforeAll(async () => {
       templates: { town: { ...plainTemplate, strategy: 'single-pass', capabilities: ['research'], caches } },
       keys: { all: { key_env: 'KEY_ALL' }, some: { key_env: 'KEY_SOME' } },
     },
-    corpus: { 'clock.md': '# Town clock\n\nThe town clock of Wexel was built by Oda Brandt.\n' },
+    corpus: {
+      'clock.md': '# Town clock\n\nThe town clock of Wexel was built by Oda Brandt.\n',
+      'pier.md': '# Pier\n\nThe harbour of Brine has a pier of oak.\n',
+      'quay.md': '# Quay\n\nThe harbour of Brine has a quay of stone.\n',
+    },
     env: { KEY_ALL: keys.all, KEY_SOME: keys.some },
   });
 }, 120_000);
@@ -39,12 +43,18 @@ const given = (content: string, more: object = {}, body: object = {}) => ({
   ...more,
 });
 const eventsOf = (said: readonly Said[], type: string) => said.flatMap(({ event }) => (event?.type === type ? [event.data] : []));
+interface Cited {
+  readonly source: { readonly name: string };
+  readonly document: readonly string[];
+  readonly metadata: readonly { readonly name: string; readonly run_id: string; readonly source: string }[];
+}
+const citationsOf = (said: readonly Said[]): readonly Cited[] => eventsOf(said, 'citation') as unknown as Cited[];
 const textOf = (said: readonly Said[]): string => said.map(({ line }) => line?.choices?.[0]?.delta.content ?? '').join('');
 
-function answered(question: string, answer: readonly string[]): CommitteeScript {
+function answered(question: string, answer: readonly string[], query = 'town clock of Wexel'): CommitteeScript {
   return new CommitteeScript(system.models, question)
     .plan([
-      { id: 'r1', task: 'Look it up.', capability: 'research', search_query: 'town clock of Wexel', needs: [] },
+      { id: 'r1', task: 'Look it up.', capability: 'research', search_query: query, needs: [] },
       { ...expert('x1', 'Say who.'), needs: ['r1'] },
     ])
     .expert('Oda Brandt built it.')
@@ -83,7 +93,7 @@ describe('the pipe', () => {
     const statuses = eventsOf(said, 'status');
     expect(statuses.length).toBeGreaterThan(2);
     expect(statuses.filter(({ done }) => done)).toEqual([statuses.at(-1)]);
-    const citations = eventsOf(said, 'citation') as { source: { name: string }; metadata: { run_id: string; source: string }[] }[];
+    const citations = citationsOf(said);
     expect(citations.map(({ source }) => source.name)).toEqual(['Town clock', 'How this answer was found']);
     const { run_id: runId } = citations.at(-1)!.metadata[0]!;
     expect((await readRun(system.url(), runId, { 'x-api-key': keys.all })).question).toBe(question);
@@ -107,6 +117,19 @@ describe('the pipe', () => {
       given: { body: { id: 'msg-0', messages: rated.messages }, __id__: 'good' },
     });
     expect(eventsOf(none, 'notification')).toEqual([{ type: 'error', content: expect.stringMatching(/no run/) }]);
+  }, 60_000);
+
+  it('has a source of its own for each number, as Open WebUI counts sources with different names', async () => {
+    const question = `What is the harbour made of (${inventedName()})?`;
+    answered(question, ['Of stone [2].'], 'harbour of Brine');
+    const citations = citationsOf(await called('conclave_pipe.py', { do: 'pipe', given: given(question) }));
+    const { run_id: runId } = citations.at(-1)!.metadata[0]!;
+    const { sources, evidence } = await readRun(system.url(), runId, { 'x-api-key': keys.all });
+    const [second] = sources.filter(({ n }) => n === 2);
+    expect(sources.filter(({ n }) => n !== undefined)).toEqual([second]);
+    expect(citations.map(({ source }) => source.name)).toEqual(['Source 1 (not cited)', second!.title, 'How this answer was found']);
+    expect(citations[1]!.document).toEqual(evidence.map(({ text }) => text));
+    expect(citations[1]!.document.join()).toContain('harbour of Brine');
   }, 60_000);
 
   it('returns a whole answer if streaming is off', async () => {

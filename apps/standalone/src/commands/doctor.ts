@@ -51,13 +51,16 @@ export async function doctorCommand({ loaded: load, args, out, localServers }: D
   } catch (error) {
     note('configuration', [problem(messageOf(error))]);
   }
-  if (loaded)
-    for (const { name, run } of [
-      ...localChecks(loaded),
-      ...dependencyChecks({ loaded, logger: quiet, ...(localServers ? { localServers } : {}) }),
-      ...laterChecks(loaded),
-    ])
-      note(name, await findingsOf({ name, run }));
+  const checks = loaded
+    ? [
+        ...localChecks(loaded),
+        ...dependencyChecks({ loaded, logger: quiet, ...(localServers ? { localServers } : {}) }),
+        ...laterChecks(loaded),
+      ]
+    : [];
+  // All at once: each server that does not answer is waited for.
+  const found = checks.map(findingsOf);
+  for (const [n, { name }] of checks.entries()) note(name, await found[n]!);
   const count = (status: Finding['status']): number => all.filter((finding) => finding.status === status).length;
   const [problems, warnings] = [count('problem'), count('warning')];
   if (values.json) out.write(`${JSON.stringify({ problems, warnings, findings: all }, null, 2)}\n`);

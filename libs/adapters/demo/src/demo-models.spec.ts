@@ -247,6 +247,12 @@ describe('as assessor', () => {
     expect(await assess('Where was Mira Dolt born?', `[1] ${text} — Notes <->`)).toContain('COMPLETION_STATUS: COMPLETE\n');
   });
 
+  it('takes a mark before the title of a source for no name', async () => {
+    expect(await assess('Where was Mira Dolt born?', '[1] She was born in Ashcombe. — [Domain-Filtered Memory] Mira Dolt <->')).toContain(
+      'COMPLETION_STATUS: COMPLETE\n',
+    );
+  });
+
   it('ends when no document mentions the question, and when a sum has its result', async () => {
     expect(await assess('What is the colour of plover eggs?', '[1] Nothing was found in documents. — general <->')).toContain(
       'COMPLETION_STATUS: COMPLETE\n',

@@ -11,6 +11,10 @@ const mostFacts = 3;
 /** Most facts compared with the question when no filter selects them. */
 const mostCandidates = 12;
 
+/** Where a fact was learned, as people read it: the title of its source, or that it was an answer. */
+const titleOf = (source: unknown): string =>
+  source === 'answer' || typeof source !== 'string' || source === '' ? 'Earlier answer' : source;
+
 /**
  * Facts of earlier runs. With `metadata_filters`: the selected facts that are related to the question, nearest first. Without
  * filters: only facts about what the question names, because all learned facts are candidates.
@@ -40,7 +44,7 @@ export const factLookup =
         ).filter(({ text }) => isAbout(question, text));
     const facts = found.slice(0, mostFacts).map(({ text, metadata }): Fact => ({
       text,
-      source: { kind: 'memory', title: `[Domain-Filtered Memory] ${String(metadata['source'] ?? '')}`.trim(), url: null },
+      source: { kind: 'memory', title: titleOf(metadata['source']), url: null },
       taskId: '',
       epoch: 0,
       confidence: null,

@@ -39,7 +39,7 @@ describe('facts of the graph', () => {
     expect(fact!.source.title).toHaveLength(120);
   });
 
-  it('found by filters are marked, belong to the task, and keep to the bound', () => {
+  it('found by a lookup belong to the task, and keep to the bound', () => {
     const fact = (text: string) => ({
       text,
       source: { kind: 'memory' as const, title: 't', url: null },
@@ -47,9 +47,10 @@ describe('facts of the graph', () => {
       epoch: 9,
       confidence: null,
     });
-    expect(filteredFacts([fact('one'), fact('x'.repeat(99)), fact('two')], 70, at)).toEqual([
-      { ...fact('[Domain-Filtered Memory] one'), ...at },
-      { ...fact('[Domain-Filtered Memory] two'), ...at },
+    expect(filteredFacts([fact('one'), fact('x'.repeat(99)), fact('two')], 9, at)).toEqual([
+      { ...fact('one'), ...at },
+      { ...fact('two'), ...at },
     ]);
+    expect(contextText([fact('one')])).toBe('- [Domain-Filtered Memory] one');
   });
 });

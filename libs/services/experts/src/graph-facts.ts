@@ -1,5 +1,5 @@
 import { relationSentence, type Fact, type RelationType, type Source } from '@conclave/contracts';
-import { bounded, oneLine } from '@conclave/strategies';
+import { bounded, filteredMemory, oneLine } from '@conclave/strategies';
 
 /** The part of a retrieval from the knowledge graph that a prompt shows. */
 export interface FoundKnowledge {
@@ -37,10 +37,7 @@ export function graphFacts(
   ];
 }
 
-/** Heading of facts found by a plan's `metadata_filters`. */
-export const filteredMemory = '[Domain-Filtered Memory]';
-
-/** The facts under that heading, up to `maxCharacters` of text. */
+/** Facts that a lookup found, up to `maxCharacters` of text. */
 export function filteredFacts(
   facts: readonly Fact[],
   maxCharacters: number,
@@ -49,7 +46,7 @@ export function filteredFacts(
   const kept: Fact[] = [];
   let left = maxCharacters;
   for (const fact of facts) {
-    const text = `${filteredMemory} ${oneLine(fact.text)}`;
+    const text = oneLine(fact.text);
     if (text.length > left) continue;
     left -= text.length;
     kept.push({ ...fact, text, ...at });
@@ -59,4 +56,9 @@ export function filteredFacts(
 
 /** The context as shown in the thought stream. */
 export const contextText = (facts: readonly Fact[]): string =>
-  facts.map(({ text, confidence }) => `- ${text}${confidence === null ? '' : ` (trust ${confidence})`}`).join('\n');
+  facts
+    .map(({ text, confidence, source }) => {
+      const mark = source.kind === 'memory' ? `${filteredMemory} ` : '';
+      return `- ${mark}${text}${confidence === null ? '' : ` (trust ${confidence})`}`;
+    })
+    .join('\n');

@@ -240,11 +240,11 @@ describe('the graph capability', () => {
     expect(length).toBeGreaterThan(800);
     // Each sentence adds a full stop.
     expect(length).toBeLessThanOrEqual(1_000 + texts.length);
-    expect(texts.filter((text) => text.startsWith('[Domain-Filtered Memory]')).length).toBeGreaterThan(1);
+    expect(texts.filter((text) => text.startsWith('filtered fact')).length).toBeGreaterThan(1);
   });
 
   describe('with facts that filters select', () => {
-    it('marks them, names unknown keys, and asks for the tenant and the question', async () => {
+    it('names unknown keys, and asks for the tenant and the question', async () => {
       const asked: unknown[] = [];
       const facts: FactLookup = (...query) => {
         asked.push(query.slice(0, 3));
@@ -253,7 +253,7 @@ describe('the graph capability', () => {
       const { ask, shown } = worker({ facts });
       const { facts: found, notes, records } = await ask({ filters: { expert_domain: 'law', colour: 'red' } });
       expect(asked).toEqual([['acme', 'What is the Aurora Bridge made of?', { expert_domain: 'law', colour: 'red' }]]);
-      expect(found).toMatchObject([{ text: '[Domain-Filtered Memory] § 242 is about good faith.', taskId, source: { kind: 'memory' } }]);
+      expect(found).toMatchObject([{ text: '§ 242 is about good faith.', taskId, source: { kind: 'memory' } }]);
       expect(notes).toEqual(['No fact has these filters: colour.']);
       expect(records).toMatchObject([{ data: { model: 'graph.retrieve' } }, { data: { model: 'facts.lookup' } }]);
       expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact by filter' }]);
@@ -263,7 +263,7 @@ describe('the graph capability', () => {
       const facts: FactLookup = (_tenant, _question, filters) =>
         Promise.resolve({ facts: Object.keys(filters).length === 0 ? [fact('The bridge is of steel.')] : [], unknownKeys: [] });
       const { ask, shown } = worker({ facts });
-      expect((await ask()).facts).toMatchObject([{ text: '[Domain-Filtered Memory] The bridge is of steel.', source: { kind: 'memory' } }]);
+      expect((await ask()).facts).toMatchObject([{ text: 'The bridge is of steel.', source: { kind: 'memory' } }]);
       expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact' }]);
     });
 
@@ -277,9 +277,7 @@ describe('the graph capability', () => {
       const away = new MemoryGraphStore().connect();
       await away.close();
       const there: FactLookup = () => Promise.resolve({ facts: [fact('still there')], unknownKeys: [] });
-      expect((await worker({ graph: away, facts: there }).ask({ filters: { a: 'b' } })).texts).toEqual([
-        '[Domain-Filtered Memory] still there',
-      ]);
+      expect((await worker({ graph: away, facts: there }).ask({ filters: { a: 'b' } })).texts).toEqual(['still there']);
     });
 
     it('weighs the domain of a filter like a category', async () => {

@@ -2,10 +2,23 @@ import * as z from 'zod';
 import { jsonIn } from '../replies/json-reply.js';
 import type { JsonForm, JsonSchema, Reading, Said } from './ask.js';
 
-/** The `response_format` for a schema; strict if every object lists and requires all its members. `name`: letters, digits, `_`, `-`. */
+/**
+ * The `response_format` for a schema; strict if every object lists and requires all its members. `name`: letters, digits, `_`, `-`.
+ * It is made at its first use, because most processes ask few of the questions that they know.
+ */
 export function jsonForm(name: string, reply: z.ZodType): JsonForm {
+  let made: JsonForm['json_schema'] | undefined;
+  return {
+    type: 'json_schema',
+    get json_schema() {
+      return (made ??= formOf(name, reply));
+    },
+  };
+}
+
+function formOf(name: string, reply: z.ZodType): JsonForm['json_schema'] {
   const { $schema: _, ...schema } = z.toJSONSchema(reply, { target: 'draft-7' }) as JsonSchema;
-  return { type: 'json_schema', json_schema: { name, schema, strict: isStrict(schema) } };
+  return { name, schema, strict: isStrict(schema) };
 }
 
 /** Whether every object of a schema lists and requires all its members. */

@@ -20,13 +20,15 @@ export const bounded = (text: string, length: number): string => (text.length <=
 
 export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
+/** Stands in prompts and in the thought stream before what an earlier run learned. */
+export const filteredMemory = '[Domain-Filtered Memory]';
+
+const titleOf = ({ kind, title }: Fact['source']): string => oneLine(kind === 'memory' ? `${filteredMemory} ${title}` : title);
+
 /** `[n] text — title <url or ->`, numbered from 1 in the order given. */
 export const numberedFacts = (facts: readonly Fact[], textLimit = 900): string =>
   facts
-    .map(
-      (fact, index) =>
-        `[${index + 1}] ${bounded(oneLine(fact.text), textLimit)} — ${oneLine(fact.source.title)} <${fact.source.url ?? '-'}>`,
-    )
+    .map((fact, index) => `[${index + 1}] ${bounded(oneLine(fact.text), textLimit)} — ${titleOf(fact.source)} <${fact.source.url ?? '-'}>`)
     .join('\n');
 
 /** Earlier turns; keeps the latest ones if they are too long. */

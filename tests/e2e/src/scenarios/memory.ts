@@ -186,7 +186,7 @@ export function memoryScenarios(system: () => System): void {
           .plan([{ ...recall, metadata_filters: filters }, expert('x1', 'Say whether it can.')])
           .expert('It can.')
           .answer(['It can [1].']);
-      return { first, later, fact: `[Domain-Filtered Memory] ${first.question}`, depth: 'nine fathoms deep' };
+      return { first, later, fact: first.question, depth: 'nine fathoms deep' };
     }
     const read = async (): Promise<number> =>
       sumOf(await allMetrics(system()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
@@ -201,8 +201,9 @@ export function memoryScenarios(system: () => System): void {
       const two = await ann.answered('recalls', ofItsKind.question);
       expect(toldTo(ofItsKind)).toContain(fact);
       expect(toldTo(ofItsKind)).toContain(depth);
-      expect(two.sources).toEqual([expect.objectContaining({ kind: 'memory', n: 1, title: '[Domain-Filtered Memory] answer' })]);
-      expect(two.answer).toContain('[1] [Domain-Filtered Memory] answer');
+      expect(toldTo(ofItsKind)).toContain('[Domain-Filtered Memory] Earlier answer');
+      expect(two.sources).toEqual([expect.objectContaining({ kind: 'memory', n: 1, title: 'Earlier answer' })]);
+      expect(two.answer).toContain('[1] Earlier answer');
 
       const others: readonly Readonly<Record<string, string>>[] = [
         { expert_domain: 'legal_advisor' },

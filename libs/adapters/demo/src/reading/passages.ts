@@ -48,7 +48,11 @@ export function readPassages(block: string): readonly ParsedPassage[] {
 }
 
 export function passageOf(n: number, raw: string, title: string): ParsedPassage {
-  const plainTitle = title.replace(/\.(md|txt|html?)$/i, '').trim();
+  // A mark in brackets says where a passage is from, not what it is about.
+  const plainTitle = title
+    .replace(/^\[[^\]]*\]\s*/, '')
+    .replace(/\.(md|txt|html?)$/i, '')
+    .trim();
   const text = withoutMarkup(raw);
   const heading =
     plainTitle !== '' && text.toLowerCase().startsWith(`${plainTitle.toLowerCase()} `) ? text.slice(plainTitle.length).trim() : text;

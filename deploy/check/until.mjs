@@ -1,0 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Asks until the answer is truthy, and returns it; a question that throws is asked again. Throws after `withinMs`. */
+export async function until(what, probe, withinMs) {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    const found = await probe().catch(() => null);
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`Waited ${withinMs / 1_000} s in vain for ${what}.`);
+    await delay(200);
+  }
+}
+
+/** Throws with the sentence where it is not so. */
+export function check(holds, sentence) {
+  if (!holds) throw new Error(`This does not hold: ${sentence}`);
+}

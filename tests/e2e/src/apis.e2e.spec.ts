@@ -223,7 +223,7 @@ describe('stored responses', () => {
 });
 
 describeOnce('embeddings of the running program', () => {
-  it('bring texts of one meaning closer than others, and are refused for chat', async () => {
+  it('place texts of similar meaning closer together, and are refused for chat', async () => {
     const { data } = await openai().embeddings.create({
       model: 'conclave-embedding',
       input: ['The ferry leaves at nine.', 'The ship departs at nine.', 'Bread is baked from flour.'],

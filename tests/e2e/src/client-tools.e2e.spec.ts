@@ -149,7 +149,7 @@ describe('a template that asks first', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('waits for the results through the death of every process that knew of the run', async () => {
+  it('waits for the results even if every process that knew the run dies', async () => {
     const s = new CommitteeScript(system.models, question());
     toolModel(s.question, completion({ tool_calls: calls }, 'tool_calls'));
     const first = await client.chat.completions.create({ model: 'asks', messages: [user(s.question)], tools: [...tools] }).withResponse();

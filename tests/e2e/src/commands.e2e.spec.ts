@@ -141,7 +141,7 @@ describe.each(here)('a run that is %s', (phase) => {
 });
 
 describe('a command over HTTP', () => {
-  it('reaches the prompts of every expert and judge after it: guidance as it is, context as quoted data', async () => {
+  it('reaches all later prompts of experts and judges: guidance unchanged, context as quoted data', async () => {
     const { id, s, release } = await runIn('planning', 'prompts');
     await statusIs(id, 'planning');
     await send(id, commands.steer);

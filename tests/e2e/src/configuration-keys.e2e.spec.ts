@@ -202,7 +202,7 @@ describe('a key of conclave.yaml', () => {
 describeOnce('a key of conclave.yaml in the source', () => {
   beforeAll(readProgram);
 
-  it('is found with all others by the compiler as by the schema', () => {
+  it('is found by the compiler as well as by the schema', () => {
     const written = new Set(allPaths.map((path) => path.split('.').at(-1)!).filter((name) => name !== '<name>'));
     expect(new Set(keys.map(({ name }) => name))).toEqual(written);
   });
@@ -212,7 +212,7 @@ describeOnce('a key of conclave.yaml in the source', () => {
     expect([...new Set(unread)].sort()).toEqual([...later, ...ofTools].sort());
   });
 
-  it('of a template is read again behind the place that resolves templates', () => {
+  it('of a template is read again after templates are resolved', () => {
     const [file, declaration] = resolved.to;
     const ofTemplates = keys.filter((key) => key.of === resolved.from && !later.includes(described(key)));
     const dead = ofTemplates.filter(({ name }) => !handedReads.has(`${file} ${declaration} ${name}`)).map(described);

@@ -187,7 +187,7 @@ describe('a receiver', () => {
     expect([await counted('flaky', 'failed'), ofRun('/flaky', run.id).length, run.outcome]).toEqual([2, 3, 'completed']);
   });
 
-  it('that never answers leaves the run completed; its delivery is a dead letter with a sentence, and is made when re-driven', async () => {
+  it('that never answers does not affect the completed run; its delivery becomes a dead letter with a reason, and can be re-driven', async () => {
     answers.set('/silent', () => 'held');
     const run = await ran(script('silent').question, { webhook: 'silent' });
     const letters = async () => {
@@ -262,8 +262,8 @@ describe('a client', () => {
   });
 });
 
-describe('the receiver that the guide shows', () => {
-  it('takes what is delivered, drops a repeat, and refuses a body, a time or an id that was changed', async () => {
+describe('the receiver from the guide', () => {
+  it('accepts a delivery, drops a repeat, and refuses a changed body, time or id', async () => {
     const run = await ran(script('guide').question, { webhook: 'ops' });
     const [told] = await delivered('/ops', run.id);
     const guide = await follower('docs/guides/webhooks.md', 'receiver.mjs', { WEBHOOK_SECRET: secrets.OPS_SECRET });

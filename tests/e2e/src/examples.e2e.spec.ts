@@ -38,7 +38,7 @@ const shown: Readonly<Record<string, { readonly progress: readonly RegExp[]; rea
 };
 
 describe('the example of each strategy', () => {
-  it('is there for every strategy that ships', () => {
+  it('exists for every shipped strategy', () => {
     expect(Object.keys(shown).sort()).toEqual(
       strategies()
         .map(({ id }) => id)
@@ -59,7 +59,7 @@ describe('the example of each strategy', () => {
   });
 });
 
-describe('with a model server of its own', () => {
+describe('with its own model server', () => {
   let models: ScriptedModelServer;
   beforeAll(async () => {
     models = await ScriptedModelServer.start({ models: ['theirs'], apiKey: 'sk-of-the-user' });

@@ -42,12 +42,12 @@ const tides = (id: string, args: Readonly<Record<string, unknown>>): Task => ({
 const doubts = (question: string, ...replies: string[]): void =>
   replies.forEach((text) => system.models.add({ match: { system: 'You doubt what was found', user: question }, reply: { text } }));
 
-describe('extensions that were written from the guide', () => {
+describe('the extensions of the guide', () => {
   it('are both in the guide', () => {
     expect(modules.map(({ name }) => name)).toEqual(['second-look.mjs', 'tides.mjs']);
   });
 
-  it('answer over HTTP: the capability brings facts, the strategy doubts them and plans again', async () => {
+  it('answer over HTTP: the capability returns facts, the strategy doubts them and plans again', async () => {
     const s = new CommitteeScript(system.models, 'When is high tide in Brest, and is that sure?');
     s.plan([tides('t1', { harbour: 'Brest' })])
       .plan([tides('t2', { harbour: 'Saint Malo' })], { iteration: 1 })
@@ -73,7 +73,7 @@ describe('extensions that were written from the guide', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('send a plan back whose arguments the capability does not take', async () => {
+  it('send back a plan whose arguments the capability does not accept', async () => {
     const s = new CommitteeScript(system.models, 'When is high tide in Brest on Sunday?');
     s.plan([tides('t1', { town: 'Brest' })])
       .plan([tides('t1', { harbour: 'Brest' })])

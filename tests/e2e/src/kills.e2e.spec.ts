@@ -237,7 +237,7 @@ describe('a process that ends', () => {
     },
   );
 
-  it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run goes as if nothing had been', async () => {
+  it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run works normally', async () => {
     for (const process of system.all().values()) await process.ready();
     const s = script('afterwards')
       .plan([expert('x1', 'Go on.')])

@@ -91,7 +91,7 @@ export function attachmentScenarios(system: () => System): void {
       expect(system().models.calls.length).toBe(before);
     });
 
-    it('reaches a model that is asked directly as it came', async () => {
+    it('reaches a directly asked model unchanged', async () => {
       const question = 'What does this show (direct)?';
       system().models.add({ name: question, match: question, reply: { text: 'A dot.' } });
       const { body } = await asks('other@fake', question, imagePart);

@@ -76,7 +76,7 @@ export function guardScenarios(system: () => System): void {
       expect(s.unused()).toEqual([]);
     });
 
-    it('is one of a tool that failed too often', async () => {
+    it('happens for a tool that failed too often', async () => {
       const s = script('Is the broken tool still broken?')
         .phase('reasoner', { steps: [1, 2].map((n) => step('board.broken', `ask number ${n}`)) })
         .phase('preparer', { input: { n: 1 } })
@@ -107,7 +107,7 @@ export function guardScenarios(system: () => System): void {
   });
 
   describe('the page that a tool returns', () => {
-    it('reaches a prompt without what it hides, with its prose, and with a notice', async () => {
+    it('reaches a prompt with its prose and a notice, but without its hidden parts', async () => {
       const s = script('When does the hall open?')
         .phase('reasoner', { steps: [step('board.page', 'read the board')] })
         .phase('preparer', { input: {} })

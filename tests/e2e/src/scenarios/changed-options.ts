@@ -32,7 +32,7 @@ export function changedOptionsScenarios(system: () => System): void {
   });
 
   describe('options changed under load', () => {
-    it(`hold for every run that is accepted ${effectiveMs} ms later, and runs in flight keep theirs to the end`, async () => {
+    it(`apply to every run that is accepted ${effectiveMs} ms later, and runs in flight keep theirs to the end`, async () => {
       const mark = 'Under load';
       const gate = latch();
       const replies: Readonly<Record<string, object | string>> = {

@@ -46,7 +46,7 @@ export function chatQuestionScenarios(system: () => System): void {
       expect(used[0]! + used[1]!).toBe(ended.usage.total.prompt + ended.usage.total.completion);
     });
 
-    it('waits through the death of every process that knew of it', async () => {
+    it('keeps waiting even if every process that knew it dies', async () => {
       const s = script('Which company do I mean, across a restart?');
       const first = await ask(system().url(), { model: 'talk', messages: user(s.question) });
       expect([first.status, first.body.choices[0]?.message.content]).toEqual([200, asked]);

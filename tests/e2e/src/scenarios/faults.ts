@@ -38,7 +38,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect((await readRun(url(), body.conclave!.run_id)).rounds[0]!.fallback).toBe(false);
     });
 
-    it('is replaced by one general task after the third time, which the progress says', async () => {
+    it('is replaced by one general task after the third time, and the progress says so', async () => {
       const s = script('fallback').planner(nonsense, { times: 3 }).expert('One general answer.').answer(['A general answer.']);
       const chat = await (await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) })).end();
       expect(chat.content).toBe('A general answer.');
@@ -98,7 +98,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect(s.calls('composer')).toHaveLength(0);
     });
 
-    it('is an error inside a stream that has begun, and the end without [DONE]', async () => {
+    it('is an error inside a started stream, which ends without [DONE]', async () => {
       const s = everythingFails('down while streaming');
       const chat = await (await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) })).end();
       expect(chat.sse.response.status).toBe(200);
@@ -146,7 +146,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect(s.calls('composer')).toHaveLength(2);
     });
 
-    it('by its token limit is an answer with finish_reason length', async () => {
+    it('at its token limit is an answer with finish_reason length', async () => {
       const s = script('length')
         .plan([expert('x1', 'Try.')])
         .expert('Long.')

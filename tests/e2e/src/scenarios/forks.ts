@@ -39,7 +39,7 @@ export function forkScenarios(system: () => System, hops: TwoHops): void {
   }
 
   describe('a fork of a run', () => {
-    it('shares the facts up to its step, then plans, looks up and answers live, beside the original', async () => {
+    it('shares the facts up to its step, then plans, looks up and answers live, independently of the original', async () => {
       const { s, original, step } = await twoRounds('whole');
       s.plan([research('r2', `${hops.person} town`)], { iteration: 1 })
         .complete()

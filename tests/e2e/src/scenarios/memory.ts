@@ -60,7 +60,7 @@ export function memoryScenarios(system: () => System): void {
   const toldTo = (s: CommitteeScript): string => JSON.stringify(s.calls('composer').at(-1)!.messages);
 
   describe('what an answer teaches', () => {
-    it('is cited by the answer to another question, which names it; and no more after a rating of 1', async () => {
+    it('is cited by the answer to another question about it, but no longer after a rating of 1', async () => {
       const { builder, town, summary, bridge, first, teaches, later } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -97,7 +97,7 @@ export function memoryScenarios(system: () => System): void {
       expect(three.sources.filter(({ insight }) => insight)).toEqual([]);
     });
 
-    it('is still there after questions of signs that mean something to databases', async () => {
+    it('is still there after questions with characters that are special to databases', async () => {
       const { summary, first, teaches, later, bridge, builder } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -121,7 +121,7 @@ export function memoryScenarios(system: () => System): void {
       expect(two.answer).toContain(`[1] Earlier insight: ${summary}`);
     });
 
-    it('is nothing to another tenant, which asks the same', async () => {
+    it('is invisible to another tenant that asks the same', async () => {
       const { summary, first, teaches, later } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -154,7 +154,7 @@ export function memoryScenarios(system: () => System): void {
       expect(other.content).not.toContain('Earlier insight');
     });
 
-    it('is not there for a template that learns nothing', async () => {
+    it('does not exist for a template that learns nothing', async () => {
       const read = async (): Promise<number> =>
         sumOf(await allMetrics(system()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
       const before = await read();

@@ -56,7 +56,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(s.unused()).toEqual([]);
     });
 
-    it('goes to the second tier when the first one is unsure, and shows nothing of the first', async () => {
+    it('goes to the second tier if the first one is unsure, and shows no text of the first', async () => {
       const s = script('What is a bilby?')
         .expert('Perhaps a bird.', { confidence: 0.3 })
         .expertReply({ text: 'A desert marsupial.\nCONFIDENCE: 95 %' });
@@ -78,7 +78,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('the level that a request names', () => {
-    it('is followed over a chat, whatever the words say: a short question is planned, a long one answered by one expert', async () => {
+    it('is followed for a chat, whatever the words say: a short question is planned, a long one answered by one expert', async () => {
       const short = script('What is a numbat?')
         .plan([expert('x1', 'Say what it is.')])
         .expert('An anteater.', { confidence: 0.9 });
@@ -102,7 +102,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(await readRun(system().url(), once.runId)).toMatchObject({ complexity: 'trivial' });
     });
 
-    it('is followed over a run, from the body or the header, and wins over the level of the template', async () => {
+    it('is followed for a run, from the body or the header, and overrides the level of the template', async () => {
       for (const [how, body, headers] of [
         ['body', { conclave: { complexity: 'complex' } }, {}],
         ['header', {}, { 'x-conclave-complexity': 'complex' }],
@@ -198,7 +198,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       for (const part of ['Empty it.\nMop it.', 'Spray it.\nScrub it.']) expect(prompt).toContain(part);
     });
 
-    it('that calculate different things are calculated both', async () => {
+    it('that calculate different things are both calculated', async () => {
       const sum = (id: string, expression: string) => ({
         id,
         task: 'Calculate it',
@@ -233,7 +233,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
         .expertReply({ text: 'It is 300 m high.\nFINDING: 300 m.\nCONFIDENCE: high' }, 'HINTS OF THE JUDGE:')
         .judge('scorer', { scores: [{ task: 'x1~r1', a: 0.4, b: after }] });
 
-    it('is asked again with hints, and the better answer is taken with its delta', async () => {
+    it('is asked again with hints, and the better answer is used with its delta', async () => {
       const s = asked('How high is the tower of glass and iron (refined)?', 0.9);
       const chat = await ChatStream.open(system().url(), { model: 'refines', messages: user(s.question) });
       await chat.end();
@@ -280,7 +280,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
         .answer([long])
         .judge('critic', verdict, times);
 
-    it('is shown only as the critic leaves it', async () => {
+    it('is shown only as approved or corrected by the critic', async () => {
       const corrected = long.replace('fourteen', 'thirty');
       const s = reviewed('May this contract be ended (corrected)?', { verdict: 'corrected', reasons: ['wrong period'], answer: corrected });
       const chat = await ChatStream.open(system().url(), { model: 'reviews', messages: user(s.question) });
@@ -298,8 +298,8 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
-  describe('a question of signs that mean something to databases', () => {
-    it('is words to the knowledge graph, which answers, and to the search, which finds afterwards what it found before', async () => {
+  describe('a question of characters that are special to databases', () => {
+    it('is treated as plain text by the knowledge graph, which answers, and by the search, which finds the same as before', async () => {
       const signs = `'} ) DETACH DELETE n // "; DROP TABLE document; -- + - && || ! ( ) { } [ ] ^ " ~ * ? : \\ / $tenant`;
       const found = async (question: string, query: string) => {
         const s = script(question)
@@ -318,7 +318,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('a calculation', () => {
-    it('is made exactly, and its result is evidence with the name of what calculated it', async () => {
+    it('is made exactly, and its result is evidence that names the back end', async () => {
       const s = script('Which x solves three times x plus five equals twenty (math)?')
         .plan([
           { id: 'm1', task: 'Solve it', capability: 'math', mcp_tool: 'solve', mcp_args: { expression: '3*x + 5 = 20', variable: 'x' } },

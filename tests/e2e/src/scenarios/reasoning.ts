@@ -37,7 +37,7 @@ export function reasoningScenarios(system: () => System): void {
   };
   const run = async (s: CommitteeScript, model = 'goal'): Promise<RunView> => runEnd(system().url(), await started(s, model), 60_000);
 
-  describe('a held plan', () => {
+  describe('a fixed plan', () => {
     it('runs its steps one after the other, each prepared and scored, and is done when all are and the last is good', async () => {
       const s = script('Where was the founder born (one by one)?')
         .phase('reasoner', {
@@ -132,7 +132,7 @@ export function reasoningScenarios(system: () => System): void {
       expect(promptsOf(s, 'rater')[1]).toContain('[USER GUIDANCE] The year matters most.');
     });
 
-    it('runs a step of his own in place of the one in flight, and is refused what is not on the list', async () => {
+    it('runs their own step in place of the one in flight, and cannot run one that is not on the list', async () => {
       const gate = latch();
       const s = script('Who is behind the clocks?')
         .phase('reasoner', { steps: [step('research', 'find the owner')] })
@@ -220,7 +220,7 @@ export function reasoningScenarios(system: () => System): void {
       expect((await put({})).status).toBe(200);
     });
 
-    it('are refused with what is wrong, and switch the template off and on again', async () => {
+    it('are refused with a reason if invalid, and switch the template off and on again', async () => {
       const faults = [{ max_iteration: 1 }, { stuck_threshold: 0 }, { prompts: { planning: 'Use {everything}.' } }];
       for (const options of faults) expect((await put(options)).status).toBe(400);
       expect(await (await put({ enabled: false })).json()).toMatchObject({ options: null, changed: { enabled: false } });

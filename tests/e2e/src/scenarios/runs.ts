@@ -178,7 +178,7 @@ export function runScenarios(system: () => System): void {
     });
   });
 
-  it('refuses what is above the limit of open runs with 429 and Retry-After, and accepts nothing of it', async () => {
+  it('refuses requests above the limit of open runs with 429 and Retry-After, and accepts none of them', async () => {
     const limit = 4;
     const gate = latch();
     const open = await Promise.all(

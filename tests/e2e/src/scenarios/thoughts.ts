@@ -66,7 +66,7 @@ export function thoughtScenarios(system: () => System): void {
       .judge('critic', { verdict: 'confirmed', reasons: [] });
 
   describeOnce('the thought stream', () => {
-    it('has every one of its 22 kinds, with what it shows, for a key that may see it', async () => {
+    it('has all of its 22 kinds, with their content, for a key that may see it', async () => {
       const one = await ann.answered('deep', `/brief ${deep('all').question}`);
       const two = await ann.answered('careful', careful('all').question);
       const quick = script('How far does the light reach (fast path)?')

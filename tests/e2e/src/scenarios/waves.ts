@@ -37,7 +37,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect([run.outcome, resultsIn(s.prompts[1]!)]).toEqual(['completed', expect.stringMatching(/c3[^]*BIN_UNKNOWN/)]);
     });
 
-    it('has an error for a tool that is not there and for arguments that do not fit, and results for the rest', async () => {
+    it('has an error for a missing tool and for invalid arguments, and results for the rest', async () => {
       const s = script('What if a call is wrong?')
         .wave(
           wave(
@@ -155,7 +155,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect(after!.slice(-1_500)).toContain(named);
     });
 
-    it('that cannot be used three times ends the run with what is known', async () => {
+    it('whose reply is unusable three times ends the run with what is known', async () => {
       const again = wave('continue', 'Looks for it again', locate('l1', 'bellows'));
       const s = script('Where do anvils lie, asked by one who does not listen?')
         .wave(wave('continue', 'Looks for the anvil', locate('l1', 'anvil')))
@@ -166,7 +166,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect(answer).toContain('In bin 11.');
     });
 
-    it('is shown a long result cut, and results once however many waves ago they came', async () => {
+    it('sees a long result cut, and each result once, however many waves ago it arrived', async () => {
       const s = script('What stands on all the shelves?')
         .wave(wave('continue', 'Lists them', ['l1', 'stock.list', {}], locate('l2', 'anvil')))
         .wave(wave('continue', 'Counts', count('c1', 'bin-11', ['l2'])))

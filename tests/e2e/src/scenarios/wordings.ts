@@ -50,7 +50,7 @@ export function wordingScenarios(system: () => System, wordings: readonly Wordin
   });
 
   describeOnce('a calculation in words', () => {
-    it('is read and made, however it is written', async () => {
+    it('is recognised and made, however it is worded', async () => {
       const plans = Array.from({ length: Math.ceil(wordings.length / tasksOfAPlan) }, (_, n) =>
         wordings.slice(n * tasksOfAPlan, (n + 1) * tasksOfAPlan),
       );

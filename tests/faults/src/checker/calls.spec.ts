@@ -27,7 +27,7 @@ describe('model calls bounded', () => {
     expect(check(evidence, defaultBounds).figures).toMatchObject({ deaths: 1, duplicateCalls: 1, tokensWasted: 12 });
   });
 
-  it('takes a freeze, an end in good order and a call that was given up unsent as reasons', () => {
+  it('accepts a freeze, an orderly stop and a call that was abandoned unsent as reasons', () => {
     const frozen = calledAgain('experts', step, killed(end + 1, 'experts', 'SIGSTOP'));
     expect(found(frozen)).toEqual([]);
     expect(check(frozen, defaultBounds).figures.deaths).toBe(0);

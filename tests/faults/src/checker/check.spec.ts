@@ -17,7 +17,7 @@ describe('the checker', () => {
     });
   });
 
-  it('takes every event standing on the log twice for what it is: at least once', () => {
+  it('accepts events that are on the log twice, because delivery is at least once', () => {
     const twice = changed((evidence) => {
       evidence.records = [...evidence.records, ...evidence.records.map((record) => another(record, {}))];
       evidence.committed = evidence.committed.map((position) => ({ ...position, offset: '5000' }));
@@ -75,7 +75,7 @@ describe('replay, calm and enough', () => {
     expect(found({ ...clean, closings: [{ process: 'planner', exit: null, ms: 10 }] })).toEqual(['calm-afterwards planner']);
   });
 
-  it('wants enough accepted and enough answered', () => {
+  it('requires enough accepted and enough answered runs', () => {
     expect(found(clean, { accepted: 3 })).toEqual(['enough-succeeded no-harm']);
     expect(found(new Story().evidence())).toEqual(['enough-succeeded no-harm']);
   });

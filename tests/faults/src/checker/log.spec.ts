@@ -3,7 +3,7 @@ import type { Evidence } from '../evidence/evidence.js';
 import { another, changed, clean, found, one, recordOf, two, withRecord, without } from './__fixtures__/changes.js';
 
 describe('one terminal event', () => {
-  it('misses the terminal event of an accepted run', () => {
+  it('finds a missing terminal event of an accepted run', () => {
     const evidence = changed((all) => {
       all.asked = [...all.asked, { id: 'a3', question: 'Lost?', runId: 'run_00000003', acceptedAt: 5 }];
     });
@@ -62,11 +62,11 @@ describe('one terminal event', () => {
 });
 
 describe('acknowledged appends', () => {
-  it('finds what was acknowledged and cannot be read', () => {
+  it('finds an acknowledged append that cannot be read', () => {
     expect(found(without(`${one}/0/x1/call/0/1`))).toEqual([`acknowledged-appends ${one}/0/x1/call/0/1`]);
   });
 
-  it('finds what can be read and was never sent, unless the scenario put it there', () => {
+  it('finds a readable record that was never sent, unless the scenario put it there', () => {
     const stranger = { ...recordOf(`${one}/0/x1/call/0/1`), offset: '77', headers: {}, event: null };
     expect(found(withRecord(stranger))).toEqual(['acknowledged-appends audit/0/77']);
     const injected = changed((evidence) => {
@@ -99,7 +99,7 @@ describe('acknowledged appends', () => {
     ]);
   });
 
-  it('wants dead letters readable too', () => {
+  it('requires dead letters to be readable too', () => {
     const id = 'merger:results.ready/0/7';
     const letter = { by: 'dead-letter', events: [{ id, type: 'dead-letter', topic: 'dead', runId: '' }] };
     const line = { at: 1, process: 'p', actor: 'merger', op: 'publish', id: 'n', data: letter };

@@ -30,7 +30,7 @@ describe('one effective outcome', () => {
     expect(found(withRecord(another(task, { taskId: `${one}/0/x9` }, `${one}/0/x9`)))).toContain(`one-effective-outcome ${one}/0/x9`);
   });
 
-  it('lets the engine settle what no worker has answered', () => {
+  it('allows the engine to settle tasks that no worker has answered', () => {
     const result = recordOf(`${one}/0/x1/result`);
     const late = changed((evidence) => {
       evidence.records = [...evidence.records, another(result, { durationMs: 99, attempt: 2 })];
@@ -84,7 +84,7 @@ describe('commit after effect', () => {
     expect(found(lost)).toContain(`commit-after-effect ${one}`);
   });
 
-  it('takes a late input of a run that is over for ignored', () => {
+  it('treats a late input of an ended run as ignored', () => {
     const result = recordOf(`${one}/0/x1/result`);
     const late = another(result, { taskId: `${one}/0/x7` }, `${one}/0/x7/result`);
     const lines = ['publish', 'ResultReady'].map((op) => ({

@@ -14,7 +14,7 @@ const seen = (url: string, lastEventId?: string): Promise<string | undefined> =>
     );
   });
 
-describe('the switch that takes the resume away', () => {
+describe('the switch that removes the resume', () => {
   it('sends a returning client to the present end', async () => {
     expect(await seen('/v1/runs/run_1/events', '3')).toBe('7');
     expect(await seen('/v1/runs/run_1/events?after=1', '3')).toBe('7');

@@ -15,13 +15,13 @@ function listeners() {
   return { said, written, logger, note: (line: HistoryLine) => void written.push(line) };
 }
 
-describe('a switch that takes a protection away', () => {
+describe('a switch that removes a protection', () => {
   it('is off unless it is set', () => {
     expect(protectionsOff(undefined).size).toBe(0);
     expect(protectionsOff('').size).toBe(0);
   });
 
-  it('takes every name of the list, and several at once', () => {
+  it('accepts every name of the list, and several at once', () => {
     const all = protectionNames.join(', ');
     expect([...protectionsOff(all)]).toEqual(protectionNames);
     expect(new Set(protectionNames).size).toBe(protections.length);

@@ -49,7 +49,7 @@ describe('the programs that ship', () => {
     for (const app of apps) expect([app, switchesIn(`${app}.faults.js`)]).toEqual([app, switches]);
   });
 
-  it('are built without those for an image', () => {
+  it('are built without the fault programs for an image', () => {
     const dockerfile = readFileSync(join(workspaceRoot, 'Dockerfile'), 'utf8');
     expect(dockerfile).toMatch(/tools\/build\.mjs apps\b/);
     expect(readdirSync(join(workspaceRoot, 'apps'), { recursive: true }).filter((path) => /\.faults\.ts$/.test(String(path)))).toEqual([]);

@@ -53,7 +53,7 @@ describe('the record of fault scenarios', () => {
     ]);
   });
 
-  it('joins the parts of a kill matrix of one day, and keeps nothing of an earlier day', () => {
+  it('joins the parts of a kill matrix of one day, and drops those of an earlier day', () => {
     const half = (name: string, cells: readonly string[], red = false) =>
       ran({ scenario: `kill-matrix:${name}`, rows: cells.map((one) => cell(one)), red });
     const [joined] = recordedAfter(

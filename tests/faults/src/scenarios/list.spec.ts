@@ -10,7 +10,7 @@ describe('the list of fault scenarios', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('takes every protection away in every mode that has it', () => {
+  it('removes every protection in every mode that has it', () => {
     const controls = scenarios.flatMap((scenario) =>
       scenario.controls.flatMap(({ without, modes }) => (modes ?? scenario.modes).map((mode) => `${without} ${mode}`)),
     );

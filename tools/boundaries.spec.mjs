@@ -68,7 +68,7 @@ describe('layer boundaries', () => {
     expect(await refusals(filePath, code)).toContain('boundaries/dependencies');
   });
 
-  it('lets a spec import the test support, but not the code beside it', async () => {
+  it('lets a spec import the test support, but not the code next to it', async () => {
     const code = `import '@conclave/test-support';`;
     expect(await refusals('libs/adapters/openai/src/any.spec.ts', code, layersAlone)).toEqual([]);
     expect(await refusals('libs/adapters/openai/src/any.ts', code, layersAlone)).toEqual(['boundaries/dependencies']);

@@ -116,7 +116,7 @@ describe.each(['docs/status.md', 'docs/guarantees.md'])('%s', (path) => {
 });
 
 describe('a citation', () => {
-  it('is found with all that belongs to it', () => {
+  it('is found with all its parts', () => {
     expect(citationsOf('`describeEventLog`: `jest libs/ports memory-log`, e2e `committee` and `kills` (knowledge)')).toEqual([
       { code: 'describeEventLog', e2e: false, scenario: undefined },
       { code: 'jest libs/ports memory-log', e2e: false, scenario: undefined },

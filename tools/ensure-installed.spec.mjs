@@ -14,7 +14,7 @@ const everything = without(lock(), 'of-another-platform');
 const forUse = without(everything, 'tested-with');
 
 describe('an installation', () => {
-  it('leaves out what only developers need where nothing is installed and a program is started', () => {
+  it('leaves out development packages if nothing is installed and a program is started', () => {
     expect(dueInstallation(lock(), undefined, false)).toEqual(['ci', '--omit=dev']);
     expect(dueInstallation(lock(), undefined, true)).toEqual(['ci']);
   });
@@ -29,7 +29,7 @@ describe('an installation', () => {
     expect(dueInstallation(lock(), forUse, true)).toEqual(['ci']);
   });
 
-  it('keeps what developers need when the lockfile changes, and does not mind it where they are none', () => {
+  it('keeps development packages when the lockfile changes, if there are any', () => {
     const changed = lock({ testedWith: '2.0.0' });
     expect(dueInstallation(changed, everything, false)).toEqual(['ci']);
     expect(dueInstallation(changed, forUse, false)).toBeUndefined();

@@ -17,7 +17,7 @@ function readAtOnce(outputs, path, seen = new Set()) {
   return [...Object.keys(inputs), ...at.flatMap((one) => readAtOnce(outputs, one.path, seen))];
 }
 
-it('no program reads OpenTelemetry before traces are asked for, and the exporter is whole when they are', async () => {
+it('no program reads OpenTelemetry before traces are requested, and the exporter is complete when they are', async () => {
   const starts = filesUnder('apps').filter((path) => /\/src\/start\.ts$/.test(path));
   expect(starts.length).toBeGreaterThan(5);
   const entryPoints = Object.fromEntries(starts.map((path) => [path.split('/')[1], join(workspaceRoot, path)]));

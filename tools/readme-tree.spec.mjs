@@ -14,7 +14,7 @@ function folders() {
 }
 
 describe('the README', () => {
-  it('says of every folder what is in it, and of none that is not there', () => {
+  it('describes every folder, and no missing one', () => {
     const rows = readFileSync(`${workspaceRoot}/README.md`, 'utf8').matchAll(/^\| `([\w./-]+?)\/?` \| (.+) \|$/gm);
     expect([...rows].map(([, folder]) => folder).sort()).toEqual(folders());
   });

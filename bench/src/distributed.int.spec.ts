@@ -13,7 +13,7 @@ describe('npm run bench with Kafka and Redis', () => {
     expect(code).toBe(text.includes('\nMissed:') ? 1 : 0);
   }, 280_000);
 
-  it('measures B5 beside a worker without long tasks', async () => {
+  it('measures B5 next to a worker without long tasks', async () => {
     const { code, text } = await runBench(['B5', '--quick']);
     expect(text).toMatch(/RATIO [\d.]+x \[.*\]; target <= 1\.2 x: (met|NOT MET)/);
     expect(code).toBe(0);

@@ -8,7 +8,7 @@ import { buildWorkspace, importedBy, runBench } from './__fixtures__/bench.js';
 describe('npm run bench without servers', () => {
   beforeAll(() => buildWorkspace(), 180_000);
 
-  it('measures B2, prints the settings of the store and a ratio for 1 and for many at a time, and ends with 1 where a target is missed', async () => {
+  it('measures B2, prints the settings of the store and a ratio for 1 and for many at a time, and ends with 1 if a target is missed', async () => {
     const { code, text } = await runBench(['B2', '--quick', '--judge']);
     expect(text).toContain('SQLite: journal_mode wal, synchronous NORMAL');
     expect(text).toMatch(/overhead per run, 1 at a time, against no engine, nothing stored:\n\s+[\d.]+ ms \[.*\], RATIO [\d.]+x/);
@@ -18,7 +18,7 @@ describe('npm run bench without servers', () => {
     expect(code).toBe(text.includes('\nMissed:') ? 1 : 0);
   }, 60_000);
 
-  it("measures B1 beside Portkey's gateway where that is installed", async () => {
+  it("measures B1 next to Portkey's gateway if that is installed", async () => {
     const { code, text } = await runBench(['B1', '--quick']);
     expect(text).toMatch(/Conclave embedded +[\d.]+ \[.*n=1\] +[\d.]+ \[.*n=1\]\n/);
     expect(text).toMatch(/latency added to a request alone, p50, against direct:\n\s+[\d.]+ ms .*; no target/);

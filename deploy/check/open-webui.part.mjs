@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
 import { freePorts } from '../stack/index.mjs';
 import { lastLines, run as execute, startProcess, stopProcess } from '../stack/processes.mjs';
 import { cacheFolder } from '../stack/settings.mjs';
@@ -104,6 +103,8 @@ export async function run({ fact }) {
       env: web.environment(at, url, key),
     });
     await until('Open WebUI', () => web.isReady(), 240_000);
+    // Loaded only here: `npm run docs` reads the other exports of this file, and a bundle cannot contain this package.
+    const { chromium } = await import('playwright-core');
     const browser = await chromium.launch({
       executablePath: chromiumPath,
       args: ['--no-sandbox', '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1'],

@@ -134,7 +134,7 @@ describe.each(examples)('the chart with the values of ci/%s', (example) => {
     for (const { pod } of workloads(of(example))) expect(unrestricted(pod)).toEqual([]);
   });
 
-  it('gives a pod more time to end than its tasks may take, and asks for memory within its limit', () => {
+  it('allows a pod more time to end than its tasks may take, and requests memory within its limit', () => {
     for (const { name, pod } of workloads(of(example))) {
       const [{ env, resources } = {} as Container] = pod.containers;
       const given = Number(env.find((one) => one.name === 'SHUTDOWN_GRACE_S')?.value ?? 0);
@@ -275,7 +275,7 @@ describe('what the network policies let through', () => {
     web: ['public:443', 'public:80'],
   };
 
-  it('is what the table of the README says, and nothing else', () => {
+  it('is exactly what the table of the README says', () => {
     const [head = '', , ...rows] = /\| from \\ to \|[^]*?(?=\n\n)/.exec(read('README.md'))![0].split('\n');
     const cells = (line: string): readonly string[] =>
       line
@@ -305,7 +305,7 @@ describe('what the network policies let through', () => {
       ]);
   });
 
-  it('is no target that is not configured', () => {
+  it('has no target that is not configured', () => {
     for (const one of workloads(of('minimal')))
       expect([one.component, reachability(of('minimal'), one).to]).toEqual([
         one.component,
@@ -318,7 +318,7 @@ describe('what the network policies let through', () => {
     ]);
   });
 
-  it('is everything where the policies are switched off, or where a pod has none', () => {
+  it('includes everything if the policies are switched off, or if a pod has none', () => {
     const [one] = workloads(of('open'));
     expect(reachability(of('open'), one!)).toEqual({ from: [`${anybody}:*`], to: [`${anybody}:*`] });
     const stranger = { ...one!, labels: { app: 'another' } };

@@ -23,7 +23,7 @@ describe('the packages of an image', () => {
     expect([...packages].sort()).toEqual([...imported.filter((name) => name !== 'libsql'), withoutPython].sort());
   });
 
-  it('come with all that they depend on, and without others', () => {
+  it('come with all their dependencies, and without others', () => {
     const names = folders().map((folder) => folder.replace(/^.*node_modules\//, ''));
     expect(names).toEqual(expect.arrayContaining([...imported, '@neon-rs/load', 'detect-libc', 'domhandler', 'entities']));
     expect(names.some((name) => name.startsWith('@libsql/'))).toBe(true);

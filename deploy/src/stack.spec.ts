@@ -115,7 +115,7 @@ describe('a server answers', () => {
     await expect(probeHttp(silent, '/healthz')).rejects.toThrow();
   });
 
-  it('or the wait ends at once when its process is gone', async () => {
+  it('or the wait ends at once if its process is gone', async () => {
     const [port] = await freePorts(1);
     const wait = waitUntilAnswers(() => probeRedis(port!), { withinMs: 60_000, ended: Promise.resolve('exit code 1') });
     await expect(wait).rejects.toThrow('it ended before it answered (exit code 1)');

@@ -42,7 +42,7 @@ describe('docker-compose.yml', () => {
     expect(words(read('deploy/stack/docker-compose.open.yml'))).toEqual([...redisArguments, '--protected-mode', 'no']);
   });
 
-  it('has no password of its own: each must be set, and one command makes them all', () => {
+  it('contains no password: each must be set, and one command creates all of them', () => {
     // The key of a provider may be absent.
     const wanted = [...compose.matchAll(/\$\{(?!OPENAI_API_KEY)(\w*(?:PASSWORD|SECRET|TOKEN|API_KEY)\w*)([^}]*)\}/g)];
     expect([...new Set(wanted.map(([, name]) => name))].sort()).toEqual([...passwords].sort());
@@ -107,7 +107,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives every service of ours more time to stop than its longest task', () => {
+  it('allows each of our services more time to stop than its longest task', () => {
     const { services } = parse(compose, { merge: true }) as { services: Record<string, { image: string; stop_grace_period?: string }> };
     const ours = Object.values(services).filter(({ image }) => image.startsWith('conclave-'));
     expect(ours).toHaveLength(5);

@@ -1,6 +1,6 @@
 import type { OwnMaterial } from './loop/own/material.js';
 
-/** A figure that a target stands beside. */
+/** A figure with its target. */
 export interface Finding {
   readonly what: string;
   readonly value: number;

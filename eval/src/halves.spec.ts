@@ -15,7 +15,7 @@ const digestOfRegression = (entries: readonly { readonly half: Half }[]): string
     .digest('hex');
 
 /**
- * Whoever changes an entry, its label or the half it is in makes figures that were published before worthless: they can no longer be compared.
+ * A change of an entry, its label or its half makes earlier published figures worthless: they can no longer be compared.
  */
 describe('the regression half', () => {
   it('of the labelled prompts is what it was', () => {

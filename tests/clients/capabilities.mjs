@@ -34,7 +34,7 @@ export async function check(capability, work) {
   }
 }
 
-/** The rejection of a promise that has to be rejected. */
+/** The rejection of a promise that must be rejected. */
 export const failureOf = (promise) =>
   promise.then(
     () => assert.fail('It was not refused.'),

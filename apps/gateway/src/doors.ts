@@ -68,7 +68,7 @@ const unguarded = (host: string): Failure =>
   new Failure(
     'CONFIGURATION_INVALID',
     [
-      `HOST is ${host}, which other machines can reach, and there are no API keys, so anybody could ask, read every question and spend your money. Do one of these:`,
+      `HOST is ${host}, which other machines can reach, and there are no API keys, so anyone could ask, read every question and spend your money. Do one of these:`,
       '  - unset HOST: then only this machine is listened to',
       '  - start with `npm start -- --lan`: it makes a key and says how to use it',
       '  - name keys under `keys` in conclave.yaml',

@@ -29,7 +29,7 @@ export function readKeyFile(file: string): string | null {
   if (value.length >= shortestKey && !/\s/.test(value)) return value;
   throw new Failure(
     'CONFIGURATION_INVALID',
-    `The file ${file} must hold one key of at least ${shortestKey} characters, without spaces. Write one into it, or delete the file: the next start makes one.`,
+    `The file ${file} must hold one key of at least ${shortestKey} characters, without spaces. Write one into it, or delete the file: the next start creates one.`,
   );
 }
 
@@ -47,7 +47,7 @@ export function openKeyFile(file: string): KeyFile {
     if (codeOf(error) === 'EEXIST') return { file, value: readKeyFile(file) ?? value, made: false };
     throw new Failure(
       'CONFIGURATION_INVALID',
-      `No key can be made at ${file} (${codeOf(error)}). Let this user write there, or put a key of your own into that file.`,
+      `No key can be created at ${file} (${codeOf(error)}). Let this user write there, or put a key of your own into that file.`,
       { cause: error },
     );
   }

@@ -29,7 +29,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
       await app.listen(PORT, HOST);
       const { admin, asked } = doors;
       if (admin?.made) observers.logger.info('A key with the role admin was made.', { file: admin.file });
-      if (asked === 0 && loaded.configuration.access === 'open') observers.logger.warn('Anybody is answered: `access: open`.');
+      if (asked === 0 && loaded.configuration.access === 'open') observers.logger.warn('Every caller is answered: `access: open`.');
       observers.logger.info('The gateway listens.', { address: await app.getUrl(), templates: catalogue.templates().map(({ id }) => id) });
       return app;
     },

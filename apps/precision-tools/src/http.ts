@@ -50,8 +50,8 @@ export async function serveHttp(toolbox: Toolbox, { host, port, allowedHosts = [
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host: asked = '', origin } = request.headers;
-    if (!names.has(nameOf(asked))) return refuse(response, 403, 'This Host is not served here: start with --allow-host to let it in.');
-    if (origin !== undefined && !names.has(originName(origin) ?? '')) return refuse(response, 403, 'This Origin is not let in.');
+    if (!names.has(nameOf(asked))) return refuse(response, 403, 'This Host is not allowed: start with --allow-host to allow it.');
+    if (origin !== undefined && !names.has(originName(origin) ?? '')) return refuse(response, 403, 'This Origin is not allowed.');
     if ((request.url ?? '').split('?')[0] !== path) return refuse(response, 404, `MCP is served at ${path}.`);
     if (request.method !== 'POST') return refuse(response, 405, 'Without sessions only POST is answered.', { allow: 'POST' });
     const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true, maxRequestBodySize: longestBody });

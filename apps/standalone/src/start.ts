@@ -37,30 +37,30 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- runs             the newest runs (--limit n, --json)
   npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events if no gateway is running
       --json                           as returned by its gateway
-      --timeline                       also what happened when; follows a run that has not ended
+      --timeline                       also the time of each event; follows a run that has not ended
       --watch                          shows it live and takes commands from the keyboard: pause, resume, steer, add,
-                                       override, answer, cancel; where there is no terminal, plain lines
+                                       override, answer, cancel; without a terminal, plain lines
       --pause --resume --cancel        sends one command, and says whether it was applied or rejected; also
                                        --steer <text>, --add-context <text>, --answer <text>,
                                        --override-step <skill> --input <text>
       --facts                          every fact the engine found, a sentence each, with its step
   npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka if stores.kafka is set,
                                        the data folder of a stopped server otherwise
-      --recorded                       drives all that was decided in it (steps, plans, tasks, answer) through today's
-                                       code with the recorded replies, without any call, and shows the first prompt,
-                                       reply or rule that differs; exit code 1 then, and where a recording is not whole
+      --recorded                       repeats all its decisions (steps, plans, tasks, answer) with today's code and the
+                                       recorded replies, without any call, and shows the first prompt, reply or rule
+                                       that differs; exit code 1 then, and if a recording is incomplete
       --all --recorded                 the same for every recorded run
-      --fork <step>                    takes the run up after this step as a run of its own: the same facts up to there, live
+      --fork <step>                    continues the run after this step as a new run: the same facts up to there, live
                                        from then on; shows both side by side. \`run <id> --facts\` numbers the steps
-      --model <model or template>      who makes the calls of the fork; today's models of its template by default
+      --model <model or template>      makes the calls of the fork; today's models of its template by default
       --json                           both as one JSON object
-      --template <id>                  asks its question again of another template, live, as a run of its own; shows both side by side
+      --template <id>                  asks its question again with another template, live, as a new run; shows both side by side
   npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
-      --force                          also where the store fits the log or processes live on it
+      --force                          even if the store matches the log, or processes use it
   npm run conclave -- audit            who did what: export as signed, hash-chained lines; verify (--help)
   npm run conclave -- backup --to <p>  a consistent copy of the data folder, also while the server runs; <p> is a new folder, or a
                                        file that ends in .tgz. With Kafka: settings, keys and prompts of the state store
-  npm run conclave -- restore <p>      puts a backup back; --force also where data stand, which are moved aside
+  npm run conclave -- restore <p>      restores a backup; --force even if there are data, which are moved aside
   npm run conclave -- doctor           checks what Conclave needs here, and says what to fix (--json)
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
   npm run conclave -- keys             API keys: create, list, show, change, expire, revoke, rotate (--help)
@@ -68,7 +68,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- templates        what clients choose as model: list, show, validate, diff, apply (--help)
   npm run conclave -- topics           what Kafka needs: plan, create, check (--help)
 
-  npm run conclave -- version          the version; \`help\` shows this page, and --help behind a command its part
+  npm run conclave -- version          the version; \`help\` shows this page, and --help after a command its part
 
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
 `;
@@ -224,7 +224,7 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
         throw new UsageMistake('Name one run by its id: npm run conclave -- replay <id>, or all with --all --recorded.');
       const step = numberOf('fork', values.fork, 1, Number.MAX_SAFE_INTEGER);
       if (step !== undefined && (runId === null || values.recorded))
-        throw new UsageMistake('A fork takes up one run, live: npm run conclave -- replay <id> --fork <step>.');
+        throw new UsageMistake('A fork continues one run, live: npm run conclave -- replay <id> --fork <step>.');
       if (values.template !== undefined && (runId === null || values.recorded || step !== undefined))
         throw new UsageMistake('--template asks the question of one run again, live: npm run conclave -- replay <id> --template <id>.');
       if (values.template !== undefined)
@@ -233,7 +233,7 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
           ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
         });
       if (step === undefined && values.model !== undefined)
-        throw new UsageMistake('--model says who makes the calls of a fork: name its step with --fork.');
+        throw new UsageMistake('--model names the model that makes the calls of a fork: name the step of the fork with --fork.');
       if (step !== undefined)
         return forkCommand({
           ...{ loaded: await extended(), runId: runId!, step, model: values.model ?? null, json: values.json },

@@ -10,7 +10,7 @@ interface CountLine {
 
 const lines: readonly CountLine[] = [
   { count: 'transactions', text: 'SQLite transactions', target: 14, step: 1 },
-  { count: 'awaited', text: 'commits that somebody awaits', target: null, step: 1 },
+  { count: 'awaited', text: 'commits that are awaited', target: null, step: 1 },
   { count: 'statements', text: 'SQLite statements, those that begin and end transactions among them', target: 200, step: 1 },
   { count: 'bytes', text: 'bytes of all values added to the tables', target: 100_000, step: 500 },
   { count: 'states', text: "times the store makes JSON of the run's state", target: null, step: 1 },
@@ -21,8 +21,8 @@ const lines: readonly CountLine[] = [
 export const countsPage = (counts: RunCounts): string => `# What a run costs, counted
 
 An agentic run of B2 in embedded mode: plan, 4 experts, gap check, re-plan, 4 experts, gap check, answer; 13 model calls that answer
-at once. Of each count the least of several runs stands here, because a busy machine tears transactions apart. A test compares: a change
-that makes a run cost more fails until this table says so. Written by \`CONCLAVE_WRITE_COUNTS=1 npx jest bench/src/counts\`, compared
+at once. Each count is the lowest of several runs, because a busy machine splits transactions. A test compares: a change that
+makes a run cost more fails until this table is updated. Written by \`CONCLAVE_WRITE_COUNTS=1 npx jest bench/src/counts\`, compared
 by \`npx jest bench/src/counts\`.
 
 | A run of B2, embedded | Counted | Aimed at |

@@ -26,7 +26,7 @@ describe('the report of a benchmark', () => {
     expect(text).toContain('Note: Mind this.');
   });
 
-  it('prints a time with the ratio beside it', () => {
+  it('prints a time with the ratio next to it', () => {
     const text = print({ ...finding(7, { atMost: 5 }), unit: 'ms', ratio: { n: 3, q1: 1, median: 1.1, q3: 1.2 } });
     expect(text).toContain('7.000 ms [6.000 to 8.000, n=3], RATIO 1.100x [1.000 to 1.200, n=3]; target <= 5 ms: NOT MET');
   });

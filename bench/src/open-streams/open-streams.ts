@@ -33,7 +33,7 @@ const endWithinMs = 120_000;
 interface Sample {
   /** Kilobytes of resident memory, after a collection, that each viewer adds. */
   readonly rssKb: number;
-  /** Kilobytes of live heap and of what it holds outside. */
+  /** Kilobytes of live heap, and of external memory that it keeps. */
   readonly heapKb: number;
   /** Milliseconds between two arrivals at a chat, p99; null for Express, which answers none. */
   readonly gapMs: number | null;

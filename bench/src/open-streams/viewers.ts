@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const openedAtOnce = 50;
 const openWithinMs = 60_000;
 
-/** Readers of event streams, each on a connection of its own. What they read is counted, not kept. */
+/** Readers of event streams, each on its own connection. What they read is counted, not stored. */
 export class Viewers {
   private readonly viewers: Viewer[] = [];
 

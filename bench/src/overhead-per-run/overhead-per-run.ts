@@ -219,7 +219,7 @@ export const overheadPerRun = benchmarkOf({
   targets: { durable: 3, inMemory: 1 },
 });
 
-/** The shipped template has more steps of its own, so its target is lower. */
+/** The shipped template has more steps, so its target is lower. */
 export const overheadOfShippedTemplate = benchmarkOf({
   id: 'B2b',
   title: 'the same with what the shipped template `conclave` does: second tier, refinement, thinking step',

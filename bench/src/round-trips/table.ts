@@ -58,13 +58,13 @@ export function roundTripsPage(): string {
 
 <!-- Printed from bench/src/round-trips/table.ts; \`npx jest bench round-trips.int\` measures and compares, \`npm run docs\` prints. -->
 
-What one hop of a run asks of Redis in distributed mode, from the delivery of a record to the moment in which it is finished. A real server tells
-what it was asked (\`MONITOR\`) while the committee of the benchmarks takes a run through all services, one record at a time, its second run. The test
-fails where a hop asks anything else than what stands here, so that a count rises only together with this table.
+These are the requests of one hop of a run to Redis in distributed mode, from the delivery of a record until it is finished. A real server
+reports its requests (\`MONITOR\`) while the committee of the benchmarks takes its second run through all services, one record at a time. The test
+fails if a hop makes any other request than those listed here, so a count can rise only together with this table.
 
-Apart stand appends to the run stream, of which there are as many as there is text and progress to show. Not counted are slots of a provider, two round
-trips where a process holds none (one that is free again is kept for half a second: \`jest libs/calls provider-slot\`), and what goes by the clock, whatever
-the load: leases, due timers, sweeps, and a look at a provider's circuit breaker at most once a second.
+The column "Apart" has the appends to the run stream, whose number depends on the text and progress to show. Not counted are slots of a provider, two
+round trips if a process has none (a freed slot is kept for half a second: \`jest libs/calls provider-slot\`), and requests that depend on the clock and not
+on the load: leases, due timers, sweeps, and reading a provider's circuit breaker at most once a second.
 
 | Hop | What it is | Round trips | At most | Apart | Which |
 |---|---|---|---|---|---|

@@ -115,7 +115,7 @@ export const alerts: readonly Alert[] = [
     expr: () => 'sum by (group) (max by (group, topic) (conclave_consumer_lag_records)) > 500',
     for: 300,
     summary: 'A service does not keep up with the log',
-    description: 'The group {{ $labels.group }} has {{ $value }} records before it.',
+    description: 'The group {{ $labels.group }} has {{ $value }} records waiting.',
     fires: { 'conclave_consumer_lag_records{group="tasks.expert",topic="tasks.dispatched.expert"}': '0x5 900x25' },
     with: { group: 'tasks.expert' },
     quiet: { 'conclave_consumer_lag_records{group="tasks.expert",topic="tasks.dispatched.expert"}': '0x5 900x2 20x23' },
@@ -238,7 +238,7 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: () => 'sum by (job) ({__name__=~"conclave_(http_errors|failures|provider_errors)_total",error_type="_other"}) > 0',
     for: 0,
-    summary: 'A defect of Conclave has shown itself',
+    summary: 'A defect of Conclave was detected',
     description:
       '{{ $labels.job }} has met {{ $value }} failures that no row of the failure table describes. It fires until the process restarts.',
     fires: { 'conclave_failures_total{job="merger",stage="run",error_type="_other"}': '0x5 1x25' },
@@ -251,9 +251,9 @@ export const alerts: readonly Alert[] = [
     expr: (t) =>
       `sum(rate(conclave_gap_checks_total{verdict=~"unreadable|failed"}[${t(900)}])) / sum(rate(conclave_gap_checks_total[${t(900)}])) > 0.2`,
     for: 300,
-    summary: 'Nobody assesses the answers',
+    summary: 'Answers are not assessed',
     description:
-      '{{ $value | humanizePercentage }} of the gap checks bring no verdict: the judge fails, or its model does not keep to the form.',
+      '{{ $value | humanizePercentage }} of the gap checks return no verdict: the judge fails, or its model does not follow the format.',
     fires: { 'conclave_gap_checks_total{verdict="unreadable"}': '0+5x40', 'conclave_gap_checks_total{verdict="complete"}': '0+5x40' },
     with: {},
     quiet: { 'conclave_gap_checks_total{verdict="unreadable"}': '0+1x40', 'conclave_gap_checks_total{verdict="complete"}': '0+20x40' },
@@ -286,7 +286,7 @@ export const alerts: readonly Alert[] = [
     expr: (t) => `sum by (store) (increase(conclave_store_operation_seconds_count{outcome="failed"}[${t(300)}])) > 3`,
     for: 120,
     summary: 'Graph or vector store fails',
-    description: 'Operations of the {{ $labels.store }} fail. Runs go on without what it knows.',
+    description: 'Operations of the {{ $labels.store }} fail. Runs go on without its knowledge.',
     fires: { 'conclave_store_operation_seconds_count{store="graph",operation="retrieve",outcome="failed"}': '0+3x30' },
     with: { store: 'graph' },
     quiet: { 'conclave_store_operation_seconds_count{store="graph",operation="retrieve",outcome="ok"}': '0+3x30' },
@@ -299,7 +299,7 @@ export const alerts: readonly Alert[] = [
     for: 300,
     summary: 'Cache lookups fail',
     description:
-      '{{ $value | humanizePercentage }} of the lookups of the cache {{ $labels.cache }} fail or take too long: equal questions are worked on anew.',
+      '{{ $value | humanizePercentage }} of the lookups of the cache {{ $labels.cache }} fail or take too long: equal questions are answered again from scratch.',
     fires: {
       'conclave_cache_lookups_total{cache="semantic",result="failed"}': '0+2x30',
       'conclave_cache_lookups_total{cache="semantic",result="miss"}': '0+2x30',
@@ -316,7 +316,7 @@ export const alerts: readonly Alert[] = [
     expr: grew('documents_ingested_total', 'outcome', 900, '{outcome="failed"}'),
     for: 0,
     summary: 'An uploaded document could not be read',
-    description: 'Documents were uploaded whose text could not be read or embedded; nothing of them is found.',
+    description: 'Documents were uploaded whose text could not be read or embedded; they cannot be found.',
     fires: { 'conclave_documents_ingested_total{outcome="failed"}': '_x15 1x25' },
     with: { outcome: 'failed' },
     quiet: { 'conclave_documents_ingested_total{outcome="ready"}': '_x15 1x25' },

@@ -79,7 +79,7 @@ describe('the runbooks', () => {
 describe('docker-compose.yml', () => {
   const compose = read('docker-compose.yml');
 
-  it('gives Prometheus and Grafana what is printed here, and every service a job of its name', () => {
+  it('provides the printed files to Prometheus and Grafana, and a job of its own name for every service', () => {
     for (const folder of ['./deploy/prometheus', './deploy/grafana/dashboards', './deploy/grafana/provisioning']) {
       expect(compose).toContain(folder);
       expect(existsSync(path.join(root, folder))).toBe(true);

@@ -34,7 +34,7 @@ export interface Measured {
   readonly control: Readonly<Record<TemplateName, readonly Hop[]>>;
 }
 
-/** Measures recall over a corpus of this size, drawn anew by its seed. `goOn` writes the second query, in the control, too. */
+/** Measures recall over a corpus of this size, drawn by its seed. `goOn` writes the second query, in the control, too. */
 export async function measureLoops(size: number, seed = 7, goOn: TwoHopOptions['goOn'] = leads): Promise<Measured> {
   const corpus = twoHopCorpus(size, seed);
   const questions = mixed(corpus.questions);

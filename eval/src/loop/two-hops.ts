@@ -60,7 +60,7 @@ export function shuffledTexts(paragraphs: readonly Paragraph[]): ReadonlyMap<str
   return new Map(paragraphs.map(({ title }, at) => [title, paragraphs[(at * 7 + half) % paragraphs.length]!.text]));
 }
 
-/** Names in the texts that the words do not have, by how early they stand. */
+/** Names in the texts that are not in the words, in order of appearance. */
 export function newNames(words: string, texts: readonly string[]): readonly string[] {
   const names = texts.flatMap((text) => text.match(/\p{Lu}\p{Ll}+(?:\s\p{Lu}\p{Ll}+)+/gu) ?? []);
   return [...new Set(names.map((name) => name.replace(/^(?:The|This|An?|In|It)\s/u, '')))]
@@ -79,7 +79,7 @@ export interface Known {
 
 /**
  * Names to search for next; none where nothing is missing or nothing leads on. The planner sees what was found alone: two paragraphs that
- * the question names are enough, otherwise it goes on from the one that the question names, or from the best one.
+ * the question names are enough, otherwise it continues from the one that the question names, or from the best one.
  */
 export function leads({ question, found, queries }: Known): readonly string[] {
   const about = found.filter(({ title }) => namesTitle(question, title));
@@ -201,7 +201,7 @@ export async function runTwoHops(
   };
 }
 
-/** Titles of all rounds, at most four: each round in turn gives its best one that is new. */
+/** Titles of all rounds, at most four: each round in turn adds its best new one. */
 function titlesKept(byRound: readonly (readonly string[])[]): readonly string[] {
   const titles: string[] = [];
   for (let rank = 0; rank < kept; rank += 1)

@@ -3,7 +3,7 @@ export interface Paragraph {
   readonly title: string;
   readonly text: string;
 }
-/** A question whose answer stands in two paragraphs. */
+/** A question whose answer is in two paragraphs. */
 export interface TwoGold {
   readonly question: string;
   readonly gold: readonly [string, string];

@@ -36,8 +36,8 @@ export function sampleOf(perLevelAndLanguage: number): readonly LabelledPrompt[]
 }
 
 /**
- * Asks the embedded product, in a process of its own and with its shipped template, each prompt in each mood, one after the other. Each run
- * has a tenant of its own: no cache answers, and nothing that an earlier run taught raises a level. Throws when a question is not answered.
+ * Asks the embedded product, in its own process and with its shipped template, each prompt in each mood, one after the other. Each run
+ * has its own tenant: no cache answers, and nothing that an earlier run taught raises a level. Throws when a question is not answered.
  */
 export async function measureLevels(prompts: readonly LabelledPrompt[], moods: readonly Mood[]): Promise<readonly RunCosts[]> {
   let mood: Mood = 'sure';

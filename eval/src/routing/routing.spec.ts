@@ -42,7 +42,7 @@ describe('routing by complexity', () => {
     expect(confusionOf(set, ({ level }) => level)).toMatchObject({ macroF1: 1, complexAsTrivial: 0, prompts: 6 });
     const always = confusionOf(set, () => 'trivial');
     expect(always.complexAsTrivial).toBe(1);
-    // Precision 2/6 and recall 1 give 1/2 for one level; the other two count nothing.
+    // Precision 2/6 and recall 1 make 1/2 for one level; the other two count as 0.
     expect(always.macroF1).toBeCloseTo(1 / 6);
   });
 });

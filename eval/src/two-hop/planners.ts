@@ -6,7 +6,7 @@ export interface Hit {
   readonly text: string;
 }
 
-/** Titles among which both gold ones have to be, and hits of the first search that a second one goes on from. */
+/** Titles among which both gold ones must be, and hits of the first search from which a second one continues. */
 export const [kept, bases] = [4, 2];
 
 /**
@@ -16,11 +16,11 @@ export const [kept, bases] = [4, 2];
 export const planners = ['single', 'mechanical', 'name', 'ideal'] as const;
 export type Planner = (typeof planners)[number];
 
-/** The query of a second search that goes on from a hit of the first. */
+/** The query of a second search that continues from a hit of the first. */
 export const queryFrom = (hit: Hit, question: string, planner: 'mechanical' | 'name'): string =>
   planner === 'mechanical' ? `${question} ${hit.text}` : nameIn(hit, question);
 
-/** The first name in a text that neither the question nor its own title holds; its title if there is none. */
+/** The first name in a text that is neither in the question nor in its own title; its title if there is none. */
 function nameIn({ title, text }: Hit, question: string): string {
   const names = text.match(/\p{Lu}[\p{L}\p{N}'’.-]+(?: (?:of |the |de |von |van )?\p{Lu}[\p{L}\p{N}'’.-]+)*/gu) ?? [];
   return names.find((name) => !namesTitle(`${question} ${title}`, name) && name.length > 3) ?? title;

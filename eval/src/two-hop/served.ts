@@ -33,7 +33,7 @@ const key = 'sk-measured';
 const authorization = { authorization: `Bearer ${key}` };
 
 /**
- * Asks the built program, in a process of its own and over HTTP, each question with the shipped template `conclave`. The paragraphs are
+ * Asks the built program, in its own process and over HTTP, each question with the shipped template `conclave`. The paragraphs are
  * files of its folder, or uploaded into a collection over HTTP. Throws when a question is not answered.
  */
 export async function measureServed(

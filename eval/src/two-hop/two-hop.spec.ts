@@ -5,7 +5,7 @@ import { mostBehind } from '../recall/recall.js';
 import { measureTwoHops, places, type TwoHopRecall } from './measure.js';
 import { planners } from './planners.js';
 
-describe('a second search that goes on from the first', () => {
+describe('a second search that continues from the first', () => {
   let measured: TwoHopRecall;
   beforeAll(async () => {
     const { paragraphs, questions } = twoHopCorpus(180, 11);
@@ -23,7 +23,7 @@ describe('a second search that goes on from the first', () => {
   });
 });
 
-describe('documents whose telling sentences stand deep in a long paragraph', () => {
+describe('documents whose relevant sentences are deep in a long paragraph', () => {
   const before = 'A hall stands beside the market, and on most days of the year it is open from early morning until late. ';
 
   it('are found as well uploaded as in a folder, by one search and by a second one', async () => {

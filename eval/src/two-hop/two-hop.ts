@@ -10,7 +10,7 @@ import { measureTwoHops, places } from './measure.js';
 import { planners } from './planners.js';
 import { servedReport } from './served-report.js';
 
-/** A set of one's own: paragraphs with distinct titles, and questions whose answers stand in two of them. */
+/** A user's own set: paragraphs with distinct titles, and questions whose answers are in two of them. */
 const QuestionSet = z.object({
   paragraphs: z.array(z.object({ title: z.string(), text: z.string() })).min(2),
   questions: z.array(z.object({ question: z.string(), gold: z.tuple([z.string(), z.string()]) })).min(1),
@@ -19,7 +19,7 @@ const QuestionSet = z.object({
 /** Least share of questions with both paragraphs among the first four, by what is asked on the second hop. */
 const targets = { single: 0.5, mechanical: 0.71, name: 0.7 } as const;
 
-/** How often both paragraphs of a question over two of them are found, by one search and by a second one that goes on from the first. */
+/** How often both paragraphs of a question over two of them are found, by one search and by a second one that continues from the first. */
 export const twoHop: Evaluation = {
   id: 'two-hop',
   title: 'a second search finds the paragraph that the first one leads to',

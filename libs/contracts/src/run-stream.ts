@@ -16,7 +16,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('run.forked'),
-    of: RunId.describe('run whose entries stand before this one'),
+    of: RunId.describe('run whose entries precede this one'),
     step: z.int().describe('last step of that run that this one shares'),
   }),
   z.object({ kind: z.literal('planning'), epoch: z.int(), iteration: z.int(), max: z.int() }),

@@ -27,7 +27,7 @@ export const Source = z.object({
   kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph', 'collection', 'memory']),
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
-  document: z.string().optional().describe('uploaded document it stands in, as `<collection>/<id>`'),
+  document: z.string().optional().describe('uploaded document that contains it, as `<collection>/<id>`'),
   section: z.string().optional().describe('headings above it in its document: chapter, slide, or sheet and rows'),
   n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
   insight: z
@@ -171,7 +171,7 @@ export type AttachedReference =
 export const CachedAnswer = z.object({
   origin: z.enum(['exact', 'semantic']),
   runId: z.string().describe('run that gave the answer'),
-  question: z.string().describe('question it was given for'),
+  question: z.string().describe('question that it answered'),
   answer: z.string(),
   sources: z.array(Source),
   distance: z.number().nullable().describe('cosine distance of the questions, 0 to 2; null for an exact hit'),

@@ -40,7 +40,7 @@ async function extensionOf(path: string): Promise<Extension> {
   const given = extension as Extension | null | undefined;
   const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);
   if (typeof given !== 'object' || given === null || !isList(given.strategies) || !isList(given.capabilities))
-    throw refused(path, new Error('its function gives no object with the lists `strategies` and `capabilities`'));
+    throw refused(path, new Error('its function does not return an object with the lists `strategies` and `capabilities`'));
   return given;
 }
 

@@ -183,7 +183,7 @@ async function graphCheck({ loaded }: CheckOptions): Promise<readonly Finding[]>
     return [
       red === null
         ? ok('Answers.')
-        : problem(`${red} Start it, or correct \`stores.neo4j\` and its user and password; without it runs learn nothing.`),
+        : problem(`${red} Start it, or correct \`stores.neo4j\` and its user and password; without it, runs learn nothing.`),
     ];
   } finally {
     await graph.close();
@@ -198,7 +198,7 @@ async function vectorCheck({ loaded }: CheckOptions): Promise<readonly Finding[]
     return [
       red === null
         ? ok('Answers.')
-        : problem(`${red} Start it, or correct \`stores.chroma\`; without it collections and the semantic cache are away.`),
+        : problem(`${red} Start it, or correct \`stores.chroma\`; without it collections and the semantic cache do not work.`),
     ];
   } finally {
     for (const one of opened) await one.close();
@@ -219,7 +219,9 @@ async function searchCheck({ loaded }: CheckOptions): Promise<readonly Finding[]
   }
   if (!corpus || !existsSync(corpus)) return [problem(`There is no folder ${corpus}. Make it, or correct \`search.corpus\`.`)];
   const files = readdirSync(corpus, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
-  return [files === 0 ? warning(`${corpus} holds no file to search.`) : ok(`${corpus} holds ${files} ${files === 1 ? 'file' : 'files'}.`)];
+  return [
+    files === 0 ? warning(`${corpus} contains no file to search.`) : ok(`${corpus} holds ${files} ${files === 1 ? 'file' : 'files'}.`),
+  ];
 }
 
 async function toolsCheck({ loaded, logger }: CheckOptions): Promise<readonly Finding[]> {

@@ -66,7 +66,7 @@ export function sealsOf({ environment }: Pick<Loaded, 'environment'>, keys: Seal
   const master = sealKeyOf(given);
   if (master) return new RunSeals(keys, master);
   const where = file === undefined ? 'CONCLAVE_SEAL_KEY' : `CONCLAVE_SEAL_KEY_FILE (${file})`;
-  throw new Failure('CONFIGURATION_INVALID', `${where} holds no key of 32 bytes: \`openssl rand -base64 32\` makes one.`);
+  throw new Failure('CONFIGURATION_INVALID', `${where} does not hold a key of 32 bytes: \`openssl rand -base64 32\` makes one.`);
 }
 
 function textOf(file: string): string {

@@ -77,7 +77,7 @@ describe('the plan fills in', () => {
     expect(await page.locator('.plan-node.good').count()).toBe(3);
   });
 
-  it('and does not move the plan any more once the reader has', async () => {
+  it('and no longer moves the plan once the reader has', async () => {
     const gate = latch();
     const s = script('Who wound the second clock?')
       .plan([expert('x1', 'Look.')])
@@ -336,12 +336,12 @@ describe('an answer', () => {
     ]);
   });
 
-  it('from a cache says which one, how old it is and whose it was', async () => {
+  it('from a cache says which cache, how old it is and which run it came from', async () => {
     const s = script('What is kept?')
       .plan([expert('x1', 'Keep.')], { times: Infinity })
       .expertReply({ text: 'It is kept.\nCONFIDENCE: 0.9' }, undefined, Infinity);
     await open();
-    // Whoever asks before the answer is kept makes it anew.
+    // A question before the answer is cached makes a new one.
     const again = async (): Promise<string | null> => {
       const body = JSON.stringify({ model: 'kept', messages: [{ role: 'user', content: s.question }] });
       const response = await fetch(`${system.url()}/v1/runs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -371,7 +371,7 @@ describe('an answer', () => {
     await page.getByText('Rated 2 of 5').waitFor();
   });
 
-  it('goes on with what was said before', async () => {
+  it('continues the conversation', async () => {
     const s = script('Who is it?')
       .plan([expert('x1', 'Who?')])
       .expert('Ada.')
@@ -429,7 +429,7 @@ describe('a run that goes on', () => {
     await page.locator('.why').waitFor();
   });
 
-  it('shows each command as sent, accepted, then applied or rejected, from the events of the run alone', async () => {
+  it('shows each command as sent, accepted, then applied or rejected, only from the events of the run', async () => {
     await open();
     const { gate, runId } = await held('What is steered?');
     await page.getByRole('button', { name: 'Steer' }).click();
@@ -462,7 +462,7 @@ describe('a run that goes on', () => {
     await open({ expected: /status of 409/ });
     const { gate } = await held('What comes too late?');
     await page.getByRole('button', { name: 'Add context' }).click();
-    await page.getByLabel(/Something to know/).fill('There are two of them.');
+    await page.getByLabel(/Information, quoted as data/).fill('There are two of them.');
     // The command leaves the page only when the run is over.
     const release = latch();
     await page.route('**/commands', async (route) => {
@@ -483,7 +483,7 @@ describe('a run that goes on', () => {
     await page.unroute('**/commands');
   });
 
-  it('is read over one connection by all pages of a browser, and by none that is hidden', async () => {
+  it('is read over one connection by all visible pages of a browser', async () => {
     await open();
     const { runId, gate } = await held('Who reads along?');
     const connections: string[] = [];
@@ -502,7 +502,7 @@ describe('a run that goes on', () => {
     await second.close();
   });
 
-  it('goes on behind the last event after the gateway was killed, with a banner that goes by itself', async () => {
+  it('continues after the last event when the gateway was killed, with a banner that disappears automatically', async () => {
     await open({ expected: /Failed to load resource|ERR_/ });
     const { gate, runId } = await held('What survives a death?');
     const asked: string[] = [];

@@ -74,7 +74,7 @@ describe('without a model', () => {
   });
 });
 
-describe('where keys are needed', () => {
+describe('if keys are needed', () => {
   let system: System;
   beforeAll(async () => {
     system = await System.start({

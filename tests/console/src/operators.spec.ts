@@ -153,7 +153,7 @@ describe('Cache explanation', () => {
   it('is clean for axe and fits at every width, in light and dark', () =>
     looks('caches', '/console/caches', (shown) => shown.getByRole('region', { name: 'Nearest miss' }).scrollIntoViewIfNeeded()));
 
-  it('a layer is emptied by its button, and the page says how much went', async () => {
+  it('a layer is emptied by its button, and the page says how much was removed', async () => {
     await open('/console/caches');
     await page.getByRole('button', { name: 'Empty the cache semantic' }).click();
     await page.getByRole('button', { name: 'Empty it' }).click();
@@ -275,7 +275,7 @@ describe('the page with settings', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('tests a model server, and gives the lines that add another one', async () => {
+  it('tests a model server, and shows the lines that add another one', async () => {
     await open('/console/settings');
     await page.getByRole('radio', { name: 'Providers' }).check();
     await page.getByRole('button', { name: 'Test demo' }).click();

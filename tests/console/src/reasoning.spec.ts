@@ -99,7 +99,7 @@ describe('a goal', () => {
     });
   });
 
-  it('asks the reader, and goes on with the answer', async () => {
+  it('asks the reader, and continues with the answer', async () => {
     const s = script('Which company is meant?')
       .phase('reasoner', { steps: [step('find it')] })
       .phase('preparer', { input: 'Northlight Clock Company' })
@@ -135,7 +135,7 @@ describe('a goal', () => {
     const override = async (capability: string, input: string): Promise<void> => {
       await page.getByRole('button', { name: 'Override step' }).click();
       await page.getByLabel('Capability of the step').fill(capability);
-      await page.getByLabel('What it is to do').fill(input);
+      await page.getByLabel('What it should do').fill(input);
       await page.getByRole('button', { name: 'Send', exact: true }).click();
     };
     const states = (n: number): Promise<readonly string[]> =>

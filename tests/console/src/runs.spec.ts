@@ -101,7 +101,7 @@ describe('the list of runs', () => {
     await shows('no run of that time', listed, (ids) => ids.length === 0);
     await page.getByLabel(/^From/).fill('2020-01-01T00:00');
     await shows('the run since then', listed, (ids) => ids.join() === twoRounds);
-    // The filters stand in the address.
+    // The filters are in the address.
     await page.reload();
     await shows('the same after a reload', listed, (ids) => ids.join() === twoRounds);
   });
@@ -249,7 +249,7 @@ describe('the page of a run', () => {
     await picture(page, 'run-superseded-1280');
   });
 
-  it('says every fact of the engine as a sentence', async () => {
+  it('shows every fact of the engine as a sentence', async () => {
     await open(`/console/runs/${twoRounds}`);
     await page.getByText('what the engine found').click();
     const sentences = await shows(
@@ -290,7 +290,7 @@ describe('the page of a run', () => {
       (states) => states === 'planned,planned',
     );
     expect(await spent('Calls')).toBe('1');
-    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Event \d+ of \d+: A plan with 2 tasks holds\.$/);
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Event \d+ of \d+: A plan with 2 tasks was accepted\.$/);
     const at = await slider.inputValue();
     await page.waitForURL(new RegExp(`seq=${at}$`));
     await picture(page, 'run-replay-1280');

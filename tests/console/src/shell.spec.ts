@@ -40,7 +40,7 @@ describe('what travels', () => {
     expect(parts.filter(([, size]) => Number(size) >= 150)).toEqual([]);
   });
 
-  it('is kept by the browser for ever, and the page itself not at all', async () => {
+  it('is cached by the browser for ever, and the page itself not at all', async () => {
     const get = (path: string, accept = 'text/html') => fetch(system.url() + path, { headers: { accept } });
     for (const name of readdirSync(folder).filter((file) => /\.(js|css)$/.test(file))) {
       const asset = await get(`/assets/${name}`);
@@ -56,7 +56,7 @@ describe('what travels', () => {
     expect((await get('/assets/..%2fstandalone.js')).status).toBe(404);
   });
 
-  it('is the console on its own paths alone', async () => {
+  it('is the console only on its own paths', async () => {
     const get = async (path: string, accept = 'text/html') => {
       const response = await fetch(system.url() + path, { headers: { accept } });
       return [response.status, (await response.text()).includes('<div id="console">')];

@@ -87,7 +87,7 @@ const viewOf = async (runId: string): Promise<RunView> => {
 };
 
 describe('the APIs of one engine', () => {
-  it('give the same question the same answer and usage, with one run record each', async () => {
+  it('return the same answer and usage for the same question, with one run record each', async () => {
     const s = new CommitteeScript(system.models, 'Is it the same behind each API?');
     const said: Record<string, Said> = {};
     for (const [name, ask] of Object.entries(apis)) {
@@ -169,7 +169,7 @@ describe('the APIs of one engine', () => {
 });
 
 describe('stored responses', () => {
-  it('go on in another gateway, and belong to their tenant', async () => {
+  it('continue in another gateway, and belong to their tenant', async () => {
     const s = new CommitteeScript(system.models, 'Which town was it?')
       .plan([expert('x1', 'Say which.')])
       .expert('Saint Orrin.')
@@ -189,7 +189,7 @@ describe('stored responses', () => {
     await expect(openai(keys.ann, 2).responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('come from the background, and are cancelled there', async () => {
+  it('can be made in the background, and cancelled there', async () => {
     const waiting = latch();
     const s = new CommitteeScript(system.models, 'Is it in the background?')
       .plan([expert('x1', 'Say so.')])
@@ -223,7 +223,7 @@ describe('stored responses', () => {
 });
 
 describeOnce('embeddings of the running program', () => {
-  it('bring texts of one meaning closer than others, and are refused for chat', async () => {
+  it('place texts of similar meaning closer together, and are refused for chat', async () => {
     const { data } = await openai().embeddings.create({
       model: 'conclave-embedding',
       input: ['The ferry leaves at nine.', 'The ship departs at nine.', 'Bread is baked from flour.'],

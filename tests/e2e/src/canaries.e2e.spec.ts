@@ -27,7 +27,7 @@ const secrets = {
   webhook: 'whsec_Y2FuYXJ5IG9mIHRoZSB3ZWJob29rIHNlY3JldCBrZXk=',
   provider: providerKey,
 };
-/** Stands in prompts, questions and answers: they are kept with their run, and told nowhere else. */
+/** Used in prompts, questions and answers: these are stored with their run, and appear nowhere else. */
 const prompt = 'zanzibarquietly';
 
 let system: System;
@@ -84,7 +84,7 @@ async function recordsOnLog(): Promise<string> {
   }
 }
 
-it('no credential of a request, a provider or a webhook stands in what is logged, measured, told, kept or dead-lettered, and no prompt outside its run', async () => {
+it('no credential of a request, a provider or a webhook is in a log, metric, message, store or dead letter, and no prompt is outside its run', async () => {
   const chats = script('chat')
     .expert(`${prompt}.`)
     .answer([`${prompt}.`]);

@@ -4,7 +4,7 @@ import { System, testedMode, plainTemplate, stackAddresses } from '@conclave/tes
 import { searchServer, toolServer } from './harness/weak-servers.js';
 import { capabilityScenarios, hostilePages, type WeakWorld } from './scenarios/capabilities.js';
 
-// A system of which every part that can be missing is missing sooner or later: one for all scenarios, told apart by their questions.
+// A system of which every part that can be missing is missing sooner or later: one for all scenarios, distinguished by their questions.
 let world: WeakWorld;
 const weak = (): WeakWorld => world;
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => system?.stop());
 
-describe('clients of others', () => {
+describe('third-party clients', () => {
   it.each(['openai-node', 'anthropic-sdk', 'ai-sdk', 'langchain-js', 'compatcanary'])(
     '%s does what the page of clients says',
     async (file) => {

@@ -90,7 +90,7 @@ const statusIs = (id: string, status: string) =>
 const acknowledgements = (entries: readonly StreamEntry[], seq: number): readonly string[] =>
   entries.flatMap((entry) => (entry.kind.startsWith('command.') && 'seq' in entry && entry.seq === seq ? [entry.kind.slice(8)] : []));
 
-// A run engine that has not begun a run can be held only where it is a process of its own; the embedded row of `accepted` is
+// A run engine can be stopped before it starts a run only if it is a separate process; the embedded row of `accepted` is
 // `jest apps/standalone early-commands`.
 const here = phases.filter((phase) => phase !== 'accepted' || testedMode() === 'distributed');
 
@@ -141,7 +141,7 @@ describe.each(here)('a run that is %s', (phase) => {
 });
 
 describe('a command over HTTP', () => {
-  it('reaches the prompts of every expert and judge after it: guidance as it is, context as quoted data', async () => {
+  it('reaches all later prompts of experts and judges: guidance unchanged, context as quoted data', async () => {
     const { id, s, release } = await runIn('planning', 'prompts');
     await statusIs(id, 'planning');
     await send(id, commands.steer);
@@ -185,7 +185,7 @@ describe('a command over HTTP', () => {
     expect(run.rounds.flatMap(({ tasks }) => tasks.filter(({ task }) => task.startsWith('OWN STEP')))).toHaveLength(1);
   });
 
-  it('is applied once where the process dies while it applies it', async () => {
+  it('is applied once if the process dies while it applies it', async () => {
     const { id, s, release } = await runIn('paused', 'dies');
     await statusIs(id, 'collecting');
     await send(id, commands.pause);
@@ -258,7 +258,7 @@ describe('conclave run', () => {
     ]);
   });
 
-  it('sends one command and says what became of it', async () => {
+  it('sends one command and reports its result', async () => {
     const { id, release } = await runIn('collecting', 'options');
     await statusIs(id, 'collecting');
     const said = async (...args: string[]) => {

@@ -11,7 +11,7 @@ import { pipelineScenarios, pipelineTemplates } from './scenarios/pipeline.js';
 import { runScenarios } from './scenarios/runs.js';
 import { wordingScenarios } from './scenarios/wordings.js';
 
-// One system for all of them: each scenario is told apart by its question.
+// One system for all of them: scenarios are distinguished by their questions.
 const hops = twoHops();
 let system: System;
 const running = (): System => system;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 let known = 0;
 afterEach(() => {
-  // A call that nobody wrote an answer for is a fault of the test before it, whatever that test looked at.
+  // An unscripted call is a fault of the previous test, whatever that test checked.
   const violations = system?.models.violations().slice(known) ?? [];
   known += violations.length;
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);

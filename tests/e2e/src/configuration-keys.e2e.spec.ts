@@ -1,4 +1,4 @@
-// Every key of conclave.yaml and every variable stands on the printed page and is read by code that does something with it. The compiler says who
+// Every key of conclave.yaml and every variable is on the printed page and is read by code that does something with it. The compiler says who
 // reads one: a property access counts for the very line of the schema that declares the property, not for any other property of the same name.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const handedOn: readonly { readonly from: string; readonly to: readonly [file: s
   { from: 'ProviderSettings', to: ['libs/host/src/open-models.ts', 'boundsOf'] },
   { from: 'ModelSettings', to: ['libs/host/src/open-models.ts', 'boundsOf'] },
 ];
-/** Templates are resolved field by field, so each field has to be read again behind that. */
+/** Templates are resolved field by field, so each field must be read again after that. */
 const resolved = {
   from: 'TemplateSettings',
   by: 'libs/platform/src/catalogue/resolve-templates.ts',
@@ -52,7 +52,7 @@ const resolved = {
 
 /** Announced on the printed page as without effect: they do nothing yet, and a start that meets them says so. */
 const later: readonly string[] = [];
-/** Keys and variables that are read by a name that is a value: where it stands. */
+/** Keys and variables that are read by a computed name: where that happens. */
 const byName: Readonly<Record<string, string>> = {
   'environment.ts NEO4J_USER': 'libs/contracts/src/configuration/stores.ts',
   'environment.ts NEO4J_PASSWORD': 'libs/contracts/src/configuration/stores.ts',
@@ -79,7 +79,7 @@ const allPaths = [...new Set([...paths(shapeOf(Configuration)), ...variables])];
 interface Key {
   readonly name: string;
   readonly file: string;
-  /** Constant of the schema that it stands in. */
+  /** Constant of the schema that contains it. */
   readonly of: string;
   readonly readers: Set<string>;
 }
@@ -192,7 +192,7 @@ const isHandedOn = ({ name, of }: Key): boolean =>
   handedOn.some(({ from, to: [file, declaration] }) => from === of && handedReads.has(`${file} ${declaration} ${name}`));
 
 describe('a key of conclave.yaml', () => {
-  it('stands on the printed page', () => {
+  it('is on the printed page', () => {
     const page = readFileSync(join(workspaceRoot, 'docs/generated/configuration.md'), 'utf8');
     expect(allPaths.length).toBeGreaterThan(150);
     expect(allPaths.filter((path) => !page.includes(`| \`${path}\` |`))).toEqual([]);
@@ -202,17 +202,17 @@ describe('a key of conclave.yaml', () => {
 describeOnce('a key of conclave.yaml in the source', () => {
   beforeAll(readProgram);
 
-  it('is found with all others by the compiler as by the schema', () => {
+  it('is found by the compiler as well as by the schema', () => {
     const written = new Set(allPaths.map((path) => path.split('.').at(-1)!).filter((name) => name !== '<name>'));
     expect(new Set(keys.map(({ name }) => name))).toEqual(written);
   });
 
-  it('is read by something beyond its check, but for those announced as later', () => {
+  it('is read by something other than its check, except for those announced as later', () => {
     const unread = keys.filter((key) => key.readers.size === 0 && !isHandedOn(key) && !isReadByName(key)).map(described);
     expect([...new Set(unread)].sort()).toEqual([...later, ...ofTools].sort());
   });
 
-  it('of a template is read again behind the place that resolves templates', () => {
+  it('of a template is read again after templates are resolved', () => {
     const [file, declaration] = resolved.to;
     const ofTemplates = keys.filter((key) => key.of === resolved.from && !later.includes(described(key)));
     const dead = ofTemplates.filter(({ name }) => !handedReads.has(`${file} ${declaration} ${name}`)).map(described);

@@ -95,7 +95,7 @@ describe('decompose', () => {
     expect(answer).toMatch(/Not covered:\n- the port: the research failed \([^]*\n- the unknown: nothing was found/);
   });
 
-  it('ends well whatever the planner says: garbage, 500 sub-topics, equal ones', async () => {
+  it('ends properly whatever the planner says: garbage, 500 sub-topics, equal ones', async () => {
     const garbage = new CommitteeScript(system.models, `What is the dye ${dyes[0]} made of, in a word?`);
     garbage
       .topics({ text: 'I would rather not.' }, 3)
@@ -212,7 +212,7 @@ describe('adaptive', () => {
     expect(run.rounds[0]!.tasks.map(({ capability }) => capability)).toEqual(['subtopic', 'subtopic', 'judge.synthesis']);
   });
 
-  it('asks the router where the words leave it open, and plans anew as what it becomes', async () => {
+  it('asks the router if the words do not decide, and plans again with the chosen strategy', async () => {
     const s = new CommitteeScript(system.models, `The snails of ${dyes[1]}, and what the winter does to them.`);
     s.route('comparative')
       .topics({ topics: [topic('the snails', `${dyes[1]} snails`)] })
@@ -227,7 +227,7 @@ describe('adaptive', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('takes the loop where the router cannot be read', async () => {
+  it('uses the loop if the reply of the router cannot be read', async () => {
     const s = new CommitteeScript(system.models, `The lichen of ${dyes[0]}, its seasons and its keepers.`);
     s.route({ text: 'Hm.' }, 2)
       .plan([{ id: 'r1', task: 'find it', capability: 'research', search_query: `${dyes[0]} lichen` }])

@@ -15,14 +15,14 @@ describe('deleting a run', () => {
   beforeAll(async () => {
     const caches = { answer: true, semantic: true, plan: true, search: true };
     system = await System.start({
-      // Embedded, the log lies in the data folder and is not sealed.
+      // In embedded mode, the log is in the data folder and is not sealed.
       env: { CONCLAVE_SEAL_KEY: randomBytes(32).toString('base64') },
       configuration: { templates: { remembers: { ...plainTemplate, strategy: 'single-pass', caches } } },
     });
   });
   afterAll(() => system?.stop());
 
-  it('leaves no word of it in what the system keeps, and the next one to ask is answered anew', async () => {
+  it('leaves no word of it in the stores, and the next equal question is answered again', async () => {
     const question = `Where does the ${canary} live?`;
     const s = new CommitteeScript(system.models, question)
       .plan([expert('x1', `Say where the ${canary} lives.`)], { times: Infinity })

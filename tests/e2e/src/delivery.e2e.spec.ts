@@ -148,7 +148,7 @@ describe('the end of a run', () => {
     const run = await ran(s.question, { model: 'tree', webhook: 'ops' });
     expect(run.rounds[0]!.tasks.filter(({ capability, status }) => capability === 'run' && status === 'ok')).toHaveLength(2);
     await delivered('/ops', run.id);
-    // Whatever ended before this run has been handled before this run was told.
+    // Every run that ended earlier was handled before the webhook of this run was called.
     expect(at('/ops').filter(({ body }) => body.includes(`${run.id}~`))).toEqual([]);
     expect(ofRun('/ops', run.id)).toHaveLength(1);
   });
@@ -177,7 +177,7 @@ describe('the end of a run', () => {
 });
 
 describe('a receiver', () => {
-  it('that fails twice is asked again under the same id, and is told once it takes it', async () => {
+  it('that fails twice is called again under the same id until it accepts', async () => {
     answers.set('/flaky', (nth) => (nth <= 2 ? { status: 503, body: 'later' } : taken));
     const run = await ran(script('flaky').question, { webhook: 'flaky' });
     const deliveries = await delivered('/flaky', run.id, 3);
@@ -187,7 +187,7 @@ describe('a receiver', () => {
     expect([await counted('flaky', 'failed'), ofRun('/flaky', run.id).length, run.outcome]).toEqual([2, 3, 'completed']);
   });
 
-  it('that never answers leaves the run completed; its delivery is a dead letter with a sentence, and is made when re-driven', async () => {
+  it('that never answers does not affect the completed run; its delivery becomes a dead letter with a reason, and can be re-driven', async () => {
     answers.set('/silent', () => 'held');
     const run = await ran(script('silent').question, { webhook: 'silent' });
     const letters = async () => {
@@ -213,7 +213,7 @@ describe('a receiver', () => {
     await until('the count', async () => (await counted('silent', 'delivered')) === 1);
   });
 
-  it('that is being told when the process is killed is told by the next one, under the same id', async () => {
+  it('that is being called when the process is killed is called by the next process, under the same id', async () => {
     answers.set('/stalled', (nth) => (nth === 1 ? 'held' : taken));
     const run = await ran(script('killed').question, { webhook: 'stalled' });
     await delivered('/stalled', run.id, 1);
@@ -240,7 +240,7 @@ describe('a receiver', () => {
 });
 
 describe('a client', () => {
-  it('may give an address whose host the operator allows, and no other', async () => {
+  it('may send an address whose host the operator allows, and no other', async () => {
     const run = await ran(script('address').question, { webhook: { url: `${receiver.url}/mine?of=me` } });
     const [told] = await delivered('/mine?of=me', run.id);
     expect(verified(told!, secrets.CLIENT_SECRET).data.id).toBe(run.id);
@@ -262,8 +262,8 @@ describe('a client', () => {
   });
 });
 
-describe('the receiver that the guide shows', () => {
-  it('takes what is delivered, drops a repeat, and refuses a body, a time or an id that was changed', async () => {
+describe('the receiver from the guide', () => {
+  it('accepts a delivery, drops a repeat, and refuses a changed body, time or id', async () => {
     const run = await ran(script('guide').question, { webhook: 'ops' });
     const [told] = await delivered('/ops', run.id);
     const guide = await follower('docs/guides/webhooks.md', 'receiver.mjs', { WEBHOOK_SECRET: secrets.OPS_SECRET });
@@ -287,7 +287,7 @@ describe('the receiver that the guide shows', () => {
   });
 });
 
-it('The secrets of webhooks stand in no log, record, view or metric', async () => {
+it('The secrets of webhooks are in no log, record, view or metric', async () => {
   const metrics = await Promise.all(system.metricUrls().map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()));
   const seen = { output: system.output(), metrics: metrics.join('\n'), records: await keptText(system) };
   expect(seen.records).toContain('Who is told?');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask, ChatStream, cleared, System, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
 
 // No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
-// A case for each test that wants a question nobody has asked before: what was learned of one shortens the next.
+// One case for each test that needs a new question: what was learned from one shortens the next.
 const [hops, twice, typed] = [twoHops(), twoHops(), twoHops()];
 const alone = { thing: `${inventedName()} Lighthouse`, keeper: `${inventedName()} ${inventedName()}` };
 let system: System;
@@ -32,7 +32,7 @@ describe('the demo model on generated documents', () => {
     expect(run.sources.length).toBeGreaterThan(0);
   });
 
-  it('reports the gap where the second document is not there', async () => {
+  it('reports the gap if the second document is missing', async () => {
     const question = `In which town was the founder of the ${alone.thing} born?`;
     const { status, body } = await ask(system.url(), { model: 'conclave', messages: user(question) });
     expect(status).toBe(200);
@@ -56,7 +56,7 @@ describe('the demo model on generated documents', () => {
     }
   });
 
-  it('gives the same answer to the same question', async () => {
+  it('returns the same answer to the same question', async () => {
     const anew = { model: 'conclave', messages: user(twice.question), conclave: { cache: false } };
     const [one, two] = await Promise.all([ask(system.url(), anew), ask(system.url(), anew)]);
     expect(one.body.conclave!.rounds).toBe(2);
@@ -64,7 +64,7 @@ describe('the demo model on generated documents', () => {
     expect(one.body.usage).toEqual(two.body.usage);
   });
 
-  it('gives a chat front end the title it asks for itself: JSON, in one call, without a run', async () => {
+  it('returns the title that a chat front end requests: JSON, in one call, without a run', async () => {
     const prompt = `### Task:\nGenerate a concise title.\n### Output:\nJSON format: { "title": "your concise title here" }\n### Chat History:\n<chat_history>\nUSER: ${hops.question}\nASSISTANT: In ${hops.place}.\n</chat_history>`;
     const { status, body, headers } = await ask(system.url(), { model: 'conclave', messages: user(prompt) });
     expect([status, headers.get('x-conclave-utility'), headers.get('x-run-id')]).toEqual([200, 'conclave-demo@demo', null]);
@@ -72,7 +72,7 @@ describe('the demo model on generated documents', () => {
     expect(body.conclave).toBeUndefined();
   });
 
-  it('keeps a strict schema, or says that it cannot', async () => {
+  it('follows a strict schema, or says that it cannot', async () => {
     const asked = (properties: object) => ({
       model: 'conclave',
       messages: user(hops.question),

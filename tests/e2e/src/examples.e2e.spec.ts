@@ -38,7 +38,7 @@ const shown: Readonly<Record<string, { readonly progress: readonly RegExp[]; rea
 };
 
 describe('the example of each strategy', () => {
-  it('is there for every strategy that ships', () => {
+  it('exists for every shipped strategy', () => {
     expect(Object.keys(shown).sort()).toEqual(
       strategies()
         .map(({ id }) => id)
@@ -53,13 +53,13 @@ describe('the example of each strategy', () => {
     for (const part of expected.answer) expect(answer).toMatch(part);
   });
 
-  it('says what there is when it is asked for nothing, or for what is not there', async () => {
+  it('lists the examples if none, or an unknown one, is named', async () => {
     expect(await example([])).toMatchObject({ code: 0, answer: expect.stringContaining('reflective-rag') });
     expect((await example(['toString'])).code).toBe(2);
   });
 });
 
-describe('with a model server of its own', () => {
+describe('with its own model server', () => {
   let models: ScriptedModelServer;
   beforeAll(async () => {
     models = await ScriptedModelServer.start({ models: ['theirs'], apiKey: 'sk-of-the-user' });

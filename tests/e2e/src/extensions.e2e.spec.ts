@@ -14,7 +14,7 @@ import {
   type Task,
 } from '@conclave/test-support/system';
 
-// The modules of the guide as they stand there, in a folder outside of the repository.
+// The modules of the guide, unchanged, in a folder outside of the repository.
 const guide = readFileSync(join(workspaceRoot, 'docs/guides/extensions.md'), 'utf8');
 const modules = [...guide.matchAll(/```js\n\/\/ (\S+\.mjs)\n([\s\S]*?)```/g)].map(([, name, code]) => ({ name: name!, code: code! }));
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
@@ -42,12 +42,12 @@ const tides = (id: string, args: Readonly<Record<string, unknown>>): Task => ({
 const doubts = (question: string, ...replies: string[]): void =>
   replies.forEach((text) => system.models.add({ match: { system: 'You doubt what was found', user: question }, reply: { text } }));
 
-describe('extensions that were written from the guide', () => {
+describe('the extensions of the guide', () => {
   it('are both in the guide', () => {
     expect(modules.map(({ name }) => name)).toEqual(['second-look.mjs', 'tides.mjs']);
   });
 
-  it('answer over HTTP: the capability brings facts, the strategy doubts them and plans again', async () => {
+  it('answer over HTTP: the capability returns facts, the strategy doubts them and plans again', async () => {
     const s = new CommitteeScript(system.models, 'When is high tide in Brest, and is that sure?');
     s.plan([tides('t1', { harbour: 'Brest' })])
       .plan([tides('t2', { harbour: 'Saint Malo' })], { iteration: 1 })
@@ -73,7 +73,7 @@ describe('extensions that were written from the guide', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('send a plan back whose arguments the capability does not take', async () => {
+  it('send back a plan whose arguments the capability does not accept', async () => {
     const s = new CommitteeScript(system.models, 'When is high tide in Brest on Sunday?');
     s.plan([tides('t1', { town: 'Brest' })])
       .plan([tides('t1', { harbour: 'Brest' })])
@@ -85,7 +85,7 @@ describe('extensions that were written from the guide', () => {
     expect(run).toMatchObject({ outcome: 'completed' });
   });
 
-  it('fail as a task where the capability throws, and ask again where the reply of the judge is none', async () => {
+  it('fail as a task if the capability throws, and ask again if the reply of the judge is invalid', async () => {
     const s = new CommitteeScript(system.models, 'When is high tide in Atlantis?');
     s.plan([tides('t1', { harbour: 'Atlantis' }), expert('x1', 'Say what is known.')])
       .expert('Nothing is known of it.')

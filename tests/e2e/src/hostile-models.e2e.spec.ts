@@ -73,7 +73,7 @@ const callsOf = (mark: string): number =>
 const marked = (reply: ScriptedReply, mark: string): ScriptedReply =>
   JSON.parse(JSON.stringify(reply).replaceAll('the founder', `the founder ${mark}`)) as ScriptedReply;
 
-/** All trials run beside each other, some at a time; each test waits for its own. */
+/** All trials run in parallel, some at a time; each test waits for its own. */
 function begin(): void {
   const lanes = Array.from({ length: 8 }, () => Promise.resolve());
   const add = (name: string, template: string, fault: string | null, hang = false): void => {
@@ -126,7 +126,7 @@ describe.each(Object.keys(strategies))('%s', (strategy) => {
 });
 
 describe('the program behind them', () => {
-  it('lives, has no dead letter and no call that nobody scripted', async () => {
+  it('stays alive, has no dead letter and no unscripted call', async () => {
     await Promise.all([...trials.values()].map(({ ended }) => ended));
     expect((await fetch(`${system.url()}/health/ready`)).status).toBe(200);
     expect(sumOf(await allMetrics(system), 'conclave_dead_letters_total')).toBe(0);

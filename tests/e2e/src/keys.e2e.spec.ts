@@ -55,7 +55,7 @@ const refusedEverywhere = (key: string) =>
   );
 
 describe('an issued key', () => {
-  it('asks what it may ask, at every gateway, and its runs belong to its tenant', async () => {
+  it('can use what it may use, at every gateway, and its runs belong to its tenant', async () => {
     const mine = await issued({ tenant: 'acme', templates: [model] });
     const other = await issued({ tenant: 'initech' });
     const s = new CommitteeScript(system.models, 'Which town is it?')
@@ -78,7 +78,7 @@ describe('an issued key', () => {
     for (const path of [run, `${run}/events`, `${run}/facts`]) expect([path, (await get(path, other.key, 2)).status]).toEqual([path, 404]);
   });
 
-  it('is refused everywhere once it is revoked, and its open stream is cut and the call to the model stopped', async () => {
+  it('is refused everywhere once it is revoked; its open stream is cut and the model call stopped', async () => {
     const { id, key } = await issued();
     const waiting = latch();
     const s = new CommitteeScript(system.models, 'Is it cut?').plan([expert('x1', 'Say so.')]).expert('never', { when: waiting.opened });
@@ -93,7 +93,7 @@ describe('an issued key', () => {
     expect([again.status, again.body.error?.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('outlives a restart of the gateway, also as a revoked one', async () => {
+  it('survives a restart of the gateway, also when revoked', async () => {
     const [kept, revoked] = [await issued({ tenant: 'acme' }), await issued()];
     await admin<KeyView>('DELETE', `/keys/${revoked.id}`);
     await system.process('gateway').stop();
@@ -123,7 +123,7 @@ describeOnce('conclave keys, as a process', () => {
     expect((await conclave('tenants', 'list')).stdout).toContain('concurrent_runs 50');
   });
 
-  it('says how to go on after a mistake, with the exit code of one', async () => {
+  it('says how to continue after a mistake, with the exit code of a mistake', async () => {
     await expect(conclave('keys', 'change', 'key_nothing', '--role', 'user')).rejects.toMatchObject({
       ...{ code: 1, stdout: '', stderr: expect.stringContaining('GET /v1/admin/keys lists them.') },
     });

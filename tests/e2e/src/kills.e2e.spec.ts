@@ -117,7 +117,7 @@ describe('a process that ends', () => {
     expect(s.calls()).toHaveLength(4);
   });
 
-  it('as the judge before the first word: the chat that waits goes on with the new attempt', async () => {
+  it('as the judge before the first word: the waiting chat continues with the new attempt', async () => {
     const s = script('before the first word')
       .plan([expert('x1', 'Go on.')])
       .expert('Fine.')
@@ -162,7 +162,7 @@ describe('a process that ends', () => {
     expect(s.calls()).toHaveLength(system.mode === 'embedded' ? 4 : 3);
   });
 
-  it('as the gateway while it streams: the run is none the worse, and another gateway resumes the stream without a gap', async () => {
+  it('as the gateway while it streams: the run is not affected, and another gateway resumes the stream without a gap', async () => {
     const gate = latch();
     const reply = ['Before the end ', { text: 'and after it.', when: gate.opened }] as const;
     const s = script('gateway')
@@ -222,7 +222,7 @@ describe('a process that ends', () => {
       const parked = async (): Promise<boolean> => sumOf(await allMetrics(system), 'conclave_parked_runs_total') - before >= 2;
       await until('both runs to be parked', parked, { timeoutMs: 15_000, everyMs: 100 });
       const parkedAt = Date.now();
-      // What was under way comes to its end; what would follow is not asked for.
+      // Calls in flight come to their end; no further call is made.
       gate.open();
       const retry = await open(back, 2);
       expect(retry.runId).toBe(backId);
@@ -237,7 +237,7 @@ describe('a process that ends', () => {
     },
   );
 
-  it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run goes as if nothing had been', async () => {
+  it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run works normally', async () => {
     for (const process of system.all().values()) await process.ready();
     const s = script('afterwards')
       .plan([expert('x1', 'Go on.')])

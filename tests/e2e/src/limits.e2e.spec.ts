@@ -40,7 +40,7 @@ const run = (gateway: number, key: string, input: string) => post(gateway, '/run
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('limits of a key', () => {
-  it('hold for 200 concurrent requests at two gateways: a budget for 50 is used up, and no more than one reservation beyond', async () => {
+  it('apply to 200 concurrent requests at two gateways: a budget for 50 is used up, and exceeded by at most one reservation', async () => {
     const question = `How far does a budget reach? ${Date.now()}`;
     system.models.add({
       name: 'direct',
@@ -66,7 +66,7 @@ describe('limits of a key', () => {
     expect(spent).toBeLessThanOrEqual(calls * perCall + 2 * perCall);
   });
 
-  it('are charged with what a run spent, also when nobody waits for it', async () => {
+  it('are charged for what a run spent, even if no client waits for it', async () => {
     const s = new CommitteeScript(system.models, `What does a run spend? ${Date.now()}`).plan([expert('x1', 'Say it.')]);
     s.expert('Little.').answer(['It spends ', 'little.']);
     const started = await run(1, keys.bob, s.question);
@@ -90,7 +90,7 @@ describe('limits of a key', () => {
     );
   });
 
-  it('get back within 60 seconds what a killed gateway held', async () => {
+  it('get back the reservations of a killed gateway within 60 seconds', async () => {
     const question = `Who holds the place? ${Date.now()}`;
     system.models.add({ name: 'holder', match: question, reply: { hang: true } });
     const holds = post(1, '/chat/completions', keys.cyd, { model: 'scripted@fake', messages: user(question) }).catch(() => 'cut');

@@ -23,7 +23,7 @@ import {
 } from '@conclave/test-support/system';
 
 const hops = twoHops();
-/** Stands in a question, an answer and a system message: none of it may be logged. */
+/** Used in a question, an answer and a system message: none of it may be logged. */
 const secretWord = 'zanzibarquietly';
 const clientKey = 'sk-client-canary-77aa10';
 let system: System;
@@ -142,7 +142,7 @@ describe('a system in operation', () => {
     expect(logText(system).includes(clientKey)).toBe(false);
   });
 
-  it('ends in good order while it streams: the client is told, and what its run was doing goes on', async () => {
+  it('stops in an orderly way while it streams: the client is told, and the work of its run goes on', async () => {
     const gate = latch();
     const reply = ['Before the stop ', { text: 'and after it.', when: gate.opened }] as const;
     const s = new CommitteeScript(system.models, 'What happens at a stop?')
@@ -199,7 +199,7 @@ describe('a system in operation', () => {
       'cancelled',
     ]);
 
-    // Nobody else may have the folder of the embedded mode open; what is under way is written before the process ends.
+    // Only one process may have the folder of the embedded mode open; pending writes are made before the process ends.
     await Promise.all([...system.all().values()].map((process) => process.stop()));
     const types = new Set<string>();
     for (const [n, runId] of runs.entries())

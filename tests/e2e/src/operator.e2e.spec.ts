@@ -42,7 +42,7 @@ describe('the command line of an operator', () => {
   });
   afterAll(() => system?.stop());
 
-  it('audit export, verify: whole, and the place of a deleted run stays', async () => {
+  it('audit export, verify: the export is complete, and the place of a deleted run stays', async () => {
     const key = readFileSync(join(system.folder, 'admin.key'), 'utf8').trim();
     const file = join(system.folder, 'audit.ndjson');
     const exported = await conclave(['audit', 'export', '--out', file]);
@@ -65,7 +65,7 @@ describe('the command line of an operator', () => {
       const own = await conclave(['audit', 'export', '--out', direct, '--key', join(system.folder, 'own.key')], {
         ...{ CONCLAVE_URL: '', CONCLAVE_SEAL_KEY: sealKey },
       });
-      expect([own.code, own.err]).toEqual([0, expect.stringMatching(/Made the key/)]);
+      expect([own.code, own.err]).toEqual([0, expect.stringMatching(/Created the key/)]);
       expect(lines(direct).filter(({ body }) => body === 'sealed').length).toBeGreaterThan(3);
       expect(
         lines(direct)
@@ -91,7 +91,7 @@ describe('the command line of an operator', () => {
     expect(await conclave(['audit', 'verify', later, '--public-key', publicKey])).toMatchObject({ code: 0 });
   });
 
-  it('doctor: no problem but what the mode lacks; a stopped store is named', async () => {
+  it('doctor: no problem except for what the mode lacks; a stopped store is reported', async () => {
     const checked = await conclave(['doctor', '--json']);
     const { findings } = JSON.parse(checked.out) as { findings: { check: string; status: string; says: string }[] };
     expect(findings.filter(({ status }) => status === 'problem').map(({ check, says }) => `${check}: ${says}`)).toEqual([]);

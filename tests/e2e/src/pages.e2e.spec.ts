@@ -1,4 +1,4 @@
-// Every page that a user follows: its commands are run as they stand, what it shows is what comes, and each conclave.yaml on it is valid.
+// Every page that a user follows: its commands run unchanged, their output is what the page shows, and each conclave.yaml on it is valid.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -25,7 +25,7 @@ const linked = [
   'examples/hotel/README.md',
   'examples/strategies/README.md',
 ];
-// A page is about what `npm start` starts. The README has a test of its own.
+// Pages are about what `npm start` starts. The README has its own test.
 const toRun = pages.filter(({ path, blocks }) => path !== 'README.md' && blocks.some(({ directive }) => directive === 'run'));
 const configurations = pages.flatMap((page) =>
   page.blocks
@@ -103,7 +103,7 @@ for (const page of toRun)
       for (const { block, output } of results) expect([block.line, output]).toEqual([block.line, expect.not.stringContaining('"error":{')]);
     });
 
-    it('shows what comes', () => {
+    it('shows the expected output', () => {
       const wrong = results.flatMap(({ shows, output }) =>
         shows ? missingLines(shows, output).map((line) => ({ at: shows.line, line, output })) : [],
       );

@@ -6,7 +6,7 @@ import { changedOptionsScenarios } from './scenarios/changed-options.js';
 import { chatQuestionScenarios } from './scenarios/chat-questions.js';
 import { reasoningScenarios } from './scenarios/reasoning.js';
 
-// One system for all of them: each scenario is told apart by its question.
+// One system for all of them: scenarios are distinguished by their questions.
 let system: System;
 let board: StoppableServer;
 

@@ -18,7 +18,7 @@ import {
 import { describeOnce } from './harness/describe-once.js';
 
 const hops = twoHops();
-/** Stands in a question, in system messages, answers and arguments: no span may hold it. */
+/** Used in a question, in system messages, answers and arguments: no span may contain it. */
 const secretWord = 'quicksilverharbour';
 const clientKey = 'sk-client-canary-traces-31f0';
 const clientSpan = 'c'.repeat(16);
@@ -94,7 +94,7 @@ async function tracedRun(what: string, headers: Record<string, string> = {}) {
 }
 
 describe('traces', () => {
-  it('are one trace per run with one root through all five services, below the span of the client, and hold no word of anybody', async () => {
+  it('are one trace per run with one root through all five services, below the span of the client, without any text of users or models', async () => {
     const traceId = 'a1'.repeat(16);
     const { runId, calls, spans } = await tracedRun('(traced)', { traceparent: `00-${traceId}-${clientSpan}-01` });
     expect(receiver.tracesOf(runId)).toEqual([traceId]);
@@ -174,7 +174,7 @@ describe('traces', () => {
     expect(text).toContain('deployment.environment.name');
   });
 
-  it('have their own root when the client sends none, and the trace id that the log lines say', async () => {
+  it('have their own root if the client sends none, and the trace id of the log lines', async () => {
     const { runId, spans } = await tracedRun('(rooted)');
     expect(tops(spans)).toEqual([expect.objectContaining({ name: 'invoke_workflow conclave', parentId: null })]);
     const lines = logText(system)
@@ -184,7 +184,7 @@ describe('traces', () => {
     expect(new Set(lines.filter(({ run }) => run === runId).map(({ trace }) => trace))).toEqual(new Set([spans[0]!.traceId]));
   });
 
-  it('show the tries of a call that failed first, a failed run and a cancelled one', async () => {
+  it('show the failed first tries of a call, a failed run and a cancelled one', async () => {
     const tried = new CommitteeScript(system.models, 'Is it tried again?')
       .plan([expert('x1', 'Say.')])
       .expertReply({ status: 503 }, undefined, 1)
@@ -223,7 +223,7 @@ describe('traces', () => {
     expect(named(broken, /^chat /).filter(({ isError }) => isError).length).toBeGreaterThan(0);
   });
 
-  it('are not recorded when the client does not trace itself, and a direct call is one trace below its request', async () => {
+  it('are not recorded if the client does not record, and a direct call is one trace below its request', async () => {
     const s = new CommitteeScript(system.models, 'Is it recorded?')
       .plan([expert('x1', 'Say.')])
       .expert('No.')
@@ -250,7 +250,7 @@ describe('traces', () => {
     expect(receiver.trace('d4'.repeat(16))).toEqual([]);
   });
 
-  it('have one root although the gateway of a background run dies in its middle', async () => {
+  it('have one root even if the gateway of a background run dies during the run', async () => {
     const gate = latch();
     const s = new CommitteeScript(system.models, 'Who outlives the gateway?')
       .plan([expert('x1', 'Say.')])
@@ -276,8 +276,8 @@ describe('traces', () => {
 });
 
 describeOnce('a collector that is away', () => {
-  it('costs a run nothing and is said once, and the end of the process does not wait for it', async () => {
-    // A port that was free a moment ago: nobody listens there.
+  it('costs a run nothing and is reported once, and the end of the process does not wait for it', async () => {
+    // A port that was free a moment ago: nothing listens there.
     const gone = await TraceReceiver.start();
     const url = gone.url;
     await gone.close();

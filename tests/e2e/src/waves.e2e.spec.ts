@@ -17,7 +17,7 @@ const secrets = { PMS_TOKEN: 'pms-canary-2f90b1', STOCK_KEY: warehouseKey.value 
 const hotelServer = (name: string) => ({ command: process.execPath, args: [join(example, 'server.mjs'), name], allow: true });
 const caches = { answer: false, semantic: false, plan: false, search: false };
 
-// One system for two worlds of tools, the one of the worked example and an invented one: each scenario is told apart by its question.
+// One system for two worlds of tools, the one of the worked example and an invented one: scenarios are distinguished by their questions.
 let system: System;
 let warehouse: Warehouse;
 
@@ -53,7 +53,7 @@ afterEach(() => {
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
 });
 
-/** Servers are asked for their tools beside the start: waits until the planner is told of these. */
+/** Servers are asked for their tools in parallel with the start: waits until the planner is told of these. */
 async function toolsOffered(tools: readonly string[]): Promise<void> {
   const s = new WaveScript(system, 'Which tools are there?');
   s.wave(wave('done', 'There is nothing to look up.'), Infinity).composer({ text: 'These.' }, Infinity);
@@ -75,7 +75,7 @@ waveScenarios(
 secretScenarios(() => system, secrets);
 
 describeOnce('the example of the hotel', () => {
-  it('starts as its README says, and its questions take the waves and planning calls that stand there', async () => {
+  it('starts as its README says, and its questions take the waves and planning calls listed there', async () => {
     const home = mkdtempSync(join(tmpdir(), 'conclave-example-'));
     const [port, modelPort] = await freePorts(2);
     const url = `http://127.0.0.1:${port}`;

@@ -22,7 +22,7 @@ const ran = (error: string | null, ...findings: readonly Finding[]): ScenarioOut
 const judged = (outcome: ScenarioOutcome) => judgeControl(outcome, { without: 'process-deaths', check: 'one-terminal-event' });
 
 describe('a control', () => {
-  it('holds when its check found what is lost, with ids', () => {
+  it('holds if its check found what is lost, with ids', () => {
     expect(judged(ran(null, lost))).toMatchObject({
       red: false,
       summary: expect.stringContaining('one-terminal-event, 1 ids such as run_1'),

@@ -20,11 +20,11 @@ export interface ScenarioOutcome {
   readonly recoveryMs: number | null;
   readonly figures: Figures | null;
   readonly seconds: number;
-  /** Where its evidence lies. */
+  /** Where its evidence is. */
   readonly folder: string;
 }
 
-/** Red is a control that proves nothing: the named check found no ids, or the scenario broke off and nobody knows what else it would have met. */
+/** Red is a control that proves nothing: the named check found no ids, or the scenario broke off, so further findings are unknown. */
 export function judgeControl(outcome: ScenarioOutcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): ScenarioOutcome {
   const found = outcome.findings.filter((finding) => finding.check === wanted && finding.id !== '');
   const summary =

@@ -14,7 +14,7 @@ import { World } from './world/world.js';
 export interface RunOptions {
   readonly without: string | null;
   readonly short: boolean;
-  /** A run without an end is what shall be found: the bound of each is waited for. */
+  /** The expected finding is a run without an end: the time limit of each run is awaited. */
   readonly waitsForBound?: boolean;
 }
 
@@ -77,7 +77,7 @@ export async function runScenario(scenario: Scenario, mode: Mode, { without, sho
   return outcome;
 }
 
-/** Runs a scenario with one protection off: it has to fail through the named check with ids, and not by an error of its own. */
+/** Runs a scenario with one protection off: it must fail through the named check with ids, not by its own error. */
 export async function runControl(scenario: Scenario, mode: Mode, { without, check: wanted }: Control): Promise<ScenarioOutcome> {
   const outcome = await runScenario(scenario, mode, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
   return judgeControl(outcome, { without, check: wanted });

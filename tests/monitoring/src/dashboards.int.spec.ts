@@ -31,7 +31,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
     }
   }, 60_000);
 
-  it('lets no alert fire while all is well', async () => {
+  it('fires no alert while nothing is wrong', async () => {
     const from = nowS();
     await load.quietly(15, 1_000);
     expect(await watched.prometheus.fired(from, nowS())).toEqual([]);
@@ -61,7 +61,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
     3 * patienceMs,
   );
 
-  it('would name a panel that shows nothing, or that Prometheus does not understand', async () => {
+  it('names a panel that shows nothing, or that Prometheus does not understand', async () => {
     const panel = { description: '', kind: 'stat', unit: 'none' } as const;
     const panels = [
       { ...panel, title: 'Nothing', queries: [{ expr: 'conclave_no_such_metric', legend: '' }] },

@@ -14,7 +14,7 @@ export interface Fault {
   make(watched: Watched): Promise<void>;
 }
 
-/** A record without headers or value on a topic of a distributed system: nobody can read it. */
+/** A record without headers or value on a topic of a distributed system: no service can read it. */
 export async function poisonLog({ stack, prefix }: System, topic: string): Promise<void> {
   const kafka = new Kafka({ brokers: stack!.KAFKA_BROKERS.split(','), clientId: 'poison', logLevel: logLevel.NOTHING });
   const producer = kafka.producer();

@@ -9,7 +9,7 @@ const patienceMs = 200_000;
 /** Templates of the load. */
 const [model, simple] = ['whole', 'simple'];
 
-/** Everything that people do to a system, again and again, until it is told to stop. */
+/** Everything that people do to a system, repeated until it is told to stop. */
 export class Load {
   private asked = 0;
   private stopping = false;
@@ -99,7 +99,7 @@ export class Load {
     await first.end(patienceMs);
   }
 
-  /** A run that somebody watches, steers, pauses and cancels. */
+  /** A run that is watched, steered, paused and cancelled. */
   private async steered(): Promise<void> {
     const { body } = await startRun(this.url, { model, input: this.question(wants.slow) });
     const watched = runEvents(this.url, body.id);
@@ -154,7 +154,7 @@ export class Load {
     await delay(5_000);
   }
 
-  /** Calls of models without a run: one that answers, one whose provider is out of order, one that nobody has; and a page that is not there. */
+  /** Calls of models without a run: one that answers, one whose provider is broken, an unknown one; and a missing page. */
   private async direct(): Promise<void> {
     const chat = await ChatStream.open(this.url, { model: 'scripted@fake', messages: user('What is six times seven?') });
     await chat.end(30_000);

@@ -36,7 +36,7 @@ export async function shownSince(prometheus: Prometheus, from: number, all: read
   return { queries: count, empty, zero };
 }
 
-/** Panels that a load without these mishaps leaves at 0. Every other one has to show that something happened. */
+/** Panels that a load without these mishaps leaves at 0. Every other panel must show that something happened. */
 export const mayStayZero: ReadonlySet<string> = new Set([
   'Errors without a type',
   'Processes that do not answer',
@@ -51,7 +51,7 @@ export const mayStayZero: ReadonlySet<string> = new Set([
   'Values too large',
   'Failed operations',
   'Rerankers',
-  'Consumption stands still',
+  'Consumption has stopped',
   'Paused partitions',
   'Timers dropped',
   'Oldest waiting task',

@@ -66,7 +66,7 @@ const runs = async (): Promise<RunList['data']> =>
   ((await (await fetch(`${system.url()}/v1/runs`, { headers: { 'x-api-key': keys.all } })).json()) as RunList).data;
 
 describe('the pipe', () => {
-  it('lists the models of its key, and says what is wrong where it cannot', async () => {
+  it('lists the models of its key, and says what is wrong if it cannot', async () => {
     const [{ models } = {}] = await called('conclave_pipe.py', { do: 'pipes' });
     expect(models!.map(({ id }) => id)).toEqual(expect.arrayContaining(['conclave.town']));
     const issued = await fetch(`${system.url()}/v1/admin/keys`, {
@@ -132,7 +132,7 @@ describe('the pipe', () => {
     expect(citations[1]!.document.join()).toContain('harbour of Brine');
   }, 60_000);
 
-  it('gives a whole answer where none is streamed', async () => {
+  it('returns a whole answer if streaming is off', async () => {
     const question = `Who built the clock, in one piece (${inventedName()})?`;
     answered(question, ['Oda Brandt [1].']);
     const [{ result } = {}] = await called('conclave_pipe.py', {
@@ -155,7 +155,7 @@ describe('the pipe', () => {
     },
   );
 
-  it('says who asks with the headers of Open WebUI', async () => {
+  it('names the user with the headers of Open WebUI', async () => {
     const heads: Record<string, unknown>[] = [];
     const { createServer } = await import('node:http');
     const server = createServer((request, response) => {
@@ -196,7 +196,7 @@ describe('the pipe', () => {
     expect((await ofQuestion())!.status).toBe('cancelled');
   }, 120_000);
 
-  it('shows what Conclave says of a request that it refuses', async () => {
+  it('shows the message of Conclave when it refuses a request', async () => {
     const said = await called('conclave_pipe.py', { do: 'pipe', given: given('Who?', {}, { model: 'conclave.nobody' }) });
     expect(said.at(-1)!.line!.error!.message).toMatch(/No template or model has this id/);
     expect(eventsOf(said, 'status')).toEqual([{ description: expect.stringMatching(/No template/), done: true }]);

@@ -4,7 +4,7 @@ import { targetOf } from './faults/crash-points.js';
 import { plantedBugs } from './planted/all.js';
 import { simulate } from './simulate.js';
 
-/** Seeds, from 0, within which each planted bug has to be found. */
+/** Seeds, from 0, within which each planted bug must be found. */
 const within = 3_000;
 /** Where the search begins: seeds that found a bug when this was written. After any change another seed may find it, so all are tried, and the one that did is said. */
 const likely: Readonly<Record<string, number>> = {
@@ -46,7 +46,7 @@ describe('a planted bug', () => {
     patienceMs,
   );
 
-  it('exists for every check, so that none is there that cannot fail', () => {
+  it('exists for every check, so no check is unable to fail', () => {
     expect(new Set(plantedBugs.map(({ check }) => check))).toEqual(new Set(checkNames));
     expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length);
   });

@@ -32,11 +32,11 @@ export interface SimulationResult {
   readonly traceHash: string;
 }
 
-/** Milliseconds of virtual time after which whatever still goes on counts as left over. */
+/** Milliseconds of virtual time after which work still in progress counts as left over. */
 const longestMs = 400_000;
 
 /**
- * One world from its seed: stormed upon, left alone until it is quiet, judged. The same options give the same result, trace and all.
+ * One world from its seed: it goes through a storm, is left alone until it is quiet, and is judged. The same options produce the same result, including the trace.
  * Throws if a process cannot start for another reason than a simulated fault.
  */
 export async function simulate({

@@ -42,7 +42,7 @@ describe('the simulated system', () => {
       expect([...broken, ...again]).toEqual([]);
       expect(coverage.undeclared()).toEqual([]);
       expect(coverage.missed()).toEqual([]);
-      // A system that refuses or gives up whatever is hard keeps every promise too.
+      // A system that refuses or gives up everything difficult would keep every promise too.
       expect(sumOf(results, 'accepted')).toBeGreaterThan(seeds);
       expect(sumOf(results, 'answered')).toBeGreaterThan(0.75 * sumOf(results, 'accepted'));
       expect(sumOf(results, 'deaths')).toBeGreaterThan(seeds);

@@ -15,7 +15,7 @@ const ofTests = ['esbuild', ...Object.keys(devDependencies)];
 export const isBundled = (path, source) =>
   /\.spec\.ts$/.test(path) && path.startsWith(join(workspaceRoot, '/')) && !source.includes('unstable_mockModule');
 
-/** A bundled file lies elsewhere: what it says of its own place has to be that of its source. */
+/** A bundled file is elsewhere: its own path must be reported as that of its source. */
 const ownPlaces = {
   name: 'own places',
   setup({ onLoad }) {
@@ -41,7 +41,7 @@ export async function bundleSpecs(files) {
     outbase: workspaceRoot,
     outdir,
     outExtension: { '.js': '.mjs' },
-    // What programs find beside themselves is bundled here too: it knows its own place.
+    // Files that programs find next to themselves are bundled here too, with their own path.
     external: [...external.filter((name) => !isAbsolute(name)), ...ofTests],
     plugins: [ownPlaces, ...plugins],
     minifyWhitespace: false,

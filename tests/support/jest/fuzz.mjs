@@ -1,4 +1,4 @@
-// Tries the property tests with seeds nobody has tried: `npm run fuzz`. Prints the seed of each round, and for each test that fails its first
+// Tries the property tests with new seeds: `npm run fuzz`. Prints the seed of each round, and for each test that fails its first
 // counterexample with the command that finds it again. Exit code 0 when nothing was found, 1 for counterexamples, 2 for a wrong call.
 //   --minutes 10       how long to look
 //   --seed 42          one round with this seed

@@ -62,7 +62,7 @@ export async function runInGroup(command, args, { cwd, env, limit, isStuck = () 
   }, 250);
   const code = await exit;
   clearInterval(watch);
-  // What was told to end a moment ago is not left behind.
+  // A process that was told to end a moment ago does not count as left behind.
   for (let n = 0; !timedOut && n < 20 && (n === 0 || left.length > 0); n += 1) {
     if (n > 0) await wait(100);
     left = alive(child.pid);

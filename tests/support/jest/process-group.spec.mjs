@@ -22,7 +22,7 @@ async function ends(pid) {
 }
 
 describe('a command in its own process group', () => {
-  it('gives the exit code and what was printed', async () => {
+  it('returns the exit code and the output', async () => {
     expect(await run(`console.log('out'); console.error('err'); process.exit(3)`)).toMatchObject({
       code: 3,
       output: 'out\nerr\n',
@@ -54,7 +54,7 @@ describe('a command in its own process group', () => {
     expect(await ends(Number(result.output))).toBe(true);
   });
 
-  it('leaves nothing behind when it ends by itself', async () => {
+  it('leaves nothing behind when it ends without help', async () => {
     const result = await run(parentOf(''));
     expect(result).toMatchObject({ code: 0, timedOut: false });
     expect(await ends(Number(result.output))).toBe(true);

@@ -10,7 +10,7 @@ jest.setTimeout(60_000);
 const folders = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** Runs spec files the way those of every project are run, and gives what became of them. */
+/** Runs spec files the way those of every project are run, and returns their results. */
 async function run(sources, limits = {}, workers = '--maxWorkers=2') {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-progress-'));
   folders.push(folder);
@@ -40,7 +40,7 @@ describe('a run of Jest that hangs', () => {
     ]);
   });
 
-  it('is ended at its limit, and names the file and the test that waits, although that blocks its whole process', async () => {
+  it('is ended at its time limit, and names the file and the waiting test, even if that test blocks its whole process', async () => {
     // The only file, and one of those that run at a time. Both wait for their limit: they do so at once.
     const sources = [{ 'waits.spec.ts': waits }, { 'waits.spec.ts': waits, 'passes.spec.ts': passes }];
     for (const { code, timedOut, failures } of await Promise.all(sources.map((one) => run(one, { limit: 12 })))) {
@@ -50,7 +50,7 @@ describe('a run of Jest that hangs', () => {
     }
   });
 
-  it('is not spoken of when it ends by itself', async () => {
+  it('is not mentioned if it ends without help', async () => {
     expect(await run({ 'passes.spec.ts': passes })).toMatchObject({ code: 0, passed: 1, failures: [], skipped: 0, left: [] });
   });
 });

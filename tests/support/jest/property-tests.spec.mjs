@@ -9,7 +9,7 @@ jest.setTimeout(60_000);
 const below = (limit) => fc.property(fc.nat(), (n) => n < limit);
 
 describe('property tests', () => {
-  it('try the same cases in every run, and name their seed where they fail', () => {
+  it('try the same cases in every run, and name their seed if they fail', () => {
     const [first, second] = [fc.check(below(1000)), fc.check(below(1000))];
     expect(first).toMatchObject({ failed: true, seed: fc.readConfigureGlobal().seed });
     expect(first.counterexamplePath).toBe(second.counterexamplePath);
@@ -31,7 +31,7 @@ describe('npm run fuzz', () => {
     expect(code).toBe(0);
   });
 
-  it('says which files there are none of', async () => {
+  it('names the patterns that match no file', async () => {
     const { code, output } = await fuzz('--only', 'no-such-file');
     expect(output).toContain('No spec file with property tests has "no-such-file" in its path.');
     expect(code).toBe(2);

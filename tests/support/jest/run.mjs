@@ -8,7 +8,7 @@ export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
 
 /**
  * Runs Node with `args`, which write Jest's JSON to .results/<name>.json. Ends it at `limit` seconds, or when it does not end within `endLimit`
- * seconds after its last test: what a test left open holds Jest for ever.
+ * seconds after its last test: a handle that a test left open would keep Jest running for ever.
  *
  * @returns what `runInGroup` returns, the numbers of passed and skipped tests, and a sentence for each failure. That fewer than `expected`
  * spec files ran is one, and so is a process that a test left behind.

@@ -1,4 +1,4 @@
-// How Jest reads TypeScript: a spec file is its bundle; what no bundle holds is compiled file by file.
+// How Jest reads TypeScript: a spec file is its bundle; everything outside of a bundle is compiled file by file.
 import { relative } from 'node:path';
 import { transformSync } from 'esbuild';
 import { workspaceRoot } from '../../../tools/workspace.mjs';

@@ -118,7 +118,7 @@ if (home) {
         model,
         answer: sink,
         progress: sink,
-        // No server is looked for: the demo model gives the same replies everywhere.
+        // No server is looked for: the demo model returns the same replies everywhere.
         localServers: { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 },
         signal: new AbortController().signal,
       });

@@ -1,7 +1,7 @@
 import { getEventListeners, getMaxListeners } from 'node:events';
 
 /**
- * Watches how many listeners an abort signal has at a time, from the call on: `crowded` gives the largest number that Node would warn
+ * Watches how many listeners an abort signal has at a time, from the call on: `crowded` returns the largest number that Node would warn
  * about (more than the signal says it takes, 10 unless told otherwise), 0 for none. `stop` must be called.
  */
 export function watchSignals(): { crowded(): number; stop(): void } {

@@ -22,7 +22,7 @@ describe('a history', () => {
     expect(readHistory(file).map((entry) => `${entry.id} ${entry.phase}`)).toEqual(['r1 invoke', 'r1 fail', 'r2 invoke', 'r2 ok']);
   });
 
-  it('leaves out a last line that the death of its writer cut, and names any other broken line', () => {
+  it('leaves out a last line that was cut by the death of its writer, and reports any other broken line', () => {
     const writer = new HistoryWriter(file, 'p', 'client');
     writer.write('ask', 'invoke', 'r1');
     appendFileSync(file, '{"at":1,"op":"as');

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-/** `invoke` opens an operation, `ok`, `fail` and `unknown` close it (`unknown`: it may or may not have happened); `info` stands alone. */
+/** `invoke` opens an operation, `ok`, `fail` and `unknown` close it (`unknown`: it may or may not have happened); `info` is independent. */
 export type HistoryPhase = 'invoke' | 'ok' | 'fail' | 'unknown' | 'info';
 
 /** One line of a history file. Services, clients and fake models write the same shape into one file. */
@@ -68,7 +68,7 @@ function parse(line: string): HistoryEntry | null {
   }
 }
 
-/** Operations that were invoked and never closed: their writer died, so nobody knows whether they happened. */
+/** Operations that were invoked and never closed: their writer died, so it is unknown whether they happened. */
 export function openOperations(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
   const open = new Map<string, HistoryEntry>();
   for (const entry of history) {

@@ -40,7 +40,7 @@ describe('a supervised process', () => {
     ]);
   });
 
-  it('takes its children along', async () => {
+  it('ends its children with it', async () => {
     const program = await start(
       `const { spawn } = require('node:child_process');
        const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });

@@ -21,7 +21,7 @@ export interface SupervisedOptions {
   readonly ready: RegExp | string;
   /** Bound for becoming ready, 20 s. */
   readonly readyTimeoutMs?: number;
-  /** Starts again when SIGKILL ended it, whoever sent that. Never for another end. */
+  /** Starts again when SIGKILL ended it, regardless of the sender. Never for another end. */
   readonly restartAfterKill?: boolean;
   /** Environment of restarts on top of `env`, such as `{ CRASH_AT: undefined }`. */
   readonly restartEnv?: Readonly<Record<string, string | undefined>>;
@@ -82,7 +82,7 @@ export class Supervised {
     } catch (error) {
       throw new Error(`${name} did not become ready.\n${this.tail()}`, { cause: error });
     }
-    // Whoever is started again after SIGKILL is waited for; any other end before it was ready is final.
+    // A process that is started again after SIGKILL is awaited; any other end before it was ready is final.
     if (this.child === null) throw new Error(`${name} ended before it was ready (${describe(this.ends.at(-1))}).\n${this.tail()}`);
   }
 
@@ -123,7 +123,7 @@ export class Supervised {
     await this.ready();
   }
 
-  /** SIGTERM, after `graceMs` SIGKILL. Nothing is restarted any more. Safe to call twice. */
+  /** SIGTERM, after `graceMs` SIGKILL. Nothing is restarted after that. Safe to call twice. */
   async stop(graceMs = 5_000): Promise<Exit | null> {
     this.wanted = false;
     const { child } = this;

@@ -78,7 +78,7 @@ describe('a TCP proxy', () => {
     expect(ended()).toBe(false);
   });
 
-  it('never carries anything again over a connection that lost bytes for good, and all over a new one', async () => {
+  it('carries nothing more over a connection that lost bytes, and everything over a new one', async () => {
     const old = await open();
     proxy.poison({ halfOpen: 'for good' });
     old.socket.write('lost');
@@ -107,7 +107,7 @@ describe('a TCP proxy', () => {
     expect(took).toBeLessThan(2_000);
   });
 
-  it('refuses connections until it is told otherwise', async () => {
+  it('refuses connections until they are allowed again', async () => {
     proxy.refuse(true);
     const refused = await open();
     await until('the proxy to do it', () => refused.ended());

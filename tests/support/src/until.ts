@@ -1,5 +1,5 @@
 /**
- * Polls until `condition` gives something other than false, null or undefined, and returns it. Throws with `what` after
+ * Polls until `condition` returns something other than false, null or undefined, and returns it. Throws with `what` after
  * `timeoutMs` (5 s), with the last error of the condition as cause.
  */
 export async function until<T>(

@@ -41,7 +41,7 @@ export const useSessionQuery = () => useQuery({ queryKey: key, queryFn: readSess
 /** The session of a signed-in reader. Only for what stands inside the shell. */
 export function useSession(): Session {
   const { data } = useSessionQuery();
-  if (!data) throw new Error('Nobody is signed in.');
+  if (!data) throw new Error('No one is signed in.');
   return data;
 }
 

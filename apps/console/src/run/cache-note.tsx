@@ -36,7 +36,7 @@ export function CacheNote({ record }: { readonly record: RunView }) {
             )}
           </p>
         )}
-        <p className="quiet">&quot;Ask again&quot; below asks the models and leaves the caches out.</p>
+        <p className="quiet">&quot;Ask again&quot; below asks the models without using the caches.</p>
       </div>
     </div>
   );

@@ -25,7 +25,7 @@ const names: Readonly<Record<string, string>> = {
 };
 const texts: Readonly<Record<string, string>> = {
   steer: 'Guidance for every prompt from the next one on',
-  add_context: 'Something to know, quoted as data',
+  add_context: 'Information, quoted as data',
 };
 
 interface Props {
@@ -105,7 +105,7 @@ export function Interventions({ runId, run, record }: Props) {
             </label>
           )}
           <label className="field">
-            <span>{writing === 'override_step' ? 'What it is to do' : texts[writing]}</span>
+            <span>{writing === 'override_step' ? 'What it should do' : texts[writing]}</span>
             <textarea name="text" rows={3} required maxLength={20_000} autoFocus />
           </label>
           <div className="row">

@@ -35,7 +35,7 @@ export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly 
       <details open={!record.terminal}>
         <summary>Working memory</summary>
         <p className="memory" tabIndex={0} role="region" aria-label="Working memory">
-          {steps.memory || 'Nothing is kept yet.'}
+          {steps.memory || 'Nothing is stored yet.'}
         </p>
       </details>
     </section>

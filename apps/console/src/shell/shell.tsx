@@ -128,7 +128,7 @@ function GatewayBanner() {
     <div role="status" className="banner-place">
       {away && (
         <p className="banner">
-          <Icon name="warning" /> The gateway does not answer. This page asks again by itself; what it shows may be old.
+          <Icon name="warning" /> The gateway does not answer. This page retries automatically; what it shows may be outdated.
         </p>
       )}
     </div>

@@ -37,8 +37,8 @@ export function SignIn({ onDone }: { readonly onDone?: () => void }) {
           </button>
         )}
         <p className="quiet">
-          The key of the operator stands in <code>admin.key</code> in the data folder. <code>npm start</code> prints a link that opens this
-          page signed in.
+          The key of the operator is in <code>admin.key</code> in the data folder. <code>npm start</code> prints a link that opens this page
+          signed in.
         </p>
       </form>
     </main>

@@ -4,9 +4,9 @@ import { meant, UsageMistake } from './usage.js';
 const limitNames = Object.keys(KeyLimits.shape) as (keyof KeyLimits)[];
 
 /** Lines of a help page about `--limit`. */
-export const limitHelp = `      --limit <name>=<number>          any number of times; <name>=none takes one away. Names:
+export const limitHelp = `      --limit <name>=<number>          can be repeated; <name>=none removes one. Names:
 ${[limitNames.slice(0, 3), limitNames.slice(3)].map((names) => `                                       ${names.join(', ')}`).join(',\n')}
-      --no-limits                      takes all away`;
+      --no-limits                      removes all limits`;
 
 /**
  * Limits after `--limit name=number …` and `--no-limits`; undefined if neither is given. What is not named stays as in `present`. Throws

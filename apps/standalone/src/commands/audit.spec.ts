@@ -85,7 +85,7 @@ describe('audit export and verify', () => {
   it('export from the data folder of a stopped server, where a deleted run keeps its lines and hashes', async () => {
     const exported = await audit('export', '--out', file('stopped.ndjson'), '--key', file('mine.key'));
     expect(exported.code).toBe(exitCodes.answered);
-    expect(exported.told).toMatch(/Made the key .*mine\.key/);
+    expect(exported.told).toMatch(/Created the key .*mine\.key/);
     const before = linesOf('running.ndjson');
     const after = linesOf('stopped.ndjson');
     // What follows are the deletion and the readings; what was before stands at the same places with the same hashes.

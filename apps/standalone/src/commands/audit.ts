@@ -26,12 +26,12 @@ export const auditHelp = `conclave audit: who did what, for an auditor
 
   conclave audit export                every step, call, command, change of a setting and reading of prompts, as hash-chained
                                        lines of JSON with a signed head at the end
-      --out <file>                     a new file; the output without it
+      --out <file>                     a new file; standard output without it
       --tenant <t> --run <id>          only those of a tenant, of a run and its child runs
       --since <time> --until <time>    a date, or a span back from now such as 30d, by the clock of the log
-      --key <file>                     Ed25519 key (PEM) that signs; made if it is missing. audit.key in the data folder by default
-  conclave audit verify <file>         names the first line that is not as it was written, and exit code 1 then; - reads the input
-      --public-key <key or file>       counts only a head that this key has signed
+      --key <file>                     Ed25519 key (PEM) that signs; created if it is missing. audit.key in the data folder by default
+  conclave audit verify <file>         names the first line that was changed, with exit code 1; - reads standard input
+      --public-key <key or file>       accepts only a head that this key has signed
   conclave audit key                   prints the public key for auditors; --key <file>
 
   Uses the running gateway, which signs with its own key: a key of the role auditor exports its tenant. Otherwise reads Kafka, or the
@@ -87,7 +87,7 @@ export async function auditCommand(command: AuditCommand): Promise<number> {
     if (values[option as keyof typeof values] !== undefined && !by.includes(verb))
       throw new UsageMistake(`\`audit ${verb}\` does not take --${option}.`);
   if (verb === 'verify' ? names.length !== 1 : names.length > 0)
-    throw new UsageMistake(verb === 'verify' ? 'Name one exported file: audit verify <file>.' : `\`audit ${verb}\` takes options alone.`);
+    throw new UsageMistake(verb === 'verify' ? 'Name one exported file: audit verify <file>.' : `\`audit ${verb}\` takes only options.`);
   if (verb === 'verify') return verify(command, names[0]!, values['public-key'], values.json);
   const all = loaded();
   const keyFile = values.key ?? all.environment.CONCLAVE_AUDIT_KEY_FILE ?? join(all.home, 'audit.key');
@@ -152,7 +152,7 @@ async function exportFromLog(
   if (!log) throw new Failure('RUN_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
   try {
     const key = openAuditKey(keyFile);
-    if (key.made) terminal.write(`Made the key ${key.file}; give its public half to your auditors.\n`);
+    if (key.made) terminal.write(`Created the key ${key.file}; give its public half to your auditors.\n`);
     const actor = decider();
     const now = await log.state.now();
     const { tenant, run, since, until } = filter;
@@ -220,7 +220,7 @@ async function verify({ input, out }: AuditCommand, file: string, named: string 
     out.write(
       `${headText(verdict.head)}\n${
         publicKey === null
-          ? `Whole by itself, and signed with the key ${verdict.publicKey}\nWhoever can rewrite the file can sign it anew: name the key that you were given with --public-key.\n`
+          ? `Whole by itself, and signed with the key ${verdict.publicKey}\nAnyone who can rewrite the file can also sign it again: pass the key that you were given with --public-key.\n`
           : 'Whole, and signed with the key that you named.\n'
       }`,
     );

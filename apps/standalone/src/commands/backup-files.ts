@@ -57,11 +57,11 @@ export async function readManifest(folder: string): Promise<Manifest> {
       `This backup has the format ${format}, and this program reads up to ${backupFormat}. Restore it with the version that made it.`,
     );
   const manifest = Manifest.safeParse(value);
-  if (!manifest.success) throw new UsageMistake(`${file} is no list of a backup: it is damaged.`);
+  if (!manifest.success) throw new UsageMistake(`${file} is not the list of a backup, or it is damaged.`);
   for (const { name, bytes, sha256 } of manifest.data.files) {
     const path = join(folder, name);
     // Names come from a file that others may have written.
-    if (name.split('/').includes('..') || name.startsWith('/')) throw new UsageMistake(`${file} names ${name}, which lies outside of it.`);
+    if (name.split('/').includes('..') || name.startsWith('/')) throw new UsageMistake(`${file} names ${name}, which is outside of it.`);
     if (!existsSync(path)) throw new UsageMistake(`The backup is not whole: ${name} is missing.`);
     if (statSync(path).size !== bytes || (await hashOf(path)) !== sha256)
       throw new UsageMistake(`The backup is damaged: ${name} is not as it was written.`);

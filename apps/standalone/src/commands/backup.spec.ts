@@ -104,7 +104,7 @@ describe('backup and restore of a data folder', () => {
     await expect(said(restoreCommand, 'two', inFolder('copy.tgz'), '--force')).rejects.toMatchObject({ code: 'DATA_FOLDER_IN_USE' });
     await running.close();
     const { text } = await said(restoreCommand, 'two', inFolder('copy.tgz'), '--force');
-    expect(text).toMatch(/What stood there is in .*two\.before-restore-/);
+    expect(text).toMatch(/Its previous content is in .*two\.before-restore-/);
     const aside = readdirSync(folder).find((name) => name.startsWith('two.before-restore-'))!;
     expect(existsSync(join(folder, aside, 'conclave.db'))).toBe(true);
     expect(existsSync(join(folder, 'two', 'conclave.db-wal'))).toBe(false);
@@ -132,7 +132,7 @@ describe('backup and restore of a data folder', () => {
     const newer = changed('newer', (path) => manifest(path, (all) => ({ ...all, format: 2 })));
     await expect(said(restoreCommand, 'three', newer)).rejects.toThrow(/has the format 2, and this program reads up to 1/);
     const outside = changed('outside', (path) => manifest(path, (all) => ({ ...all, files: [{ name: '../x', bytes: 1, sha256: 'x' }] })));
-    await expect(said(restoreCommand, 'three', outside)).rejects.toThrow(/lies outside/);
+    await expect(said(restoreCommand, 'three', outside)).rejects.toThrow(/is outside/);
     await expect(said(restoreCommand, 'three', folder)).rejects.toThrow(/holds no backup/);
     await expect(said(backupCommand, 'one', '--to', inFolder('copy'))).rejects.toThrow(/exists/);
     await expect(said(backupCommand, 'nowhere', '--to', inFolder('other'))).rejects.toThrow(/no data folder/);

@@ -32,11 +32,11 @@ export interface BackupCommand {
 export const backupHelp = `conclave backup: a copy of what Conclave keeps
 
   conclave backup --to <folder or file.tgz>   must not exist yet
-      Embedded: the whole data folder but for indexes that are made anew; consistent while the server runs, and checked.
-      With Kafka and Redis: settings, prompts, skills, issued keys and options of tenants, out of the state store. What else
-      is to be saved there, and how, says docs/guides/operations.md.
+      Embedded: the whole data folder, except for indexes that can be rebuilt; consistent while the server runs, and checked.
+      With Kafka and Redis: settings, prompts, skills, issued keys and options of tenants, from the state store. What else
+      must be saved there, and how: see docs/guides/operations.md.
   conclave restore <folder or file.tgz>       checks the backup, then puts it where the configuration says
-      --force                                 also where data stand already: those are moved aside
+      --force                                 even if there are data already: those are moved aside
 
   Variables, files outside of the data folder and the master key that seals the log are not in it.
 `;
@@ -129,7 +129,7 @@ async function copySettings(loaded: Loaded, folder: string, terminal: BackupComm
 async function openedLog(loaded: Loaded, terminal: BackupCommand['terminal']) {
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('backup') });
-  if (!opened) throw new Failure('STORE_UNAVAILABLE', `Nothing is kept in ${logPlace(loaded)}.`);
+  if (!opened) throw new Failure('STORE_UNAVAILABLE', `There is no data in ${logPlace(loaded)}.`);
   return opened;
 }
 
@@ -178,7 +178,7 @@ async function restoreFolder({ home, configuration, file }: Loaded, folder: stri
     if (present.length > 0) {
       if (!force)
         throw new UsageMistake(
-          `${home} is not empty (${present.slice(0, 3).join(', ')}). Name another folder with CONCLAVE_HOME, or add --force: what stands there is moved to ${basename(aside)}.`,
+          `${home} is not empty (${present.slice(0, 3).join(', ')}). Name another folder with CONCLAVE_HOME, or add --force: its present content is moved to ${basename(aside)}.`,
         );
       mkdirSync(aside, { mode: 0o700 });
       for (const name of present) renameSync(join(home, name), join(aside, name));
@@ -187,7 +187,7 @@ async function restoreFolder({ home, configuration, file }: Loaded, folder: stri
     const blobs = configuration.stores.blobs?.folder;
     if (blobs !== undefined && existsSync(join(folder, 'blobs')))
       cpSync(join(folder, 'blobs'), resolve(file ? dirname(file) : process.cwd(), blobs), { recursive: true });
-    const moved = present.length > 0 ? ` What stood there is in ${aside}.` : '';
+    const moved = present.length > 0 ? ` Its previous content is in ${aside}.` : '';
     return `${home} is restored: ${inspected.runs} ${inspected.runs === 1 ? 'run' : 'runs'}.${moved}`;
   });
 }

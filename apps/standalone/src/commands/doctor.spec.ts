@@ -94,7 +94,7 @@ describe('doctor, embedded', () => {
     const damaged = await doctor('', {}, home);
     expect([damaged.code, damaged.of('data folder')]).toEqual([
       exitCodes.failed,
-      [expect.stringMatching(/^problem: .*no store of Conclave, or it is damaged/)],
+      [expect.stringMatching(/^problem: .*not a store of Conclave, or it is damaged/)],
     ]);
   });
 
@@ -117,7 +117,7 @@ describe('doctor, embedded', () => {
     expect(of('models')).toEqual(['ok: good answers with 2 models.', expect.stringMatching(/^problem: away does not answer .*base_url/)]);
     expect(of('tools')).toContainEqual(expect.stringMatching(/^problem: gone: .*under `mcp`/));
     expect(of('mathematics')).toEqual([expect.stringMatching(/^problem: \/nowhere\/python has no SymPy.*math\.python/)]);
-    expect(of('search')).toEqual([expect.stringMatching(/^warning: .*empty holds no file to search/)]);
+    expect(of('search')).toEqual([expect.stringMatching(/^warning: .*empty contains no file to search/)]);
   });
 
   it('says of each store of a cluster that it does not answer', async () => {

@@ -47,7 +47,7 @@ export async function doctorCommand({ loaded: load, args, out, localServers }: D
   let loaded: Loaded | null = null;
   try {
     loaded = load();
-    note('configuration', [ok(loaded.file ? `${loaded.file} is read.` : 'No file: every default holds.')]);
+    note('configuration', [ok(loaded.file ? `${loaded.file} is read.` : 'No file: all defaults apply.')]);
   } catch (error) {
     note('configuration', [problem(messageOf(error))]);
   }
@@ -162,7 +162,7 @@ async function portFindings(loaded: Loaded): Promise<readonly Finding[]> {
   const admin =
     ADMIN_PORT === undefined || ADMIN_PORT === 0 || own || (await isFree(ADMIN_HOST, ADMIN_PORT))
       ? []
-      : [problem(`${ADMIN_HOST}:${ADMIN_PORT} (ADMIN_PORT) is taken: end what holds it, or set another.`)];
+      : [problem(`${ADMIN_HOST}:${ADMIN_PORT} (ADMIN_PORT) is taken: stop the process that uses it, or set another port.`)];
   return [first, ...admin];
 }
 
@@ -216,7 +216,7 @@ async function gatewayFindings(loaded: Loaded): Promise<readonly Finding[]> {
   if (status === 'ready') return [ok(`${client.url} is ready.`)];
   return red.length > 0
     ? red.map((sentence) => problem(`${client.url}: ${sentence}`))
-    : [problem(`${client.url} is not ready, and shows the reason to operators alone.`)];
+    : [problem(`${client.url} is not ready, and shows the reason only to operators.`)];
 }
 
 async function letterFindings(loaded: Loaded): Promise<readonly Finding[]> {

@@ -48,9 +48,7 @@ export async function withRunsOf(
   const running = await findGateway(loaded);
   if (running) return use(running);
   if (loaded.configuration.stores.kafka)
-    throw new GatewayRefusal(
-      'A run of its own is begun, and no gateway runs here that could accept it. Start one, or name one with CONCLAVE_URL.',
-    );
+    throw new GatewayRefusal('A fork is a new run, and no gateway is running here to accept it. Start one, or name one with CONCLAVE_URL.');
   if (!existsSync(join(loaded.home, 'conclave.db'))) throw new Failure('RUN_NOT_FOUND', `Nothing is recorded in ${logPlace(loaded)}.`);
   return withOwnGateway({ loaded, service, terminal, ...(localServers ? { localServers } : {}) }, use);
 }

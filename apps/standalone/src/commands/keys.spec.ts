@@ -48,7 +48,7 @@ describe('conclave keys', () => {
     expect(text).toMatch(/^sk-cv-[\w-]{43}\n$/);
     expect(warned).toMatch(/^key_\w{16}\n {2}Name {7}front end\n/);
     expect(warned).toContain('Templates  conclave-fast\n');
-    expect(warned).toContain('This value is shown here alone.');
+    expect(warned).toContain('This value is shown only once.');
     expect(warned).not.toContain(text.trim());
     expect(await statusWith(text.trim())).toBe(200);
   });

@@ -11,20 +11,20 @@ export const keysHelp = `conclave keys: API keys that the running gateway issues
       --tenant <t>                     default: default
       --role user|auditor|admin        default: user
       --detail redacted|full           full: its runs keep prompts and raw replies
-      --template <id>                  may ask this alone; any number of times. GET /v1/models lists the ids
+      --template <id>                  may use only this id; can be repeated. GET /v1/models lists the ids
       --expires <time>                 a span such as 90d, or a date
 ${limitHelp}
   conclave keys list                   newest first; --tenant <t>
   conclave keys show <id>
   conclave keys change <id>            options of create, except --tenant; also --name <text>,
-      --all-templates --never-expires  which take a restriction away
+      --all-templates --never-expires  which remove a restriction
   conclave keys expire <id>            from now on, or --at <time>; change it to end that
-  conclave keys revoke <id>...         for good; open requests are cut
+  conclave keys revoke <id>...         permanently; open requests are cut
   conclave keys rotate <id>            prints another value
-      --grace <span>                   for which the value so far is still accepted, such as 7d
+      --grace <span>                   for which the old value is still accepted, such as 7d
 
-  --json prints what the admin API answers. Needs an admin key: the admin.key of the data folder is used by itself,
-  CONCLAVE_ADMIN_KEY_FILE names another file, CONCLAVE_API_KEY holds another key, CONCLAVE_URL names another gateway.
+  --json prints what the admin API answers. Needs an admin key: the admin.key of the data folder is used by default,
+  CONCLAVE_ADMIN_KEY_FILE names another file, CONCLAVE_API_KEY sets another key, CONCLAVE_URL names another gateway.
 `;
 
 export interface AdminCommand {
@@ -118,7 +118,7 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
     if (values.json) return (out.write(asJson(key)), exitCodes.answered);
     terminal.write(keyText(key));
     out.write(`${key.key}\n`);
-    terminal.write('This value is shown here alone.\n');
+    terminal.write('This value is shown only once.\n');
     return exitCodes.answered;
   };
   switch (verb) {

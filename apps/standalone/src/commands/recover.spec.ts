@@ -58,7 +58,7 @@ describe('recover', () => {
     await folder(({ log, state }) => expect(claimStores(log, state)).rejects.toMatchObject({ code: 'STORE_REPLACED' }));
     const { code, said } = await recover();
     expect(code).toBe(exitCodes.answered);
-    expect(said).toContain('1 open run (1 accepted and not begun)');
+    expect(said).toContain('1 open run (1 accepted and not started)');
     await folder(async ({ log, state }) => {
       expect((await state.runs.unpublished(0, 5)).map((header) => header.runId)).toEqual([runId]);
       const claimed = await claimStores(log, state);

@@ -122,7 +122,7 @@ describe.each([
     await until('the answer', () => run.sent.length === 4);
     expect(run.sent[3]).toEqual({ command: 'answer', text: 'the red one' });
     expect(await run.ends()).toBe(0);
-    expect(run.shown).toContain('"dance" is no command here');
+    expect(run.shown).toContain('"dance" is not a command here');
     expect(run.shown).toContain('Command 1 (pause) applied in round 0');
     expect(run.shown).toContain('A rose is red.');
     expect(run.shown.includes('> ')).toBe(isTTY);

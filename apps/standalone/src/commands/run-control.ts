@@ -14,7 +14,7 @@ export const typedHelp = `pause · resume · cancel
 steer <text>              guidance for what follows
 add <text>                context for what follows
 override <skill> <input>  another step in place of the one in flight
-answer <text>             answers the question of the run; the text alone does as well
+answer <text>             answers the question of the run; typing only the text works too
 quit                      stops watching; the run goes on
 `;
 
@@ -27,16 +27,16 @@ export function typedCommand(line: string, asked: boolean): CommandRequest {
   const name = word.toLowerCase();
   if (Object.hasOwn(plain, name) && rest === '') return { command: plain[name as keyof typeof plain] };
   if (Object.hasOwn(texts, name)) {
-    if (rest === '') throw new UsageMistake(`Say it behind the word: ${name} <text>`);
+    if (rest === '') throw new UsageMistake(`Add the text: ${name} <text>`);
     return { command: texts[name as keyof typeof texts], text: rest };
   }
   if (name === 'override') {
     const [, skill = '', input = ''] = /^(\S+)\s+([\s\S]+)$/.exec(rest) ?? [];
-    if (input === '') throw new UsageMistake('Name the skill and what it gets: override <skill> <input>');
+    if (input === '') throw new UsageMistake('Name the skill and its input: override <skill> <input>');
     return { command: 'override_step', skill, input };
   }
   if (asked) return { command: 'answer', text: line.trim() };
-  throw new UsageMistake(`"${word}" is no command here. Type "help" for all of them.`);
+  throw new UsageMistake(`"${word}" is not a command here. Type "help" for a list.`);
 }
 
 /** Options of `conclave run` that send one command. */

@@ -15,7 +15,7 @@ export const templatesHelp = `conclave templates: what clients choose as model
   conclave templates apply <id> <file> sets them while the gateway runs; {} goes back to conclave.yaml
       --version <n>                    refused if it was changed since this version, which \`show\` prints
 
-  --json prints what the API answers. Needs an admin key of the tenant default (as \`conclave keys --help\` says), but for validate.
+  --json prints what the API answers. Needs an admin key of the tenant default (as \`conclave keys --help\` says), except for validate.
 `;
 
 export interface TemplatesCommand extends AdminCommand {

@@ -74,7 +74,7 @@ export const cost: Dashboard = {
         },
         {
           title: 'Tokens by model',
-          description: 'Tokens a second by model and kind. Reasoning is part of completion. Worry when a dear model takes over.',
+          description: 'Tokens a second by model and kind. Reasoning is part of completion. Worry when an expensive model takes over.',
           kind: 'timeseries',
           unit: 'cps',
           queries: [perSecond('model_tokens_total', ['model', 'kind'])],

@@ -11,7 +11,7 @@ export const expertsAndModels: Dashboard = {
       panels: [
         {
           title: 'Tasks',
-          description: 'Tasks a minute by capability. It shows what the planner asks for, nothing to worry about by itself.',
+          description: 'Tasks a minute by capability. It shows what the planner asks for, nothing to worry about on its own.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [perMinute('tasks_total', ['capability'])],
@@ -104,7 +104,7 @@ export const expertsAndModels: Dashboard = {
         },
         {
           title: 'Tokens',
-          description: 'Tokens a second by kind; completion holds reasoning. Worry when it doubles without more runs.',
+          description: 'Tokens a second by kind; completion includes reasoning. Worry when it doubles without more runs.',
           kind: 'timeseries',
           unit: 'cps',
           queries: [perSecond('model_tokens_total', ['kind'])],

@@ -11,8 +11,7 @@ export const knowledgeAndCaches: Dashboard = {
       panels: [
         {
           title: 'Lookups',
-          description:
-            'Lookups a minute by cache and result. Worry about failed: the store is slow or away, and everything is worked on anew.',
+          description: 'Lookups a minute by cache and result. Worry about failed: the store is slow or away, and all work is done again.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [perMinute('cache_lookups_total', ['cache', 'result'])],
@@ -87,7 +86,7 @@ export const knowledgeAndCaches: Dashboard = {
         },
         {
           title: 'Rerankers',
-          description: 'Calls a minute of rerankers by outcome. Worry about failed: the order of the search stands then.',
+          description: 'Calls a minute of rerankers by outcome. Worry about failed: hits then keep the order of the search.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [orZero(`60 * ${rate('rerank_calls_total', ['retrieval', 'outcome'])}`, '{{retrieval}} · {{outcome}}')],

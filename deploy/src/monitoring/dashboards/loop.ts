@@ -4,7 +4,7 @@ import { mean, orZero, perMinute, quantile, quantiles, rate, share, sumRate, tot
 export const runsAndLoop: Dashboard = {
   name: 'runs-and-loop',
   title: 'Conclave · Runs and loop',
-  description: 'How runs go: rounds, gaps, why they stop, and what of their time is ours.',
+  description: 'How runs go: rounds, gaps, why they stop, and how much of their time is ours.',
   rows: [
     {
       title: 'Rounds',
@@ -35,14 +35,14 @@ export const runsAndLoop: Dashboard = {
         {
           title: 'Verdicts of the gap check',
           description:
-            'Gap checks a minute by verdict. Worry about unreadable and failed: then nobody has assessed the answer, and another model should judge.',
+            'Gap checks a minute by verdict. Worry about unreadable and failed: then the answer was not assessed, and another model should judge.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [perMinute('gap_checks_total', ['verdict'])],
         },
         {
           title: 'Runs without an assessment',
-          description: 'Runs since the start that ended with a gap check nobody could read. Worry when it grows.',
+          description: 'Runs since the start that ended with an unreadable gap check. Worry when it grows.',
           kind: 'timeseries',
           unit: 'none',
           queries: [total('unassessed_runs_total')],
@@ -68,7 +68,8 @@ export const runsAndLoop: Dashboard = {
         },
         {
           title: 'Overhead of a run',
-          description: 'Seconds of a run in which nobody planned or worked: queues, log, stores and engine. Worry above a second.',
+          description:
+            'Seconds of a run in which no plan was made and no task was worked on: queues, log, stores and engine. Worry above a second.',
           kind: 'timeseries',
           unit: 's',
           queries: quantiles('run_overhead_seconds', ['template']),
@@ -76,7 +77,7 @@ export const runsAndLoop: Dashboard = {
         },
         {
           title: 'Share of the overhead',
-          description: 'Overhead as a share of the time of all runs. Worry above a tenth: the models are not what people wait for.',
+          description: 'Overhead as a share of the time of all runs. Worry above a tenth: people do not wait for the models.',
           kind: 'timeseries',
           unit: 'percentunit',
           queries: [share(sumRate('run_overhead_seconds'), sumRate('run_seconds'), 'overhead')],

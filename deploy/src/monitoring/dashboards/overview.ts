@@ -4,7 +4,7 @@ import { countRate, now, orZero, perMinute, quantile, quantiles, rate, runtime, 
 export const overview: Dashboard = {
   name: 'overview',
   title: 'Conclave · Overview',
-  description: 'Whether people get answers, how fast, and what stands in the way.',
+  description: 'Whether people get answers, how fast, and what is in the way.',
   rows: [
     {
       title: 'Now',
@@ -120,7 +120,7 @@ export const overview: Dashboard = {
       ],
     },
     {
-      title: 'What stands in the way',
+      title: 'What is in the way',
       panels: [
         {
           title: 'Tasks wait',
@@ -157,21 +157,21 @@ export const overview: Dashboard = {
         {
           title: 'Slow routes',
           description:
-            'Time of requests by route, 95 of 100, streams to their end included. Worry about routes that are no questions and take seconds.',
+            'Time of requests by route, 95 of 100, including streams to their end. Worry about routes other than questions that take seconds.',
           kind: 'timeseries',
           unit: 's',
           queries: [quantile(0.95, 'http_request_seconds', ['route'])],
         },
         {
           title: 'Busiest routes',
-          description: 'Requests a second by route. It shows who causes the load, nothing to worry about by itself.',
+          description: 'Requests a second by route. It shows who causes the load, nothing to worry about on its own.',
           kind: 'timeseries',
           unit: 'reqps',
           queries: [{ expr: countRate('http_request_seconds', ['route']), legend: '{{route}}' }],
         },
         {
           title: 'Versions',
-          description: 'Version, service and Node.js of each process. Worry when two versions stay side by side after an update.',
+          description: 'Version, service and Node.js of each process. Worry when two versions run side by side long after an update.',
           kind: 'table',
           unit: 'none',
           queries: [{ expr: `count by (job, service, version, node) (${series('build_info')})`, legend: '' }],

@@ -12,7 +12,7 @@ export const logAndWorkers: Dashboard = {
         {
           title: 'Records not finished',
           description:
-            'Records that a group has still to finish. Worry when it grows for minutes: the group does not keep up or stands still.',
+            'Records that a group has not finished. Worry when it grows for minutes: the group does not keep up, or has stopped.',
           kind: 'timeseries',
           unit: 'none',
           queries: [{ expr: `sum by (group) (max by (group, topic) (${series('consumer_lag_records')}))`, legend: '{{group}}' }],
@@ -51,7 +51,7 @@ export const logAndWorkers: Dashboard = {
           worry: { red: 1 },
         },
         {
-          title: 'Consumption stands still',
+          title: 'Consumption has stopped',
           description: '1 while a group pauses because the log or a store does not answer. Worry after a minute.',
           kind: 'timeseries',
           unit: 'none',
@@ -74,7 +74,7 @@ export const logAndWorkers: Dashboard = {
         },
         {
           title: 'Timers dropped',
-          description: 'Due timers since the start of which no event could be made. Worry at 1.',
+          description: 'Due timers since the start for which no event could be made. Worry at 1.',
           kind: 'timeseries',
           unit: 'none',
           queries: [total('timers_dropped_total')],
@@ -124,7 +124,7 @@ export const logAndWorkers: Dashboard = {
         },
         {
           title: 'Webhooks',
-          description: 'Deliveries a minute by outcome. Worry about dead: nobody was told of the end of a run.',
+          description: 'Deliveries a minute by outcome. Worry about dead: the receiver was not told of the end of a run.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [orZero(perMinute('webhook_deliveries_total', ['webhook', 'outcome']).expr, '{{webhook}} · {{outcome}}')],
@@ -159,7 +159,7 @@ export const logAndWorkers: Dashboard = {
         },
         {
           title: 'Restarts',
-          description: 'Starts of processes in the last hour. Worry when nobody has updated anything.',
+          description: 'Starts of processes in the last hour. Worry when there was no update.',
           kind: 'timeseries',
           unit: 'none',
           queries: [runtime('sum by (job) (changes(process_start_time_seconds{job=~"$service"}[1h]))', '{{job}}')],

@@ -4,7 +4,7 @@ import type { Loaded } from '@conclave/platform';
 /** Measured where no templates are named: one pass, the loop, and retrieval with reflection. */
 export const usualTemplates: readonly string[] = ['conclave-fast', 'conclave', 'conclave-reflective-rag'];
 
-/** What a user gives to measure templates with questions of his own. */
+/** A user's input for measuring templates with their own questions. */
 export interface OwnMaterial {
   /** JSON Lines file of questions. */
   readonly questions: string;

@@ -50,7 +50,7 @@ export interface MeasureOptions {
 }
 
 /**
- * Asks every question of every template, each template in a data folder of its own, so that none learns from another. No cache answers.
+ * Asks every question of every template, each template in its own data folder, so none learns from another. No cache answers.
  * Ends early when the signal aborts: open runs are cancelled and not counted. Throws MaterialMistake for an unknown template,
  * before anything is asked.
  */

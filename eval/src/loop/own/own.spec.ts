@@ -15,7 +15,7 @@ import { areFound, isRight } from './scoring.js';
 jest.setTimeout(120_000);
 
 describe('a file of questions', () => {
-  it('holds questions with one or several titles or answers; other lines are reported with their number', () => {
+  it('contains questions with one or several titles or answers; other lines are reported with their number', () => {
     const text = [
       '{"question": "Who founded it?", "answers": "Ada Pell"}',
       '',

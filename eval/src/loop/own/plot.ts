@@ -1,4 +1,4 @@
-/** A template in the plot: what it costs on the horizontal axis, what it gives on the vertical one. */
+/** A template in the plot: its cost on the horizontal axis, its accuracy on the vertical one. */
 export interface PlottedTemplate {
   readonly name: string;
   /** 0 or more, in the unit of the axis. */

@@ -17,7 +17,7 @@ export interface OwnQuestion {
   readonly question: string;
   /** All of them must be found; null if none are given. */
   readonly titles: readonly string[] | null;
-  /** One of them must stand in the answer; null if none are given. */
+  /** One of them must be in the answer; null if none are given. */
   readonly answers: readonly string[] | null;
 }
 

@@ -9,7 +9,7 @@ const wordsOf = (text: string): string =>
     .filter((word) => word !== '' && word !== 'the' && word !== 'a' && word !== 'an')
     .join(' ');
 
-/** Whether the answer holds one of the accepted answers as whole words. Its list of sources does not count. */
+/** Whether the answer contains one of the accepted answers as whole words. Its list of sources does not count. */
 export function isRight(answer: string | null, accepted: readonly string[]): boolean {
   if (answer === null) return false;
   const said = ` ${wordsOf(answer.replace(/\n+Sources:\n[\s\S]*$/, ''))} `;

@@ -1,6 +1,6 @@
 /**
  * The second set of the router, in the manner of public sets of questions over several hops (bridge, comparison, composition, inference). It
- * is no hold-out: it came in one change with the rules it measures, by the same hand, and two of its plain requests stand in their tests.
+ * is not a hold-out: it was written in the same change as the rules it measures, by the same author, and two of its plain requests are in their tests.
  * Names are real or made up.
  */
 export const multiHop: readonly string[] = [

@@ -36,7 +36,7 @@ describe('a server that is not well', () => {
     [302, '', 'redirects'],
     [404, 'Not Found', 'version 2'],
     [200, '<html></html>', 'version 2'],
-    [200, '{"some":"thing"}', 'not known'],
+    [200, '{"some":"thing"}', 'unknown format'],
   ])('fails with VECTORS_UNAVAILABLE and a remedy: status %i, %s', async (status, body, words) => {
     const { vectors } = await serve(reply(status, body, { location: 'http://127.0.0.1:9/' }));
     await expect(vectors.count(scope)).rejects.toMatchObject({ code: 'VECTORS_UNAVAILABLE', detail: expect.stringContaining(words) });

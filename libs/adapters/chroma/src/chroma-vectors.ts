@@ -301,7 +301,7 @@ export class ChromaVectors implements Vectors {
       return await work();
     } catch (error) {
       if (!(error instanceof z.ZodError)) throw error;
-      throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.http.place} answered in a form that is not known.`, { cause: error });
+      throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.http.place} answered in an unknown format.`, { cause: error });
     }
   }
 }

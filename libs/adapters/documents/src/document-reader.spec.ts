@@ -221,7 +221,7 @@ describe('the reader', () => {
     expect((await failureOf(read('x'.repeat(101), 'text/plain', 'x.txt', small))).code).toBe('DOCUMENT_TOO_LARGE');
     expect((await failureOf(read('x'.repeat(51), 'text/plain', 'x.txt', small))).code).toBe('DOCUMENT_TOO_LARGE');
     expect((await failureOf(read('', 'text/plain', 'x.txt'))).message).toContain('empty');
-    expect((await failureOf(read(Buffer.from([0x89, 0x50, 0, 1, 2]), 'text/plain', 'x.txt'))).message).toContain('no text');
+    expect((await failureOf(read(Buffer.from([0x89, 0x50, 0, 1, 2]), 'text/plain', 'x.txt'))).message).toContain('It is not text');
     expect((await failureOf(read('x', 'application/zip', 'x.zip'))).code).toBe('DOCUMENT_UNSUPPORTED');
     expect((await read(tinyPdf([[{ text: 'A PDF all the same.' }]]), 'text/html', 'x.html')).mime).toBe('application/pdf');
   });

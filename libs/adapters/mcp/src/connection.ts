@@ -115,7 +115,7 @@ export class ServerConnection {
       if (tool.output && result.isError !== true) {
         if (result.structuredContent === undefined) throw new Failure('TOOL_FAILED', 'It declares a structured result but returned none.');
         const problem = tool.output.problem(result.structuredContent);
-        if (problem) throw new Failure('TOOL_FAILED', `Its structured result does not fit its own schema: ${problem}`);
+        if (problem) throw new Failure('TOOL_FAILED', `Its structured result does not match its own schema: ${problem}`);
       }
       return replyOf(result);
     } catch (error) {

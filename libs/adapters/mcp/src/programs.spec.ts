@@ -46,7 +46,7 @@ describe('a program made with the SDK', () => {
     expect((await sample.call('sample.grown')).content).toBe('here');
   });
 
-  it('fails a call whose structured result does not fit its own schema', async () => {
+  it('fails a call whose structured result does not match its own schema', async () => {
     expect(await sample.failure('sample.lie')).toMatchObject({
       code: 'TOOL_FAILED',
       detail: expect.stringContaining('`value` must be number'),

@@ -236,7 +236,7 @@ class Reader {
   }
 
   private text(value: unknown, name: string): string {
-    if (typeof value === 'number' && !Number.isFinite(value)) throw unreadable(`\`${name}\` is no number.`);
+    if (typeof value === 'number' && !Number.isFinite(value)) throw unreadable(`\`${name}\` is not a number.`);
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
       throw unreadable(`\`${name}\` is to be a text.`);
     const text = String(value);

@@ -69,14 +69,14 @@ const GatewaySettings = z.strictObject({
     .max(100_000)
     .default(256)
     .describe(
-      'maximum number of requests to single models, and apart from these of requests for embeddings, that one gateway has open; above it, 429 with Retry-After',
+      'maximum number of requests to single models that one gateway has open, and, counted separately, of requests for embeddings; above it, 429 with Retry-After',
     ),
   reserve_tokens: z
     .int()
     .min(1)
     .max(10_000_000)
     .default(4_000)
-    .describe('tokens that a limited key reserves for a run or reply while nothing is known yet of what its template or model needs'),
+    .describe('tokens reserved on a limited key for a run or reply as long as it is unknown how many its template or model needs'),
   max_queue_wait_s: z
     .number()
     .min(0)
@@ -91,7 +91,7 @@ const GatewaySettings = z.strictObject({
     .max(3_600)
     .default(60)
     .describe(
-      'seconds that a run waits for a client to return that left with an Idempotency-Key or in an SDK that retries, or whose gateway died; it makes no new calls meanwhile and is then cancelled',
+      'seconds that a run waits for its client to return, if the client sent an Idempotency-Key or uses an SDK that retries, or if its gateway died; the run makes no new calls meanwhile and is cancelled afterwards',
     ),
   request_timeout_s: z
     .number()
@@ -110,7 +110,9 @@ const GatewaySettings = z.strictObject({
     .min(0)
     .max(86_400)
     .default(300)
-    .describe('seconds for which issued API keys stay valid while the state store cannot be read, and their revocation is not seen'),
+    .describe(
+      'seconds for which issued API keys stay valid while the state store cannot be read; a revocation is not seen during this time',
+    ),
   session_idle_s: z
     .int()
     .min(60)
@@ -126,13 +128,13 @@ const GatewaySettings = z.strictObject({
   trusted_proxies: z
     .array(ProxyAddress)
     .default([])
-    .describe("addresses of reverse proxies whose `x-forwarded-proto` is believed, such as 10.0.0.0/8; absent: nobody's"),
+    .describe('addresses of reverse proxies whose `x-forwarded-proto` is believed, such as 10.0.0.0/8; absent: none is believed'),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
   keep_alive_json: z
     .boolean()
     .default(false)
     .describe(
-      'whether an answer with `stream: false` that is awaited begins with white space, every ten seconds, for proxies that end silent connections; a failure after it resets the connection; requests may say otherwise',
+      'whether white space is sent every ten seconds before an answer with `stream: false`, for proxies that close silent connections; a failure after that resets the connection; a request may set this itself',
     ),
 });
 
@@ -176,7 +178,7 @@ const ClientKeySettings = z.strictObject({
 const RerankSettings = z.strictObject({
   model: ConfiguredModel.describe('model@provider; the path `/rerank` is added to the base_url of the provider'),
   candidates: z.int().min(2).max(100).default(20).describe('best hits of the search that it reads'),
-  timeout_s: z.number().min(0.1).max(120).default(10).describe('seconds for a call; after them the order of the search stands'),
+  timeout_s: z.number().min(0.1).max(120).default(10).describe('seconds for a call; after that, hits keep the order of the search'),
 });
 
 /** A host as in the Host header, with or without its port. */
@@ -199,7 +201,10 @@ const AliasName = z.string().min(1).max(128);
 /** conclave.yaml. Every field has a sentence; the parser, the JSON Schema for editors and the table of the docs are made from it. */
 export const Configuration = z.strictObject({
   providers: z.record(ProviderName, ProviderSettings).default({}).describe('model servers'),
-  models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),
+  models: z
+    .record(ConfiguredModel, ModelSettings)
+    .default({})
+    .describe('context and price of models; a model that is not listed works too'),
   templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
   waves: z
     .strictObject({
@@ -233,8 +238,8 @@ export const Configuration = z.strictObject({
   cors_origins: z
     .array(PageOrigin)
     .default([])
-    .describe('origins of web pages whose scripts may call this gateway (CORS), such as https://chat.example.org; absent: its own alone'),
-  webhooks: WebhookConfiguration.default({}).describe('receivers that are told of the end of runs, by name'),
+    .describe('origins of web pages whose scripts may call this gateway (CORS), such as https://chat.example.org; absent: only its own'),
+  webhooks: WebhookConfiguration.default({}).describe('receivers that are notified of the end of runs, by name'),
   webhook_delivery: WebhookDeliverySettings.default(WebhookDeliverySettings.parse({})).describe('how webhooks are called'),
   mcp: z
     .record(ProviderName, McpSettings)
@@ -255,13 +260,13 @@ export const Configuration = z.strictObject({
     .max(3_650)
     .default(defaultRetentionDays)
     .describe(
-      'days that the log keeps its records, and the state store what belongs to them: for as long a run can be replayed and a dead letter be driven again',
+      'days that the log keeps its records, and the state store keeps what belongs to them; during this time a run can be replayed and a dead letter re-driven',
     ),
   retention: z
     .record(z.string().min(1), z.int().min(1).max(3_650))
     .default({})
     .describe(
-      'topic -> its own days, such as `audit: 90`; `tasks.dispatched` stands for the topics of all task classes. The audit is kept at least as long as the topics of the runs',
+      'topic -> its own days, such as `audit: 90`; `tasks.dispatched` means the topics of all task classes. The audit is kept at least as long as the topics of the runs',
     ),
   stores: StoreSettings.default({}).describe('absent = embedded'),
   gateway: GatewaySettings.default(GatewaySettings.parse({})).describe('limits of the HTTP side'),
@@ -272,7 +277,7 @@ export const Configuration = z.strictObject({
   durability: z
     .enum(['process', 'power'])
     .default('process')
-    .describe('embedded mode: what survives: the death of the process, or also a power cut'),
+    .describe('embedded mode: what acknowledged data survives: the death of the process, or also a power cut'),
   embeddings: z
     .strictObject({ model: ConfiguredModel.optional().describe('embedding model; absent: the built-in embedder') })
     .default({})
@@ -283,7 +288,7 @@ export const Configuration = z.strictObject({
       collections: RerankSettings.optional().describe('for passages of uploaded documents'),
     })
     .default({})
-    .describe('models that put search hits in order; absent: the order of the search stands'),
+    .describe('models that put search hits in order; absent: hits keep the order of the search'),
   math: z
     .strictObject({
       python: z

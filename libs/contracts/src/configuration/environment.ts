@@ -105,7 +105,9 @@ export const Environment = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('hosts that are reached without a proxy, with commas; this machine always is, and so is whatever is no model server'),
+    .describe(
+      'hosts that are reached without a proxy, separated by commas; this machine and all servers other than model servers are always reached without one',
+    ),
   LOG_LEVEL: z.enum(logLevels).default('info').describe('minimum severity of logged lines'),
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
   ADMIN_PORT: port

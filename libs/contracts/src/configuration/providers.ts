@@ -30,10 +30,20 @@ const firstToken = z.number().min(1).max(7200).optional();
 const idle = z.number().min(1).max(7200).optional();
 
 const Breaker = z.strictObject({
-  failures: z.int().min(1).max(1000).optional().describe('failed calls in a row after which the provider gets no calls for a while; 5'),
-  window: z.int().min(1).max(1000).optional().describe('number of latest calls that are considered; 20'),
-  share: z.number().min(0.01).max(1).optional().describe('share of them that must have failed; 0.5'),
-  open_s: z.number().min(0.1).max(3600).optional().describe('seconds until one call may test whether the provider works again; 30'),
+  failures: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('failed calls in a row after which the provider gets no calls for a while; 5 by default'),
+  window: z.int().min(1).max(1000).optional().describe('number of latest calls that are considered; 20 by default'),
+  share: z.number().min(0.01).max(1).optional().describe('share of them that must have failed; 0.5 by default'),
+  open_s: z
+    .number()
+    .min(0.1)
+    .max(3600)
+    .optional()
+    .describe('seconds until one call may test whether the provider works again; 30 by default'),
 });
 
 export const ProviderSettings = z.strictObject({
@@ -63,14 +73,14 @@ export const ProviderSettings = z.strictObject({
     .describe('maximum concurrent calls over all processes; 1 for a local server, 8 for others'),
   timeout_s: z.number().min(1).max(7200).default(900).describe('maximum seconds of one call'),
   first_token_s: firstToken.describe(
-    'seconds until the first text or thinking of a stream; 300, but for a local server, which may be loading its model, the time of a whole call',
+    'seconds until the first text or thinking of a stream; 300 by default; for a local server, which may have to load its model first, the time of a whole call',
   ),
-  idle_s: idle.describe('maximum seconds of silence within a stream; thinking, empty chunks and comments end the silence; 120'),
+  idle_s: idle.describe('maximum seconds of silence within a stream; thinking, empty chunks and comments end the silence; 120 by default'),
   breaker: Breaker.optional().describe('when the provider counts as failing and its calls go to the next model'),
   local: z
     .boolean()
     .optional()
-    .describe('whether the server is on this machine or in its network, for `local_only` templates; absent: by its address'),
+    .describe('whether the server is on this machine or in its network, for `local_only` templates; absent: decided by its address'),
   paid: z.boolean().optional().describe('whether calls cost money; a server with a key outside this network counts as paid'),
 });
 export type ProviderSettings = z.infer<typeof ProviderSettings>;

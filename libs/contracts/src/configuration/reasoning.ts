@@ -52,7 +52,7 @@ export const ReasoningOptions = z.strictObject({
   ask_user: z
     .enum(['runs', 'always', 'never'])
     .default('runs')
-    .describe('who may be asked what only the user can say: runs of /v1/runs, chats too, or nobody'),
+    .describe('which runs may ask the user what only the user can say: those of /v1/runs, chats too, or none'),
   prompts: z
     .strictObject({
       planning: promptFor('plans the steps'),

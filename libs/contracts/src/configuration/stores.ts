@@ -84,7 +84,7 @@ export const BlobSettings = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'folder of files, relative to this file; processes on several machines need the same one. Files are removed when their time is over',
+      'folder of files, relative to this file; processes on several machines need the same one. Files are removed when they expire',
     ),
   s3: z
     .strictObject({

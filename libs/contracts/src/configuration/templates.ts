@@ -134,10 +134,10 @@ export const TemplateSettings = z.strictObject({
     .array(ToolName)
     .optional()
     .describe(
-      'tool servers, or tools as `server.tool`, that plans may call; absent = all servers. A tool that does not say it changes nothing must be named itself, unless its server has `may_write`',
+      'tool servers, or tools as `server.tool`, that plans may call; absent = all servers. A tool that does not say it changes nothing must be listed by name, unless its server has `may_write`',
     ),
   policies: CapabilityPolicies.default({}).describe(
-    'how capabilities and tools (as `server.tool`) may be used, by name; `*` stands for all others',
+    'how capabilities and tools (as `server.tool`) may be used, by name; `*` means all others',
   ),
   caches: CacheSettings.default(CacheSettings.parse({})).describe('which questions may be answered from memory'),
   limits: LimitSettings.default({}).describe('what one run may use at most'),

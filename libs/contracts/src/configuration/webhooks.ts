@@ -16,7 +16,7 @@ export const WebhookSettings = z.strictObject({
     .enum(webhookPresets)
     .default('json')
     .describe('what is sent: json = the end of the run, signed; telegram, discord = a message with the answer'),
-  url: Address.optional().describe('address of the receiver; of telegram: of another Bot API server than https://api.telegram.org'),
+  url: Address.optional().describe('address of the receiver; for telegram: of a Bot API server other than https://api.telegram.org'),
   url_env: EnvName.optional().describe('environment variable that holds the address, where it is a secret itself as with discord'),
   url_file: z.string().min(1).optional().describe('file that holds the address, relative to this file'),
   secret_env: EnvName.optional().describe('environment variable that holds the secret for signatures: `whsec_` and base64'),
@@ -42,12 +42,12 @@ export const WebhookDeliverySettings = z.strictObject({
     .min(4_096)
     .max(16_777_216)
     .default(1_048_576)
-    .describe('largest body; of a longer one the sources are left out, then the answer is cut'),
+    .describe('largest body; a longer one loses its sources first, then the end of its answer'),
   client_hosts: z
     .array(z.string().min(1))
     .default([])
     .describe(
-      'hosts (`host` or `host:port`) whose addresses a client may give in `webhook.url`, private ones too; `*` stands for all of the public web; empty: none',
+      'hosts (`host` or `host:port`) whose addresses a client may give in `webhook.url`, private ones too; `*` means every public host; empty: none',
     ),
   client_secret_env: EnvName.optional().describe('environment variable with the secret that signs deliveries to addresses of clients'),
   client_secret_file: z

@@ -250,7 +250,7 @@ export const RunErased = defineEvent({
   key: 'run',
   from: ['gateway'],
   to: ['replay'],
-  doc: 'A client has deleted an ended run. Nothing brings it back, a rebuilt state store neither.',
+  doc: 'A client has deleted an ended run. Nothing brings it back, not even a rebuilt state store.',
   schema: z.object({
     tenant: z.string(),
     actor: z.string().describe('who has deleted it'),
@@ -266,7 +266,7 @@ export const DetailRead = defineEvent({
   key: 'run',
   from: ['gateway', 'transport'],
   to: ['replay'],
-  doc: 'Somebody has read prompts and raw replies: the events of a run, or an export of the audit. It is not part of the run, so a deletion leaves it.',
+  doc: 'Prompts and raw replies were read: the events of a run, or an export of the audit. It is not part of the run, so a deletion leaves it.',
   schema: z.object({
     tenant: z.string().nullable().describe('whose runs were read; null for those of all tenants'),
     actor: z.string(),

@@ -11,7 +11,8 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/usage',
-    summary: 'What was spent: by the own key, and for auditors and admins by every key of the tenant. Each run lists its own calls.',
+    summary:
+      'What was spent: by the key of the request, and for auditors and admins by every key of the tenant. Each run lists its own calls.',
     status: 200,
     response: of('UsageReport', UsageReport),
     query: [
@@ -26,7 +27,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/keys',
-    summary: 'Issues an API key. Its value is in this answer alone: only a hash of it is stored.',
+    summary: 'Issues an API key. Its value is only in this response: only a hash of it is stored.',
     request: of('KeyRequest', KeyRequest),
     status: 201,
     response: created,
@@ -44,7 +45,7 @@ export const accountRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/v1/admin/keys/{id}',
     summary:
-      'Changes rights, limits or expiry of a key; holds on all gateways within two seconds. Absent members stay, null takes a limit away.',
+      'Changes rights, limits or expiry of a key, on all gateways within two seconds. Absent members keep their value; null removes a limit.',
     request: of('KeyChange', KeyChange),
     status: 200,
     response: key,
@@ -52,7 +53,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/keys/{id}/rotate',
-    summary: 'Gives a key another value, shown in this answer alone; the one so far is accepted for `grace_s` more seconds.',
+    summary: 'Replaces the value of a key. The new value is only in this response; the old one is accepted for `grace_s` more seconds.',
     request: of('KeyRotation', KeyRotation),
     status: 200,
     response: created,

@@ -29,7 +29,7 @@ export const KeyView = KeyRights.extend({
   object: z.literal('key'),
   id: z.string().describe('names the key in limits, usage and audit; stays when its value is replaced'),
   tenant: z.string(),
-  hint: z.string().describe('first and last characters of its value, by which its owner recognises it'),
+  hint: z.string().describe('first and last characters of its value, so that its owner can recognise it'),
   state: z.enum(['active', 'expired', 'revoked']),
   created_at: Timestamp,
   created_by: z.string(),
@@ -52,7 +52,7 @@ export const KeyRequest = z.strictObject({
 });
 export type KeyRequest = z.infer<typeof KeyRequest>;
 
-export const KeyCreated = KeyView.extend({ key: z.string().describe('its value, shown here alone and never again') });
+export const KeyCreated = KeyView.extend({ key: z.string().describe('its value, shown only here and never again') });
 export type KeyCreated = z.infer<typeof KeyCreated>;
 
 /** Members that are absent stay as they are. Unlike elsewhere, null is a value: it takes a limit away. */

@@ -28,10 +28,10 @@ export const AuditLine = z.strictObject({
   tenant: z
     .string()
     .nullable()
-    .describe('whose run, key or request it is; null for what serves all tenants, or where nothing says it any more'),
-  body_sha256: Hash.describe('SHA-256 of the bytes of the body as they stand, or stood, on the log: sealed ones where it is sealed'),
+    .describe('whose run, key or request it is; null for events that concern all tenants, or if the tenant is no longer known'),
+  body_sha256: Hash.describe('SHA-256 of the bytes of the body as they are, or were, on the log: the sealed bytes if it is sealed'),
   body: AuditBody.describe(
-    '`plain`: `data` is the body, byte for byte; `stored`: it was above 64 KB and kept apart; `sealed`: encrypted on the log; `erased`: its run was deleted; `unreadable`: no event of this version',
+    '`plain`: `data` is the body, byte for byte; `stored`: it was above 64 KB and is stored separately; `sealed`: encrypted on the log; `erased`: its run was deleted; `unreadable`: no event of this version',
   ),
   data: z.unknown().describe('what the event says; null if its body is erased or unreadable'),
 });

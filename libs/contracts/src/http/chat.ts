@@ -66,7 +66,7 @@ export const ConclaveOptions = z.strictObject({
     .string({ error: 'must be the name of a webhook' })
     .min(1, { error: 'must be the name of a webhook' })
     .nullish()
-    .describe('configured webhook that is told of the end of the run'),
+    .describe('configured webhook that is notified of the end of the run'),
   wall_time_s: z.number().positive().nullish().describe('seconds from acceptance to the end'),
   model_calls: positive.nullish().describe('maximum model calls'),
   prompt_tokens: positive.nullish().describe('maximum prompt tokens, summed over all calls'),
@@ -127,7 +127,7 @@ export const ChatCompletionRequest = z.object({
       error: 'must be "none", "auto", "required" or {"type":"function","function":{"name":"..."}}',
     })
     .nullish()
-    .describe('a tool that has to be called is refused by a template that ignores the tools of clients'),
+    .describe('a template that ignores the tools of clients refuses a tool that must be called'),
   ...answerFields,
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;

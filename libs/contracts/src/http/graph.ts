@@ -47,8 +47,8 @@ export const GraphInsight = z.object({
 export type GraphInsight = z.infer<typeof GraphInsight>;
 
 export const EntityView = EntityItem.extend({
-  relations: z.array(RelationView).describe('from and to it, the most trusted first; none that are rated badly'),
-  insights: z.array(GraphInsight).describe('what answers taught about it, newest first; none that are rated badly'),
+  relations: z.array(RelationView).describe('from and to it, the most trusted first; without badly rated ones'),
+  insights: z.array(GraphInsight).describe('what answers taught about it, newest first; without badly rated ones'),
   nextOffset: z.int().nullable().describe('`offset` of the next page; null on the last one'),
 });
 export type EntityView = z.infer<typeof EntityView>;

@@ -13,7 +13,7 @@ export const ProviderView = z.object({
     .enum(['configuration', 'found', 'built-in'])
     .describe('named in conclave.yaml or the environment, found on this machine, or part of Conclave'),
   reachable: z.boolean(),
-  note: z.string().describe('sentence of the last look at it'),
+  note: z.string().describe('sentence of the last check'),
   local: z.boolean().describe('on this machine or its network'),
   paid: z.boolean().describe('whether calls cost money'),
   models: z.array(
@@ -25,7 +25,7 @@ export const ProviderView = z.object({
   ),
   slots: z.object({
     limit: z.int().describe('calls at the same time, over all processes'),
-    used: z.int().describe('calls that hold one now'),
+    used: z.int().describe('calls that use a slot now'),
   }),
   breaker: z
     .object({
@@ -36,7 +36,7 @@ export const ProviderView = z.object({
       failed: z.int().describe('failed ones of its latest calls'),
     })
     .nullable()
-    .describe('null where nothing can fail on its own'),
+    .describe('null for a provider without a breaker'),
 });
 export type ProviderView = z.infer<typeof ProviderView>;
 export const ProviderList = z.object({ object: z.literal('list'), data: z.array(ProviderView) });
@@ -82,14 +82,14 @@ export const CacheReport = z.object({
       layer: CacheLayerName,
       what: z.string().describe('what it keeps, for people'),
       keeps_s: z.int().nullable().describe('seconds for which an entry is kept at most; null where it depends on the finding'),
-      lookups: z.int().nullable().describe('null where workers look, not the gateway'),
+      lookups: z.int().nullable().describe('null for a cache that workers use, not the gateway'),
       hits: z.int().nullable(),
-      failed: z.int().nullable().describe('lookups that a store did not answer in time; the question was then answered without'),
+      failed: z.int().nullable().describe('lookups that a store did not answer in time; the question was then answered without the cache'),
       purged_at: Timestamp.nullable().describe('when it was last emptied by hand'),
     }),
   ),
   distances: z.object({
-    threshold: z.number().describe('below it, the words of two questions are compared; above it, never'),
+    threshold: z.number().describe('below it, the words of two questions are compared; above it, the answer is not used'),
     width: z.number().describe('of one bucket, in cosine distance; the last bucket holds everything above'),
     buckets: z
       .array(z.object({ from: z.number(), accepted: z.int(), refused: z.int().describe('too far, or other words') }))
@@ -112,7 +112,7 @@ export const CacheExplanation = z.object({
   kind: z
     .enum(['exact', 'semantic', 'none', 'bypassed', 'off'])
     .describe(
-      'what answered: the same question, one in other words, or neither; bypassed: the request did not want a cache; off: the template has none',
+      'what answered: the same question, one in other words, or neither; bypassed: the request asked for no cache; off: the template has no cache',
     ),
   sentence: z.string(),
   question: z.string(),
@@ -120,7 +120,7 @@ export const CacheExplanation = z.object({
   accepted: z
     .object({
       run: z.string().describe('run that gave the answer'),
-      question: z.string().describe('question it was given for'),
+      question: z.string().describe('question that it answered'),
       distance: z.number().nullable().describe('null for the same question'),
       age_ms: z.number().describe('age of the answer when it was used'),
     })
@@ -184,7 +184,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/providers/test',
-    summary: 'Looks at a model server: lists its models, makes one small call if a model is named, and says in a sentence what was found.',
+    summary: 'Checks a model server: lists its models, makes one small call if a model is named, and returns the finding as a sentence.',
     request: of('ProviderTestRequest', ProviderTestRequest),
     status: 200,
     response: of('ProviderTest', ProviderTest),

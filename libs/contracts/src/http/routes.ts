@@ -61,14 +61,14 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/responses/{id}',
-    summary: 'A stored response, as far as it is.',
+    summary: 'A stored response, complete or in progress.',
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
   },
   {
     method: 'DELETE',
     path: '/v1/responses/{id}',
-    summary: 'Forgets a stored response; its run stays until its own end of storage.',
+    summary: 'Deletes a stored response; its run is kept until its own retention ends.',
     status: 200,
     response: { name: 'ResponseDeleted', schema: ResponseDeleted },
   },
@@ -213,7 +213,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs/{id}/records/bodies',
-    summary: 'Prompt and reply of one call, for keys that may see them. That they were read is itself recorded on the audit.',
+    summary: 'Prompt and reply of one call, for keys that may see them. The audit records that they were read.',
     status: 200,
     response: { name: 'CallBodies', schema: CallBodies },
     query: [
@@ -224,7 +224,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/runs/{id}/forks',
-    summary: 'Takes a run up after one of its steps, as a run of its own: the same facts up to there, live from then on.',
+    summary: 'Continues a run after one of its steps, as a new run: the same facts up to there, live from then on.',
     request: { name: 'ForkRequest', schema: ForkRequest },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
@@ -233,8 +233,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/runs/{id}/reruns',
-    summary:
-      'Asks the question of a run once more of another template, as a run of its own: the same turns, system message, files and parameters.',
+    summary: 'Asks the question of a run again with another template, as a new run: the same turns, system message, files and parameters.',
     request: { name: 'RerunRequest', schema: RerunRequest },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
@@ -282,7 +281,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/audit',
     summary:
-      'The audit as hash-chained lines of JSON with a signed head at the end. Needs a key with the role auditor or admin; shows its tenant alone, but for admins of the tenant `default`. Each export is itself recorded.',
+      'The audit as hash-chained lines of JSON with a signed head at the end. Needs a key with the role auditor or admin; shows only its own tenant, except to admins of the tenant `default`. Each export is itself recorded.',
     status: 200,
     response: { text: 'application/x-ndjson' },
     query: [

@@ -14,7 +14,7 @@ export const RunRequest = z.object({
       error: 'must be the name of a configured webhook, or {"url": "https://..."}',
     })
     .nullish()
-    .describe('who is told of the end of the run: a configured webhook, or an address where the operator allows its host'),
+    .describe('who is notified of the end of the run: a configured webhook, or an address whose host the operator allows'),
   ...answerFields,
 });
 export type RunRequest = z.infer<typeof RunRequest>;
@@ -29,7 +29,7 @@ export const RunAccepted = z.object({
 });
 export type RunAccepted = z.infer<typeof RunAccepted>;
 
-/** Takes a run up after one of its steps, as a run of its own: the same facts up to there, live from then on. */
+/** Continues a run after one of its steps, as a new run: the same facts up to there, live from then on. */
 export const ForkRequest = z.object({
   step: z
     .int({ error: 'must be the number of a step' })
@@ -249,7 +249,7 @@ export const RunView = z.object({
   otherRules: z
     .array(z.object({ rule: RuleId, sentence: z.string() }))
     .default([])
-    .describe('of an ended run: rules of the decision table that did not end it, each with its numbers at the end'),
+    .describe('of an ended run: the rules of the decision table that did not end it, each with its numbers at that time'),
   takes: z.array(z.string()).default([]).describe('commands that a run of its strategy takes'),
   commands: z.array(CommandView).default([]).describe('in the order in which they came'),
   waitsFor: z

@@ -35,7 +35,7 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/session',
-    summary: 'Signs a page in: the cookie of the answer stands for the key on every route, until the session or the key ends.',
+    summary: 'Signs a page in: the cookie of the response replaces the key on every route, until the session or the key ends.',
     request: of('SessionRequest', SessionRequest),
     status: 200,
     response: of('SessionView', SessionView),

@@ -52,7 +52,7 @@ export const TemplateView = z.object({
   id: z.string(),
   strategy: z.string(),
   options: TemplateOptionValues.nullable().describe('options that new runs get; null while the template is not offered'),
-  changed: TemplateOptionValues.nullable().describe('those changed while the system runs; null where none are'),
+  changed: TemplateOptionValues.nullable().describe('those changed while the system runs; null if none were'),
   version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
   resolved: TemplateOptionValues.nullable().describe('the whole template with every default filled in; null while it is not offered'),
   schema: TemplateOptionValues.describe('JSON Schema of its options'),
@@ -93,7 +93,7 @@ export const TemplateChange = z.object({
   options: z
     .record(z.string(), z.unknown(), { error: 'must be an object with options of the strategy' })
     .describe('options that differ from the file; {} goes back to the file'),
-  version: wholeVersion.nullish().describe('version it was read at; where given and no longer the present one, nothing is changed'),
+  version: wholeVersion.nullish().describe('version that was read; if it is given and no longer the present one, nothing is changed'),
 });
 export type TemplateChange = z.infer<typeof TemplateChange>;
 

@@ -12,7 +12,7 @@ export const UsageRow = Usage.extend({
     .optional()
     .describe('who asked, as `caller.actor` of a run names it: the id of an issued key, or the fingerprint of another'),
   model: z.string().nullable().optional().describe('`model@provider`; null for calls from before models were counted'),
-  user: z.string().nullable().optional().describe('hash of the end user whom a client behind a shared key named; null where it named none'),
+  user: z.string().nullable().optional().describe('hash of the end user whom a client behind a shared key named; null if it named none'),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 

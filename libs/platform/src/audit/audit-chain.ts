@@ -69,7 +69,7 @@ export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string
   for await (const text of lines) {
     if (text === '') continue;
     number += 1;
-    if (seal) return broken('a line stands behind the head, which is the last one of an export.');
+    if (seal) return broken('a line follows the head, which must be the last line of an export.');
     const value = parsed(text);
     const asSeal = AuditSeal.safeParse(value);
     if (asSeal.success) {
@@ -77,7 +77,8 @@ export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string
       continue;
     }
     const line = AuditLine.safeParse(value);
-    if (!line.success) return broken(value === undefined ? 'it is not JSON: it was cut or edited.' : 'it is no line of an exported audit.');
+    if (!line.success)
+      return broken(value === undefined ? 'it is not JSON: it was cut or edited.' : 'it is not a line of an exported audit.');
     const why = faultOf(line.data, number, prev);
     if (why) return broken(why);
     prev = line.data.hash;
@@ -89,12 +90,13 @@ export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string
   const { head } = seal;
   const count = number - 1;
   if (publicKey !== null && seal.public_key !== publicKey) return broken(`the head is signed by another key (${seal.public_key}).`);
-  if (!isSignedBy(seal.public_key, JSON.stringify(head), seal.signature)) return broken('the head was edited: its signature does not fit.');
+  if (!isSignedBy(seal.public_key, JSON.stringify(head), seal.signature))
+    return broken('the head was edited: its signature does not match.');
   if (head.count > count)
     return broken(`the last ${head.count - count} of ${head.count} lines are missing: they were cut off before the head.`, count + 1);
   if (head.count < count) return broken(`the head knows ${head.count} lines: this one and those behind it were added.`, head.count + 1);
   if (head.hash !== prev || head.first !== first || head.last !== last || head.content !== content.digest('hex'))
-    return broken('the head belongs to other lines: it was taken from another export, or every line was written anew.');
+    return broken('the head belongs to other lines: it was taken from another export, or every line was rewritten.');
   return { whole: true, head, publicKey: seal.public_key };
 }
 
@@ -104,10 +106,10 @@ function faultOf(line: AuditLine, number: number, prev: string): string | null {
       ? `it is line ${line.seq} of the export: ${line.seq - number === 1 ? 'a line' : `${line.seq - number} lines`} before it were removed or moved.`
       : `it is line ${line.seq} of the export: it was moved or written twice.`;
   if (line.prev !== prev) return 'it does not follow the line before it.';
-  if (line.hash !== hashOf(line)) return 'its record was edited: its hash does not fit.';
-  if (line.check !== checkOf(line)) return 'what it says was edited: its check does not fit.';
+  if (line.hash !== hashOf(line)) return 'its record was edited: its hash does not match.';
+  if (line.check !== checkOf(line)) return 'its content was edited: its check does not match.';
   if (line.body === 'plain' && line.body_sha256 !== sha256(JSON.stringify(line.data)))
-    return 'its data is not the body that stands on the log: the hash of the body does not fit.';
+    return 'its data is not the body on the log: the hash of the body does not match.';
   return null;
 }
 

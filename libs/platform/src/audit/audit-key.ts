@@ -48,7 +48,7 @@ function makePem(file: string): string {
     if (other !== null) return other;
     throw new Failure(
       'CONFIGURATION_INVALID',
-      `No key can be made at ${file} (${codeOf(error)}). Let this user write there, or name a key with CONCLAVE_AUDIT_KEY_FILE.`,
+      `No key can be created at ${file} (${codeOf(error)}). Let this user write there, or name a key with CONCLAVE_AUDIT_KEY_FILE.`,
       { cause: error },
     );
   }
@@ -57,7 +57,7 @@ function makePem(file: string): string {
 function privateKeyOf(pem: string, file: string): KeyObject {
   const mistake = new Failure(
     'CONFIGURATION_INVALID',
-    `${file} holds no Ed25519 key: \`openssl genpkey -algorithm ed25519 -out ${file}\` makes one.`,
+    `${file} does not hold an Ed25519 key: \`openssl genpkey -algorithm ed25519 -out ${file}\` makes one.`,
   );
   let key: KeyObject;
   try {

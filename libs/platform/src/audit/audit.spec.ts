@@ -165,22 +165,22 @@ describe('the check of an export names the first line that is not as it was writ
       'an edited actor',
       (all) => edited(all, 2, (line) => ({ ...line, data: { ...(line['data'] as object), actor: 'bob' } })),
       3,
-      /what it says was edited/,
+      /its content was edited/,
     ],
-    ['an edited tenant', (all) => edited(all, 0, (line) => ({ ...line, tenant: 'b' })), 1, /what it says was edited/],
+    ['an edited tenant', (all) => edited(all, 0, (line) => ({ ...line, tenant: 'b' })), 1, /its content was edited/],
     [
       'an edited time',
       (all) => edited(all, 3, (line) => ({ ...line, appended_at: '2020-01-01T00:00:00.000Z' })),
       4,
       /its record was edited/,
     ],
-    ['a line with an unknown member', (all) => edited(all, 0, (line) => ({ ...line, note: 'x' })), 1, /no line of an exported audit/],
+    ['a line with an unknown member', (all) => edited(all, 0, (line) => ({ ...line, note: 'x' })), 1, /not a line of an exported audit/],
     ['half a line', (all) => all.map((line, n) => (n === 4 ? line.slice(0, 40) : line)), 5, /it is not JSON/],
     ['a cut tail without its head', (all) => all.slice(0, 3), 4, /the end of the file was cut off/],
     ['a cut tail before the head', (all) => [...all.slice(0, 3), all.at(-1)!], 4, /the last 2 of 5 lines are missing/],
     ['only the head', (all) => [all.at(-1)!], 1, /the last 5 of 5 lines are missing/],
-    ['an edited head', (all) => [...all.slice(0, 3), all.at(-1)!.replace('"count":5', '"count":3')], 4, /its signature does not fit/],
-    ['a line behind the head', (all) => [...all, all[0]!], 7, /behind the head/],
+    ['an edited head', (all) => [...all.slice(0, 3), all.at(-1)!.replace('"count":5', '"count":3')], 4, /its signature does not match/],
+    ['a line behind the head', (all) => [...all, all[0]!], 7, /follows the head/],
     [
       'data that were edited together with their check',
       (all) =>
@@ -189,7 +189,7 @@ describe('the check of an export names the first line that is not as it was writ
           return { ...line, data, check: sha256(JSON.stringify([line['hash'], line['tenant'], line['body'], data])) };
         }),
       3,
-      /not the body that stands on the log/,
+      /not the body on the log/,
     ],
     [
       'lines that were chained anew after one was taken out',

@@ -131,7 +131,7 @@ stores:
     expect(secrets.providerHeaders).toEqual({ p: { 'x-org-key': 'org-secret' } });
     expect(JSON.stringify(configuration)).not.toContain('org-secret');
     expect(() => load({})).toThrow('the environment variable ORG_KEY is not set');
-    expect(() => load({ ORG_KEY: 'a\r\nHost: other' })).toThrow('no header can have');
+    expect(() => load({ ORG_KEY: 'a\r\nHost: other' })).toThrow('that a header cannot have');
     write(`providers:\n  p: { ${at}, headers: { Authorization: Bearer mine } }\n`);
     expect(() => load()).toThrow(/Authorization[^]*name of a header that Conclave does not set itself/);
   });
@@ -291,7 +291,7 @@ describe('mistakes in a configuration', () => {
       'aliases:\n  gpt-4o: [m@demo, conclave]\n',
       2,
       'aliases.gpt-4o[1]',
-      ['is a template', 'this template alone'],
+      ['is a template', 'only target of the alias'],
     ],
     ['an unknown provider among several', 'aliases:\n  gpt-4o:\n    models: [m@demo, m@dmo]\n', 3, 'aliases.gpt-4o.models[1]', ['`demo`']],
     ['a name that is no model among several', 'aliases:\n  gpt-4o: [m@demo, other]\n', 2, 'aliases.gpt-4o[1]', ['model@provider']],

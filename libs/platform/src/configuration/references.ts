@@ -96,7 +96,7 @@ function checkAliases(configuration: Configuration, checkModel: CheckModel): Pat
       {
         path,
         problem: isTemplate ? `\`${ref}\` is a template, and cannot be one of several.` : `\`${ref}\` is not a model of a provider.`,
-        remedy: `Write model@provider${isTemplate ? ', or give the alias this template alone' : ''}.`,
+        remedy: `Write model@provider${isTemplate ? ', or make this template the only target of the alias' : ''}.`,
       },
     ];
   };
@@ -162,7 +162,7 @@ function checkRetentions(configuration: Configuration): PathProblem[] {
     ...unknown,
     {
       path: ['retention'],
-      problem: `the audit is kept for a shorter time than ${longer.join(', ')}: \`recover\` would begin runs anew whose audit is gone.`,
+      problem: `the audit is kept for a shorter time than ${longer.join(', ')}: \`recover\` would restart runs whose audit is gone.`,
       remedy: 'Raise `audit`, or lower the days of the others.',
     },
   ];

@@ -78,7 +78,7 @@ export function resolveSecrets(
       if (value !== undefined && !/^[\x20-\x7e]+$/.test(value))
         problems.push({
           path,
-          problem: `${variable} holds a line break or other characters that no header can have.`,
+          problem: `${variable} contains a line break or other characters that a header cannot have.`,
           remedy: `Correct ${variable}.`,
         });
       else if (value !== undefined) providerHeaders[name] = { ...providerHeaders[name], [header.toLowerCase()]: value };

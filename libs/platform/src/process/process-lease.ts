@@ -44,7 +44,7 @@ export async function holdProcessLease(
       await running;
       await leases
         .endProcess(process.id)
-        .catch((error: unknown) => logger.warn('The lease of this process could not be ended; it expires by itself.', { error }));
+        .catch((error: unknown) => logger.warn('The lease of this process could not be ended; it expires automatically.', { error }));
     },
   };
 }

@@ -94,7 +94,7 @@ describe('the check between log and state store', () => {
     ];
     expect(() => checkAudit(of(14 * day, 14 * day))).not.toThrow();
     expect(() => checkAudit(of(-1, 14 * day))).not.toThrow();
-    expect(() => checkAudit(of(7 * day, 14 * day))).toThrow(/shorter time than plan\.requested: `conclave recover` would begin runs anew/);
+    expect(() => checkAudit(of(7 * day, 14 * day))).toThrow(/shorter time than plan\.requested: `conclave recover` would restart runs/);
     expect(() => checkAudit(of(7 * day, -1))).toThrow(/plan\.requested/);
   });
 });

@@ -93,7 +93,7 @@ export function checkAudit(topics: readonly { readonly name: string; readonly re
   if (longer.length === 0) return;
   throw new Failure(
     'CONFIGURATION_INVALID',
-    `The audit is kept for a shorter time than ${longer.join(', ')}: \`conclave recover\` would begin runs anew whose audit is gone. Raise retention.ms of the audit, or lower that of the others.`,
+    `The audit is kept for a shorter time than ${longer.join(', ')}: \`conclave recover\` would restart runs whose audit is gone. Raise retention.ms of the audit, or lower that of the others.`,
   );
 }
 

@@ -108,7 +108,7 @@ export class RunSeals implements Seals {
     const wrapped = makes ? await this.keys.keep(root, this.wrapped(root)) : await this.keys.read(root);
     if (wrapped === null || wrapped === destroyedKey) return wrapped;
     const key = decrypted(this.master, Buffer.from(wrapped, 'base64'), Buffer.from(root));
-    if (!key) throw new Failure('SEAL_KEY_MISSING', 'The one of this process is another.');
+    if (!key) throw new Failure('SEAL_KEY_MISSING', 'This process has another key.');
     return key;
   }
 

@@ -6,7 +6,7 @@ const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n ==
 export function recoveredText(recovered: Recovered): string {
   const { records, open, kept, requested, ended, expired, calls, timers, bodies, strangers, aborted, gaps, withoutReply } = recovered;
   const within = [
-    ...(requested > 0 ? [`${requested} accepted and not begun`] : []),
+    ...(requested > 0 ? [`${requested} accepted and not started`] : []),
     ...(kept > 0 ? [`${kept} already in the store`] : []),
     ...(aborted.length > 0 ? [`${aborted.length} to be ended`] : []),
   ];
@@ -26,7 +26,7 @@ export function recoveredText(recovered: Recovered): string {
     ...withoutReply.map(({ runId, steps }) => `  ${runId}: ${count(steps.length, 'call')}`),
     ...(bodies > 0 ? [`${count(bodies, 'body', 'bodies')} above 64 KB ${bodies === 1 ? 'was' : 'were'} lost with the store.`] : []),
     ...(strangers > 0 ? [`${count(strangers, 'record')} could not be decoded and ${strangers === 1 ? 'names' : 'name'} no run.`] : []),
-    'The state store belongs to the log again: processes become ready by themselves.',
+    'The state store belongs to the log again: processes become ready without a restart.',
     '',
   ].join('\n');
 }

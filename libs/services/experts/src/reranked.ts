@@ -30,6 +30,6 @@ export async function reranked<T>(
   } catch (error) {
     if (signal.aborted || !(error instanceof Failure)) throw error;
     const why = limit.aborted ? 'took too long' : `failed (${error.code})`;
-    return { hits, note: `The reranker ${why}; the hits stand in the order of the search.` };
+    return { hits, note: `The reranker ${why}; the hits keep the order of the search.` };
   }
 }

@@ -83,13 +83,13 @@ export const subtopicCapability =
         const said = facts ?? passages.slice(0, input.limit).map(({ text }, index) => ({ text, passage: index + 1 }));
         await say(
           3,
-          isPassagesAlone ? `The passages about ${input.topic} stand as they are` : `${counted(said.length)} about ${input.topic}`,
+          isPassagesAlone ? `The passages about ${input.topic} are used as they are` : `${counted(said.length)} about ${input.topic}`,
         );
         return evidence(
           data,
           passages,
           said,
-          isPassagesAlone ? [...notes, 'No facts could be read from the reply: the passages stand as they are.'] : notes,
+          isPassagesAlone ? [...notes, 'No facts could be read from the reply: the passages are used as they are.'] : notes,
         );
       },
     );

@@ -274,7 +274,7 @@ export interface GatewayOptions {
     readonly origins?: readonly string[];
     /** Whether other machines have access. */
     readonly open: boolean;
-    /** Addresses of proxies whose `x-forwarded-proto` is believed; absent: nobody's. */
+    /** Addresses of proxies whose `x-forwarded-proto` is believed; absent: none is believed. */
     readonly trustedProxies?: readonly string[];
   };
   readonly logger: Logger;

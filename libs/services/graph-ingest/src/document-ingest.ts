@@ -113,7 +113,7 @@ export class DocumentIngest {
     const bytes = await this.blobs.get({ sha256: record.sha256, bytes: record.bytes });
     const read = await reader.read({ bytes, mime: document.mime, name: document.name, signal });
     const chunks = chunksOf(document.id, read.text);
-    if (chunks.length === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It holds no text.');
+    if (chunks.length === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It contains no text.');
     if (chunks.length > mostChunks) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${chunks.length} parts; the limit is ${mostChunks}.`);
     // Stored progress counts only for the same embedder and the same number of chunks.
     const known = record.embedder === embedder.id && record.total === chunks.length ? record.done : 0;

@@ -115,7 +115,7 @@ describe('the planner', () => {
       'm@fake is asked for the plan again (attempt 2 of 3)',
       expect.stringMatching(/^The plan was invalid \(attempt 2 of 3\): the plan has no task\./),
       'm@fake is asked for the plan again (attempt 3 of 3)',
-      'The plan has come',
+      'The plan has arrived',
     ]);
   });
 
@@ -129,7 +129,7 @@ describe('the planner', () => {
     await two.handler.onRequest({ ...request, data: { ...data, template: models } }, context);
     expect(two.said().slice(1)).toEqual([
       'n@fake makes the plan of a moderate question, after this: Provider fake, status 500.',
-      'The plan has come',
+      'The plan has arrived',
     ]);
   });
 

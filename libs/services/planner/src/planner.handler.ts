@@ -72,7 +72,7 @@ const planningLine = (model: string, complexity: string, closesGap: boolean, { n
 
 /** A line that says whether a plan is usable and, if not, what is wrong with it. */
 function resultLine([why]: readonly string[], { n, of }: Try): string {
-  if (why === undefined) return 'The plan has come';
+  if (why === undefined) return 'The plan has arrived';
   return `The plan was invalid (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
 }
 

@@ -22,7 +22,7 @@ export const drawnPlan = (page: Page): Promise<readonly string[]> =>
     .locator('.plan-node[data-task]')
     .evaluateAll((nodes) => nodes.map((node) => `${node.getAttribute('data-task')} ${node.getAttribute('data-state')}`).sort());
 
-/** Waits until something that the page shows is so; the last value stands in the error. */
+/** Waits until a condition on the page is true; the error contains the last value. */
 export async function shows<T>(what: string, read: () => Promise<T>, isSo: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
   const until = Date.now() + timeoutMs;
   for (;;) {

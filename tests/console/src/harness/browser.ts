@@ -120,7 +120,7 @@ export const overflow = (page: Page): Promise<readonly string[]> =>
     return [`${scrollWidth} pixels`, ...wide.slice(0, 5).map(({ tagName, className }) => `${tagName}.${String(className)}`)];
   });
 
-/** Keeps a picture for whoever judges by eye. */
+/** Saves a picture for a human reviewer. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });

@@ -9,7 +9,7 @@ export interface SynthesisRow {
   readonly entities: readonly string[];
 }
 
-/** `:Synthesis` nodes with this text as they stand in the graph, read past the product. */
+/** `:Synthesis` nodes with this text as they are in the graph, read without the product. */
 export async function synthesesOf(system: System, summary: string): Promise<readonly SynthesisRow[]> {
   return system.stack ? fromNeo4j(system.stack, summary) : fromFile(join(system.home, 'conclave.db'), summary);
 }

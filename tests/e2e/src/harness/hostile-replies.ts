@@ -21,7 +21,7 @@ const always =
   () =>
     reply;
 
-/** A task with the members that the planner of each strategy has to name. */
+/** A task with the members that the planner of each strategy must name. */
 const task = (id: string, more: object = {}): object => ({
   ...{ id, task: `find ${id}`, capability: 'research', search_query: `the founder ${id}`, needs: [] },
   ...{ topic: `part ${id}`, query: `the founder ${id}`, input_description: `find ${id}`, reason: 'It is needed.' },

@@ -19,7 +19,7 @@ export interface Page {
   readonly blocks: readonly Block[];
 }
 
-/** A page of the repository with its fenced blocks. Throws for a directive that stands before no block. */
+/** A page of the repository with its fenced blocks. Throws for a directive that is not followed by a block. */
 export function readPage(path: string): Page {
   const text = readFileSync(join(workspaceRoot, path), 'utf8');
   const fence = /(?:<!-- (run|shows|file)(?:: ([\w./-]+))? -->\s*\n)?^```([\w-]*)\n([\s\S]*?)\n```$/gm;
@@ -106,7 +106,7 @@ function commandsOf({ language, code, line }: Block, n: number, folder: string, 
   return `node ${file}`;
 }
 
-/** Lines that a page shows and that did not come, in this order; `…` on the page stands for any text. */
+/** Lines that a page shows and that did not come, in this order; `…` on the page matches any text. */
 export function missingLines(shows: Block, output: string): readonly string[] {
   let at = 0;
   const missing: string[] = [];

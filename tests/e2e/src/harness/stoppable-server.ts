@@ -62,7 +62,7 @@ export class StoppableServer {
         const asked = { method: request.method ?? '', path, body, headers: request.headers };
         this.asked.push(asked);
         this.waiting = this.waiting.filter(({ fits, resolve }) => !fits(asked) || (resolve(), false));
-        // An answer that is not made breaks the connection, which whoever asked is told of.
+        // If no answer is made, the connection breaks, and the caller is told.
         Promise.resolve(this.answer(asked)).then(
           (served) => send(response, served),
           (error: Error) => response.destroy(error),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ask, CommitteeScript, type System, expert, plainTemplate, readRun, runEvents } from '@conclave/test-support/system';
 
-/** A template with somebody who can look at images, and one without. */
+/** A template with a vision expert, and one without. */
 export const attachmentTemplates = {
   sees: {
     ...plainTemplate,
@@ -31,7 +31,7 @@ export function attachmentScenarios(system: () => System): void {
     ask(system().url(), { model, messages: [{ role: 'user', content: [{ type: 'text', text: question }, ...parts] }] });
 
   describe('an image that comes with a question', () => {
-    it('is seen by the vision expert alone, and its bytes are in no event and no view of the run', async () => {
+    it('is seen only by the vision expert, and its bytes are in no event and no view of the run', async () => {
       const s = new CommitteeScript(system().models, 'What does this show (image)?')
         .plan([expert('x1', 'Say it.')])
         .expertReply({ text: 'A red dot.\nFINDING: It shows a red dot.\nCONFIDENCE: 0.9' }, 'committee: vision')
@@ -60,7 +60,7 @@ export function attachmentScenarios(system: () => System): void {
       expect(told).toContain('expert.vision');
     });
 
-    it('that its model cannot see leaves an answer which is told so', async () => {
+    it('that its model cannot see still gets an answer, and the composer is told so', async () => {
       const s = new CommitteeScript(system().models, 'What does this show (unseen)?')
         .plan([expert('x1', 'Look.', 'vision'), expert('x2', 'Say it.')])
         .expertReply({ status: 400, body: { error: { message: 'This model takes no images.' } } }, 'committee: vision', Infinity)
@@ -73,7 +73,7 @@ export function attachmentScenarios(system: () => System): void {
       expect(composed).toContain('- expert.vision: Look.');
     });
 
-    it('is looked at anew each time: no cache answers', async () => {
+    it('is looked at again each time: no cache answers', async () => {
       const s = new CommitteeScript(system().models, 'What does this show (again)?')
         .planner({ text: JSON.stringify({ tasks: [expert('x1', 'Look.', 'vision')] }) }, { times: 2 })
         .expertReply({ text: 'A dot.\nFINDING: A dot.\nCONFIDENCE: 0.9' }, undefined, 2);
@@ -84,14 +84,14 @@ export function attachmentScenarios(system: () => System): void {
       expect(s.calls('expert')).toHaveLength(2);
     });
 
-    it('is refused by a template without anybody who can see, and says what is missing', async () => {
+    it('is refused by a template without a vision expert, with a message that says what is missing', async () => {
       const before = system().models.calls.length;
       const { status, body } = await asks('blind', 'What does this show (blind)?', imagePart);
       expect([status, (body as unknown as { error: { code: string } }).error.code]).toEqual([400, 'VISION_MISSING']);
       expect(system().models.calls.length).toBe(before);
     });
 
-    it('reaches a model that is asked directly as it came', async () => {
+    it('reaches a directly asked model unchanged', async () => {
       const question = 'What does this show (direct)?';
       system().models.add({ name: question, match: question, reply: { text: 'A dot.' } });
       const { body } = await asks('other@fake', question, imagePart);

@@ -50,7 +50,7 @@ export class KeyedCaller {
     );
   }
 
-  /** Asks and gives the run as it ended. */
+  /** Asks and returns the ended run. */
   async answered(model: string, input: string, conclave: object = {}): Promise<RunView> {
     const started = await this.send('POST', '/runs', { model, input, conclave });
     if (started.status !== 202) throw new Error(`${started.status}: ${JSON.stringify(started.body)}`);

@@ -57,7 +57,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     return { answer: String(body.choices[0]!.message.content), run, failures: JSON.stringify(run.rounds) };
   }
 
-  // Servers are asked for their tools beside the start, and gateways follow what they say.
+  // Servers are asked for their tools in parallel with the start, and gateways follow.
   beforeAll(async () => {
     const s = script('Which tools are there?')
       .plan([expert('x1', 'Say it.')], { times: Infinity })
@@ -97,7 +97,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
       expect(JSON.stringify(run.sources)).toContain('precision.date_diff');
     });
 
-    it('refuse what would take for ever or reach out of them, within the run and with the reason', async () => {
+    it('refuse what would take for ever or leave their sandbox, within the run and with the reason', async () => {
       const s = script('What do the tools say to hostile questions?');
       const began = performance.now();
       const { run } = await answered(s, [
@@ -114,7 +114,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
   });
 
   describeOnce('a calculation whose Python is missing', () => {
-    it('is made by what else can calculate', async () => {
+    it('is made by another back end', async () => {
       const s = script('Which x solves three times x plus five equals twenty (without Python)?');
       const solve = {
         id: 'm1',
@@ -129,7 +129,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     });
   });
 
-  describeOnce('a page with orders in it', () => {
+  describeOnce('a page that contains instructions', () => {
     it('is quoted as data, and cannot close the quotation', async () => {
       const s = script('What colour has it (hostile page)?');
       await answered(s, [research('r1', 'kelvinite')]);
@@ -155,12 +155,12 @@ export function capabilityScenarios(world: () => WeakWorld): void {
   });
 
   describeOnce('a search server', () => {
-    it('that hangs costs the run its time-out and no more', async () => {
+    it('that hangs costs the run only its time-out', async () => {
       const { failures } = await answered(script('What if the search hangs?'), [research('r1', `${heldQuery} for ever`)]);
       expect(failures).toContain('CALL_TIMEOUT');
     });
 
-    it('that dies in the middle of a search leaves the answer to what else is known, and comes back', async () => {
+    it('that dies in the middle of a search: the answer uses what else is known, and the server comes back', async () => {
       const { search } = world();
       const s = script('What if the search dies?');
       const dies = `${heldQuery} until it dies`;
@@ -201,7 +201,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
   });
 
   describe('a vector store that is away', () => {
-    it('costs answers their memory only: every question is answered anew', async () => {
+    it('only costs the memory of answers: every question is answered again', async () => {
       const s = script('What is remembered without vectors?')
         .plan([expert('x1', 'Say it.')])
         .expertReply({ text: 'Nothing.\nCONFIDENCE: 0.9' });

@@ -3,7 +3,7 @@ import { until } from '@conclave/test-support';
 import { byAdmin, latch, roleOf, runEnd, startRun, type System } from '@conclave/test-support/system';
 import { scored, step } from './reasoning.js';
 
-/** Milliseconds after which a change holds for every run that is accepted. */
+/** Milliseconds after which a change applies to every accepted run. */
 const effectiveMs = 2_000;
 /** Runs that are started one after the other, at this distance, until the change has been in effect for a while. */
 const everyMs = 60;
@@ -32,7 +32,7 @@ export function changedOptionsScenarios(system: () => System): void {
   });
 
   describe('options changed under load', () => {
-    it(`hold for every run that is accepted ${effectiveMs} ms later, and runs in flight keep theirs to the end`, async () => {
+    it(`apply to every run that is accepted ${effectiveMs} ms later, and runs in flight keep theirs to the end`, async () => {
       const mark = 'Under load';
       const gate = latch();
       const replies: Readonly<Record<string, object | string>> = {

@@ -5,7 +5,7 @@ import { decided, scored, step } from './reasoning.js';
 
 const asked = 'Clocks or ships?';
 
-/** A run that asks its user over chat, and goes on with the next message. */
+/** A run that asks its user in a chat, and continues with the next message. */
 export function chatQuestionScenarios(system: () => System): void {
   /** Replies up to the question, and after its answer. */
   const script = (question: string): CommitteeScript =>
@@ -24,7 +24,7 @@ export function chatQuestionScenarios(system: () => System): void {
   const answering = (s: CommitteeScript) => [...user(s.question), { role: 'assistant', content: asked }, ...user('Clocks')];
 
   describe('a question over chat', () => {
-    it('ends the stream as its text, and the next message of the conversation goes on with the run', async () => {
+    it('ends the stream as its text, and the next message of the conversation continues the run', async () => {
       const s = script('Which company do I mean, over chat?');
       const stream_options = { include_usage: true };
       const first = await ChatStream.open(system().url(), { model: 'talk', messages: user(s.question), stream_options });
@@ -46,7 +46,7 @@ export function chatQuestionScenarios(system: () => System): void {
       expect(used[0]! + used[1]!).toBe(ended.usage.total.prompt + ended.usage.total.completion);
     });
 
-    it('waits through the death of every process that knew of it', async () => {
+    it('keeps waiting even if every process that knew it dies', async () => {
       const s = script('Which company do I mean, across a restart?');
       const first = await ask(system().url(), { model: 'talk', messages: user(s.question) });
       expect([first.status, first.body.choices[0]?.message.content]).toEqual([200, asked]);
@@ -66,7 +66,7 @@ export function chatQuestionScenarios(system: () => System): void {
       expect([answers.length, s.unused(), s.calls().length]).toEqual([1, [], 8]);
     });
 
-    it('is not asked where the template does not allow it', async () => {
+    it('is not asked if the template does not allow it', async () => {
       const s = new CommitteeScript(system().models, 'Which company do I mean, without asking?')
         .phase('reasoner', { steps: [step('research', 'find it')] })
         .phase('preparer', { input: 'Northlight Clock Company' })

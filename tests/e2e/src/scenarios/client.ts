@@ -131,7 +131,7 @@ export function clientScenarios(system: () => System): void {
       });
     });
 
-    it('is served where optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
+    it('is served even if optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
       const s = script('generous').answer(['Fine.']);
       const { status, body } = await ask(system().url(), {
         model: 'conclave-fast',

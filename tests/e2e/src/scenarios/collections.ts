@@ -53,7 +53,7 @@ export function collectionScenarios(system: () => System): void {
   });
 
   describe('a document in a collection', () => {
-    it('is cited by answers of its tenant, found by nobody else, and gone when it is removed', async () => {
+    it('is cited by answers of its tenant, not found by others, and gone when it is removed', async () => {
       const [harbour, name] = [inventedName(), inventedName().toLowerCase()];
       const made = await ann.send('POST', '/collections', { name, description: 'Harbour dues.' });
       // Without a place for vectors it is a 503 that names `stores.chroma`: then nothing is shown, and this fails.

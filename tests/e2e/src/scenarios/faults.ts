@@ -38,7 +38,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect((await readRun(url(), body.conclave!.run_id)).rounds[0]!.fallback).toBe(false);
     });
 
-    it('is replaced by one general task after the third time, which the progress says', async () => {
+    it('is replaced by one general task after the third time, and the progress says so', async () => {
       const s = script('fallback').planner(nonsense, { times: 3 }).expert('One general answer.').answer(['A general answer.']);
       const chat = await (await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) })).end();
       expect(chat.content).toBe('A general answer.');
@@ -51,7 +51,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
-  it('goes on with a round of which one expert failed, and names the failure to the composer', async () => {
+  it('continues a round in which one expert failed, and names the failure to the composer', async () => {
     const s = script('one expert fails')
       .plan([expert('x1', 'The part that works.'), expert('x2', 'The part that fails.', 'math')])
       .expert('The first part.', { task: 'The part that works.' })
@@ -98,7 +98,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect(s.calls('composer')).toHaveLength(0);
     });
 
-    it('is an error inside a stream that has begun, and the end without [DONE]', async () => {
+    it('is an error inside a started stream, which ends without [DONE]', async () => {
       const s = everythingFails('down while streaming');
       const chat = await (await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) })).end();
       expect(chat.sse.response.status).toBe(200);
@@ -112,7 +112,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describe('an answer that breaks off', () => {
-    it('is written again; a chat that showed text of it ends with an error, and its retry gets the whole new one', async () => {
+    it('is written again; a chat that showed part of it ends with an error, and its retry gets the whole new answer', async () => {
       const s = script('cut once')
         .plan([expert('x1', 'Try.')])
         .expert('It is so.')
@@ -146,7 +146,7 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect(s.calls('composer')).toHaveLength(2);
     });
 
-    it('by its token limit is an answer with finish_reason length', async () => {
+    it('at its token limit is an answer with finish_reason length', async () => {
       const s = script('length')
         .plan([expert('x1', 'Try.')])
         .expert('Long.')

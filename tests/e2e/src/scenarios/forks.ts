@@ -39,7 +39,7 @@ export function forkScenarios(system: () => System, hops: TwoHops): void {
   }
 
   describe('a fork of a run', () => {
-    it('shares the facts up to its step, then plans, looks up and answers live, beside the original', async () => {
+    it('shares the facts up to its step, then plans, looks up and answers live, independently of the original', async () => {
       const { s, original, step } = await twoRounds('whole');
       s.plan([research('r2', `${hops.person} town`)], { iteration: 1 })
         .complete()
@@ -58,7 +58,7 @@ export function forkScenarios(system: () => System, hops: TwoHops): void {
       const [theirs, own] = [await facts(original.id), await facts(forked.id)];
       const at = own.findIndex(({ kind }) => kind === 'RunForked');
       const shared = theirs.filter((fact) => fact.step <= step).map(({ sentence }) => sentence);
-      // The plan that the original awaited is awaited anew.
+      // The plan that the original awaited is awaited again.
       expect(own.slice(0, at).map(({ sentence }) => sentence)).toEqual(shared.slice(0, -1));
       expect(own[at + 1]!.sentence).toBe(shared.at(-1));
       const entries = await runEvents(url(), forked.id);

@@ -91,7 +91,7 @@ export function hotelScenarios(system: () => System): void {
         .wave(wave('done', 'Looks it up', holiday))
         .answer(['It is.']);
       const answered = await s.answered('hotel');
-      // A wave that is said to be the last one is run, and nobody is asked what comes after it.
+      // A wave that is announced as the last one is run, and the planner is not asked for another.
       expect(counted(s, answered)).toEqual({ waves: 1, planned: [1, 1], calls: [2, 2], outcome: 'completed', unused: [] });
       const [planner] = s.calls('waves');
       expect(planner!.body['temperature']).toBe(0);

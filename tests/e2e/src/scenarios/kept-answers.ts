@@ -19,7 +19,7 @@ export const keptAnswerTemplates = {
   },
 } as const;
 
-/** An answer that was given before goes out before the engine has come to its run; nobody can tell but by the clock. */
+/** A cached answer is sent before the engine handles its run; only the clock shows this. */
 export function keptAnswerScenarios(system: () => System): void {
   const ann = new KeyedCaller(system, keys.ann);
   const as = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
@@ -33,7 +33,7 @@ export function keptAnswerScenarios(system: () => System): void {
     const body = { model: 'keeps', messages: user(question) };
     const first = await ask(system().url(), body, as(keys.ann));
     expect([first.status, first.headers.get('x-conclave-cache')]).toEqual([200, null]);
-    // Whoever asks before the answer is kept makes it anew, and that one may be kept as well.
+    // A question before the answer is cached makes a new answer, which may be cached as well.
     const made = [first.body.conclave!.run_id];
     await until(
       'the answer in the cache',
@@ -48,8 +48,8 @@ export function keptAnswerScenarios(system: () => System): void {
     return { body, first, made, calls: () => s.calls().length };
   }
 
-  describe('an answer that was given before', () => {
-    it('is given again at once, in one piece and streamed, and its run is on record for whoever asks for it then', async () => {
+  describe('an answer that was returned before', () => {
+    it('is returned again at once, in one piece and streamed, and its run has a record of its own', async () => {
       const { body, first, made, calls } = await known('What is given again at once?');
       const before = calls();
       const again = await ask(system().url(), body, as(keys.ann));
@@ -71,7 +71,7 @@ export function keptAnswerScenarios(system: () => System): void {
       expect(calls()).toBe(before);
     });
 
-    it('is one run for a request that is repeated by its key, and the same bytes each time', async () => {
+    it('is one run for a request repeated with its key, with the same bytes each time', async () => {
       const { body } = await known('What is one run however often it is sent?');
       const headers = as(keys.ann, { 'idempotency-key': 'the-same' });
       const answers = [];
@@ -80,7 +80,7 @@ export function keptAnswerScenarios(system: () => System): void {
       expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     });
 
-    it('can be rated right after it, and a bad rating takes it away', async () => {
+    it('can be rated immediately, and a bad rating removes it', async () => {
       const { body } = await known('What is rated right after it was given?');
       const again = await ask(system().url(), body, as(keys.ann));
       expect(again.headers.get('x-conclave-cache')).toBe('exact');
@@ -92,7 +92,7 @@ export function keptAnswerScenarios(system: () => System): void {
       );
     });
 
-    it('is not given to another tenant', async () => {
+    it('is not returned to another tenant', async () => {
       const { body } = await known('What is not given to another tenant?');
       const other = await ask(system().url(), body, as(keys.cyd));
       expect([other.status, other.headers.get('x-conclave-cache')]).toEqual([200, null]);
@@ -100,7 +100,7 @@ export function keptAnswerScenarios(system: () => System): void {
   });
 
   describe('a plan that was made before', () => {
-    it("is the plan of an equal question once its run has ended well; that of a cancelled run is nobody's", async () => {
+    it('is reused for an equal question once its run has ended successfully; that of a cancelled run is not reused', async () => {
       const gate = latch();
       const s = new CommitteeScript(system().models, 'Which plan is made once?')
         .plan([expert('x1', 'Say it.')], { times: Infinity })

@@ -96,7 +96,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
       expect(run.history.map((entry) => entry.gap)).toEqual([gapText, '']);
     });
 
-    it('gives the planner of the second round the block of moe.md, and the composer the facts of both rounds', async () => {
+    it('passes the block of moe.md to the planner of the second round, and the facts of both rounds to the composer', async () => {
       const s = script('prompts')
         .plan(firstRound)
         .expert(`It was founded by ${hops.person}.`)
@@ -140,7 +140,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describe('a second round that corrects the first', () => {
-    it('leaves neither the finding nor the gaps of the first where anybody takes them for current', async () => {
+    it('never presents the finding or the gaps of the first round as current', async () => {
       const s = script('corrected')
         .plan([expert('x1', 'When was it founded?')])
         .expertReply({ text: 'In 1931.\nFINDING: It was founded in 1931.\nCONFIDENCE: 0.4\nGAPS: the charter; the day' }, undefined, 1)
@@ -182,7 +182,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
       expect(body.conclave).toMatchObject({ outcome: 'completed', rule: 'D3', rounds: 2 });
     });
 
-    it('that is none ends the loop, is never called an assessment, and its answer is given to nobody else', async () => {
+    it('that is invalid ends the loop, never counts as an assessment, and its answer is not cached for others', async () => {
       const s = script('unreadable check');
       const round = (): unknown =>
         s
@@ -203,7 +203,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
-  it('holds the draft back where the gap check reads the answer, and sends the accepted one whole', async () => {
+  it('holds the draft back if the gap check reads the answer, and sends the accepted one whole', async () => {
     const s = script('answer mode')
       .plan(firstRound)
       .expert(`It was founded by ${hops.person}.`)
@@ -270,7 +270,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
     expect((await readRun(system().url(), body.conclave!.run_id)).rounds).toHaveLength(max === 1 ? 2 : 1);
   });
 
-  it('runs conclave-fast in one pass, also under its alias, and names the model as it was asked for', async () => {
+  it('runs conclave-fast in one pass, also under its alias, and names the requested model', async () => {
     const s = script('fast')
       .plan([expert('x1', 'Who founded it?')])
       .expert(`It was ${hops.person}.`)

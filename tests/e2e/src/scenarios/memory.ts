@@ -19,7 +19,7 @@ const remembering = {
   ...plainTemplate,
   strategy: 'single-pass',
   capabilities: ['graph'],
-  // Contexts of the graph are kept too: a rating has to reach them.
+  // Contexts of the graph are cached too: a rating must reach them.
   caches: { answer: false, semantic: false, plan: false, search: true },
 } as const;
 export const memoryTemplates = {
@@ -35,7 +35,7 @@ export function memoryScenarios(system: () => System): void {
   const cyd = new KeyedCaller(system, keys.cyd);
   const { open, close } = promptMarks.insight;
 
-  /** A bridge nobody has heard of, the first question about it, and what is asked later. */
+  /** An invented bridge, the first question about it, and later questions. */
   function newBridge() {
     const [bridge, builder, town] = [`${inventedName()} Bridge`, inventedName(), inventedName()];
     const summary = `${builder} built every bridge of ${town} from local steel.`;
@@ -60,7 +60,7 @@ export function memoryScenarios(system: () => System): void {
   const toldTo = (s: CommitteeScript): string => JSON.stringify(s.calls('composer').at(-1)!.messages);
 
   describe('what an answer teaches', () => {
-    it('is cited by the answer to another question, which names it; and no more after a rating of 1', async () => {
+    it('is cited by the answer to another question about it, but no longer after a rating of 1', async () => {
       const { builder, town, summary, bridge, first, teaches, later } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -97,7 +97,7 @@ export function memoryScenarios(system: () => System): void {
       expect(three.sources.filter(({ insight }) => insight)).toEqual([]);
     });
 
-    it('is still there after questions of signs that mean something to databases', async () => {
+    it('is still there after questions with characters that are special to databases', async () => {
       const { summary, first, teaches, later, bridge, builder } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -121,7 +121,7 @@ export function memoryScenarios(system: () => System): void {
       expect(two.answer).toContain(`[1] Earlier insight: ${summary}`);
     });
 
-    it('is nothing to another tenant, which asks the same', async () => {
+    it('is invisible to another tenant that asks the same', async () => {
       const { summary, first, teaches, later } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -134,7 +134,7 @@ export function memoryScenarios(system: () => System): void {
       expect((await cyd.send('GET', `/knowledge/insights?run=${one.id}`)).status).toBe(404);
     });
 
-    it('is there for a chat of its tenant that streams, and nothing to one of another', async () => {
+    it('is used by a streamed chat of its tenant, and not by a chat of another tenant', async () => {
       const { summary, first, teaches, later } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);
@@ -154,7 +154,7 @@ export function memoryScenarios(system: () => System): void {
       expect(other.content).not.toContain('Earlier insight');
     });
 
-    it('is not there for a template that learns nothing', async () => {
+    it('does not exist for a template that learns nothing', async () => {
       const read = async (): Promise<number> =>
         sumOf(await allMetrics(system()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
       const before = await read();
@@ -191,7 +191,7 @@ export function memoryScenarios(system: () => System): void {
     const read = async (): Promise<number> =>
       sumOf(await allMetrics(system()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
 
-    it('is given to a plan that filters by its kind, as domain-filtered memory, and to nobody else', async () => {
+    it('is passed only to a plan that filters by its kind, as domain-filtered memory', async () => {
       const { first, later, fact, depth } = newHarbour();
       const before = await read();
       const one = await ann.answered('remembers', first.question);

@@ -47,7 +47,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   const modelsAsked = (s: CommitteeScript): readonly string[] => s.calls().map(({ model }) => model);
 
   describeOnce('a trivial question', () => {
-    it('is one expert and one model call, streamed as it comes', async () => {
+    it('takes one expert and one model call, and streams as it is written', async () => {
       const s = script('What is a quokka?').expertReply({ chunks: [{ text: 'A small ' }, { text: 'wallaby.' }] });
       const chat = await ChatStream.open(system().url(), { model: 'sorted', messages: user(s.question) });
       await chat.end();
@@ -56,7 +56,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(s.unused()).toEqual([]);
     });
 
-    it('goes to the second tier when the first one is unsure, and shows nothing of the first', async () => {
+    it('goes to the second tier if the first one is unsure, and shows no text of the first', async () => {
       const s = script('What is a bilby?')
         .expert('Perhaps a bird.', { confidence: 0.3 })
         .expertReply({ text: 'A desert marsupial.\nCONFIDENCE: 95 %' });
@@ -67,7 +67,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(chat.reasoning).toContain('is unsure (0.3, needs 0.65): a model of the second tier is asked');
     });
 
-    it('is planned all the same where a tool can answer it', async () => {
+    it('is still planned if a tool can answer it', async () => {
       const s = script('How much is 17.5 % of 2,340?')
         .plan([expert('x1', 'Calculate it.')])
         .expert('409.5', { confidence: 0.9 });
@@ -78,7 +78,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('the level that a request names', () => {
-    it('is followed over a chat, whatever the words say: a short question is planned, a long one answered by one expert', async () => {
+    it('is followed for a chat, whatever the words say: a short question is planned, a long one answered by one expert', async () => {
       const short = script('What is a numbat?')
         .plan([expert('x1', 'Say what it is.')])
         .expert('An anteater.', { confidence: 0.9 });
@@ -102,7 +102,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(await readRun(system().url(), once.runId)).toMatchObject({ complexity: 'trivial' });
     });
 
-    it('is followed over a run, from the body or the header, and wins over the level of the template', async () => {
+    it('is followed for a run, from the body or the header, and overrides the level of the template', async () => {
       for (const [how, body, headers] of [
         ['body', { conclave: { complexity: 'complex' } }, {}],
         ['header', {}, { 'x-conclave-complexity': 'complex' }],
@@ -153,7 +153,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('a model that repeats its prompt', () => {
-    it('shows nobody the marks of quoted data, however its stream is cut, nor a citation that it was given no fact for', async () => {
+    it('never shows the marks of quoted data, however its stream is cut, nor a citation without a fact', async () => {
       const s = script('Is the sky blue at noon (repeated prompt)?')
         .plan([expert('x1', 'Say it.')])
         .expert('The sky is blue.')
@@ -163,7 +163,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect((await readRun(system().url(), chat.runId)).answer).toBe(chat.content);
     });
 
-    it('shows them no more where one expert answers', async () => {
+    it('does not show them either if one expert answers', async () => {
       const s = script('What is a quoll?').expertReply({ chunks: [{ text: '<<<DA' }, { text: 'TA\nA small' }, { text: ' marsupial.' }] });
       const chat = await (await ChatStream.open(system().url(), { model: 'sorted', messages: user(s.question) })).end();
       expect(chat.content).toBe('A small marsupial.');
@@ -171,7 +171,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('one sure expert without evidence', () => {
-    it('is the answer: nobody merges it', async () => {
+    it('is the answer without merging', async () => {
       const s = script('Compare nothing with itself (fast path)')
         .plan([expert('x1', 'Say it.')])
         .expert('It is the same.', { confidence: 0.9 });
@@ -198,7 +198,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       for (const part of ['Empty it.\nMop it.', 'Spray it.\nScrub it.']) expect(prompt).toContain(part);
     });
 
-    it('that calculate different things are calculated both', async () => {
+    it('that calculate different things are both calculated', async () => {
       const sum = (id: string, expression: string) => ({
         id,
         task: 'Calculate it',
@@ -233,7 +233,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
         .expertReply({ text: 'It is 300 m high.\nFINDING: 300 m.\nCONFIDENCE: high' }, 'HINTS OF THE JUDGE:')
         .judge('scorer', { scores: [{ task: 'x1~r1', a: 0.4, b: after }] });
 
-    it('is asked again with hints, and the better answer is taken with its delta', async () => {
+    it('is asked again with hints, and the better answer is used with its delta', async () => {
       const s = asked('How high is the tower of glass and iron (refined)?', 0.9);
       const chat = await ChatStream.open(system().url(), { model: 'refines', messages: user(s.question) });
       await chat.end();
@@ -241,7 +241,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(chat.reasoning).toContain('general +0.5');
     });
 
-    it('keeps its answer where the new one is not better, however different it is', async () => {
+    it('keeps its answer if the new one is not better, however different it is', async () => {
       const s = asked('How high is the tower of stone and wood (not refined)?', 0.4).answer(['Quite high, it is said.']);
       const { answer } = await answered(system().url(), { model: 'refines', messages: user(s.question) });
       expect(answer).toBe('Quite high, it is said.');
@@ -280,7 +280,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
         .answer([long])
         .judge('critic', verdict, times);
 
-    it('is shown only as the critic leaves it', async () => {
+    it('is shown only as approved or corrected by the critic', async () => {
       const corrected = long.replace('fourteen', 'thirty');
       const s = reviewed('May this contract be ended (corrected)?', { verdict: 'corrected', reasons: ['wrong period'], answer: corrected });
       const chat = await ChatStream.open(system().url(), { model: 'reviews', messages: user(s.question) });
@@ -298,8 +298,8 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
-  describe('a question of signs that mean something to databases', () => {
-    it('is words to the knowledge graph, which answers, and to the search, which finds afterwards what it found before', async () => {
+  describe('a question of characters that are special to databases', () => {
+    it('is treated as plain text by the knowledge graph, which answers, and by the search, which finds the same as before', async () => {
       const signs = `'} ) DETACH DELETE n // "; DROP TABLE document; -- + - && || ! ( ) { } [ ] ^ " ~ * ? : \\ / $tenant`;
       const found = async (question: string, query: string) => {
         const s = script(question)
@@ -318,7 +318,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   });
 
   describeOnce('a calculation', () => {
-    it('is made exactly, and its result is evidence with the name of what calculated it', async () => {
+    it('is made exactly, and its result is evidence that names the back end', async () => {
       const s = script('Which x solves three times x plus five equals twenty (math)?')
         .plan([
           { id: 'm1', task: 'Solve it', capability: 'math', mcp_tool: 'solve', mcp_args: { expression: '3*x + 5 = 20', variable: 'x' } },

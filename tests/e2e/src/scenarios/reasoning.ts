@@ -37,7 +37,7 @@ export function reasoningScenarios(system: () => System): void {
   };
   const run = async (s: CommitteeScript, model = 'goal'): Promise<RunView> => runEnd(system().url(), await started(s, model), 60_000);
 
-  describe('a held plan', () => {
+  describe('a fixed plan', () => {
     it('runs its steps one after the other, each prepared and scored, and is done when all are and the last is good', async () => {
       const s = script('Where was the founder born (one by one)?')
         .phase('reasoner', {
@@ -63,7 +63,7 @@ export function reasoningScenarios(system: () => System): void {
       );
     });
 
-    it('is refused with the fault when a step is not on the list, and asked for again', async () => {
+    it('is refused with the fault if a step is not on the list, and requested again', async () => {
       const s = script('Who may launch rockets?')
         .phase('reasoner', { steps: [step('rocket.launch', 'launch')] })
         .phase('reasoner', (prompt) => {
@@ -109,7 +109,7 @@ export function reasoningScenarios(system: () => System): void {
       expect(view).toMatchObject({ outcome: 'completed', rounds: expect.anything() });
     });
 
-    it('steers while a step is scored: the words stand in every later prompt', async () => {
+    it('steers while a step is scored: the words are in every later prompt', async () => {
       const gate = latch();
       const s = script('Who founded it, and when?')
         .phase('reasoner', { steps: [step('research', 'find the founder'), step('research', 'find the year')] })
@@ -132,7 +132,7 @@ export function reasoningScenarios(system: () => System): void {
       expect(promptsOf(s, 'rater')[1]).toContain('[USER GUIDANCE] The year matters most.');
     });
 
-    it('runs a step of his own in place of the one in flight, and is refused what is not on the list', async () => {
+    it('runs their own step in place of the one in flight, and cannot run one that is not on the list', async () => {
       const gate = latch();
       const s = script('Who is behind the clocks?')
         .phase('reasoner', { steps: [step('research', 'find the owner')] })
@@ -160,7 +160,7 @@ export function reasoningScenarios(system: () => System): void {
   });
 
   describe('memory', () => {
-    it('holds the answer and each step of a run, and the next plan begins with them', async () => {
+    it('contains the answer and each step of a run, and the next plan starts with them', async () => {
       const s = script('Who founded the Northlight Clock Company, for the record?')
         .phase('reasoner', { steps: [step('research', 'find the founder of the Northlight Clock Company')] })
         .phase('preparer', { input: 'founder of the Northlight Clock Company' })
@@ -192,7 +192,7 @@ export function reasoningScenarios(system: () => System): void {
         body: JSON.stringify({ options }),
       });
 
-    it('count for runs that begin afterwards, prompts too; a run keeps those it began with', async () => {
+    it('apply to runs that start afterwards, prompts too; a run keeps those it started with', async () => {
       const gate = latch();
       const before = script('Who founded it before the change?')
         .phase('reasoner', { steps: [step('research', 'find the founder'), step('research', 'find the year')] }, { when: gate.opened })
@@ -220,7 +220,7 @@ export function reasoningScenarios(system: () => System): void {
       expect((await put({})).status).toBe(200);
     });
 
-    it('are refused with what is wrong, and switch the template off and on again', async () => {
+    it('are refused with a reason if invalid, and switch the template off and on again', async () => {
       const faults = [{ max_iteration: 1 }, { stuck_threshold: 0 }, { prompts: { planning: 'Use {everything}.' } }];
       for (const options of faults) expect((await put(options)).status).toBe(400);
       expect(await (await put({ enabled: false })).json()).toMatchObject({ options: null, changed: { enabled: false } });

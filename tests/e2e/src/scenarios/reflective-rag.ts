@@ -17,7 +17,7 @@ export const ragTemplates = {
 
 const stagesOf = (entries: readonly StreamEntry[]): string[] => entries.flatMap((entry) => (entry.kind === 'stage' ? [entry.code] : []));
 
-/** The number of the passage that holds a text, as a model reads it off its prompt. */
+/** The number of the passage that contains a text, as a model reads it in its prompt. */
 function passageWith(prompt: string, text: string): number {
   const at = prompt.indexOf(text);
   if (at < 0) throw new Error(`No passage holds: ${text}\n${prompt}`);
@@ -167,7 +167,7 @@ export function ragScenarios(system: () => System): void {
       expect(JSON.stringify(t.calls('composer')[0]!.messages)).toContain('STILL OPEN: the maker');
       expect(JSON.stringify(t.calls('reader')[0]!.messages)).toContain(`of the ${engineName}`);
 
-      // Another tenant without collections is told so, and no model is asked.
+      // A tenant without collections is told so, and no model is asked.
       const none = `Who owns the ${engineName}?`;
       const u = new CommitteeScript(system().models, none);
       expect(await dee.answered('reflects-once', none)).toMatchObject({

@@ -117,7 +117,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(2);
     });
 
-    it('begins nothing while it is paused, though its plan has come, and goes on when it is resumed', async () => {
+    it('starts nothing while it is paused, even if its plan has arrived, and continues when it is resumed', async () => {
       const gate = latch();
       const s = script('paused')
         .plan([expert('x1', 'Say how.')], { when: gate.opened })
@@ -136,7 +136,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(3);
     });
 
-    it('refuses a command nobody knows and a run nobody has', async () => {
+    it('refuses an unknown command and an unknown run', async () => {
       const { id } = (await startRun(url(), { model: 'conclave-fast', input: whole('commands').question })).body;
       expect((await command(url(), id, { command: 'dance' })).status).toBe(400);
       expect((await command(url(), 'run_0000000000', { command: 'cancel' })).status).toBe(404);
@@ -165,7 +165,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(3);
     });
 
-    it('is a run of its own without such a header', async () => {
+    it('is a separate run without such a header', async () => {
       const s = whole('equal')
         .plan([expert('x1', 'Say how.')])
         .expert('Again.')
@@ -178,7 +178,7 @@ export function runScenarios(system: () => System): void {
     });
   });
 
-  it('refuses what is above the limit of open runs with 429 and Retry-After, and accepts nothing of it', async () => {
+  it('refuses requests above the limit of open runs with 429 and Retry-After, and accepts none of them', async () => {
     const limit = 4;
     const gate = latch();
     const open = await Promise.all(
@@ -267,7 +267,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(2);
     });
 
-    it('with an Idempotency-Key parks the run: its call goes on to its end, no other begins, and the client that comes back pays nothing twice', async () => {
+    it('with an Idempotency-Key parks the run: its call goes on to its end, no other starts, and nothing is paid twice when the client comes back', async () => {
       const gate = latch();
       const s = script('left with a key')
         .plan([expert('x1', 'Say how.')])
@@ -288,7 +288,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(3);
     });
 
-    it('in an SDK that retries stops the call upstream within a second, and the retry goes on with the same run', async () => {
+    it('in an SDK that retries stops the call upstream within a second, and the retry continues the same run', async () => {
       const s = script('left by an SDK')
         .plan([expert('x1', 'Say how.')])
         .expertReply({ hang: true })

@@ -5,7 +5,7 @@ import { wave, WaveScript } from './wave-script.js';
 /** Values that only the tool servers may see. `variables`: the names they go by in the environment of the system. */
 export function secretScenarios(system: () => System, variables: Readonly<Record<string, string>>): void {
   describe('the secrets of tool servers', () => {
-    it('reach their servers, and no prompt, stream, log, view, metric or record', async () => {
+    it('reach only their servers, and no prompt, stream, log, view, metric or record', async () => {
       const [token] = Object.keys(variables) as [string];
       const stay = { check_in: '2026-12-04', check_out: '2026-12-05' };
       const s = new WaveScript(system(), 'Which rooms does the token open?')
@@ -38,7 +38,7 @@ export function secretScenarios(system: () => System, variables: Readonly<Record
         metrics: metrics.join('\n'),
         records: await keptText(system()),
       };
-      // What was looked into is what holds the results, which there would be none of without the token.
+      // The inspected places contain the results, which would not exist without the token.
       for (const place of ['prompts', 'records']) expect([place, seen[place]!.includes('price_per_night')]).toEqual([place, true]);
       for (const [name, secret] of Object.entries(variables))
         for (const [place, text] of Object.entries(seen)) expect([name, place, text.includes(secret)]).toEqual([name, place, false]);

@@ -31,7 +31,7 @@ type Thought = Extract<StreamEntry, { kind: 'thought' | 'progress' }>;
 const thoughtsIn = (entries: readonly StreamEntry[]): readonly Thought[] =>
   entries.filter((entry): entry is Thought => (entry.kind === 'thought' || entry.kind === 'progress') && entry.code in thoughts);
 
-/** The thought stream: every kind, and who may read what stands in it. */
+/** The thought stream: every kind, and who may read its content. */
 export function thoughtScenarios(system: () => System): void {
   const [ann, bob] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.bob)];
   const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
@@ -66,7 +66,7 @@ export function thoughtScenarios(system: () => System): void {
       .judge('critic', { verdict: 'confirmed', reasons: [] });
 
   describeOnce('the thought stream', () => {
-    it('has every one of its 22 kinds, with what it shows, for a key that may see it', async () => {
+    it('has all of its 22 kinds, with their content, for a key that may see it', async () => {
       const one = await ann.answered('deep', `/brief ${deep('all').question}`);
       const two = await ann.answered('careful', careful('all').question);
       const quick = script('How far does the light reach (fast path)?')
@@ -94,7 +94,7 @@ export function thoughtScenarios(system: () => System): void {
       expect(detailOf('critic.response')).toContain('confirmed');
     });
 
-    it('is redacted for another key of the tenant, and kept by no run of its own', async () => {
+    it('is redacted for another key of the tenant, and not kept by runs of that key', async () => {
       const own = await ann.answered('careful', careful('read by another').question);
       const [full, redacted] = [thoughtsIn(await ann.events(own.id)), thoughtsIn(await bob.events(own.id))];
       expect(redacted.map(({ code, text }) => [code, text])).toEqual(full.map(({ code, text }) => [code, text]));

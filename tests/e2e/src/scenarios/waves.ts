@@ -24,7 +24,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
   const arrived = (part: string): number => warehouse().arrived.filter((call) => call.startsWith(part)).length;
 
   describe('a wave', () => {
-    it('starts all its calls at once: none is answered before the others have begun', async () => {
+    it('starts all its calls at once: none is answered before the others have started', async () => {
       warehouse().countTogether(3);
       const s = script('How much is in three bins at once?')
         .wave(wave('continue', 'Counts', count('c1', 'bin-11'), count('c2', 'bin-12'), count('c3', 'bin-99')))
@@ -37,7 +37,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect([run.outcome, resultsIn(s.prompts[1]!)]).toEqual(['completed', expect.stringMatching(/c3[^]*BIN_UNKNOWN/)]);
     });
 
-    it('has an error for a tool that is not there and for arguments that do not fit, and results for the rest', async () => {
+    it('has an error for a missing tool and for invalid arguments, and results for the rest', async () => {
       const s = script('What if a call is wrong?')
         .wave(
           wave(
@@ -75,7 +75,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect([run.outcome, planned, s.unused(), statuses(run)]).toEqual(['completed', 3, [], { l1: 'error', l2: 'ok', c1: 'ok' }]);
     });
 
-    it('calls a tool that may change something once, also where its answer got lost', async () => {
+    it('calls a tool that may change something once, even if its answer was lost', async () => {
       const s = script('Can I have one of the broken bin?')
         .wave(wave('continue', 'Puts one aside', reserve('r1', brokenBin), reserve('r2', 'bin-12', 2)))
         .wave(wave('continue', 'Tries again', reserve('r3', brokenBin), reserve('r4', 'bin-12', 2)))
@@ -103,7 +103,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect(named.prompts[0]).toContain('stock.reserve(');
     });
 
-    it('calls it once also where the worker dies in the middle of the call', async () => {
+    it('calls it once even if the worker dies in the middle of the call', async () => {
       const s = script('Can I have one of the silent bin?')
         .wave(wave('continue', 'Puts one aside', reserve('r1', silentBin)))
         .wave(wave('done', 'Cannot say whether it was put aside'))
@@ -155,7 +155,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect(after!.slice(-1_500)).toContain(named);
     });
 
-    it('that cannot be used three times ends the run with what is known', async () => {
+    it('whose reply is unusable three times ends the run with what is known', async () => {
       const again = wave('continue', 'Looks for it again', locate('l1', 'bellows'));
       const s = script('Where do anvils lie, asked by one who does not listen?')
         .wave(wave('continue', 'Looks for the anvil', locate('l1', 'anvil')))
@@ -166,7 +166,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect(answer).toContain('In bin 11.');
     });
 
-    it('is shown a long result cut, and results once however many waves ago they came', async () => {
+    it('sees a long result cut, and each result once, however many waves ago it arrived', async () => {
       const s = script('What stands on all the shelves?')
         .wave(wave('continue', 'Lists them', ['l1', 'stock.list', {}], locate('l2', 'anvil')))
         .wave(wave('continue', 'Counts', count('c1', 'bin-11', ['l2'])))
@@ -182,7 +182,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       }
     });
 
-    it('reads its reply between fences and beside thinking', async () => {
+    it('reads its reply between fences and next to thinking', async () => {
       const plan = wave('done', 'Looks for the bellows', locate('l1', 'bellows'));
       const s = script('Where do the bellows lie?')
         .wave({ text: `<think>{"status": "continue"}? No.</think>\n\`\`\`json\n${JSON.stringify(plan, null, 2)}\n\`\`\`` })
@@ -193,7 +193,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
   });
 
   describeOnce('the answer', () => {
-    it('is what the planner said last where the composer fails', async () => {
+    it('is the last message of the planner if the composer fails', async () => {
       const s = script('How many bellows are there (no composer)?')
         .wave(wave('continue', 'Looks for the bellows', locate('l1', 'bellows')))
         .wave(wave('done', '9 bellows lie in bin 12.', count('c1', 'bin-12', ['l1'])))
@@ -235,7 +235,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
   });
 
   describe('a template that shares its requests with one of waves', () => {
-    it('is answered by it, and its rounds are counted beside those of the other arm', async () => {
+    it('is answered by it, and its rounds are counted separately from those of the other arm', async () => {
       const s = script('What is in bin 11 (shared)?')
         .wave(wave('continue', 'Looks for the anvil', locate('l1', 'anvil')))
         .wave(wave('done', 'Counts', count('c1', 'bin-11', ['l1'])))

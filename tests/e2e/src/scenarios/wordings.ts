@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { ask, CommitteeScript, type System, expert, readRun, runEvents, user } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 
-/** A calculation in words, and the operation and arguments it stands for. */
+/** A calculation in words, and its operation and arguments. */
 type Wording = readonly [task: string, operation: string, args: Readonly<Record<string, unknown>>];
 
 /** Evidence tasks that one plan may have. */
@@ -50,7 +50,7 @@ export function wordingScenarios(system: () => System, wordings: readonly Wordin
   });
 
   describeOnce('a calculation in words', () => {
-    it('is read and made, however it is written', async () => {
+    it('is recognised and made, however it is worded', async () => {
       const plans = Array.from({ length: Math.ceil(wordings.length / tasksOfAPlan) }, (_, n) =>
         wordings.slice(n * tasksOfAPlan, (n + 1) * tasksOfAPlan),
       );

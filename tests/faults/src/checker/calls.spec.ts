@@ -9,7 +9,7 @@ describe('model calls bounded', () => {
   const killed = (at: number, process = 'experts', signal = 'SIGKILL') => ({ deaths: [{ process, at, signal }] });
   const end = clean.history.at(-1)!.at;
 
-  it('finds a call that was finished and stored, and made again, whoever died', () => {
+  it('finds a finished and stored call that was made again, regardless of deaths', () => {
     expect(found(calledAgain('experts', step, killed(end + 1), { stored: 'stored' }))).toEqual([`model-calls-bounded ${step}`]);
   });
 
@@ -27,7 +27,7 @@ describe('model calls bounded', () => {
     expect(check(evidence, defaultBounds).figures).toMatchObject({ deaths: 1, duplicateCalls: 1, tokensWasted: 12 });
   });
 
-  it('takes a freeze, an end in good order and a call that was given up unsent as reasons', () => {
+  it('accepts a freeze, an orderly stop and a call that was abandoned unsent as reasons', () => {
     const frozen = calledAgain('experts', step, killed(end + 1, 'experts', 'SIGSTOP'));
     expect(found(frozen)).toEqual([]);
     expect(check(frozen, defaultBounds).figures.deaths).toBe(0);
@@ -62,7 +62,7 @@ describe('model calls bounded', () => {
     expect(found({ ...extra, upstreamFaults: true })).toEqual([]);
   });
 
-  it('finds a call that was begun for a run which had long ended', () => {
+  it('finds a call that was started for a run that had ended long before', () => {
     const late = changed((evidence) => {
       evidence.history = evidence.history.map((line) =>
         line.op === 'call' && line.phase === 'invoke' && line.id === step ? { ...line, at: end + 60_000 } : line,

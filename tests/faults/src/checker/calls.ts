@@ -55,7 +55,7 @@ export function checkCalls(of: Case): CallCount {
 }
 
 /**
- * A call for a run that had long ended: nobody waits for it, and it costs. `step` begins with the id of its run. What an answer teaches is
+ * A call for a run that had ended long before: no one waits for it, and it costs money. `step` begins with the id of its run. What an answer teaches is
  * asked for after its run, whenever the graph is there.
  */
 function late(of: Case, step: string, invokes: readonly HistoryEntry[]): readonly Finding[] {
@@ -90,13 +90,13 @@ function hasEnded({ evidence, bounds }: Case, earlier: HistoryEntry, again: Hist
   const { process } = earlier;
   const lines = evidence.history.filter((line) => line.process === process && line.at >= earlier.at);
   if (lines.some(({ phase, at }) => phase === 'crash' && at <= again.at)) return true;
-  // Whoever is told to end hands its work over first, and says so last.
+  // A process that is told to end first hands over its work, and reports its end last.
   if (lines.some(({ op, phase, at }) => op === 'process' && (phase === 'stop' || phase === 'failed') && at <= again.at + bounds.closeMs))
     return true;
   const lastWord = Math.max(...lines.map(({ at }) => at));
   return evidence.deaths.some(({ process: name, at, signal }) => {
     if (serviceOf(name) !== serviceOf(process) || at < earlier.at) return false;
-    // Whoever is killed writes nothing any more; whoever is frozen may.
+    // A killed process writes nothing more; a frozen one may.
     return signal === 'SIGSTOP' ? at <= again.at : lastWord <= at && at <= again.at + noticedMs;
   });
 }

@@ -5,7 +5,7 @@ import { driveRun, type DrivenRun } from './driven-run.js';
 
 type EventData = { [E in AnyEvent as E['type']]: E['data'] };
 
-/** An event of the log with the record it stands in. The log may hold one event more than once. */
+/** An event of the log with its record. The log may hold one event more than once. */
 export interface LoggedEvent<D> {
   readonly id: string;
   readonly runId: string;
@@ -13,7 +13,7 @@ export interface LoggedEvent<D> {
   readonly record: LoggedRecord;
 }
 
-/** Topics whose records nobody sent as an event of their own: copies of other records, and the mark of the store. */
+/** Topics whose records were not sent as separate events: copies of other records, and the mark of the store. */
 const bookkeeping: ReadonlySet<string> = new Set([deadTopic, identityTopic]);
 
 export const recordName = ({ topic, partition, offset }: Pick<LoggedRecord, 'topic' | 'partition' | 'offset'>): string =>
@@ -25,12 +25,12 @@ const letterName = ({ headers }: LoggedRecord): string =>
 /** Whether a delivery of an event has come to its end with this line: its outputs are published. */
 export const isHandled = ({ phase }: HistoryEntry): boolean => phase === 'after-publish' || phase === 'after-commit';
 
-/** Evidence with the indexes that several checks use. Asks nobody. */
+/** Evidence with the indexes that several checks use. Makes no requests. */
 export class Case {
   /** Records of every topic but `dead` and the mark of the store. */
   readonly records: readonly LoggedRecord[];
   private readonly byType = new Map<string, LoggedEvent<unknown>[]>();
-  /** Dead letters by `<group>:<topic>/<partition>/<offset>` of the record they stand for, with their own place. */
+  /** Dead letters by `<group>:<topic>/<partition>/<offset>` of the record they replace, with their own place. */
   readonly letters: ReadonlyMap<string, string>;
   private readonly handled = new Set<string>();
   private readonly delivering = new Set<string>();
@@ -64,7 +64,7 @@ export class Case {
   isDead(group: string, record: LoggedRecord): boolean {
     return this.letters.has(`${group}:${recordName(record)}`);
   }
-  /** Whether a service says that it has handled this event to the end, its outputs published. Null where its history holds no delivery at all. */
+  /** Whether a service says that it has handled this event to the end, its outputs published. Null if its history has no delivery at all. */
   wasHandled(service: string, type: string, id: string): boolean | null {
     return this.delivering.has(service) ? this.handled.has(`${service} ${type} ${id}`) : null;
   }

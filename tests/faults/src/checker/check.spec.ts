@@ -17,7 +17,7 @@ describe('the checker', () => {
     });
   });
 
-  it('takes every event standing on the log twice for what it is: at least once', () => {
+  it('accepts events that are on the log twice, because delivery is at least once', () => {
     const twice = changed((evidence) => {
       evidence.records = [...evidence.records, ...evidence.records.map((record) => another(record, {}))];
       evidence.committed = evidence.committed.map((position) => ({ ...position, offset: '5000' }));
@@ -25,7 +25,7 @@ describe('the checker', () => {
     expect(found(twice)).toEqual([]);
   });
 
-  it('judges evidence that was kept in a file just the same', () => {
+  it('judges evidence from a file in the same way', () => {
     const folder = mkdtempSync(join(tmpdir(), 'evidence-'));
     const file = join(folder, 'kept/evidence.json');
     try {
@@ -75,7 +75,7 @@ describe('replay, calm and enough', () => {
     expect(found({ ...clean, closings: [{ process: 'planner', exit: null, ms: 10 }] })).toEqual(['calm-afterwards planner']);
   });
 
-  it('wants enough accepted and enough answered', () => {
+  it('requires enough accepted and enough answered runs', () => {
     expect(found(clean, { accepted: 3 })).toEqual(['enough-succeeded no-harm']);
     expect(found(new Story().evidence())).toEqual(['enough-succeeded no-harm']);
   });
@@ -90,7 +90,7 @@ describe('replay, calm and enough', () => {
     });
   });
 
-  it('asks nothing of a question that nobody knows to be accepted, and all of one whose request is on the log', () => {
+  it('requires nothing of a question that may not have been accepted, and everything of one whose request is on the log', () => {
     const lost = { id: 'ask-x', question: 'Was I heard?', runId: null, acceptedAt: null };
     const asking = { at: 1, process: 'test', actor: 'client', op: 'ask', id: 'ask-x', data: null };
     const history = [...clean.history, { ...asking, phase: 'invoke' }, { ...asking, phase: 'unknown' }];

@@ -16,7 +16,7 @@ export interface Verdict {
   readonly figures: Figures;
 }
 
-/** Judges what a scenario left. Pure: it looks at the evidence alone, and the same evidence gives the same verdict. */
+/** Judges the evidence of a scenario. Pure: the same evidence always returns the same verdict. */
 export function check(evidence: Evidence, bounds: Bounds): Verdict {
   const of = new Case(evidence, bounds);
   const success = successOf(of);

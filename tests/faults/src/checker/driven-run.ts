@@ -42,7 +42,7 @@ export function driveRun(runId: string, steps: readonly RecordedStep[]): DrivenR
   });
   const applied = new Map<string, number[]>();
   const outputs = new Map<string, readonly string[]>();
-  // Also of the contradicting records: each of them was a step that somebody took.
+  // Also for contradicting records: each of them was a step that was taken.
   for (const { input, outputs: out } of steps)
     outputs.set(input.id, [...new Set([...(outputs.get(input.id) ?? []), ...out.map(({ id }) => id)])]);
   for (const version of versions) {
@@ -77,7 +77,7 @@ function driven(runId: string, steps: readonly RecordedStep[]): Pick<DrivenRun, 
       if (!decision) return { settled, state, refused: { version, sentence: `${recorded.input.id} changes nothing there` } };
       for (const fact of decision.facts)
         if (fact.kind === 'TaskSettled' || fact.kind === 'TaskRefused') settled.set(fact.ref, (settled.get(fact.ref) ?? 0) + 1);
-      // A state lies in a store as JSON between two steps.
+      // Between two steps, a state is in a store as JSON.
       state = JSON.parse(JSON.stringify(decision.next)) as RunState;
     } catch (error) {
       return { settled, state, refused: { version, sentence: error instanceof Error ? error.message : String(error) } };

@@ -17,7 +17,7 @@ export type Missing = (group: string, service: string, event: Event) => string |
  * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step where nothing follows, as for a run
  *   that is over or a timer that was armed again: excused where it takes none in the state that the recorded steps lead to, and the
  *   merger's history says that it handled the event to its end;
- * - others (`graph-ingest`): their effect lies outside the log; the history of the service must say that it handled the event.
+ * - others (`graph-ingest`): their effect is outside the log; the history of the service must say that it handled the event.
  * Where a service has no deliveries in the history at all, handled is taken for granted: the excuse alone decides.
  */
 export function effectsOn(of: Case): Missing {
@@ -60,7 +60,7 @@ export function effectsOn(of: Case): Missing {
   };
 }
 
-/** Whether the engine gives null for this input in the state its run has come to. A run that has begun needs no request. */
+/** Whether the engine returns null for this input in the present state of its run. A run that has started needs no request. */
 function isIgnored(run: DrivenRun | undefined, { runId, id, type, time, data }: Event, ended: ReadonlySet<string>): boolean {
   if (ended.has(runId)) return true;
   if (!run?.state) return false;

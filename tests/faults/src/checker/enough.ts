@@ -11,8 +11,8 @@ export interface Success {
 }
 
 /**
- * A run succeeded when its terminal event carries an answer and the ask of a client for it ended `ok`. An ask that nobody knows the
- * outcome of is no success, whatever became of its run. Runs that only the log knows must end (check 1), and count for nothing here.
+ * A run succeeded when its terminal event carries an answer and the ask of a client for it ended `ok`. An ask with unknown
+ * outcome is not a success, whatever the outcome of its run. Runs that only the log knows must end (check 1), and do not count here.
  */
 export function successOf(of: Case): Success {
   const ok = new Set(

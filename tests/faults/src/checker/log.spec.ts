@@ -3,14 +3,14 @@ import type { Evidence } from '../evidence/evidence.js';
 import { another, changed, clean, found, one, recordOf, two, withRecord, without } from './__fixtures__/changes.js';
 
 describe('one terminal event', () => {
-  it('misses the terminal event of an accepted run', () => {
+  it('finds a missing terminal event of an accepted run', () => {
     const evidence = changed((all) => {
       all.asked = [...all.asked, { id: 'a3', question: 'Lost?', runId: 'run_00000003', acceptedAt: 5 }];
     });
     expect(found(evidence, { answered: 0 })).toEqual(['one-terminal-event run_00000003']);
   });
 
-  it('does not know of a run whose bound nobody waited for, since its acceptance or the last harm: no finding, and no success', () => {
+  it('reports neither a finding nor a success for a run whose time limit has not passed since its acceptance or the last fault', () => {
     const open = { id: 'a3', question: 'Slow?', runId: 'run_00000003', acceptedAt: clean.collectedAt - 59_000 };
     const early = changed((all) => (all.asked = [...all.asked, open]));
     expect(found(early, { answered: 0 })).toEqual(['enough-succeeded run_00000003']);
@@ -39,7 +39,7 @@ describe('one terminal event', () => {
     expect(found(dying(end.appendedAt + 90_000))).toEqual([`one-terminal-event ${one}`]);
   });
 
-  it('finds an end that nobody wished, unless the scenario said so', () => {
+  it('finds an unexpected end, unless the scenario announced it', () => {
     const ended = (data: object) =>
       changed((evidence) => {
         evidence.records = evidence.records.map((record) =>
@@ -62,11 +62,11 @@ describe('one terminal event', () => {
 });
 
 describe('acknowledged appends', () => {
-  it('finds what was acknowledged and cannot be read', () => {
+  it('finds an acknowledged append that cannot be read', () => {
     expect(found(without(`${one}/0/x1/call/0/1`))).toEqual([`acknowledged-appends ${one}/0/x1/call/0/1`]);
   });
 
-  it('finds what can be read and was never sent, unless the scenario put it there', () => {
+  it('finds a readable record that was never sent, unless the scenario put it there', () => {
     const stranger = { ...recordOf(`${one}/0/x1/call/0/1`), offset: '77', headers: {}, event: null };
     expect(found(withRecord(stranger))).toEqual(['acknowledged-appends audit/0/77']);
     const injected = changed((evidence) => {
@@ -79,7 +79,7 @@ describe('acknowledged appends', () => {
     expect(found(injected)).toEqual([]);
   });
 
-  it('takes an append that nobody knows the outcome of either way', () => {
+  it('accepts either outcome of an append whose result is unknown', () => {
     const unknown = (of: Evidence): Evidence =>
       changed((evidence) => {
         evidence.history = evidence.history.map((line) =>
@@ -93,13 +93,13 @@ describe('acknowledged appends', () => {
     expect(found(unknown(without(appendedWith)))).toEqual([]);
   });
 
-  it('says nothing in favour of a history without appends', () => {
+  it('does not count a history without appends as a success', () => {
     expect(found(changed((evidence) => (evidence.history = evidence.history.filter(({ op }) => op !== 'publish'))))).toEqual([
       'acknowledged-appends history',
     ]);
   });
 
-  it('wants dead letters readable too', () => {
+  it('requires dead letters to be readable too', () => {
     const id = 'merger:results.ready/0/7';
     const letter = { by: 'dead-letter', events: [{ id, type: 'dead-letter', topic: 'dead', runId: '' }] };
     const line = { at: 1, process: 'p', actor: 'merger', op: 'publish', id: 'n', data: letter };

@@ -7,7 +7,7 @@ const finding = findingOf('one-effective-outcome');
 
 /**
  * Check 3: every dispatched task has an outcome, and the run took exactly one. Whether it did is decided by driving the recorded
- * steps of the run through the engine: versions are dense, each has one record, no input stands in two of them.
+ * steps of the run through the engine: versions are dense, each has one record, no input is in two of them.
  */
 export function checkOutcomes(of: Case): readonly Finding[] {
   const findings = [...[...of.runs().values()].flatMap(stepFindings), ...(of.bounds.soundRecords ? blamedRecords(of) : [])];
@@ -15,7 +15,7 @@ export function checkOutcomes(of: Case): readonly Finding[] {
   const shown = settledInStreams(of);
   const accepted = acceptedRuns({ evidence: of.evidence, events: (type) => of.events(type) });
   const ended = terminalEvents(of);
-  // Check 1 says of such a run that nobody knows how it goes on.
+  // Check 1 reports that the outcome of such a run is unknown.
   const mayComeYet = (runId: string): boolean => !ended.has(runId) && !of.wasWaitedFor(accepted.get(runId) ?? Infinity);
   for (const [id, runId] of new Map(of.events('TaskDispatched').map((task) => [task.id, task.runId]))) {
     const run = of.runs().get(runId);
@@ -32,7 +32,7 @@ export function checkOutcomes(of: Case): readonly Finding[] {
   return findings;
 }
 
-/** Dead letters of records that nothing is wrong with: their handlers' outcome is lost, whatever stands for it. */
+/** Dead letters of records without a fault: the outcome of their handlers is lost, whatever replaces it. */
 const blamedRecords = (of: Case): readonly Finding[] =>
   [...of.letters.keys()].map((letter) => {
     const record = of.records.find((one) => letter.endsWith(`:${recordName(one)}`));

@@ -30,7 +30,7 @@ describe('one effective outcome', () => {
     expect(found(withRecord(another(task, { taskId: `${one}/0/x9` }, `${one}/0/x9`)))).toContain(`one-effective-outcome ${one}/0/x9`);
   });
 
-  it('lets the engine settle what no worker has answered', () => {
+  it('allows the engine to settle tasks that no worker has answered', () => {
     const result = recordOf(`${one}/0/x1/result`);
     const late = changed((evidence) => {
       evidence.records = [...evidence.records, another(result, { durationMs: 99, attempt: 2 })];
@@ -40,7 +40,7 @@ describe('one effective outcome', () => {
 });
 
 describe('a dead letter', () => {
-  it('is found where nothing was wrong with any record', () => {
+  it('is found if nothing was wrong with any record', () => {
     const { topic, partition, offset, event } = recordOf(`${one}/0/x1`);
     const headers = { 'dead-group': 'tasks.expert', 'dead-topic': topic, 'dead-partition': String(partition), 'dead-offset': offset };
     const letter = { topic: 'dead', partition: 0, offset: '0', appendedAt: 1, headers, event: null };
@@ -59,7 +59,7 @@ describe('commit after effect', () => {
     expect(found(without(...lost))).toContain(`commit-after-effect ${id}`);
   });
 
-  it('excuses a record in front of which the position stands, and one that is a dead letter of the group', () => {
+  it('excuses a record that the position has not passed, and a dead letter of the group', () => {
     const waiting = without(`${one}/0/x1/result`);
     const before = waiting.committed.map((position) => (position.group === 'tasks.expert' ? { ...position, offset: '0' } : position));
     expect(found({ ...waiting, committed: before })).not.toContain(`commit-after-effect ${one}/0/x1`);
@@ -69,7 +69,7 @@ describe('commit after effect', () => {
     expect(found({ ...waiting, records: [...waiting.records, letter] })).not.toContain(`commit-after-effect ${one}/0/x1`);
   });
 
-  it('excuses what a planner and the engine leave alone, only where they have handled it', () => {
+  it('excuses records that planner and engine ignore, but only if they have handled them', () => {
     const id = `${one}/0/plan`;
     // The run went on without its plan: here its step came from nowhere, which is not what is looked at.
     const idle = without(id);
@@ -84,7 +84,7 @@ describe('commit after effect', () => {
     expect(found(lost)).toContain(`commit-after-effect ${one}`);
   });
 
-  it('takes a late input of a run that is over for ignored', () => {
+  it('treats a late input of an ended run as ignored', () => {
     const result = recordOf(`${one}/0/x1/result`);
     const late = another(result, { taskId: `${one}/0/x7` }, `${one}/0/x7/result`);
     const lines = ['publish', 'ResultReady'].map((op) => ({

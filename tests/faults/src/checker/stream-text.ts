@@ -20,7 +20,7 @@ export function textFindings(of: Case, runId: string, entries: readonly StreamEn
   return [...findings, ...endFindings(of, runId, entries, shown)];
 }
 
-/** Takes one entry in; gives what is wrong with it. */
+/** Adds one entry; returns what is wrong with it. */
 function follow(shown: Map<string, Shown>, entry: StreamEntry): string | null {
   if (entry.kind !== 'chunk' && entry.kind !== 'progress' && entry.kind !== 'superseded') return null;
   const { taskId, attempt } = entry;

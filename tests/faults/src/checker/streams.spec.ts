@@ -25,7 +25,7 @@ describe('a stream without gaps', () => {
     expect(found(resumed(4, 5))).toEqual([`stream-without-gaps ${one}#5`]);
   });
 
-  it('finds an end that is never shown to a reader who comes back for it', () => {
+  it('finds an end that is never shown to a returning reader', () => {
     const back = (times: number): Evidence =>
       changed((evidence) => {
         const [first, ...others] = evidence.viewings;
@@ -40,7 +40,7 @@ describe('a stream without gaps', () => {
     expect(found(back(2))).toEqual([`stream-without-gaps ${one}#5`]);
   });
 
-  it('finds an entry that comes twice on one connection, and one with another body', () => {
+  it('finds an entry sent twice on one connection, and one with a different body', () => {
     expect(found(streamed((all) => [...all.slice(0, 4), ...all.slice(3)]))).toEqual([`stream-without-gaps ${one}#4`]);
     const other = changed((evidence) => {
       const [first] = evidence.viewings;
@@ -50,7 +50,7 @@ describe('a stream without gaps', () => {
     expect(found(other)).toEqual([`stream-without-gaps ${one}#2`]);
   });
 
-  it('finds what follows the end, and an end that says something else than the terminal event', () => {
+  it('finds entries after the end, and an end that differs from the terminal event', () => {
     const after = { ...entries[0]!, id: last + 1 };
     expect(found(streamed((all) => [...all, after]))).toEqual([`stream-without-gaps ${one}#${last + 1}`]);
     expect(found(streamed((all) => all.map((entry) => (entry.kind === 'run.completed' ? { ...entry, answer: 'No.' } : entry))))).toEqual([
@@ -58,13 +58,13 @@ describe('a stream without gaps', () => {
     ]);
   });
 
-  it('begins anywhere after a snapshot', () => {
+  it('may begin anywhere after a snapshot', () => {
     const snapshot = { kind: 'snapshot', runId: one, first: 3, last, status: 'composing', text: '' } as unknown as StreamEntry;
     expect(found(streamed((all) => [snapshot, ...all.slice(-1)]))).toEqual([]);
     expect(found(streamed((all) => all.slice(-1)))).toEqual([`stream-without-gaps ${one}#1`]);
   });
 
-  it('wants a later attempt marked, its chunks without a hole, and no earlier one after it', () => {
+  it('requires a mark for a later attempt, its chunks without a gap, and no earlier attempt after it', () => {
     const at = chunks[0]!;
     const { taskId } = entries[at - 1] as Extract<StreamEntry, { kind: 'chunk' }>;
     const first = { kind: 'chunk', taskId, attempt: 1, offset: 0, text: 'It was', at: 1, id: 0 } as const;
@@ -79,7 +79,7 @@ describe('a stream without gaps', () => {
     expect(found(stream(...before, ...second.slice(1)))).toContain(`stream-without-gaps ${one}#${at}`);
   });
 
-  it('wants the whole answer in a stream that showed it live', () => {
+  it('requires the whole answer in a stream that showed it live', () => {
     expect(chunks).toHaveLength(2);
     const cut = streamed((all) => renumbered(all.filter(({ id }) => id !== chunks[1])));
     expect(found(cut)).toEqual([`stream-without-gaps ${one}#${last - 1}`]);

@@ -46,7 +46,7 @@ function viewerFindings(connections: readonly Viewing[], anewAbove: number | und
   return [...found, ...(isOver ? endlessFindings(connections, seen) : [])];
 }
 
-/** Of a run that has ended: whoever came back twice at last and was shown nothing has lost the end. Once may be a gateway on its way out. */
+/** For an ended run: a reader that reconnected twice at the end and was shown nothing has missed the end. Once may be a stopping gateway. */
 function endlessFindings(connections: readonly Viewing[], seen: number): readonly Finding[] {
   const { runId, viewer } = connections[0]!;
   const sawEnd = connections.some((connection) => connection.entries.some(isTerminal));
@@ -55,7 +55,7 @@ function endlessFindings(connections: readonly Viewing[], seen: number): readonl
   return [finding(place(runId, seen + 1), `${viewer} came back ${connections.length - 1} times and was never shown the end of its run.`)];
 }
 
-/** Entries of one connection: the one after the last known, then each the next. A snapshot stands for everything up to its last id; a rebuilt stream begins anew above `anewAbove`. */
+/** Entries of one connection: the one after the last known, then each the next. A snapshot replaces everything up to its last id; a rebuilt stream starts again above `anewAbove`. */
 function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Finding[] {
   const { runId, viewer, connection, lastEventId } = viewing;
   const findings: Finding[] = [];
@@ -82,7 +82,7 @@ function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Fi
   return findings;
 }
 
-/** Every id of a run has one body, whoever sees it and however often. */
+/** Every id of a run has one body, for every reader and every time. */
 function disagreements(viewing: Viewing, runs: Map<string, Map<number, StreamEntry>>): readonly Finding[] {
   const { runId, viewer } = viewing;
   const known = runs.get(runId) ?? new Map<number, StreamEntry>();

@@ -8,7 +8,7 @@ const unknown = findingOf('enough-succeeded');
 
 /**
  * Every accepted run with the time of its acceptance in milliseconds since 1970. Accepted is what a gateway told a client, and what
- * stands on the log: an ask whose outcome is unknown counts only where the log holds its request.
+ * is on the log: an ask whose outcome is unknown counts only if its request is on the log.
  */
 export function acceptedRuns({ evidence, events }: Pick<Case, 'evidence'> & { events: Case['events'] }): ReadonlyMap<string, number> {
   const accepted = new Map<string, number>();
@@ -72,7 +72,7 @@ function contradictions(runId: string, [first, ...more]: readonly LoggedEvent<Ru
   return [finding(runId, `It has ${1 + others.length} terminal events that differ: ${named.join(', ')}.`)];
 }
 
-/** An end that nobody wished and no fault of ours explains is a lost question, even though there is a terminal event. */
+/** An end that was not requested, and that no injected fault explains, is a lost question, even though there is a terminal event. */
 function unexplainedEnd(of: Case, runId: string, { data }: LoggedEvent<RunCompleted['data']>): readonly Finding[] {
   const { outcome, answer } = data;
   if (outcome !== 'failed' && outcome !== 'cancelled')

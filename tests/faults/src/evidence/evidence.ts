@@ -64,7 +64,7 @@ export interface MemoryUse {
   readonly afterMb: number;
 }
 
-/** Everything the checker sees. It asks nobody: the same evidence gives the same verdict, also a year later. */
+/** Everything the checker sees. It makes no requests: the same evidence returns the same verdict, even a year later. */
 export interface Evidence {
   readonly scenario: string;
   readonly mode: Mode;
@@ -107,7 +107,7 @@ export interface Bounds {
   readonly mayFail: readonly string[];
   /** Nothing is wrong with any record: each dead letter blames a record for something else. Absent: letters are the scenario's business. */
   readonly soundRecords?: true;
-  /** Streams may begin anew behind multiples of this id, with all their facts: so the rebuilding of a lost state store numbers them. Absent: never. */
+  /** Streams may start again after multiples of this id, with all their facts: a rebuilt state store numbers them so. Absent: never. */
   readonly streamsAnewAbove?: number;
 }
 export const defaultBounds: Bounds = { terminalMs: 60_000, answered: 0.8, accepted: 1, memoryFactor: 1.5, closeMs: 15_000, mayFail: [] };

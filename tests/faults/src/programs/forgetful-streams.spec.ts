@@ -14,13 +14,13 @@ const seen = (url: string, lastEventId?: string): Promise<string | undefined> =>
     );
   });
 
-describe('the switch that takes the resume away', () => {
-  it('puts whoever comes back at the present end', async () => {
+describe('the switch that removes the resume', () => {
+  it('sends a returning client to the present end', async () => {
     expect(await seen('/v1/runs/run_1/events', '3')).toBe('7');
     expect(await seen('/v1/runs/run_1/events?after=1', '3')).toBe('7');
   });
 
-  it('leaves first visits and other routes alone', async () => {
+  it('does not change first visits and other routes', async () => {
     expect(await seen('/v1/runs/run_1/events')).toBeUndefined();
     expect(await seen('/v1/runs/run_1/events', '0')).toBe('0');
     expect(await seen('/v1/runs/run_1', '3')).toBe('3');

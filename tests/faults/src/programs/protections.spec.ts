@@ -15,13 +15,13 @@ function listeners() {
   return { said, written, logger, note: (line: HistoryLine) => void written.push(line) };
 }
 
-describe('a switch that takes a protection away', () => {
-  it('is off unless somebody sets it', () => {
+describe('a switch that removes a protection', () => {
+  it('is off unless it is set', () => {
     expect(protectionsOff(undefined).size).toBe(0);
     expect(protectionsOff('').size).toBe(0);
   });
 
-  it('takes every name of the list, and several at once', () => {
+  it('accepts every name of the list, and several at once', () => {
     const all = protectionNames.join(', ');
     expect([...protectionsOff(all)]).toEqual(protectionNames);
     expect(new Set(protectionNames).size).toBe(protections.length);
@@ -33,7 +33,7 @@ describe('a switch that takes a protection away', () => {
     expect(() => protectionsOff('jornal')).toThrow(/names of offset-tracker/);
   });
 
-  it('is announced with what is lost, in the log and in the history; nothing is said of what stands', () => {
+  it('is announced with what is lost, in the log and in the history; remaining protections are not mentioned', () => {
     const to = listeners();
     announceProtections(new Set(['journal']), 'experts', to);
     expect(to.said).toMatchObject([

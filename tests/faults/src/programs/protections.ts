@@ -67,7 +67,7 @@ export const protectionNames: readonly ProtectionName[] = protections.map(({ nam
 /** Protections switched off in a process. */
 export type Protections = ReadonlySet<ProtectionName>;
 
-/** Reads names with commas between them; an empty text is none. Throws Failure CONFIGURATION_INVALID for a name that is not on the list. */
+/** Reads names separated by commas; an empty text means none. Throws Failure CONFIGURATION_INVALID for a name that is not on the list. */
 export function protectionsOff(text = ''): Protections {
   const names = text
     .split(',')

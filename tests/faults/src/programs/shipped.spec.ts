@@ -7,7 +7,7 @@ import { protectionNames } from './protections.js';
 
 const dist = (name: string): string => join(workspaceRoot, 'dist', name);
 const apps = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'];
-/** Names that stand in the code of every switch. A protection's name is a word of the product too: there it stands without a set of those that are off. */
+/** Names in the code of every switch. A protection's name is also a word of the product, but there without a set of disabled ones. */
 const switches = [
   'CRASH_AT',
   'FREEZE_AT',
@@ -45,11 +45,11 @@ describe('the programs that ship', () => {
     expect(switchesIn(`${app}.js`)).toEqual([]);
   });
 
-  it('have a second program each, which holds them all', () => {
+  it('have a second program each, which contains all of them', () => {
     for (const app of apps) expect([app, switchesIn(`${app}.faults.js`)]).toEqual([app, switches]);
   });
 
-  it('are built without those for an image', () => {
+  it('are built without the fault programs for an image', () => {
     const dockerfile = readFileSync(join(workspaceRoot, 'Dockerfile'), 'utf8');
     expect(dockerfile).toMatch(/tools\/build\.mjs apps\b/);
     expect(readdirSync(join(workspaceRoot, 'apps'), { recursive: true }).filter((path) => /\.faults\.ts$/.test(String(path)))).toEqual([]);

@@ -168,7 +168,7 @@ describe('stores without', () => {
     expect(begun).toMatchObject({ kind: 'begun', flagged: found });
   });
 
-  it('store-identity work on a store that is not the one of the log', async () => {
+  it('store-identity work on a store that does not belong to the log', async () => {
     const { log, state, stream } = await open();
     await log.identity.write({ storeId: 'another', generation: 7 });
     await expect(claimStores(log, state)).rejects.toMatchObject({ code: 'STORE_REPLACED' });
@@ -176,7 +176,7 @@ describe('stores without', () => {
     expect(await claimStores(blind.log, blind.state)).toMatchObject({ generation: 1 });
   });
 
-  it('offset-tracker lose a record that was in hand when the process died', async () => {
+  it('offset-tracker lose a record that was being handled when the process died', async () => {
     const input = sampleInput('one');
     const died = new Promise<never>(() => {});
     for (const [without, again] of [
@@ -205,7 +205,7 @@ describe('stores without', () => {
 });
 
 describe('the history of the embedded stores', () => {
-  it('names what a service appends before and after, and leaves an append open that went wrong', async () => {
+  it('reports appends of a service before and after, and leaves a failed append open', async () => {
     const ports = await open();
     const input = sampleInput('one');
     await ports.log.publish([input]);
@@ -228,7 +228,7 @@ describe('the history of the embedded stores', () => {
     ]);
   });
 
-  it('names what a handler puts out, and dead letters', async () => {
+  it('reports outputs of a handler, and dead letters', async () => {
     const ports = await open();
     const [good, bad] = [sampleInput('good'), sampleInput('bad')];
     await ports.log.subscribe({
@@ -250,7 +250,7 @@ describe('the history of the embedded stores', () => {
     ]);
   });
 
-  it('names outputs that a commit appends, once', async () => {
+  it('reports outputs that a commit appends, once', async () => {
     const ports = await open();
     const runId = newRunId();
     const event = nthInput(runId, 1);
@@ -269,7 +269,7 @@ describe('the history of the embedded stores', () => {
     ]);
   });
 
-  it('tells of acceptance and refusal', async () => {
+  it('reports acceptance and refusal', async () => {
     const { runs } = (await open()).state;
     const [first, second] = [newRunId(), newRunId()];
     await runs.accept(acceptance(first));

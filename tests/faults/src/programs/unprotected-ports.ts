@@ -57,7 +57,7 @@ const forgetful = (journal: Journal): Pick<Journal, 'begin' | 'finish' | 'abando
   abandon: async () => {},
 });
 
-/** Cancel flags are read where a call begins as well: there none stands either. */
+/** Cancel flags are read when a call begins, too: none is set there either. */
 const unflagged = (journal: Journal): Pick<Journal, 'begin'> => ({ begin: (call) => journal.begin({ ...call, flags: [] }) });
 
 const removingFirst = (timers: Timers): Timers =>

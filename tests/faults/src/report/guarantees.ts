@@ -8,18 +8,18 @@ import { scenarios } from '../scenarios/list.js';
 import type { Control, Scenario } from '../scenarios/scenario.js';
 import { readRecorded, type RecordedOutcome } from './recorded.js';
 
-/** What is not promised, said as plainly as what is. */
+/** What is not promised. */
 const notPromised: readonly string[] = [
-  'A model call that is in flight when its process dies is made again: it may be paid twice. It is counted (`conclave_duplicate_calls_total`), and a streamed answer shows `superseded`. Embedded, a call is in flight until its reply is durable, which is at the end of the tick in which it came.',
-  'A tick of embedded mode that nobody outside has seen anything of goes with the process that dies in it; what an HTTP response, a stream or the start of a call followed from does not.',
-  'A question whose acceptance the client never heard of may run or not. Asking again with the same `Idempotency-Key` attaches to it; without one, two equal requests at the same instant may become two runs.',
-  'A run that was accepted, whose request had not reached the log, is lost where Redis loses acknowledged writes: with an `appendfsync` other than `always`, or when its disk is lost within that moment. `conclave recover` rebuilds what the log holds, nothing else.',
-  'A state store that is replaced by a copy of itself is known by its age: not where the copy is younger than the last renewal of a lease (2 s) of any process that lives, or than a minute when all were down. Restore with `conclave recover --force`, and it does not matter.',
-  'Bodies above 64 KB lie in the state store. After the loss of that store a run that needs such a body ends `failed` and says so.',
+  'A model call that is in flight when its process dies is made again: it may be paid twice. It is counted (`conclave_duplicate_calls_total`), and a streamed answer shows `superseded`. In embedded mode, a call is in flight until its reply is durable, at the end of the tick in which it arrived.',
+  'If a process dies in embedded mode, the work of its last tick is lost, but only work that nothing outside has seen: everything that led to an HTTP response, a stream entry or the start of a call is kept.',
+  'If a client never received the acceptance of its question, the question may run or not. Asking again with the same `Idempotency-Key` attaches to it; without one, two equal requests at the same instant may become two runs.',
+  'An accepted run whose request has not reached the log is lost if Redis loses acknowledged writes: with an `appendfsync` other than `always`, or if its disk is lost at that moment. `conclave recover` rebuilds only what is on the log.',
+  'A state store that was replaced by an older copy of itself is recognised by its age, unless the copy is younger than the last renewal of a lease (2 s) of a living process, or younger than a minute when all were down. After restoring a copy, always run `conclave recover --force`.',
+  'Bodies above 64 KB are in the state store. If that store is lost, a run that needs such a body ends `failed` and says so.',
   'Token chunks that were shown but whose stream was lost with the state store are not shown again; the final answer is.',
-  'Embedded mode survives the death of its process with the default `durability: process`. A loss of power may take the last moments with it, unless `durability: power` is set.',
+  'Embedded mode survives the death of its process with the default `durability: process`. After a power cut, the last moments may be lost, unless `durability: power` is set.',
   'Order between runs, and between tasks of a run, is not promised; nothing relies on it.',
-  'A replicated Kafka cluster, a Redis Cluster whose nodes have replicas that take over, and failing disks that lie about what they have written were not tried.',
+  'Not tried: a replicated Kafka cluster, a Redis Cluster whose nodes have replicas that take over, and failing disks that report writes they have not made.',
 ];
 
 const lostWithout = (name: ProtectionName): string => protections.find((one) => one.name === name)!.lost;
@@ -52,19 +52,19 @@ export function guaranteesPage(recorded: readonly RecordedOutcome[] = readRecord
 
 <!-- Printed from tests/faults: the scenarios in src/scenarios, the results in recorded.json. \`npm run faults -- --record\` records, \`npm run docs\` prints. -->
 
-Each promise, the fault it is tried against, what the last recorded run showed in each mode, and the command that shows it again. A command starts a
-system of its own, harms it while clients ask questions, and lets an offline checker judge what clients, model server, services and log have written down:
+This page lists each promise, the fault it is tested against, the result of the last recorded run in each mode, and the command that repeats it. A command
+starts its own system, injects the fault while clients ask questions, and lets an offline checker judge what clients, model server, services and log have recorded:
 
-1. every accepted request reaches exactly one terminal event, within ${defaultBounds.terminalMs / 1000} s of its acceptance or of the last fault (up to ${longestBoundS()} s where a scenario is slower by nature);
+1. every accepted request reaches exactly one terminal event, within ${defaultBounds.terminalMs / 1000} s of its acceptance or of the last fault (up to ${longestBoundS()} s for scenarios that are slower by nature);
 2. every acknowledged append is readable, and nothing is readable that was never sent;
 3. every dispatched task has an outcome, and exactly one takes effect;
 4. no committed offset passes a record whose effect is not durable;
 5. the events a client sees over all its connections have no gap, and a superseded attempt is marked;
-6. a finished model call is never made again, and every repeat has a dead process behind it;
-7. replaying the audit gives the same decisions and states without a model call;
-8. afterwards nothing is left over: no lag, no stuck process, of memory at most ${defaultBounds.memoryFactor} times what it was and ${freeMb} MB.
+6. a finished model call is never repeated, and every repeated call was in flight when a process died;
+7. replaying the audit produces the same decisions and states without a model call;
+8. afterwards nothing is left over: no lag, no stuck process, and memory of at most ${defaultBounds.memoryFactor} times what it was plus ${freeMb} MB.
 
-"Not run" is what nobody has recorded. The short form is the one of CI: fewer questions and shorter storms. CI runs most scenarios in one mode only.
+"Not run" means that no run was recorded. The short form is the one of CI: fewer questions and shorter storms. CI runs most scenarios in only one mode.
 
 | Promise | Tried against | Recorded | Shown by |
 |---|---|---|---|
@@ -73,7 +73,7 @@ ${rows.join('\n')}
 ## The kill matrix
 
 \`kill -9\` of each service at each point of handling a record; \`npm run faults -- kill-matrix\`, one cell: \`npm run faults -- kill:<service>:<point>\`.
-A run of the cell's own questions has to be open when the process dies; in cells marked ° that is not asked for: there the record in hand is the work.
+A run of the cell's own questions must be open when the process dies; cells marked ° do not require this: the record being handled is the work in flight.
 
 | Service | ${points.join(' | ')} |
 |---|${points.map(() => '---').join('|')}|
@@ -83,8 +83,8 @@ Further points: ${further.map((cell) => `${cell.service} at ${cell.point}: ${cel
 
 ## What each protection is for
 
-With one protection switched off, the same fault and the same bound have to turn the scenario red through the named check and the ids it prints.
-All of them: \`npm run faults -- --controls\`. Nothing is switched off for these, so that nobody has seen them turn red: ${alone.join(', ')}.
+With one protection switched off, the same fault and the same time limit must turn the scenario red, through the named check and the ids it prints.
+All of them: \`npm run faults -- --controls\`. These have no control, so they were never seen to turn red: ${alone.join(', ')}.
 
 | Protection | What is lost without it | Recorded | Shown by |
 |---|---|---|---|

@@ -53,7 +53,7 @@ describe('the record of fault scenarios', () => {
     ]);
   });
 
-  it('joins the parts of a kill matrix of one day, and keeps nothing of an earlier day', () => {
+  it('joins the parts of a kill matrix of one day, and drops those of an earlier day', () => {
     const half = (name: string, cells: readonly string[], red = false) =>
       ran({ scenario: `kill-matrix:${name}`, rows: cells.map((one) => cell(one)), red });
     const [joined] = recordedAfter(
@@ -67,7 +67,7 @@ describe('the record of fault scenarios', () => {
 });
 
 describe('the page of guarantees', () => {
-  it('says of everything that it was not run where nothing is recorded', () => {
+  it('reports everything as not run if nothing is recorded', () => {
     const page = guaranteesPage([]);
     expect(page).not.toMatch(/held|survived|red as it must be/);
     expect(page).toContain('| embedded: not run; distributed: not run | `npm run faults -- random-kills` |');

@@ -92,7 +92,7 @@ function recordedOf(outcome: ScenarioOutcome, now: Date): RecordedOutcome {
   };
 }
 
-/** The matrix of both parts: it holds where both do. */
+/** The matrix of both parts: it passed if both did. */
 function joined(known: RecordedOutcome, fresh: RecordedOutcome): RecordedOutcome {
   const found: Partial<Record<CheckName, number>> = { ...known.found };
   for (const [check, count] of Object.entries(fresh.found) as [CheckName, number][]) found[check] = (found[check] ?? 0) + count;

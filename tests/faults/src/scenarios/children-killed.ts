@@ -68,9 +68,10 @@ async function killOnce(world: World, [service, role]: (typeof members)[number])
 /** Whatever dies while a run waits for its child runs. */
 export const childrenKilled: Scenario = {
   name: 'children-killed',
-  promise: 'A run that waits for its child runs when a process dies gets the answer of each of them, and all of them end once.',
+  promise:
+    'If a process dies while a run waits for its child runs, the run gets the answer of each child, and all of them end exactly once.',
   fault:
-    'kill -9 of the planner, the experts and the merger, one at a time, while each child run is in the middle of a model call; embedded: of the one process',
+    'kill -9 of the planner, the experts and the merger, one at a time, while each child run is in the middle of a model call; in embedded mode, of the single process',
   modes: ['embedded', 'distributed'],
   controls: [],
   bounds: { accepted: 3, terminalMs: 60_000 },

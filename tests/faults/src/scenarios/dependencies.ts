@@ -13,8 +13,8 @@ const withInsight = (question: string): string =>
 
 export const neo4jStopped: Scenario = {
   name: 'neo4j-stopped',
-  promise: 'Without the knowledge graph every run is answered as before; what is to be learned waits in the log until the graph is back.',
-  fault: 'Neo4j is stopped while runs are under way and started again after they have ended',
+  promise: 'Without the knowledge graph every run is answered as before; learning waits on the log until the graph is back.',
+  fault: 'Neo4j is stopped while runs are open and started again after they have ended',
   modes: ['distributed'],
   controls: [],
   bounds: { terminalMs: 90_000 },
@@ -52,7 +52,7 @@ export const neo4jStopped: Scenario = {
 
 export const searchStopped: Scenario = {
   name: 'search-stopped',
-  promise: 'Without the search server runs are answered with what the experts know, and say that the search was missing.',
+  promise: 'Without the search server, runs are answered from what the experts know, and say that the search was missing.',
   fault: 'the search server is stopped before two-hop questions are researched, then started again',
   modes: ['distributed'],
   controls: [],
@@ -86,12 +86,12 @@ export const searchStopped: Scenario = {
 
 export const modelStopped: Scenario = {
   name: 'model-stopped',
-  promise: 'Calls that meet a model server that is away are tried again, or the run says what is missing; nothing is lost.',
+  promise: 'If a model server does not answer, calls are tried again, or the run says what is missing; nothing is lost.',
   fault: 'the model server is closed in the middle of its answers and listens again on its port after 3 s (and 20 s in the long form)',
   modes: ['embedded', 'distributed'],
   controls: [],
   // Runs that met nothing but the absence end without an answer and say so.
-  // Who asks while the model server is away for 20 s cannot be answered, only told.
+  // Questions while the model server is away for 20 s cannot be answered, only refused with a reason.
   bounds: { terminalMs: 90_000, answered: 0.3 },
   limitS: 150,
   ci: ['embedded'],

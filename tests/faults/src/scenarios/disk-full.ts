@@ -61,10 +61,10 @@ async function full(world: World, disk: SmallDisk): Promise<void> {
 const diskFullBy = (mounted: boolean): Scenario => ({
   name: mounted ? 'disk-full' : 'disk-full-limit',
   promise:
-    'On a full disk every append is refused with a clear error, nothing is acknowledged that is not kept, and work goes on when there is room.',
+    'On a full disk every append is refused with a clear error, nothing is acknowledged that is not stored, and work continues when there is room.',
   fault: mounted
-    ? 'the file system of the data folder is filled to the last byte under load (where mounting is not allowed: no file may grow)'
-    : 'no file of the process may grow any more (RLIMIT_FSIZE), under load',
+    ? 'the file system of the data folder is filled to the last byte under load (if mounting is not allowed: no file may grow)'
+    : 'no file of the process can grow (RLIMIT_FSIZE), under load',
   modes: ['embedded'],
   controls: [],
   bounds: { terminalMs: 90_000 },

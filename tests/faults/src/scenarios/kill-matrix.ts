@@ -46,7 +46,7 @@ export const cells: readonly Cell[] = [
   ...services.flatMap((service) => points.flatMap((point) => (absent[service]?.[point] ? [] : [{ service, point }]))),
   ...further,
 ];
-/** Whether a run of the cell has to be open when the process dies; elsewhere the record in hand is the work. */
+/** Whether a run of the cell must be open when the process dies; otherwise the record being handled is the work in flight. */
 export const demandsOpenRuns = ({ service, point }: Cell): boolean =>
   point !== 'after-commit' && service !== 'graph-ingest' && !learnedBehind(point);
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
@@ -73,7 +73,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   if (point === 'tool-called') await toolsOffered(world);
   // A setting is changed while runs are under way.
   if (point === 'setting-written') world.behave({ delayMs: { planner: 3_000 } });
-  // A timer only comes due where somebody keeps a run waiting: here a planner that never answers.
+  // A timer only comes due if a run is kept waiting: here by a planner that never answers.
   if (late) world.behave({ instead: (role, question) => (role === 'planner' && question.includes(point) ? { hang: true } : null) });
   if (point === 'timer-due') process.nextRestart({ CRASH_AT: `${service}:${point}` });
   const asking = load.run({
@@ -151,7 +151,7 @@ const describe = {
   fault: 'kill -9 at a named point',
 };
 
-/** The longest part first: whoever runs them side by side is done sooner. */
+/** The longest part first: side by side they finish sooner. */
 const matrixParts: readonly Scenario[] = ([['merger'], ['experts'], ['gateway', 'planner', 'graph-ingest']] as const).map((of) => ({
   name: `kill-matrix:${of.join('+')}`,
   ...describe,

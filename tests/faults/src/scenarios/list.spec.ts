@@ -10,7 +10,7 @@ describe('the list of fault scenarios', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('takes every protection away in every mode that has it', () => {
+  it('removes every protection in every mode that has it', () => {
     const controls = scenarios.flatMap((scenario) =>
       scenario.controls.flatMap(({ without, modes }) => (modes ?? scenario.modes).map((mode) => `${without} ${mode}`)),
     );
@@ -24,7 +24,7 @@ describe('the list of fault scenarios', () => {
     for (const { part } of scenarios.flatMap(({ controls }) => controls)) if (part) expect(scenarioNamed(part).name).toBe(part);
   });
 
-  it('kills every service at every point, or says why that cannot be', () => {
+  it('kills every service at every point, or says why this is impossible', () => {
     for (const service of services)
       for (const point of points)
         expect(cells.some((cell) => cell.service === service && cell.point === point)).toBe(absent[service]?.[point] === undefined);

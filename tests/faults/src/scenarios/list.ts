@@ -12,7 +12,7 @@ import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebal
 import { modelFaults, slowReader } from './streams.js';
 import { tornTail } from './torn-tail.js';
 
-/** Every scenario, in the order they run and stand in the guarantees page. */
+/** Every scenario, in the order of running and of the guarantees page. */
 export const scenarios: readonly Scenario[] = [
   killMatrix,
   randomKills,

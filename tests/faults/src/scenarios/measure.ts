@@ -16,7 +16,7 @@ export function recoveryAfter(world: World, at: number): number | null {
 /** Every run that was accepted. */
 export const everyRun = (world: World): readonly string[] => world.load.asked.flatMap(({ runId }) => (runId === null ? [] : [runId]));
 
-/** Runs that were asked for under this name of a load. */
+/** Runs that were requested under this name of a load. */
 export const runsOf = (world: World, name: string): readonly string[] =>
   world.load.asked.flatMap(({ runId, question }) => (runId !== null && question.includes(` ${name}-`) ? [runId] : []));
 

@@ -15,7 +15,7 @@ const bounds = { medianMs: 7_000, maxMs: 10_000 };
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-/** Kills the process while its call hangs, and gives the milliseconds until that call is made again. */
+/** Kills the process while its call hangs, and returns the milliseconds until that call is made again. */
 async function killOnce(world: World, [service, role]: (typeof members)[number], n: number): Promise<{ ms: number; runId: string }> {
   const { system } = world;
   const name = `takeover-${service}-${n}`;
@@ -38,10 +38,10 @@ async function killOnce(world: World, [service, role]: (typeof members)[number],
   return { ms, runId: asked?.runId ?? '' };
 }
 
-/** How long the work of a service stands still when its only process is killed and started again at once. */
+/** How long the work of a service stops when its only process is killed and started again at once. */
 export const membersKilled: Scenario = {
   name: 'members-killed',
-  promise: 'The work of a killed process goes on within 7 s, also where it was the only one of its service.',
+  promise: 'The work of a killed process continues within 7 s, even if it was the only process of its service.',
   fault: 'kill -9 of the planner, the experts and the merger, one at a time and several times each, in the middle of a model call',
   modes: ['distributed'],
   controls: [],

@@ -12,7 +12,7 @@ interface Harm {
   readonly forMs: readonly [number, number];
   /** Longest time from the end of the harm to the end of the runs it met, milliseconds. */
   readonly boundMs: number;
-  /** Begins it; gives what ends it. */
+  /** Starts it; returns the function that ends it. */
   begin(proxies: Readonly<Record<Side, TcpProxy>>): () => void;
 }
 
@@ -26,7 +26,7 @@ const each = (proxies: Readonly<Record<Side, TcpProxy>>, poison: Parameters<TcpP
 const harms: readonly Harm[] = [
   {
     name: 'latency',
-    fault: 'every piece is 50 to 80 ms under way, each way, to broker, Redis and model',
+    fault: 'every piece of data to and from broker, Redis and model is delayed by 50 to 80 ms',
     forMs: [5_000, 20_000],
     boundMs: 15_000,
     begin: (proxies) => each(proxies, { travelMs: 50, jitterMs: 30 }),
@@ -50,7 +50,7 @@ const harms: readonly Harm[] = [
   },
   {
     name: 'half-open',
-    fault: 'bytes vanish on open connections for longer than a session (6 s); the connections that lost some stay dead, unannounced',
+    fault: 'bytes are lost on open connections for longer than a session (6 s); affected connections stay dead without notice',
     forMs: [8_000, 15_000],
     // Requests to the broker are given up after 10 s, its members rebuilt after that; a swallowed model call costs the run's time, 25 s.
     boundMs: 40_000,
@@ -100,7 +100,8 @@ async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
   }
 }
 
-const promise = 'Whatever the network does to the connections, nothing is lost and work goes on within a bound once it is healed.';
+const promise =
+  'Whatever the network does to the connections, nothing is lost, and work continues within a time limit once the network is repaired.';
 
 /** All harms, and each alone by its name. */
 export const network: Scenario = {

@@ -30,8 +30,8 @@ function shuffled<T>(list: readonly T[]): T[] {
 
 export const duplicates: Scenario = {
   name: 'duplicates-reordered',
-  promise: 'Records that come twice and in any order change nothing: each takes effect once.',
-  fault: 'every record of the log is delivered again while runs are under way: on Kafka in a shuffled order, embedded in the same one',
+  promise: 'Duplicate and reordered records change nothing: each takes effect once.',
+  fault: 'every record of the log is delivered again while runs are open: on Kafka in shuffled order, in embedded mode in the same order',
   modes: ['distributed', 'embedded'],
   controls: [{ without: 'applied-ids', check: 'one-effective-outcome' }],
   limitS: 240,
@@ -56,7 +56,7 @@ export const duplicates: Scenario = {
   },
 };
 
-/** What nobody can handle, with the reason it must be put aside for. */
+/** Records that cannot be handled, with the reason of their dead letter. */
 const poisons = (runId: string): readonly RawInjection[] => [
   {
     topic: 'plan.requested',
@@ -89,7 +89,7 @@ const poisons = (runId: string): readonly RawInjection[] => [
 
 export const poison: Scenario = {
   name: 'poison',
-  promise: 'A record that cannot be handled blocks nothing and is not lost: its raw bytes and the reason lie among the dead letters.',
+  promise: 'A record that cannot be handled blocks nothing and is not lost: its raw bytes and the reason are kept as a dead letter.',
   fault: 'broken JSON, unknown types and versions, missing headers, no value, binary, 0.9 MB of nonsense, on seven topics under load',
   modes: ['distributed', 'embedded'],
   controls: [{ without: 'dead-letters', check: 'commit-after-effect' }],
@@ -123,11 +123,11 @@ interface Recorded {
 
 export const mixedVersions: Scenario = {
   name: 'mixed-versions',
-  promise: 'Events of an earlier version, and of a later one with fields that today does not know, are read beside those of today.',
-  fault: 'requests as an earlier and as a later version writes them, among those of today',
+  promise: 'Events of an earlier version, and of a later version with unknown fields, are read together with those of this version.',
+  fault: 'requests as an earlier and a later version write them, among those of this version',
   modes: ['distributed', 'embedded'],
   controls: [],
-  // Nobody follows the two runs that are put on the log.
+  // No client follows the two runs that are put on the log.
   bounds: { answered: 0.7 },
   limitS: 90,
   ci: ['embedded'],
@@ -146,7 +146,7 @@ export const mixedVersions: Scenario = {
       runs.map((runId, n) => versioned(request, runId, n === 1)),
     );
     await load;
-    // Nobody asked a gateway for them: whether they have ended stands on the log, and the checker looks there.
+    // No gateway was asked for them: the log shows whether they have ended, and the checker looks there.
     await world.calm();
     world.row({ name: 'two versions', outcome: 'read', recoveryMs: null, runs });
   },

@@ -8,7 +8,7 @@ import type { World } from '../world/world.js';
 export interface Control {
   /** Name as WITHOUT_PROTECTION takes it. */
   readonly without: ProtectionName;
-  /** The check that has to find something, with ids. */
+  /** The check that must find something, with ids. */
   readonly check: CheckName;
   /** Modes it is tried in; those of the scenario if absent. */
   readonly modes?: readonly Mode[];

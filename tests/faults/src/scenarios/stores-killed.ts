@@ -44,7 +44,7 @@ async function killed(world: World, server: 'kafka' | 'redis', awayMs: readonly 
 
 export const brokerKilled: Scenario = {
   name: 'broker-killed',
-  promise: 'The death of the broker in the middle of writes loses nothing that was acknowledged, and blames no record.',
+  promise: 'If the broker dies in the middle of writes, no acknowledged write is lost, and no record becomes a dead letter.',
   fault: 'kill -9 of the broker under load, restarted on the same data after 0.5, 8 and 40 s (0.5 s in the short form)',
   modes: ['distributed'],
   controls: [{ without: 'outage-pause', check: 'one-effective-outcome', ci: false }],
@@ -58,7 +58,8 @@ export const brokerKilled: Scenario = {
 
 export const redisKilled: Scenario = {
   name: 'redis-killed',
-  promise: 'The death of Redis in the middle of writes loses nothing that was acknowledged; work waits for it and no record is blamed.',
+  promise:
+    'If Redis dies in the middle of writes, no acknowledged write is lost; work waits for Redis, and no record becomes a dead letter.',
   fault: 'kill -9 of Redis under load, restarted on the same data after 0.3 and 12 s (2 s in the short form)',
   modes: ['distributed'],
   controls: [],
@@ -72,8 +73,9 @@ export const redisKilled: Scenario = {
 /** Redis takes no byte more, then has room again. */
 export const redisFull: Scenario = {
   name: 'redis-full',
-  promise: 'A state store without room refuses clearly, acknowledges nothing it has not kept, and goes on when there is room.',
-  fault: 'maxmemory of Redis (noeviction) lowered below what it holds, for some seconds under load',
+  promise:
+    'A full state store refuses with a clear error, acknowledges nothing that it has not stored, and works again when there is room.',
+  fault: 'maxmemory of Redis (noeviction) is lowered below its present use, for some seconds under load',
   modes: ['distributed'],
   controls: [],
   bounds: { accepted: 8, terminalMs: 90_000, soundRecords: true },

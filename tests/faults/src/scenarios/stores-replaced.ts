@@ -59,7 +59,7 @@ async function replaced(world: World, name: string, replace: () => Promise<void>
 }
 
 const shared = {
-  promise: 'A state store that is not the one of the log is never worked on; after `conclave recover` every accepted run ends once.',
+  promise: 'A state store that does not belong to the log is never used; after `conclave recover` every accepted run ends exactly once.',
   modes: ['distributed'],
   bounds: { terminalMs: 150_000, answered: 0.5, streamsAnewAbove: 1_000_000 },
   limitS: 300,
@@ -70,7 +70,7 @@ const shared = {
 export const redisReplaced: Scenario = {
   ...shared,
   name: 'redis-replaced',
-  fault: 'Redis is killed and an empty one started at its address while runs are under way',
+  fault: 'Redis is killed and an empty one is started at its address while runs are open',
   controls: [{ without: 'store-identity', check: 'one-terminal-event', ci: false }],
   async run(world) {
     await world.warmUp();
@@ -81,7 +81,7 @@ export const redisReplaced: Scenario = {
 export const redisOlder: Scenario = {
   ...shared,
   name: 'redis-older',
-  fault: 'Redis is killed and started on a copy of its data that was made seven seconds before, while runs are under way',
+  fault: 'Redis is killed and started on a copy of its data that is seven seconds old, while runs are open',
   controls: [{ without: 'store-identity', check: 'one-terminal-event', ci: false }],
   async run(world) {
     await world.warmUp();

@@ -7,8 +7,8 @@ import type { Scenario } from './scenario.js';
 /** Kills whichever process a simple generator picks, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
 export const randomKills: Scenario = {
   name: 'random-kills',
-  promise: 'Whatever processes die, and whenever, every accepted question gets its one end and no finished model call is made again.',
-  fault: 'kill -9 of a random process every 0.5-5 s for 60 s (15 s in the short form) under load; embedded: of the one process',
+  promise: 'No matter which processes die, or when, every accepted question ends exactly once and no finished model call is repeated.',
+  fault: 'kill -9 of a random process every 0.5-5 s for 60 s (15 s in the short form) under load; in embedded mode, of the single process',
   modes: ['embedded', 'distributed'],
   controls: [{ without: 'offset-tracker', check: 'commit-after-effect' }],
   bounds: { accepted: 8, terminalMs: 90_000 },
@@ -52,7 +52,7 @@ export const randomKills: Scenario = {
 /** A process that sleeps past its session and its lease, and then believes that it still owns what it held. */
 const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
   name: `frozen-${service}`,
-  promise: 'A process that was frozen and wakes up changes nothing any more: its work belongs to others.',
+  promise: 'A process that was suspended and resumes has no effect: its work has been reassigned.',
   fault: `SIGSTOP of one of two ${service} processes for ${sleepMs / 1000} s in the middle of its calls, then SIGCONT`,
   modes: ['distributed'],
   controls: service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps', ci: false }] : [],
@@ -103,8 +103,8 @@ export const frozenMerger = frozen('merger', 14_000);
 /** Members join and leave a group while tasks run that take longer than its session. */
 export const rebalanceStorm: Scenario = {
   name: 'rebalance-storm',
-  promise: 'A rebalance makes no model call again, however long the calls take.',
-  fault: 'expert workers join every 2 s and leave again while tasks of 20 s run (9 s in the short form)',
+  promise: 'A rebalance repeats no model call, however long the calls take.',
+  fault: 'expert workers join and leave every 2 s while tasks of 20 s run (9 s in the short form)',
   modes: ['distributed'],
   controls: [{ without: 'journal', check: 'model-calls-bounded', ci: false }],
   limitS: 150,
@@ -137,7 +137,7 @@ export const rebalanceStorm: Scenario = {
  */
 export const twoEngines: Scenario = {
   name: 'two-engines',
-  promise: 'Any number of engines may take steps of one run at the same time: every step is applied once, and none is lost.',
+  promise: 'Any number of engines may take steps of one run at the same time: every step is applied exactly once, and none is lost.',
   fault:
     'one of three merger processes stopped between reading and writing a run that another one changes (up to nine tries, until they meet); one killed under load',
   modes: ['distributed'],
@@ -219,8 +219,9 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
 /** Every service is replaced in turn, as a deployment does it. */
 export const rollingRestart: Scenario = {
   name: 'rolling-restart',
-  promise: 'A deployment that restarts every service one after the other loses nothing and fails nobody.',
-  fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; embedded: of the one process',
+  promise: 'A deployment that restarts the services one after the other loses nothing and fails no request.',
+  fault:
+    'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; in embedded mode, of the single process',
   modes: ['distributed', 'embedded'],
   // In one process nothing is written while its gateway is away.
   // Red only where something was written while a viewer was away, which is by chance.
@@ -232,7 +233,7 @@ export const rollingRestart: Scenario = {
   async run(world) {
     await world.warmUp();
     world.behave({ delayMs: { expert: 500 }, wordMs: 60 });
-    // While a viewer is away words go on being written: whoever resumes badly misses some.
+    // While a viewer is away, words are still written: a wrong resume misses some.
     const load = world.load.run({
       runs: world.short ? 16 : 48,
       atOnce: 4,
@@ -267,8 +268,8 @@ const killerEndsWithinMs = 45_000;
 /** A record that ends whatever process takes it up. */
 export const killerRecord: Scenario = {
   name: 'killer-record',
-  promise: 'A record that kills its process three times is put aside unrun, its run ends with a reason, and everything else goes on.',
-  fault: 'the planner dies each time it takes up one request',
+  promise: 'A record that kills its process three times becomes a dead letter, its run ends with a reason, and everything else goes on.',
+  fault: 'the planner dies each time it handles one request',
   modes: ['distributed', 'embedded'],
   // Among several processes the engine gives up waiting for the plan: there the run ends in any case.
   controls: [{ without: 'process-deaths', check: 'one-terminal-event', modes: ['embedded'] }],
@@ -313,11 +314,11 @@ export const killerRecord: Scenario = {
   },
 };
 
-/** Work that nobody waits for any more when a worker finds it. */
+/** Work that no one waits for when a worker finds it. */
 export const lateWork: Scenario = {
   name: 'late-work',
-  promise: 'Work of a run that has ended is answered without a model call.',
-  fault: 'the expert workers are away until the time of three runs is over, then come back',
+  promise: 'Remaining tasks of an ended run make no model call.',
+  fault: 'the expert workers are stopped until three runs have reached their time limit, then start again',
   modes: ['distributed'],
   controls: [{ without: 'deadline-check', check: 'model-calls-bounded', ci: false }],
   bounds: { answered: 0.3 },

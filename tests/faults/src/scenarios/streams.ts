@@ -33,8 +33,8 @@ function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'sti
  */
 export const slowReader: Scenario = {
   name: 'slow-reader',
-  promise: 'Clients that read too slowly hold up nobody.',
-  fault: 'a hundred clients take 1 byte/s off the stream of the longest answer a run may give',
+  promise: 'Clients that read too slowly do not hold up others.',
+  fault: 'a hundred clients read the stream of the longest possible answer at 1 byte/s',
   modes: ['embedded', 'distributed'],
   controls: [],
   limitS: 150,
@@ -96,7 +96,7 @@ const faults: readonly { readonly name: string; readonly role: Exclude<Role, 'di
 
 export const modelFaults: Scenario = {
   name: 'model-faults',
-  promise: 'Whatever a model server does, the run ends in time, with what the others found, and says what is missing.',
+  promise: 'Whatever a model server does, the run ends in time with what the other models found, and says what is missing.',
   fault:
     '429 with Retry-After, 500, a stall in mid-stream, a truncated and a cut stream, nonsense, wrong JSON, and no answer for 120 s (20 s in the short form)',
   modes: ['embedded', 'distributed'],

@@ -9,7 +9,7 @@ import { readWriteAheadLog, type WriteAheadLog } from '../world/write-ahead-log.
 import { inFlight, pause, recoveryAfter, runsOf } from './measure.js';
 import type { Scenario } from './scenario.js';
 
-/** The folder as it stood at a moment at which nobody could write. */
+/** The folder as it was at a moment when nothing could write. */
 interface Remains {
   readonly folder: string;
   readonly log: WriteAheadLog;
@@ -55,7 +55,7 @@ function tornCopy({ folder }: Remains, wal: Buffer): string {
 /** Hundreds of files are opened in a row: the model servers of scenarios beside this one, in the same process, have to answer meanwhile. */
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Opens a copy as the product does, closes it, and reads what it holds then. */
+/** Opens a copy as the product does, closes it, and reads its content. */
 async function opened(home: string): Promise<FolderContent> {
   await breathe();
   await openSqlite({ home, processId: 'checker', durability: 'process', prunes: false }).close();
@@ -118,10 +118,9 @@ function* damages({ bytes, commits, frames, frameBytes }: WriteAheadLog, from: n
 
 export const tornTail: Scenario = {
   name: 'torn-tail',
-  promise:
-    'The embedded file opens to exactly the whole transactions in front of wherever it was torn; a kill alone loses nothing acknowledged.',
+  promise: 'A torn embedded file opens with exactly the complete transactions before the damage; a kill alone loses nothing acknowledged.',
   fault:
-    'kill -9 under load; of what it left copies with the write-ahead log cut at every frame of its tail, at every byte of the last frame (every 128th in the short form), and with single bits flipped',
+    'kill -9 under load; then copies of the remaining files with the write-ahead log cut at every frame of its tail, at every byte of the last frame (every 128th in the short form), and with single bits flipped',
   modes: ['embedded'],
   controls: [],
   bounds: { terminalMs: 90_000 },
@@ -164,7 +163,7 @@ export const tornTail: Scenario = {
 
     const ends = [...expected.keys()];
     for (const end of world.short ? [ends[Math.floor(ends.length / 2)]!] : [ends[0]!, ends[Math.floor(ends.length / 2)]!, ends.at(-2)!]) {
-      // Half a page of the next transaction stands behind its whole ones.
+      // Half a page of the next transaction follows its complete ones.
       const home = tornCopy(remains, log.bytes.subarray(0, end + pageBytes / 2));
       const { runs, calls, readyMs } = await secondLife(world, home, expected.get(end)!);
       world.row({

@@ -10,7 +10,7 @@ import { conclave, outside } from './command.js';
 import { pause } from '../scenarios/measure.js';
 import type { World } from './world.js';
 
-/** Waits until the bound of every run is over that no client saw the end of: before, nobody knows whether it would have come. */
+/** Waits until the time limit of every run has passed whose end no client saw: before that, it is unknown whether the end would come. */
 export async function waitForBound({ load, lastFaultAt }: World, terminalMs: number): Promise<void> {
   const open = load.asked.flatMap(({ runId, acceptedAt }) => (runId !== null && !load.ended.has(runId) ? [acceptedAt ?? 0] : []));
   if (open.length === 0) return;
@@ -58,7 +58,7 @@ async function memoryAfter(world: World): Promise<readonly MemoryUse[]> {
   return (await world.memory()).map(({ process, afterMb }) => ({ process, beforeMb: before.get(process) ?? afterMb, afterMb }));
 }
 
-/** SIGTERM to all at once; whoever does not end in time is killed and shows up as such. */
+/** Sends SIGTERM to all at once; a process that does not end in time is killed and reported as such. */
 async function haltAll({ system }: World, closeMs: number): Promise<readonly Closing[]> {
   return Promise.all(
     [...system.all()].map(async ([process, supervised]) => {

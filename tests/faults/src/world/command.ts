@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { cleared, workspaceRoot } from '@conclave/test-support/system';
 import type { World } from './world.js';
 
-/** Environment of somebody who looks after the storm, past the proxies. */
+/** Environment for inspecting the system after the storm, without the proxies. */
 export const outside = ({ system, servers }: World): Record<string, string> => ({
   ...system.environment(),
   ...(system.stack ? servers.direct : {}),

@@ -33,7 +33,7 @@ export const childQuestions = (question: string): readonly string[] =>
 
 /** Steps for every role, any number of times. A call that is about no load question is not answered: the server counts it as a violation. */
 export function committee(manners: () => Manners, hops: TwoHops): readonly ScriptedStep[] {
-  /** Questions that were composed before: who asks again gets other words, so that two attempts can be told apart. */
+  /** Questions that were composed before: a repeat gets other words, so that two attempts can be distinguished. */
   const composed = new Set<string>();
   const roles: readonly Worker[] = ['planner', 'expert', 'assessor', 'composer', 'learner', 'decomposer'];
   return roles.map((role) => ({

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Database from 'libsql';
 
-/** What a data folder holds, read past the product. */
+/** The content of a data folder, read without the product. */
 export interface FolderContent {
   /** Records of the log in its order, each with all that it says. */
   readonly records: readonly string[];
@@ -21,11 +21,11 @@ export interface FolderContent {
 /** Tables that every opening of the folder changes. */
 const changing: ReadonlySet<string> = new Set(['log', 'opening', 'sqlite_sequence']);
 
-/** Opens the database of a folder that nobody works on. Throws where it cannot be read or is damaged. */
+/** Opens the database of an unused folder. Throws if it cannot be read or is damaged. */
 export function contentOf(home: string): FolderContent {
   const database = new Database(join(home, 'conclave.db'));
   const all = <Row>(text: string): readonly Row[] => database.prepare(text).all() as Row[];
-  // As text: what the binding gives for bytes has no JSON.
+  // As text: the binding's value for bytes has no JSON.
   const columnsOf = (table: string): string =>
     all<{ name: string }>(`PRAGMA table_info(${table})`)
       .map(({ name }) => `quote(${name}) AS ${name}`)

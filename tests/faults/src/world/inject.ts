@@ -20,7 +20,7 @@ const kafkaOf = ({ system, servers }: World) =>
     logLevel: logLevel.NOTHING,
   });
 
-/** Appends records past the product: to the broker while all goes on, or into the data folder of the stopped process, which is started again. */
+/** Appends records without the product: to the broker while everything runs, or into the data folder of the stopped process, which is started again. */
 export async function inject(world: World, records: readonly RawInjection[]): Promise<void> {
   if (world.mode === 'distributed') await produce(world, records);
   else await atRest(world, (database) => insert(database, records, world));
@@ -91,7 +91,7 @@ interface RawCopy {
   readonly value: Buffer | null;
 }
 
-/** Every record of the run topics as it stands on the broker. */
+/** Every record of the run topics as it is on the broker. */
 async function rawRecords(world: World): Promise<readonly RawCopy[]> {
   const kafka = kafkaOf(world);
   const admin = kafka.admin();

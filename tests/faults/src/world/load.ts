@@ -39,8 +39,8 @@ interface Open {
 }
 
 /**
- * Clients: each asks one question with an Idempotency-Key, asks again with the same key when it does not know what became of it,
- * and follows the run's events to the end over as many connections as it takes. What they saw stands in the history and in `asked`.
+ * Clients: each asks one question with an Idempotency-Key, asks again with the same key when it does not know the outcome,
+ * and follows the run's events to the end over as many connections as it takes. What they saw is in the history and in `asked`.
  */
 export class Load {
   readonly asked: AskedRun[] = [];
@@ -113,7 +113,7 @@ export class Load {
     if (asked.runId !== null && options.viewed !== false) await this.view(asked.runId, deadline, options.awayMs ?? 0);
   }
 
-  /** Once: `ok` with the run, `fail` where the gateway said that nothing was accepted, `unknown` where nobody can know. */
+  /** Once: `ok` with the run, `fail` if the gateway said that nothing was accepted, `unknown` if it cannot be known. */
   private async ask(
     asked: { -readonly [K in keyof AskedRun]: AskedRun[K] },
     model: string,

@@ -38,12 +38,12 @@ export interface OwnServers {
   /** Addresses as the services get them. */
   readonly addresses: Partial<Stack>;
   readonly searxUrl: string | null;
-  /** Addresses past the proxies, for whoever looks after the storm. */
+  /** Addresses without the proxies, for inspecting the system after the storm. */
   readonly direct: Partial<Stack>;
   close(): Promise<void>;
 }
 
-/** Starts what a scenario wants of its own. `corpus`: what a search server of its own finds, file name -> text. */
+/** Starts the servers that a scenario wants for itself. `corpus`: what its own search server finds, file name -> text. */
 export async function openServers(wishes: SystemRequirements, corpus: Readonly<Record<string, string>>): Promise<OwnServers> {
   const opened: { close(): Promise<void> }[] = [];
   const keep = <T extends ServerInstance>(server: T): T => {

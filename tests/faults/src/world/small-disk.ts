@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface SmallDisk {
   /** `tmpfs`: a file system of its own is full. `limit`: the process may not let any file grow (for those who may not mount). */
   readonly how: 'tmpfs' | 'limit';
-  /** From now on nothing fits any more. */
+  /** From now on nothing more fits. */
   fill(): void;
   /** There is room again. */
   free(): void;
@@ -16,7 +16,7 @@ export interface SmallDisk {
 
 const megabytes = 64;
 
-/** Moves a data folder that nobody works on to a small file system; where this user may not mount one, null. */
+/** Moves an unused data folder to a small file system; null if this user may not mount one. */
 export function mountSmallDisk(home: string): SmallDisk | null {
   const aside = `${home}-aside`;
   renameSync(home, aside);
@@ -27,7 +27,7 @@ export function mountSmallDisk(home: string): SmallDisk | null {
   try {
     asRoot('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', home);
   } catch {
-    // Nobody lets us mount here: the caller takes the other way.
+    // Mounting is not allowed here: the caller uses the other way.
     rmSync(home, { recursive: true });
     renameSync(aside, home);
     return null;

@@ -92,7 +92,7 @@ export class World {
     this.manners = { ...goodManners, ...manners };
   }
 
-  /** Runs that work as they should, before any harm: whoever measures memory and recovery starts from here. */
+  /** Runs that work as they should, before any harm: measurements of memory and recovery start from here. */
   async warmUp(options: Partial<LoadOptions> = {}): Promise<void> {
     await this.load.run({ runs: 3, atOnce: 3, name: 'warm', ...options });
     this.before = await this.memory();
@@ -122,7 +122,7 @@ export class World {
   }
 
   /**
-   * Waits, at most so long, until every group has finished what is on the log, and gives what is left. Processes are read one after
+   * Waits, at most so long, until every group has finished what is on the log, and returns what is left. Processes are read one after
    * the other: work that moves from one to the next in that moment is seen in neither, so only several readings in a row count.
    */
   async unfinished(timeoutMs: number): Promise<Evidence['lag']> {
@@ -141,7 +141,7 @@ export class World {
         { timeoutMs, everyMs: 250 },
       );
     } catch (error) {
-      // What is left over is evidence: the check of the calm names it. A process that tells nothing is evidence of its own.
+      // What is left over is evidence: the check of the calm names it. A process that reports nothing is evidence itself.
       if (left.length === 0 && calmReadings === 0) left = [{ group: 'metrics', topic: String((error as Error).cause), records: 1 }];
     }
     return left;

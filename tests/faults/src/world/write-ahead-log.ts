@@ -4,18 +4,18 @@ import { existsSync, readFileSync } from 'node:fs';
 export const frameHeaderBytes = 24;
 const headerBytes = 32;
 
-/** What stands in SQLite's write-ahead log, by its file format and without SQLite. */
+/** The content of SQLite's write-ahead log, read by its file format and without SQLite. */
 export interface WriteAheadLog {
   readonly bytes: Buffer;
   readonly frameBytes: number;
-  /** Offsets at which a transaction ends, oldest first; the first one stands before everything that may be torn. */
+  /** Offsets at which a transaction ends, oldest first; the first one is before everything that may be torn. */
   readonly commits: readonly number[];
   /** Offset at which each whole frame behind the first of `commits` begins. */
   readonly frames: readonly number[];
 }
 
 /**
- * Reads the log of a database whose process stands still. `index` is its shared-memory file: it says how much has been copied
+ * Reads the log of a database whose process is stopped. `index` is its shared-memory file: it says how much has been copied
  * into the database already. That part was synced before, and cannot be torn.
  */
 export function readWriteAheadLog(file: string, index: string): WriteAheadLog {

@@ -60,7 +60,7 @@ export async function evidenceOf(world: Surroundings): Promise<Evidence> {
     for (const record of world.broker.records(topic)) {
       const text = record.raw?.toString() ?? '';
       const id = record.headers.ce_id;
-      // The same event again says the same; one that says something else under the same id is evidence of its own.
+      // A repeated event is the same; a different one under the same id is evidence of its own.
       if (id !== undefined && known.get(id) === text) continue;
       if (id !== undefined) known.set(id, text);
       const event = await eventOf(world, record);

@@ -11,8 +11,8 @@ import { runCapability } from '@conclave/loop';
 import type { Check, Evidence, Violation } from './check.js';
 
 /**
- * A child run gets no more than its task was allowed, and makes no more calls; where it ended by itself its parent got its answer and its usage, and
- * nothing of a child is asked for without a task.
+ * A child run gets no more than its task was allowed, and makes no more calls; if it ended on its own, its parent got its answer and its usage, and
+ * nothing of a child is requested without a task.
  */
 export const childRuns: Check = ({ events }) => {
   const found: Violation[] = [];

@@ -4,7 +4,7 @@ import { collection } from '../world/templates.js';
 import { minus, type Check, type Violation } from './check.js';
 
 /**
- * An Idempotency-Key makes one run: whoever sends it is led to the run of its key, at whichever gateway and however often. A further one is
+ * An Idempotency-Key makes one run: every request with it leads to the run of its key, at any gateway and however often. A further one is
  * begun only where the one before ended without an answer.
  */
 export const idempotency: Check = ({ world, events }) => {
@@ -12,7 +12,7 @@ export const idempotency: Check = ({ world, events }) => {
   const requested = (events.get('plan.requested') ?? []) as PlanRequested[];
   for (const key of new Set(world.observations.clients.flatMap((client) => client.key ?? []))) {
     const clients = world.observations.clients.filter((client) => client.key === key);
-    // Whoever cancels may have begun the next run while the one before was still ending.
+    // A client that cancels may have started the next run while the previous one was still ending.
     if (clients.some(({ cancelled }) => cancelled)) continue;
     const runs = new Set(clients.flatMap(({ requests }) => requests.flatMap(({ runId }) => runId ?? [])));
     const withAnswer = [...runs].filter((runId) => {

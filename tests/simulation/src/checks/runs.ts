@@ -25,7 +25,7 @@ export const terminal: Check = ({ world, events }) => {
   return found;
 };
 
-/** Everything acknowledged is on the log; nothing is there that nobody sent. */
+/** Everything acknowledged is on the log; nothing is there that was not sent. */
 export const appends: Check = ({ world }) => {
   const { acknowledged, sent } = world.observations;
   return [
@@ -61,7 +61,7 @@ export const outcomes: Check = ({ world, events }) => {
   return found;
 };
 
-/** The recorded steps of every run, driven through the same engine again, give the same facts, outputs and hashes to the end. */
+/** The recorded steps of every run, driven through the same engine again, produce the same facts, outputs and hashes to the end. */
 export const replay: Check = ({ world, events }) => {
   const found: Violation[] = [];
   const steps = new Map<string, RecordedStep[]>();
@@ -88,7 +88,7 @@ export const replay: Check = ({ world, events }) => {
   return found;
 };
 
-/** The state that the recorded facts of a run give, without deciding anything again. */
+/** The state that follows from the recorded facts of a run, without deciding anything again. */
 const foldedOf = (runId: string, steps: readonly RecordedStep[]): RunState | null =>
   [...new Map(steps.map((step) => [step.version, step])).values()]
     .sort((a, b) => a.version - b.version)

@@ -4,8 +4,8 @@ import type { Check, Violation } from './check.js';
 import { bodiesOf } from './runs.js';
 
 /**
- * In every stream: the text of an attempt has neither hole nor overlap, attempts only rise, the first entry of a higher one stands behind a mark that
- * takes back what the lower one showed, nothing stands behind the end. The answer is what was shown. Every client got, over
+ * In every stream: the text of an attempt has neither hole nor overlap, attempts only rise, the first entry of a higher one follows a mark that
+ * takes back what the lower one showed, nothing follows the end. The answer is what was shown. Every client got, over
  * all its reconnects, the stream from its first id to the last, each id once and rising.
  */
 export const stream: Check = ({ world }) => {

@@ -3,7 +3,7 @@ import { missingEffect } from '../world/effects.js';
 import type { Surroundings } from '../world/surroundings.js';
 import type { Check, Violation } from './check.js';
 
-/** Webhooks of ended runs that nobody was told of, once nothing is under way any more. */
+/** Webhooks of ended runs that were not called, once nothing is in progress. */
 const untold = (world: Surroundings): readonly string[] =>
   world.broker.records('run.completed').flatMap((_, n) => missingEffect(world, 'webhooks', `run.completed/0/${n}`));
 

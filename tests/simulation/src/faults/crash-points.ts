@@ -208,7 +208,7 @@ const needs: Readonly<Record<string, Need>> = {
   'timers.remove': 'stall',
 };
 
-/** Passed again and again while a run goes on; the rest is passed a few times. */
+/** Passed repeatedly while a run goes on; the others are passed a few times. */
 const turns = [1, 2, 1, 4, 1, 3, 1, 7];
 
 const needOf = ({ service, point }: CrashPoint): Need | null =>
@@ -245,7 +245,7 @@ export class Coverage {
     return declaredPoints.map(keyOf).filter((key) => !this.killed.has(key));
   }
 
-  /** Points that were passed and stand in no table. */
+  /** Points that were passed and are in no table. */
   undeclared(): readonly string[] {
     const declared = new Set(declaredPoints.map(keyOf));
     return [...this.passed.keys()].filter((key) => !declared.has(key));

@@ -13,7 +13,7 @@ export interface Random {
   fork(name: string): Random;
 }
 
-/** Jest runs tests in a context of its own, where every look at a global costs as much as the rest of such a loop. */
+/** Jest runs tests in a separate context, where every access to a global costs as much as the rest of such a loop. */
 const { floor, imul } = Math;
 
 /** mulberry32 (Tommy Ettinger, public domain): 32 bits of state are enough for a test run. */

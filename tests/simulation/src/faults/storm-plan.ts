@@ -59,7 +59,7 @@ export interface StormPlan {
   readonly closes: boolean;
 }
 
-/** Slots of processes; every incarnation of one has an id of its own. */
+/** Slots of processes; every incarnation of one has its own id. */
 export const processSlots = [
   'gateway-1',
   'gateway-2',
@@ -128,7 +128,7 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
   };
 }
 
-/** Processes that are killed so that they start again, or so that nobody is there and timers come due. */
+/** Processes that are killed so that they start again, or so that timers come due while no process is there. */
 const killed = (target: CrashTarget | null, need: Need | null): readonly string[] =>
   need === 'restart' ? slotsOf(target!.service) : need === 'stall' ? slotsOf('experts') : [];
 

@@ -73,7 +73,7 @@ const lostAnswerKeepsStep: PlantedBug = {
     stores({ journal }) {
       const begin = journal.begin.bind(journal);
       let tries = 0;
-      // This was the product's own bug, found by this simulation: every try had a nonce of its own.
+      // This was the product's own bug, found by this simulation: every try had its own nonce.
       journal.begin = (call) => begin({ ...call, nonce: `${call.nonce}/${(tries += 1)}` });
     },
   }),
@@ -270,7 +270,7 @@ const sweepMissing: PlantedBug = {
   }),
 };
 
-/** Every bug that can be planted; each has to be found by the check that it names. */
+/** Every bug that can be planted; the check that it names must find it. */
 export const plantedBugs: readonly PlantedBug[] = [
   commitWithoutCompareAndSet,
   appliedIdsNotStored,

@@ -1,7 +1,7 @@
 import { Acceptance } from '@conclave/service-gateway';
 import type { PlantedBug } from './planted-bug.js';
 
-/** Looks for an earlier run like any other, and gives the new one an id of its own. */
+/** Looks for an earlier run as usual, but gives the new one its own id. */
 class ForgetfulAcceptance extends Acceptance {
   protected override idOf(): Promise<string> {
     return Promise.resolve(this.newRunId());

@@ -1,7 +1,7 @@
 import type { CheckName } from '../checks/check.js';
 import type { Planted } from '../world/surroundings.js';
 
-/** A bug that could have been written, and the check that has to find it. */
+/** A plausible bug, and the check that must find it. */
 export interface PlantedBug {
   readonly name: string;
   /** What is wrong, in one sentence. */

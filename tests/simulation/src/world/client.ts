@@ -62,7 +62,7 @@ export class SimulatedClient {
     this.seen.finished = true;
   }
 
-  /** The run this client waits for; null when it was refused for good. */
+  /** The run this client waits for; null when it was finally refused. */
   private async ask(): Promise<string | null> {
     for (let attempt = 0; attempt < 12; attempt += 1) {
       const gateway = await this.world.someGateway(this.random);

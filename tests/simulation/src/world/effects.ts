@@ -79,7 +79,7 @@ function isIgnored(state: RunState, { type, runId, id }: Address, raw: RawRecord
   try {
     return step(state, inputOf(runId, { id, type, time, data: dataOf(raw) }), Date.now(), strategyOf) === null;
   } catch {
-    // It is about something this state does not know yet, or its body lies elsewhere: no reason to leave it alone.
+    // It is about something this state does not know yet, or its body is elsewhere: no reason to ignore it.
     return false;
   }
 }
@@ -93,7 +93,7 @@ function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRe
   if (epoch > 0 && gapId(runId, epoch - 1) !== id) return [`a plan for ${id}`];
   const plan = planId(runId, epoch);
   if (world.logged.has(`plan.created ${plan}`)) return [];
-  // The planner is late for a run that has taken a plan of its own, whatever it awaits by now.
+  // The planner is late for a run that has made its own plan, whatever it awaits by now.
   if (epoch === 0 && row?.state && (JSON.parse(row.state) as RunState).awaiting?.epoch !== 0) return [];
   if (epoch === 0 && awaitsNoPlan({ type, runId, id }, raw)) return [];
   if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.templates.committee.planning_timeout_s * 1000) return [];
@@ -114,14 +114,14 @@ function ofIngest(world: Surroundings, runId: string, raw: RawRecord): readonly 
   return world.graphStore.learned().includes(`${data.caller.tenant} ${runId}`) ? [] : [`what ${runId} has learned`];
 }
 
-/** A run that was learned has its makers among the caches, which are written last but for the answer itself. */
+/** A run that was learned from has its makers in the caches, which are written last, except for the answer itself. */
 function ofLearning({ observations }: Surroundings, runId: string, raw: RawRecord): readonly string[] {
   const data = dataOf<RunCompleted>(raw);
   if (!data || (!data.cached && !teaches(data))) return [];
   return observations.cacheKeys.has(`${data.caller.tenant} experts/${runId}`) ? [] : [`what is learned of ${runId}`];
 }
 
-/** Whoever a run names was told of its end. */
+/** The receivers that a run names were told of its end. */
 function ofWebhooks({ observations }: Surroundings, runId: string, raw: RawRecord): readonly string[] {
   const named = dataOf<RunCompleted>(raw)?.deliver ?? [];
   return named.flatMap((target) =>
@@ -134,7 +134,7 @@ function ofDocument({ stores }: Surroundings, raw: RawRecord): readonly string[]
   if (!data?.document) return [];
   const { collection, id } = data.document;
   const stored = StoredDocument.safeParse(stores.settings.newest(documentSetting(data.tenant, collection, id)));
-  // Work for an earlier take is somebody else's by now.
+  // Work for an earlier take belongs to another process by now.
   const isOpen = stored.success && ['queued', 'reading', 'embedding'].includes(stored.data.status);
   return isOpen && raw.headers.ce_id === `${id}/${stored.data.take}` ? [`the document ${id}`] : [];
 }

@@ -90,7 +90,7 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
 const foundByWorkers = /^(?:subtopic\/|graph-context:|research)/;
 
 /**
- * What is kept of a run, whoever keeps it, and whether the run had ended by then. What a worker found in documents and the graph is kept
+ * What is cached from a run, by any service, and whether the run had ended by then. What a worker found in documents and the graph is kept
  * at once, and carries the tag of the run only to go with it.
  */
 export function watchCaches(world: Surroundings, { caches }: MemoryStores): void {

@@ -2,7 +2,7 @@ import type { Metrics } from '@conclave/platform';
 
 const nothing = (): void => undefined;
 
-/** Metrics that nobody reads. */
+/** Metrics that are not read. */
 export const quietMetrics: Metrics = {
   count: nothing,
   set: nothing,

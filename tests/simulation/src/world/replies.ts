@@ -4,7 +4,7 @@ import type { Features } from '../faults/features.js';
 import type { Random } from '../faults/random.js';
 
 const textOf = (request: ModelCall): string => request.messages.map(({ content }) => content).join('\n');
-/** `topic <word>` stands in every simulated question. */
+/** `topic <word>` is in every simulated question. */
 export const topicOf = (text: string): string => /topic (\w+)/.exec(text)?.[1] ?? 'none';
 
 const words = ['amber', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 'harbor'];
@@ -61,7 +61,7 @@ function planOf(text: string, topic: string, number: number, { tools, documents,
       { id: 'r1', task: `find ${topic}`, capability: 'research', search_query: `${topic} hop${iteration} ${word(iteration)}` },
       ...(tools ? [tool] : []),
       ...(documents ? [shelf] : []),
-      // The planner adds one only where the graph holds something, which is rare in a world of few runs.
+      // The planner adds one only if the graph has content, which is rare in a world of few runs.
       ...(documents && graph ? [{ id: 'g1', task: `what is known of ${topic}`, capability: 'graph', search_query: `topic ${topic}` }] : []),
       { id: 'x1', task: `answer ${topic} after ${word(iteration)}`, capability: critic ? 'expert.legal_advisor' : 'expert.general' },
     ],
@@ -84,7 +84,7 @@ function topicsOf(text: string, number: number): string {
 
 const toolOf = (random: Random): string => random.pick(['desk.count', 'desk.order']);
 
-/** The next wave: one to three calls, two of them equal now and then, or one that nobody offers; done where its question has no more hops. */
+/** The next wave: one to three calls, two of them equal now and then, or one that is not offered; done if its question has no more hops. */
 function waveOf(text: string, topic: string, number: number, random: Random): string {
   const wave = Number(/This is wave (\d+) of/.exec(text)?.[1] ?? 1);
   const hops = Number(/hops (\d+)/.exec(text)?.[1] ?? 0);

@@ -139,7 +139,7 @@ export class SimulatedConsumption implements Consumption {
     this.memory.join(this);
   }
 
-  /** The group gives our records to others; handlers that run go on. */
+  /** The group hands our records to others; running handlers go on. */
   lose(): void {
     if (this.state !== 'in') return;
     this.state = 'out';

@@ -62,7 +62,7 @@ const modules = {
   merger: { register: () => MergerModule.register({ storePrompts }), classes: ['judge'] },
   'graph-ingest': { register: () => GraphIngestModule.register(), classes: [] },
 } as const;
-/** Its address stands for the simulated receiver. */
+/** Its address means the simulated receiver. */
 const webhooks = () =>
   WebhooksModule.register({
     webhooks: { [simulatedWebhook]: { preset: 'json', url: 'https://receiver.example/', secret: `whsec_${'MfKQ'.repeat(8)}` } },
@@ -72,8 +72,8 @@ const webhooks = () =>
 type LogService = keyof typeof modules;
 
 /**
- * One process of the system: its services over its own view of the shared stores. When it dies, nothing of it reaches the outside
- * any more; what it was doing stays undone.
+ * One process of the system: its services over its own view of the shared stores. When it dies, nothing from it reaches the outside
+ * after that; unfinished work stays undone.
  */
 export class SimulatedProcess implements LivingProcess {
   readonly service: Service;
@@ -267,7 +267,7 @@ export class SimulatedProcess implements LivingProcess {
       [READINESS, openReadiness()],
       [PROCESS, { id: this.id, classes }],
     ]);
-    // What is learned of runs, and who is told of them, have groups of their own in the process of the engine.
+    // Learning from runs and webhooks have their own groups in the process of the engine.
     const served = [
       [service, modules[service].register()] as const,
       ...(service === 'merger'

@@ -11,7 +11,7 @@ export const simulatedWebhook = 'ops';
 /** Share of deliveries that are refused, at least: in every storm some are made again. */
 const refuses = 0.2;
 
-/** A receiver of webhooks outside, slow, which refuses now and then. What it was told it knows, whatever its caller hears. */
+/** A receiver of webhooks outside, slow, which refuses now and then. It remembers what it received, whatever its caller hears. */
 export function simulatedReceiver(process: LivingProcess, world: ModelWorld): WebhookSender {
   const { storm, observations } = process.world;
   return {

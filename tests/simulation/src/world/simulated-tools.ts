@@ -11,7 +11,7 @@ const described: readonly ToolDescription[] = [
   { name: 'desk.order', description: 'Orders', signature: 'item: string', inputSchema, repeatable: false },
 ];
 
-/** A desk that counts and orders, slowly; an order is an effect outside that nobody takes back. */
+/** A desk that counts and orders, slowly; an order is an outside effect that cannot be undone. */
 export function simulatedTools(process: LivingProcess, world: ModelWorld): ToolServers {
   const { storm, observations, planted } = process.world;
   const find = (name: string): ToolDescription => {

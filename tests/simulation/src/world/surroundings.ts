@@ -40,7 +40,7 @@ export interface Surroundings {
   trace(process: string, what: string): void;
   /** Accepted runs that have not ended. */
   openRuns(): number;
-  /** Places at providers that somebody holds. */
+  /** Places at providers that are taken. */
   heldPlaces(): readonly string[];
   /** Whether a death now leaves something to take over. */
   busy(): boolean;
@@ -63,8 +63,8 @@ export interface LivingProcess extends Exposed {
   inFlight: number;
   readonly gateway: SimulatedGateway | null;
   /**
-   * A model or tool call of this process begins. Gives what to call when the other side has heard of it, from when on it is paid,
-   * and that gives what to call when it ends.
+   * A model or tool call of this process begins. Returns a function to call when the other side has received it, from when on it is paid,
+   * which returns a function to call when it ends.
    */
   callMade(): () => () => void;
   /** Resolves when the process is gone. */
@@ -82,7 +82,7 @@ export interface SimulatedGateway {
 /** Where a world's models and search get their numbers and leave their traces. */
 export interface ModelWorld {
   readonly random: Random;
-  /** Calls so far; no two replies are the same, so that a repeat can be told from its first try. */
+  /** Calls so far; no two replies are the same, so a repeat can be distinguished from its first try. */
   calls: number;
 }
 
@@ -103,6 +103,6 @@ export interface Planted {
   tool?(tool: ToolDescription): ToolDescription;
   /** Changes the vectors before anybody uses them. */
   vectors?(store: MemoryVectorStore): void;
-  /** Classes of the services and what stands in their place. */
+  /** Classes of the services and their replacements. */
   readonly replaced?: ReadonlyMap<unknown, unknown>;
 }

@@ -4,7 +4,7 @@ import type { StormPlan } from '../faults/storm-plan.js';
 const model = 'm@fake';
 const other = 'n@fake';
 
-/** Every tool of the simulated desk; `desk.gone` is named by planners and offered by nobody. */
+/** Every tool of the simulated desk; `desk.gone` is named by planners but not offered. */
 const tools = [
   { name: 'desk.count', description: 'Counts', signature: 'item: string', repeatable: true },
   { name: 'desk.order', description: 'Orders', signature: 'item: string', repeatable: false },

@@ -6,7 +6,7 @@ import type { Surroundings } from './surroundings.js';
 
 const caller = { tenant: 'default', actor: 'uploader' };
 
-/** Sends documents into the collection, some of them twice, and takes some out again; repeats what got lost until it is told that it is done. */
+/** Sends documents into the collection, some of them twice, and removes some again; repeats lost requests until it is told that they are done. */
 export async function upload(world: Surroundings, random: Random, n: number): Promise<void> {
   const { documents } = world.observations;
   await sleep(random.between(0, 2_000));

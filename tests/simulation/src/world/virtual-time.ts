@@ -10,7 +10,7 @@ export interface VirtualTime {
   step(): Promise<boolean>;
   /** Milliseconds since the beginning. */
   elapsed(): number;
-  /** Lets what has begun come to a halt and gives the real time back; timers that are left never fire. */
+  /** Lets running work come to a halt and restores real time; remaining timers never fire. */
   end(): Promise<void>;
 }
 

@@ -36,11 +36,11 @@ export interface WorldOptions {
   readonly target: CrashTarget | null;
   readonly planted?: Planted;
   readonly cover: (note: CoverageNote) => void;
-  /** Gets every line of the trace, where somebody wants to read it. */
+  /** Gets every line of the trace, if it is read. */
   readonly line?: (line: string) => void;
 }
 
-/** One without further hops holds no number, so that it is trivial and looked up first. */
+/** One without further hops contains no number, so it is trivial and looked up first. */
 const questionOn = (n: number, hops: number): string =>
   `What is topic t${String.fromCharCode(97 + n)}q${hops > 0 ? `, hops ${hops}` : ''}?`;
 
@@ -283,12 +283,12 @@ export class World implements Surroundings {
     return this.stores.deliveries.open().length === 0 && this.heldPlaces().length === 0 && this.lag().length === 0;
   }
 
-  /** Places at providers that somebody holds. Those by which calls are counted are given back by nobody: their time ends. */
+  /** Places at providers that are taken. Places that only count calls are never given back: they expire. */
   heldPlaces(): readonly string[] {
     return this.stores.leases.heldSlots().filter((place) => !place.startsWith(rateWindow));
   }
 
-  /** Nothing moves any more. */
+  /** Nothing moves after this. */
   halt(): void {
     this.closing = true;
     for (const process of this.living.values()) process.dead = true;

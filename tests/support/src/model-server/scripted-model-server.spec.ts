@@ -63,7 +63,7 @@ describe('the scripted model server', () => {
     await until('the abort', () => server.calls[0]?.abortedAt);
   });
 
-  it('ends a stream without a finish reason where the script cuts it', async () => {
+  it('ends a stream without a finish reason if the script cuts it', async () => {
     await open({
       script: [
         { match: 'x', reply: { truncateAfter: [{ text: 'half' }], cleanly: true } },
@@ -103,7 +103,7 @@ describe('the scripted model server', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('says of a call that was cut what its prompt and the text until then have cost', async () => {
+  it('reports the cost of the prompt and of the text so far for a call that was cut', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'history-'));
     const history = new HistoryWriter(join(folder, 'h.ndjson'), 'p1', 'model');
     await open({

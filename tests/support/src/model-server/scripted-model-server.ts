@@ -33,7 +33,7 @@ export interface ScriptedModelServerOptions {
 
 /**
  * OpenAI-compatible server that answers from a script. A call that no step answers gets status 500 and is a violation:
- * `expectCalls` throws while there is one, so a test cannot pass on answers nobody wrote.
+ * `expectCalls` throws while there is one, so a test cannot pass on unscripted answers.
  */
 export class ScriptedModelServer {
   /** Stays known after `close`, for a server that is to come back. */
@@ -72,7 +72,7 @@ export class ScriptedModelServer {
   get url(): string {
     return `http://127.0.0.1:${this.port}/v1`;
   }
-  /** Sentences about calls nobody wrote an answer for; empty at the end of a good test. */
+  /** Sentences about unscripted calls; empty at the end of a good test. */
   violations(): readonly string[] {
     return this.faults;
   }

@@ -55,7 +55,7 @@ export interface Task {
   readonly mcp_args?: Readonly<Record<string, unknown>>;
   readonly metadata_filters?: Readonly<Record<string, string>>;
   readonly needs?: readonly string[];
-  /** Earlier task that it does anew. */
+  /** Earlier task that it repeats. */
   readonly redoes?: string;
 }
 export const research = (id: string, query: string): Task => ({ id, task: `find: ${query}`, capability: 'research', search_query: query });

@@ -21,7 +21,7 @@ const syllables = [
   'wex',
 ];
 
-/** A name that no document but the generated ones holds. */
+/** A name that only the generated documents contain. */
 export function inventedName(): string {
   const word = [0, 1, 2].map(() => syllables[randomInt(syllables.length)]).join('');
   return word.charAt(0).toUpperCase() + word.slice(1);
@@ -39,7 +39,7 @@ export interface TwoHops {
   readonly documents: Readonly<Record<string, string>>;
 }
 
-/** Made up anew by every run of the tests, so that nothing can know it beforehand. */
+/** Made up again by every run of the tests, so nothing can know it beforehand. */
 export function twoHops(): TwoHops {
   const [observatory, first, last, place] = [inventedName(), inventedName(), inventedName(), inventedName()];
   const thing = `${observatory} Observatory`;

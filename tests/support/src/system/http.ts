@@ -142,7 +142,7 @@ export class ChatStream {
   get deltas() {
     return this.chunks.map((chunk) => chunk.choices?.[0]?.delta);
   }
-  /** Waits until the content holds the text. */
+  /** Waits until the content includes the text. */
   async shows(text: string, timeoutMs = 20_000): Promise<void> {
     await until(`content with "${text}"`, () => this.content.includes(text) || this.overWith(text), { timeoutMs });
   }
@@ -174,7 +174,7 @@ export async function readRun(base: string, id: string, headers: Record<string, 
   return (await response.json()) as RunView;
 }
 
-/** Waits for the terminal event of a run and gives its view. */
+/** Waits for the terminal event of a run and returns its view. */
 export const runEnd = (base: string, id: string, timeoutMs = 30_000): Promise<RunView> =>
   until(
     `the end of ${id}`,
@@ -200,7 +200,7 @@ export async function runEvents(
 export const entriesOf = (stream: SseStream): readonly StreamEntry[] =>
   stream.events.flatMap((event) => (event.id === null ? [] : [JSON.parse(event.data!) as StreamEntry]));
 
-/** The same with snapshots among them: they stand for entries that are gone. */
+/** The same with snapshots among them: they replace entries that are gone. */
 export const entriesAndSnapshotsOf = (stream: SseStream): readonly (StreamEntry | Snapshot)[] =>
   stream.events.flatMap(({ id, data }) => {
     const entry = data === null ? null : (JSON.parse(data) as StreamEntry | Snapshot);

@@ -6,7 +6,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Samples of the Prometheus text format. Throws with the line that is none. */
+/** Samples of the Prometheus text format. Throws with the invalid line. */
 export function parseMetrics(text: string): readonly Sample[] {
   return text
     .split('\n')

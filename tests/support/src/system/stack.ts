@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 
-/** This code lies deeper in the sources than in a built program. */
+/** This code is deeper in the source tree than in a built program. */
 const rootAbove = (folder: string): string => (existsSync(join(folder, 'package-lock.json')) ? folder : rootAbove(dirname(folder)));
 
 export const workspaceRoot = rootAbove(import.meta.dirname);
@@ -77,7 +77,7 @@ export async function removeTraces(stack: Stack, topicPrefix: string, keyPrefix:
     const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(topicPrefix));
     if (topics.length > 0) await admin.deleteTopics({ topics });
     const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(topicPrefix));
-    // A group whose last member has only just left is not empty yet; it expires by itself.
+    // A group whose last member has only just left is not empty yet; it expires automatically.
     if (groups.length > 0) await admin.deleteGroups(groups).catch(() => undefined);
     let cursor = '0';
     do {

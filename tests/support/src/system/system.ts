@@ -29,7 +29,7 @@ export interface SystemOptions {
   readonly faults?: boolean;
   /** Gateways in distributed mode; embedded mode has one. */
   readonly gateways?: 1 | 2;
-  /** No provider at all: the product has to use its demo model. */
+  /** No provider at all: the product must use its demo model. */
   readonly demo?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** Port of the first gateway, a free one unless given. */
@@ -198,7 +198,7 @@ export class System {
     return process;
   }
 
-  /** For whoever looks after a failure: what each process said lies beside the results. */
+  /** For inspecting a failure: the output of each process is next to the results. */
   private keepOutput(): void {
     const folder = join(workspaceRoot, '.results/systems', this.mode);
     mkdirSync(folder, { recursive: true });

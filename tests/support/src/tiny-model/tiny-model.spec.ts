@@ -20,7 +20,7 @@ describe('the word model', () => {
       words.slice(0, -1).forEach((word, at) => expect(word.endsWith('.') || pairs.has(`${word} ${words[at + 1]}`)).toBe(true));
     }
   });
-  it('gives the same text for the same prompt and seed, and another one for another prompt', () => {
+  it('returns the same text for the same prompt and seed, and another text for another prompt', () => {
     const model = new WordModel(text);
     expect(model.continue('the', 12, 3)).toEqual(model.continue('the', 12, 3));
     const texts = new Set(['a', 'b', 'c', 'd', 'e', 'f'].map((prompt) => model.continue(prompt, 12, 3).join(' ')));
@@ -30,7 +30,7 @@ describe('the word model', () => {
 });
 
 describe('the tiny model server', () => {
-  it('lists its model and answers any prompt, ignoring the asked format', async () => {
+  it('lists its model and answers any prompt, ignoring the requested format', async () => {
     const server = await startTinyModel({ text });
     try {
       const listed = (await (await fetch(`${server.url}/models`)).json()) as { data: { id: string }[] };

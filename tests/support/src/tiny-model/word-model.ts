@@ -18,7 +18,7 @@ export class WordModel {
     }
   }
 
-  /** `words` words after the prompt; the same prompt, seed and length give the same text. */
+  /** `words` words after the prompt; the same prompt, seed and length return the same text. */
   continue(prompt: string, words: number, seed: number): string[] {
     const random = generator(seed ^ hash(prompt));
     const context = (prompt.match(/\S+/g) ?? []).slice(-2);

@@ -20,7 +20,7 @@ export default function CachesPage() {
     refetchInterval: 10_000,
   });
   return (
-    <Page title="Caches" lead="Answers and plans that are given again, and why a question found one or did not">
+    <Page title="Caches" lead="Answers and plans that are reused, and why a question found one or did not">
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="Reading the caches" />}
       {data && (

@@ -35,7 +35,7 @@ export function FirstRun({ busy, onAsk }: FirstRunProps) {
       <div className="first-run">
         <Panel title="What was found">{role === 'admin' ? <Found /> : <FoundForOthers />}</Panel>
         <Panel title="What to start">
-          <p>Start one of these and Conclave finds it by itself; then start Conclave again, or load this page again in a minute:</p>
+          <p>Start one of these and Conclave finds it automatically; then start Conclave again, or load this page again in a minute:</p>
           <ul>
             <li>
               Ollama: <code>ollama serve</code>, <code>ollama pull qwen3:8b</code>
@@ -88,8 +88,8 @@ function Found() {
 function FoundForOthers() {
   return (
     <p>
-      Only the demo model. Which servers were looked for is shown to admins: sign in with the key in <code>admin.key</code>, or with the
-      link that <code>npm start</code> prints.
+      Only the demo model. Only admins see which servers were looked for: sign in with the key in <code>admin.key</code>, or with the link
+      that <code>npm start</code> prints.
     </p>
   );
 }

@@ -75,7 +75,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
             <span className="uncited">Dotted</span>: a sentence that names no source.
           </p>
         )}
-        {run.takenBack > 0 && !end && <p className="quiet">The beginning of the answer was taken back; it is written anew.</p>}
+        {run.takenBack > 0 && !end && <p className="quiet">The beginning of the answer was withdrawn; the answer is written again.</p>}
         {record?.cutShort && <p className="quiet">The answer was cut short.</p>}
         {run.end?.failure && <ErrorNote error={new Error(run.end.failure.message)} />}
         <WaitingQuestion runId={runId} run={run} />
@@ -105,7 +105,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
         )}
       </div>
       {isShown && (
-        <aside className="thinking stack" aria-label="How the answer comes about">
+        <aside className="thinking stack" aria-label="How the answer is made">
           <Interventions runId={runId} run={run} record={record} />
           {record && <CostTable record={record} />}
           {record?.steps && <StepTimeline run={run} record={record} />}
@@ -144,7 +144,7 @@ function FeedNote({ state, missing }: { readonly state: FeedState; readonly miss
     <>
       {state === 'lost' && (
         <p role="status">
-          <Badge tone="warn">connection lost</Badge> The run goes on; this page connects again by itself and continues where it was.
+          <Badge tone="warn">connection lost</Badge> The run continues; this page reconnects automatically and carries on where it was.
         </p>
       )}
       {missing.map(({ from, to }) => (

@@ -179,7 +179,7 @@ function DryRun({ id }: { readonly id: string }) {
         </dd>
         <dt>Id</dt>
         <dd>
-          <code>{data.eventId ?? 'none'}</code>, unchanged: whoever has handled it skips it
+          <code>{data.eventId ?? 'none'}</code>, unchanged: a group that has handled it skips it
         </dd>
         <dt>Body</dt>
         <dd>{bytesText(data.bytes)}, byte by byte as it was</dd>

@@ -24,7 +24,7 @@ export function Collections() {
   return (
     <div className="knowledge-graph">
       <Panel title="Collections">
-        {data.data.length === 0 && <p className="quiet">There is none yet. Runs search the collections of their tenant.</p>}
+        {data.data.length === 0 && <p className="quiet">There are no collections yet. Runs search the collections of their tenant.</p>}
         <ul className="knowledge-list">
           {data.data.map(({ name }) => (
             <li key={name}>
@@ -144,7 +144,7 @@ function Documents({ collection: { name, description } }: { readonly collection:
         {[error, upload.error, remove.error, removeAll.error].map(
           (fault, n) => fault && <ErrorNote key={n} error={fault} onRetry={() => void refetch()} />,
         )}
-        {data?.data.length === 0 && <p className="quiet">It holds no document yet.</p>}
+        {data?.data.length === 0 && <p className="quiet">It contains no documents yet.</p>}
         {data && data.data.length > 0 && (
           <div className="table-box" tabIndex={0} role="region" aria-label={`Documents of ${name}`}>
             <table className="table">

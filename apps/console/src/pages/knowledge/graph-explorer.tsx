@@ -53,7 +53,7 @@ export function GraphExplorer() {
             </li>
           ))}
         </ul>
-        {list.data?.data.length === 0 && <p className="quiet">No entity has a name with this in it.</p>}
+        {list.data?.data.length === 0 && <p className="quiet">No name contains this text.</p>}
         {list.data?.nextAfter && <p className="quiet">There are more: search for a part of the name.</p>}
       </Panel>
       {id !== null && <Neighbourhood id={id} insight={insight} onEntity={show} onInsight={setInsight} />}
@@ -82,7 +82,7 @@ function Neighbourhood({ id, insight, onEntity, onInsight }: NeighbourhoodProps)
     <div className="stack">
       <Panel title={data.name}>
         <GraphPicture entity={data} insight={insight} onEntity={onEntity} onInsight={onInsight} />
-        {data.relations.length + data.insights.length === 0 && <p className="quiet">Nothing is linked to it that is not rated badly.</p>}
+        {data.relations.length + data.insights.length === 0 && <p className="quiet">It has no links, apart from badly rated ones.</p>}
         {data.relations.length > 0 && (
           <div className="table-box" tabIndex={0} role="region" aria-label={`Relations of ${data.name}`}>
             <table className="table">

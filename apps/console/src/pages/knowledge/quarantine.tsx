@@ -42,7 +42,7 @@ export function Quarantine() {
         </fieldset>
       }
     >
-      <p className="quiet">A fact that contradicts the graph is kept apart until somebody decides. The first decision stands.</p>
+      <p className="quiet">A fact that contradicts the graph is kept apart until someone decides. The first decision is final.</p>
       {(error ?? decide.error) && <ErrorNote error={error ?? decide.error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="Reading contradictions" />}
       {data?.data.length === 0 && (

@@ -12,13 +12,13 @@ export function eventText(entry: StreamEntry): string {
     case 'run.started':
       return `The run begins under the template ${entry.template}.`;
     case 'run.forked':
-      return `It goes on from step ${entry.step} of another run.`;
+      return `It continues from step ${entry.step} of another run.`;
     case 'planning':
       return 'The planner is asked for a plan.';
     case 'replanning':
       return `The planner is asked again: ${entry.gap}`;
     case 'plan.ready':
-      return `A plan with ${entry.tasks.length} ${entry.tasks.length === 1 ? 'task' : 'tasks'} holds.`;
+      return `A plan with ${entry.tasks.length} ${entry.tasks.length === 1 ? 'task' : 'tasks'} was accepted.`;
     case 'task.dispatched':
       return `${capabilityText(entry.capability)} (${localName(entry.taskId)}) goes out.`;
     case 'task.settled':

@@ -92,7 +92,7 @@ function Bodies({ runId, call }: { readonly runId: string; readonly call: CallRe
   if (call.bodies === 'forbidden')
     return (
       <p className="quiet">
-        Prompt and reply may be read by an auditor, an admin or a key with <code>detail: full</code>; yours shows figures only.
+        Prompt and reply may be read by an auditor, an admin or a key with <code>detail: full</code>; yours shows only figures.
       </p>
     );
   const read = (): void => {
@@ -107,7 +107,7 @@ function Bodies({ runId, call }: { readonly runId: string; readonly call: CallRe
         <button type="button" className="button small" disabled={bodies === 'reading'} onClick={read}>
           {bodies === 'reading' ? 'Reading ...' : 'Prompt and reply'}
         </button>
-        <span className="quiet">The audit keeps that you read them.</span>
+        <span className="quiet">The audit records that you read them.</span>
       </p>
     );
   if ('failure' in bodies) return <p role="alert">{bodies.failure}</p>;

@@ -47,7 +47,7 @@ export default function RunsPage() {
   return (
     <Page
       title="Runs"
-      lead="Each question that was asked, what became of it and what it cost."
+      lead="Each question that was asked, with its result and its cost."
       actions={
         <button
           type="button"

@@ -24,7 +24,7 @@ export function Keys() {
         {made && (
           <div className="note" role="status">
             <div className="stack">
-              <p>The value of {made.name}, shown this once. Copy it now:</p>
+              <p>The value of {made.name}, shown only once. Copy it now:</p>
               <code className="settings-models">{made.key}</code>
             </div>
             <button type="button" className="button" onClick={() => setMade(null)}>
@@ -37,7 +37,7 @@ export function Keys() {
         <p className="quiet">Keys of conclave.yaml are not listed here.</p>
         {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="Reading keys" />}
-        {data?.data.length === 0 && <p>None was issued yet.</p>}
+        {data?.data.length === 0 && <p>No key was issued yet.</p>}
         <ul className="stack settings-list">
           {data?.data.map((one) => (
             <Key key={one.id} view={one} onRotated={setMade} />

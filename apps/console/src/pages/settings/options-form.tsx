@@ -51,7 +51,7 @@ export function OptionsForm({ view, text, onChange }: FormProps) {
   const options = optionsOf(view).filter(({ kind }) => kind !== 'other');
   const rest = optionsOf(view).filter(({ kind }) => kind === 'other');
   const values = read(text);
-  if (values === null) return <p className="note">The text holds more than a form shows. Edit it as YAML.</p>;
+  if (values === null) return <p className="note">The text contains more than a form can show. Edit it as YAML.</p>;
   if (options.length + rest.length === 0)
     return <p className="quiet">The strategy {view.strategy} has no options that can be changed while the system runs.</p>;
   const set = (name: string, value: unknown): void => {

@@ -104,8 +104,8 @@ function Another() {
     test.mutate({ base_url: address, model: model || undefined });
   };
   return (
-    <Panel title="Look at another server">
-      <p className="quiet">It gets no key. Servers that need one are tested once they stand in conclave.yaml.</p>
+    <Panel title="Test another server">
+      <p className="quiet">It gets no key. Servers that need one are tested once they are in conclave.yaml.</p>
       <form className="stack" onSubmit={onSubmit}>
         <label className="field">
           <span>Address of an OpenAI-compatible server</span>

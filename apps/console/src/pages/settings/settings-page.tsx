@@ -25,7 +25,7 @@ export default function SettingsPage() {
   const [part, setPart] = useState<Part>(shown[0]!);
   const { shown: Shown } = parts[part];
   return (
-    <Page title="Settings" lead="Changes hold for new runs within two seconds, on every gateway. The audit names who made them.">
+    <Page title="Settings" lead="Changes apply to new runs within two seconds, on every gateway. The audit records who made them.">
       <fieldset className="choice bare">
         <legend>Part of the settings</legend>
         {shown.map((name) => (

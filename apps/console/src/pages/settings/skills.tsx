@@ -25,7 +25,7 @@ export function Skills() {
       </p>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="Reading skills" />}
-      {data?.data.length === 0 && <p>There is none yet.</p>}
+      {data?.data.length === 0 && <p>There are no skills yet.</p>}
       {data?.problems.map((problem) => (
         <p key={problem} className="note warn">
           {problem}

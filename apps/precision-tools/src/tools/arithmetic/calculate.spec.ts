@@ -108,7 +108,7 @@ describe('calculate', () => {
     ['tan(90°)', 'no value'],
     ['2 * (3', 'parenthesis'],
     ['2 3', 'operator is missing'],
-    ['x + 1', 'no function, constant or variable'],
+    ['x + 1', 'not a function, constant or variable'],
     ['1 = 1', 'solve_equation'],
     ['', 'empty'],
   ])('reports what is wrong with "%s"', (expression, words) => {

@@ -85,7 +85,7 @@ const integral = (round: (value: Rational) => bigint): RealFunction => ({
   run(value) {
     if (value instanceof Rational) return Rational.of(round(value));
     const { value: about60, error } = value!;
-    if (about60.abs().gt('1e40')) throw tooLarge('This number is not known to the unit: too large and irrational.');
+    if (about60.abs().gt('1e40')) throw tooLarge('This number cannot be calculated to the unit: it is too large and irrational.');
     const [low, high] = [about60.minus(error), about60.plus(error)].map((edge) => round(rationalOf(edge)));
     if (low !== high) throw invalid('This number is too close to a whole one to be rounded safely.');
     return Rational.of(low!);

@@ -96,7 +96,7 @@ export class Expression<Value> {
     const { kind, text } = this.next;
     if (kind === 'end') return;
     if (text === '=') throw invalid('Only one "=" is allowed, and only in solve_equation.');
-    throw invalid(`${quoted(text)} does not follow from what stands before it: an operator is missing, or a parenthesis is too many.`);
+    throw invalid(`${quoted(text)} does not follow from what is before it: an operator is missing, or there is a parenthesis too many.`);
   }
   private nested<Result>(read: () => Result): Result {
     this.depth += 1;
@@ -196,7 +196,7 @@ export class Expression<Value> {
     const { text: name } = this.take();
     if (!this.algebra.isFunction(name)) {
       const value = this.algebra.name(name);
-      if (value === null) throw invalid(`${quoted(name)} is no function, constant or variable here.`);
+      if (value === null) throw invalid(`${quoted(name)} is not a function, constant or variable here.`);
       return { value, percent: false, closed: false };
     }
     // √2 and sqrt 2 take the one operand that follows.

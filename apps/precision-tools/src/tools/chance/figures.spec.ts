@@ -111,7 +111,7 @@ describe('statistics_calc', () => {
     [{ data: '1,5; 2,5' }, 'decimal points'],
     [{ data: '1,000, 2,500' }, 'thousands'],
     [{ data: '1', operations: 'stdev' }, 'at least 2'],
-    [{ data: '1', operations: '__proto__' }, 'no operation'],
+    [{ data: '1', operations: '__proto__' }, 'not an operation'],
     [{ data: '0 1', operations: 'geometric_mean' }, 'above zero'],
     [{ data: '1 '.repeat(20_000) }, 'at most 10,000'],
   ])('refuses %#', (args, words) => expect(refusalOf('statistics_calc', args)).toContain(words));

@@ -17,7 +17,7 @@ export const dateAdd = defineTool({
     years: amount('years'),
     weeks: amount('weeks'),
     business_days: z.int().min(-100_000).max(100_000).default(0).describe('Mondays to Fridays to add after everything else'),
-    holidays: z.array(z.string()).optional().describe('days that are no business days'),
+    holidays: z.array(z.string()).optional().describe('days that are not business days'),
   },
   output: {
     date: z.string().describe('YYYY-MM-DD'),

@@ -31,7 +31,7 @@ export const dateDiff = defineTool({
       .boolean()
       .default(false)
       .describe('also count Monday to Friday, from the earlier day inclusive to the later exclusive'),
-    holidays: z.array(z.string()).optional().describe('days that are no business days'),
+    holidays: z.array(z.string()).optional().describe('days that are not business days'),
   },
   output: {
     date1: day,

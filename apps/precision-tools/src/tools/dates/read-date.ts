@@ -20,7 +20,7 @@ export function readDate(text: string, name: string): Temporal.PlainDate {
         : /^\d{4}-\d{2}-\d{2}[T ]/.test(written)
           ? 'Give the date without the time.'
           : 'Write it as YYYY-MM-DD.';
-    throw invalid(`${name}: ${quoted(text)} is no date. ${hint}`);
+    throw invalid(`${name}: ${quoted(text)}is not a date. ${hint}`);
   }
   const [year, month, day] = parts.map(Number) as [number, number, number];
   if (year < 1) throw invalid(`${name}: years go from 0001 to 9999.`);
@@ -37,7 +37,7 @@ export const weekdayOf = (date: Temporal.PlainDate): (typeof weekdays)[number] =
 
 /** A result that left the years 1 to 9999. */
 export function withinYears(date: Temporal.PlainDate): Temporal.PlainDate {
-  if (date.year < 1 || date.year > 9999) throw invalid('The result lies outside the years 0001 to 9999.');
+  if (date.year < 1 || date.year > 9999) throw invalid('The result is outside the years 0001 to 9999.');
   return date;
 }
 
@@ -47,6 +47,6 @@ export function reckoned(calculate: () => Temporal.PlainDate): Temporal.PlainDat
     return withinYears(calculate());
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw invalid('The result lies outside the years 0001 to 9999.');
+    throw invalid('The result is outside the years 0001 to 9999.');
   }
 }

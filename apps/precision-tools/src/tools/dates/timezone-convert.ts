@@ -15,7 +15,7 @@ function zoneOf(text: string, name: string): string {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw invalid(
-      `${name}: ${quoted(text)} is no time zone. Use an IANA name such as Europe/Berlin, UTC, or an offset such as +02:00; abbreviations such as CST have several meanings.`,
+      `${name}: ${quoted(text)}is not a time zone. Use an IANA name such as Europe/Berlin, UTC, or an offset such as +02:00; abbreviations such as CST have several meanings.`,
     );
   }
 }

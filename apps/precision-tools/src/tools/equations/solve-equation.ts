@@ -63,7 +63,7 @@ export const solveEquation = defineTool({
         }),
       )
       .describe('distinct roots; real ones in ascending order within their kind'),
-    excluded: z.array(z.string()).describe('values at which a denominator is zero; they are no solutions'),
+    excluded: z.array(z.string()).describe('values at which a denominator is zero; they are not solutions'),
     unlisted_complex_roots: z.int().nonnegative().describe('complex roots of factors above degree 2: counted, not computed'),
   },
   run({ equation, variable }) {

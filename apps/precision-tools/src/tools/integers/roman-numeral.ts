@@ -31,7 +31,7 @@ function numberOf(roman: string): number {
   for (const [sign, worth] of signs) for (; roman.startsWith(sign, at); at += sign.length) value += worth;
   if (at !== roman.length || value > 3_999 || romanOf(value) !== roman)
     throw invalid(
-      `${quoted(roman)} is no Roman numeral in the usual spelling${value > 0 && value < 4_000 && at === roman.length ? `; ${value} is ${romanOf(value)}` : ''}.`,
+      `${quoted(roman)} is not a Roman numeral in the usual spelling${value > 0 && value < 4_000 && at === roman.length ? `; ${value} is ${romanOf(value)}` : ''}.`,
     );
   return value;
 }

@@ -54,7 +54,7 @@ const searchLaws = defineLawTool({
     'Finds German federal laws by words of their title or by abbreviation. Use it first when you do not know the abbreviation of a law.',
   input: { query: z.string().min(1).max(300), max_results: z.int().min(1).max(50).default(10) },
   output: {
-    total: z.int().describe('laws that fit'),
+    total: z.int().describe('laws that match'),
     laws: z.array(z.strictObject({ name: z.string().describe('to be given as `law` to the other tools'), title: z.string() })),
   },
   async ask({ query, max_results }, library, signal) {

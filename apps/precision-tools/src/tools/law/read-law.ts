@@ -137,7 +137,7 @@ export async function readLaw(bytes: Uint8Array): Promise<Law> {
       else if (name === 'standkommentar' && tidy(data) !== '') law.status.push(tidy(data));
     },
   });
-  if (law.abbreviation === '' || norms.length === 0) throw invalid('The document is no law in the form of gesetze-im-internet.de.');
+  if (law.abbreviation === '' || norms.length === 0) throw invalid('The document is not a law in the format of gesetze-im-internet.de.');
   const { official, ...rest } = law;
   return { ...rest, abbreviation: official || law.abbreviation, title: tidy(law.title), norms };
 }

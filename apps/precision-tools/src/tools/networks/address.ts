@@ -11,14 +11,14 @@ export const bitsOf = (version: 4 | 6): number => (version === 4 ? 32 : 128);
 function readIpv4(text: string): bigint {
   const octets = text.split('.');
   if (octets.length !== 4 || octets.some((octet) => !/^\d{1,3}$/.test(octet) || Number(octet) > 255))
-    throw invalid(`${quoted(text)} is no IPv4 address: write four numbers from 0 to 255, such as 192.168.1.10.`);
+    throw invalid(`${quoted(text)} is not an IPv4 address: write four numbers from 0 to 255, such as 192.168.1.10.`);
   if (octets.some((octet) => octet.length > 1 && octet.startsWith('0')))
     throw invalid(`${quoted(text)} has a leading zero, which some programs read as octal: write the numbers without.`);
   return octets.reduce((value, octet) => (value << 8n) | BigInt(octet), 0n);
 }
 
 function readIpv6(text: string): bigint {
-  const bad = (): Error => invalid(`${quoted(text)} is no IPv6 address: write it such as 2001:db8::1.`);
+  const bad = (): Error => invalid(`${quoted(text)} is not an IPv6 address: write it such as 2001:db8::1.`);
   let written = text.toLowerCase();
   const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(written);
   if (dotted) {
@@ -65,7 +65,7 @@ function prefixOfMask(text: string): number {
     return (inverted & (inverted + 1n)) === 0n ? 32 - (inverted === 0n ? 0 : inverted.toString(2).length) : null;
   };
   const prefix = ones(mask) ?? ones(all ^ mask);
-  if (prefix === null) throw invalid(`${quoted(text)} is no netmask: its ones must stand together.`);
+  if (prefix === null) throw invalid(`${quoted(text)} is not a netmask: its ones must be contiguous.`);
   return prefix;
 }
 

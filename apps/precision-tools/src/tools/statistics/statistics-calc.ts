@@ -108,7 +108,7 @@ function measureOf(name: string): { name: string; measure: Measure } {
     const share = readNumber(percentile[1]!, 'percentile').divide(Rational.of(100));
     return { name: usual, measure: (sorted) => quantile(sorted, share) };
   }
-  throw invalid(`${quoted(name)} is no operation: use ${Object.keys(measures).join(', ')} or a percentile such as p90.`);
+  throw invalid(`${quoted(name)} is not an operation: use ${Object.keys(measures).join(', ')} or a percentile such as p90.`);
 }
 
 /** Commas part values; what looks like a decimal or thousands comma would be torn apart silently. */

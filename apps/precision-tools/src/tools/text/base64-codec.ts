@@ -15,7 +15,7 @@ function decoded(text: string): Buffer {
   const bytes = Buffer.from(bare, 'base64');
   const again = bytes.toString('base64').replace(/=+$/, '');
   if (again !== bare.replaceAll('-', '+').replaceAll('_', '/'))
-    throw invalid('The last character of this Base64 text carries bits that belong to no byte.');
+    throw invalid('The last character of this Base64 text carries bits that do not belong to a byte.');
   return bytes;
 }
 

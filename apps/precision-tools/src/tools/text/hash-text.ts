@@ -25,7 +25,7 @@ export const hashText = defineTool({
       .replace(/^sha-(?=\d{3}$|1$)/, 'sha')
       .replace('_', '-');
     const algorithm = algorithms.find((known) => known === name);
-    if (!algorithm) throw invalid(`${quoted(written)} is no algorithm known here: use ${algorithms.join(', ')}.`);
+    if (!algorithm) throw invalid(`${quoted(written)} is not an algorithm known here: use ${algorithms.join(', ')}.`);
     return { algorithm, hex: createHash(algorithm).update(text, 'utf8').digest('hex'), bytes: Buffer.byteLength(text, 'utf8') };
   },
 });

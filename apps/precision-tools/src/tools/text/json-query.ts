@@ -51,7 +51,7 @@ function readJson(text: string): { value: unknown; inexactNumbers: string[] } {
     return { value, inexactNumbers };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw invalid(`json_str is no JSON: ${error.message.slice(0, 200)}.`);
+    throw invalid(`json_str is not JSON: ${error.message.slice(0, 200)}.`);
   }
 }
 

@@ -175,7 +175,7 @@ describe('json_query', () => {
     ['{"a":1}', 'a[', 'JMESPath'],
     ['{"a":1}', 'nosuch(@)', 'JMESPath'],
     ['[{"a":{}},{"a":{}}]', '[?a > a]', 'JMESPath'],
-    ['{"a":', 'a', 'no JSON'],
+    ['{"a":', 'a', 'not JSON'],
     ['{"a":1}', '!'.repeat(900), ''],
   ])('refuses invalid JSON and queries that grow without bound: %#', (text, path, words) => {
     const before = process.cpuUsage();

@@ -110,7 +110,7 @@ function lookUp(name: string): Named {
   if (close.length > 0 && sameSize(close)) return close[0]!;
   const spellings = [...units.keys()].filter((known) => known.toLowerCase() === key.toLowerCase());
   if (spellings.length > 0) throw invalid(`${quoted(name)} could be ${spellings.join(' or ')}: capitals matter.`);
-  throw invalid(`${quoted(name)} is no unit known here. Use symbols such as km, ft, kg, lb, °C, L, gal, kWh, GiB, km/h, m^2.`);
+  throw invalid(`${quoted(name)} is not a unit known here. Use symbols such as km, ft, kg, lb, °C, L, gal, kWh, GiB, km/h, m^2.`);
 }
 
 /** Reads km, km/h, m^2, kg*m/s^2, "square feet", "cubic meters". */
@@ -121,10 +121,9 @@ export function readUnit(text: string): Unit {
     .replace(/³/g, '^3')
     .replace(/\s+per\s+/gi, '/')
     .replace(/[·⋅]/g, '*');
-  if (words === '' || words.length > 100) throw invalid(`${quoted(text)} is no unit.`);
+  if (words === '' || words.length > 100) throw invalid(`${quoted(text)} is not a unit.`);
   const [above = '', ...below] = words.split('/');
-  if (below.length > 1)
-    throw invalid('Write a unit with one "/", such as kg/(m*s^2) as kg/m*s^2: what stands after it is all below the line.');
+  if (below.length > 1) throw invalid('Write a unit with one "/", such as kg/(m*s^2) as kg/m*s^2: everything after it is below the line.');
   const result = { factor: Rational.one, pi: 0, dimension: new Map<string, number>(), notes: [] as string[] };
   const take = (part: string, sign: 1 | -1): void => {
     for (const piece of part.replace(/^\(|\)$/g, '').split('*')) {

@@ -109,9 +109,9 @@ describe('unit_convert', () => {
     ['oz', 'mL', 'fl_oz'],
     ['m', 's', 'different things'],
     ['°C', 'm', 'temperature'],
-    ['constructor', 'm', 'no unit'],
-    ['__proto__', 'm', 'no unit'],
-    ['', 'm', 'no unit'],
+    ['constructor', 'm', 'not a unit'],
+    ['__proto__', 'm', 'not a unit'],
+    ['', 'm', 'not a unit'],
     ['a/b/c', 'm', 'one "/"'],
   ])('refuses %s to %s and says what to write', (from_unit, to_unit, words) =>
     expect(refusalOf('unit_convert', { value: 1, from_unit, to_unit })).toContain(words),

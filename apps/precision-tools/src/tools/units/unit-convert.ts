@@ -63,7 +63,7 @@ function converted(value: Rational, from: string, to: string): Converted {
   // C is also the coulomb: only a pair of temperatures is one.
   if (fromTemperature && toTemperature) {
     const kelvin = value.add(fromTemperature.offset).multiply(fromTemperature.factor);
-    if (kelvin.sign < 0) throw invalid(`${exactText(value)} ${fromTemperature.symbol} lies below absolute zero.`);
+    if (kelvin.sign < 0) throw invalid(`${exactText(value)} ${fromTemperature.symbol} is below absolute zero.`);
     return { value: kelvin.divide(toTemperature.factor).subtract(toTemperature.offset), pi: 0, notes: [] };
   }
   const [fromFuel, toFuel] = [fuelOf(from), fuelOf(to)];

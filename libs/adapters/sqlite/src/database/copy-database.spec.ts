@@ -51,7 +51,7 @@ describe('the copy of a store', () => {
     sql.close();
     expect(inspectDatabase(file)).toMatchObject({ version: 999, readable: false });
     writeFileSync(file, 'no database');
-    expect(() => inspectDatabase(file)).toThrow(/no store of Conclave, or it is damaged/);
+    expect(() => inspectDatabase(file)).toThrow(/not a store of Conclave, or it is damaged/);
   });
 
   it('is put in place only while nobody owns the folder', async () => {

@@ -50,7 +50,7 @@ export function inspectDatabase(file: string): InspectedDatabase {
     const newest = migrations.at(-1)!.version;
     return { version, readable: version > 0 && version <= newest, damage: said.join('; ') === 'ok' ? null : said.join('; '), runs };
   } catch (error) {
-    throw new Failure('STORE_UNAVAILABLE', `${file} is no store of Conclave, or it is damaged.`, { cause: error });
+    throw new Failure('STORE_UNAVAILABLE', `${file} is not a store of Conclave, or it is damaged.`, { cause: error });
   } finally {
     sql?.close();
   }

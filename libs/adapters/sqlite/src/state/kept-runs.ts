@@ -175,7 +175,7 @@ export class KeptRuns {
       const record = folding?.recordAt(runId, next);
       const body = record && log.bodyOf(record.topic, record.id);
       if (!folding || !body)
-        throw new Error(`The state of ${runId} cannot be told: step ${next} is not on the log or cannot be read here.`);
+        throw new Error(`The state of ${runId} cannot be determined: step ${next} is not on the log or cannot be read here.`);
       state = folding.fold(runId, state, JSON.parse(body.toString('utf8')));
     }
     return state;

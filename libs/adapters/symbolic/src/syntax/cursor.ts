@@ -42,7 +42,7 @@ export class Cursor {
 
   protected unexpected(token: SyntaxToken, wanted?: string): Error {
     if (token.text === '=' || Object.hasOwn(relationSigns, token.text))
-      return unreadable(`A relation (${token.text}) stands where a value is expected. Equations belong to the operation solve.`);
+      return unreadable(`A relation (${token.text}) is used where a value is expected. Equations belong to the operation solve.`);
     return unreadable(`${shown(token.text)} is not expected at position ${token.at + 1}${wanted ? `; ${wanted} is` : ''}.`);
   }
 

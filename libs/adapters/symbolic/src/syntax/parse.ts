@@ -251,7 +251,7 @@ class Parser extends Cursor {
     if (!token) return false;
     if (token.kind === 'number') {
       if (number) return true;
-      throw unreadable(`The number ${token.text} stands behind a value without a sign. Write * or ^ between them.`);
+      throw unreadable(`The number ${token.text} follows a value without a sign. Write * or ^ between them.`);
     }
     return token.kind === 'name' || ['(', '[', '{'].includes(token.text) || (token.text === '|' && this.bars === 0);
   }

@@ -177,7 +177,7 @@ function numberAt(
   if (digits.length > bounds.digits) throw unreadable(`A number has more than ${bounds.digits} digits.`);
   const [exponent] = scientific.exec(rest.slice(digits.length)) ?? [];
   if (exponent === undefined) {
-    if (/^\.\d/.test(rest.slice(digits.length))) throw unreadable(`${shown(rest)} is no number: it has two points.`);
+    if (/^\.\d/.test(rest.slice(digits.length))) throw unreadable(`${shown(rest)} is not a number: it has two points.`);
     return { length: digits.length, value: digits };
   }
   const shift = Number(exponent.slice(1));

@@ -60,7 +60,7 @@ export class Accounts {
   /** Throws BEYOND_OWN_RIGHTS, KEYS_FULL. */
   async create(admin: Admin, request: KeyRequest): Promise<KeyCreated> {
     if (!sees(admin, request.tenant))
-      throw new Failure('BEYOND_OWN_RIGHTS', `This one administers the tenant ${admin.tenant} alone.`, { param: 'tenant' });
+      throw new Failure('BEYOND_OWN_RIGHTS', `This one administers only the tenant ${admin.tenant}.`, { param: 'tenant' });
     assertGives(admin, request.templates);
     if ((await this.state.settings.list(keySetting(''))).length >= this.limits.maxIssuedKeys) throw new Failure('KEYS_FULL');
     const value = newKeyValue();
@@ -193,7 +193,7 @@ const sees = ({ tenant }: Admin, other: string): boolean => tenant === operating
 /** An admin whose own key is limited to some ids does not get at others by way of another key. Throws BEYOND_OWN_RIGHTS. */
 function assertGives({ mayAsk }: Admin, templates: readonly string[] | null): void {
   if (mayAsk === null || templates?.every((id) => mayAsk.includes(id))) return;
-  throw new Failure('BEYOND_OWN_RIGHTS', `This one may ask ${mayAsk.join(', ')} alone.`, { param: 'templates' });
+  throw new Failure('BEYOND_OWN_RIGHTS', `This one may ask only ${mayAsk.join(', ')}.`, { param: 'templates' });
 }
 
 /** A key as the audit shows it. */

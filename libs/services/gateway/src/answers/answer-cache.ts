@@ -221,14 +221,14 @@ type Nearest = CacheExplanation['nearest'];
 
 function explanation(kind: CacheExplanation['kind'], accepted: CacheExplanation['accepted'], [nearest]: Nearest): string {
   const near = (distance: number): string => distance.toFixed(3);
-  if (accepted?.distance === null) return 'The same question was answered before, so its answer was given again.';
+  if (accepted?.distance === null) return 'The same question was answered before, so its answer was returned again.';
   if (accepted)
     return `The question was answered before in other words: distance ${near(accepted.distance)} of less than ${nearestDistance}, and no word that changes its meaning.`;
-  if (kind === 'off') return 'The template keeps no answers.';
-  if (kind === 'bypassed') return 'The request asked for a new answer, or cannot be kept.';
-  if (!nearest) return 'No earlier question is kept that this one could be compared with.';
+  if (kind === 'off') return 'The template does not cache answers.';
+  if (kind === 'bypassed') return 'The request asked for a new answer, or its answer cannot be cached.';
+  if (!nearest) return 'No earlier question is stored that this one could be compared with.';
   if (!nearest.within) return `The nearest earlier question is too far: distance ${near(nearest.distance)}, at least ${nearestDistance}.`;
   if (nearest.differences.length > 0)
     return `The nearest earlier question is near enough (distance ${near(nearest.distance)}), but asks something else: ${nearest.differences.join(', ')}.`;
-  return `An earlier question means the same (distance ${near(nearest.distance)}), but its answer was not kept at that time.`;
+  return `An earlier question means the same (distance ${near(nearest.distance)}), but its answer was not cached at that time.`;
 }

@@ -35,7 +35,7 @@ export class AuditController {
   async read(@Req() request: Request, @Res() response: Response, @Query() query: Query): Promise<void> {
     const { tenant, actor, ofAll } = await this.callers.identifyAuditor(request);
     const asked = textIn(query, 'tenant') ?? (ofAll ? null : tenant);
-    if (asked !== tenant && !ofAll) throw new Failure('OPERATOR_KEY_NEEDED', `This key reads the audit of the tenant ${tenant} alone.`);
+    if (asked !== tenant && !ofAll) throw new Failure('OPERATOR_KEY_NEEDED', `This key reads only the audit of the tenant ${tenant}.`);
     const run = textIn(query, 'run');
     // To an auditor of one tenant a run of another does not exist.
     if (run !== null && !ofAll && !(await this.runs.erased(run, { tenant, actor }))) await this.runs.header(run, { tenant, actor });

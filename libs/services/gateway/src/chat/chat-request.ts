@@ -71,7 +71,7 @@ export function readChatRequest(body: Record<string, unknown>, headers: RequestH
   if (typeof request.n === 'number' && request.n !== 1) {
     throw new Failure(
       'REQUEST_INVALID',
-      'A template gives one answer: leave `n` out or set it to 1, and send the request again for another answer.',
+      'A template returns one answer: leave `n` out or set it to 1, and send the request again for another answer.',
       { param: 'n' },
     );
   }

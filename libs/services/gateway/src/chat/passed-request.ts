@@ -47,7 +47,7 @@ export function readPassedRequest(body: JsonObject, headers: RequestHeaders, max
   if (conclave?.webhook ?? inHeaders.webhook)
     throw new Failure(
       'REQUEST_INVALID',
-      'A call to a single model is no run, so nobody is told of its end: leave `webhook` out, or ask a template.',
+      'A call to a single model is not a run, so no webhook is called when it ends: leave `webhook` out, or ask a template.',
       {
         param: 'conclave.webhook',
       },

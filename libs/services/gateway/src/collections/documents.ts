@@ -87,7 +87,7 @@ export class Documents {
       };
     });
     if (record!.status !== 'ready') await this.log.publish([proposal(record!, tenant, actor, now)]);
-    this.options.logger.info('document taken in', { document: id, bytes: bytes.byteLength, take: record!.take });
+    this.options.logger.info('document accepted', { document: id, bytes: bytes.byteLength, take: record!.take });
     return viewOf(record!);
   }
 

@@ -33,7 +33,7 @@ export class ConsoleController {
   @Get('console/*page')
   inner(@Req() request: Request, @Res() response: Response): void {
     if (!this.files.manifest)
-      throw new Failure('ROUTE_NOT_FOUND', 'The console was not built: run `npm run build`, and start the gateway anew.');
+      throw new Failure('ROUTE_NOT_FOUND', 'The console was not built: run `npm run build`, then restart the gateway.');
     this.page(response);
   }
 

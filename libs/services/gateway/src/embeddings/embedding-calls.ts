@@ -141,7 +141,7 @@ function assertLength(vectors: readonly Float32Array[], dimensions: number): voi
   if (!other) return;
   throw new Failure(
     'REQUEST_INVALID',
-    `This model gives ${other.length} numbers per text and does not shorten them: leave out \`dimensions\` or set it to ${other.length}.`,
+    `This model returns ${other.length} numbers per text and does not shorten them: leave out \`dimensions\` or set it to ${other.length}.`,
     { param: 'dimensions' },
   );
 }

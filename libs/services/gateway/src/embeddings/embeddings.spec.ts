@@ -54,8 +54,8 @@ describe('embeddings through the OpenAI client', () => {
     ['no text', { input: [] }, 'input', /at least one text/],
     ['more texts than one request may have', { input: ['a', 'b', 'c', 'd'] }, 'input', /At most 3 texts/],
     ['another form of numbers', { encoding_format: 'int8' }, 'encoding_format', /"float" or "base64"/],
-    ['a length that the embedder cannot give', { dimensions: 1 }, 'dimensions', /gives 2 numbers per text and does not shorten them/],
-    ['a length that a model ignores', { model: 'e@fake', dimensions: 2 }, 'dimensions', /gives 3 numbers/],
+    ['a length that the embedder cannot give', { dimensions: 1 }, 'dimensions', /returns 2 numbers per text and does not shorten them/],
+    ['a length that a model ignores', { model: 'e@fake', dimensions: 2 }, 'dimensions', /returns 3 numbers/],
   ])('are refused with a sentence for %s', async (_, over, param, sentence) => {
     const asked = client.embeddings.create({ model: 'conclave-embedding', input: 'a', ...over } as OpenAI.EmbeddingCreateParams);
     await expect(asked).rejects.toMatchObject({ status: 400, param, message: expect.stringMatching(sentence) });

@@ -109,8 +109,7 @@ export class Callers {
   /** As `identifyAdmin`, for a route to what serves all tenants. Also throws OPERATOR_KEY_NEEDED. */
   async identifyOperator(request: Request): Promise<Admin> {
     const admin = await this.identifyAdmin(request);
-    if (admin.tenant !== operatingTenant)
-      throw new Failure('OPERATOR_KEY_NEEDED', `This key administers the tenant ${admin.tenant} alone.`);
+    if (admin.tenant !== operatingTenant) throw new Failure('OPERATOR_KEY_NEEDED', `This key administers only the tenant ${admin.tenant}.`);
     return admin;
   }
 

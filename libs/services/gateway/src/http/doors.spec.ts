@@ -178,7 +178,7 @@ describe('every route of the running gateway', () => {
     }
     const answer = await fetch(`${keyed.url}/v1/admin/prompts`, { headers: withKey('sk-b-admin') });
     expect(((await answer.json()) as { error: { message: string } }).error.message).toMatch(
-      /serves all tenants.*admin key of the tenant `default`.*administers the tenant b alone/,
+      /data of all tenants.*admin key of the tenant `default`.*administers only the tenant b/,
     );
   });
 

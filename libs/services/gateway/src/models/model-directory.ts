@@ -51,7 +51,7 @@ export class ModelDirectory {
         if (Object.hasOwn(found, id)) continue;
         const child = this.options.catalogue.templates().find((other) => other.id === id);
         if (!child)
-          throw new Failure('MODEL_NOT_FOUND', 'Its runs start runs of a template that is no longer offered.', { param: 'model' });
+          throw new Failure('MODEL_NOT_FOUND', 'Its runs start child runs of a template that is no longer offered.', { param: 'model' });
         found[id] = await this.collections.offeredBy(child, tenant);
         waiting.push(child);
       }
@@ -149,7 +149,7 @@ export class ModelDirectory {
       if (new Set(models.map(modelName)).size > 1)
         throw new Failure(
           'REQUEST_INVALID',
-          `${name} stands for several models (${models.join(', ')}), whose vectors differ. Name one of them.`,
+          `${name} stands for several models (${models.join(', ')}), whose vectors differ. Name one of those models.`,
           {
             param: 'model',
           },
@@ -191,7 +191,7 @@ export class ModelDirectory {
     const ids = (await this.list(mayAsk)).map((model) => model.id);
     const more = ids.length > namedIds ? ` and ${ids.length - namedIds} more` : '';
     const said =
-      ids.length === 0 ? 'This key may ask none that is offered now.' : `Valid ids: ${ids.slice(0, namedIds).join(', ')}${more}.`;
+      ids.length === 0 ? 'This key may use none of the models offered now.' : `Valid ids: ${ids.slice(0, namedIds).join(', ')}${more}.`;
     return new Failure('MODEL_NOT_FOUND', said, { param: 'model' });
   }
 }

@@ -100,7 +100,7 @@ function addressOf(text: string): URL {
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('must begin with http:// or https://');
   if (url.username || url.password || url.search || url.hash)
-    throw refuse('must not hold credentials or parameters; a key belongs into an environment variable named by `api_key_env`');
+    throw refuse('must not hold credentials or parameters; put a key into an environment variable and name that in `api_key_env`');
   if (metadata.test(url.hostname)) throw refuse('must not be a link-local address');
   return url;
 }

@@ -46,7 +46,7 @@ export class Forks {
     const { runId, data: recorded } = await this.runs.header(id, caller);
     // Whoever may not ask a template does not continue its runs with other models either.
     await this.models.assertAskable(recorded.template, mayAsk);
-    if (!knownStrategy(recorded.template.strategy)) throw refused(`There is no strategy ${recorded.template.strategy} any more.`);
+    if (!knownStrategy(recorded.template.strategy)) throw refused(`The strategy ${recorded.template.strategy} no longer exists.`);
     const steps = whole(await this.stepsOf(runId), step);
     const today = await this.modelsFor(recorded.template, model ?? null, mayAsk);
     const children = recorded.children ?? {};
@@ -171,7 +171,7 @@ const refused = (why: string): Failure => new Failure('FORK_REFUSED', why, { par
 /** The steps up to this one. Throws FORK_REFUSED where one is missing. */
 function whole(steps: readonly RecordedStep[], step: number): readonly RecordedStep[] {
   const last = steps.at(-1)?.version ?? 0;
-  if (last === 0) throw refused('None of its steps is on the log: it has not begun, or they have expired.');
+  if (last === 0) throw refused('None of its steps is on the log: it has not started, or they have expired.');
   if (step > last) throw refused(`It has ${last} ${last === 1 ? 'step' : 'steps'}, so there is no step ${step}.`);
   const upTo = steps.filter(({ version }) => version <= step);
   const gap = upTo.findIndex(({ version }, index) => version !== index + 1);

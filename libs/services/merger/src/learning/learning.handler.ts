@@ -94,7 +94,7 @@ export class LearningHandler {
     if (updates.length > 0) await this.state.scores.add({ eventId, tenant, updates });
     if (rating > 2) return;
     for (const runId of [about, ...(source === null ? [] : [source])]) await this.kept.takeAway(tenant, runId);
-    this.logger.info('A bad rating took an answer out of the caches.', { run: source ?? about });
+    this.logger.info('A bad rating removed an answer from the caches.', { run: source ?? about });
   }
 
   private async makersOf(tenant: string, runId: string): Promise<z.infer<typeof Makers> | null> {

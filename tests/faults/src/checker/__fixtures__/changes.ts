@@ -49,7 +49,7 @@ export const calledAgain = (
     const at = evidence.history.at(-1)!.at;
     const again = { actor: service, op: 'call', id: step, process: `${service}-host-77-ffffffff` };
     Object.assign(evidence, until);
-    // The run has to be under way still when the call is made again.
+    // The run must still be open when the call is made again.
     evidence.records = evidence.records.map((record) =>
       record.event?.type === 'RunCompleted' ? { ...record, appendedAt: at + 20_000 } : record,
     );

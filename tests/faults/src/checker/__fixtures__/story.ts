@@ -59,7 +59,7 @@ const groupsOf = (topic: string): readonly string[] => {
 export const processOf = (service: string): string => `${service}-host-${service.length}-0a1b2c3d`;
 
 /**
- * A storm without any harm, told as evidence: questions go through the real engine, everybody else is played here, and each
+ * The evidence of a storm without any harm: questions go through the real engine, all other parts are simulated here, and each
  * leaves what the product leaves.
  */
 export class Story {

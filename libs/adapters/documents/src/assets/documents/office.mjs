@@ -38,7 +38,7 @@ export function openPackage(bytes, usualMain) {
   };
   const related = (name) => relationsIn(read(relationsName(name)), name);
   const main = [...related('').values()].find(({ type }) => type.endsWith('/officeDocument'))?.target ?? usualMain;
-  if (!sizes.has(main)) throw new Unreadable('unreadable', 'It is no Office document of this kind.');
+  if (!sizes.has(main)) throw new Unreadable('unreadable', 'It is not an Office document of this kind.');
   return { main, read, related, title: titleIn(read('docProps/core.xml')) };
 }
 

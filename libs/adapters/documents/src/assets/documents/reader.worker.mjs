@@ -28,7 +28,7 @@ const readers = {
     return pptxText(bytes, { limit, pages, strict });
   },
   async text({ bytes, charset, markdown }) {
-    if (isBinary(bytes)) throw new Unreadable('unreadable', 'It is no text.');
+    if (isBinary(bytes)) throw new Unreadable('unreadable', 'It is not text.');
     const { text, guessed } = charactersOf(bytes, { charset });
     const title = markdown
       ? (/^#{1,6}[ \t]+([^\n]{1,300})/m
@@ -40,7 +40,7 @@ const readers = {
   },
 };
 
-const charsetNotice = (guessed) => (guessed ? ['Its character set is not told; it was read as windows-1252.'] : []);
+const charsetNotice = (guessed) => (guessed ? ['Its character set is not declared; it was read as windows-1252.'] : []);
 
 async function read(job) {
   try {

@@ -93,7 +93,7 @@ function toTree(json) {
   if (typeof json === 'string') return named(json);
   if (!Array.isArray(json)) {
     if (typeof json?.num === 'string') return integer(json.num);
-    throw new Unsupported('The Compute Engine gave something that is not known here.');
+    throw new Unsupported('The Compute Engine returned something that is not known here.');
   }
   const [head, ...args] = json;
   const trees = () => args.map(toTree);

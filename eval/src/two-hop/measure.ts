@@ -6,6 +6,7 @@ import type { Further } from '@conclave/contracts';
 import { silentLogger } from '@conclave/platform';
 import type { Embedder } from '@conclave/ports';
 import { searchCollections, searchHits } from '@conclave/service-experts';
+import { oneLine } from '@conclave/strategies';
 import { asMarkdown, collection, fillCollection, tenant } from '../recall/fill.js';
 import type { Paragraph, TwoGold } from '../recall/two-hop-corpus.js';
 import { bases, distinct, planners, queryFrom, titlesKept, type Hit, type Planner } from './planners.js';
@@ -66,10 +67,11 @@ async function titlesFor(search: SearchFor, { question, gold }: TwoGold, planner
   const titles = first.map(({ title }) => title);
   if (planner === 'single') return titlesKept(titles, []);
   const base = first.slice(0, bases);
+  // A planner sees a passage in one line.
   const queries =
     planner === 'ideal'
       ? gold.filter((title) => !titles.slice(0, bases).includes(title))
-      : base.map((hit) => queryFrom(hit, question, planner));
+      : base.map(({ title, text }) => queryFrom({ title, text: oneLine(text) }, question, planner));
   const further = { question, found: base.map(({ title, text }) => ({ title, text })) };
   const later: string[][] = [];
   for (const query of queries) later.push(distinct(await search(query, further)).map(({ title }) => title));

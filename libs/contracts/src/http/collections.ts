@@ -58,7 +58,7 @@ export const PassageList = z.object({
         document: z.string().describe('id of its document'),
         title: z.string().describe('title of its document'),
         section: z.string().describe('headings above it: chapter, slide, or sheet and rows; empty without any'),
-        text: z.string(),
+        text: z.string().describe('its text without the title; headings below the title stand before a colon'),
         similarity: z
           .number()
           .nullable()

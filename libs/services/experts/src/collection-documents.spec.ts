@@ -60,6 +60,8 @@ describe('documents of a collection', () => {
       text: '# Start\n\nOpen the lid. Look inside. Close it.\n\n## Step 1\n\nPull.',
       whole: true,
     });
+    await put('d2', [['Start', 'Start\n=====\n\nOpen the lid.']]);
+    expect((await read('d2')).text).toBe('Start\n=====\n\nOpen the lid.');
     expect(await read('gone')).toEqual({ title: 'gone', text: '', whole: true });
     expect((await read('d1', { tenant: 'other' })).text).toBe('');
   });

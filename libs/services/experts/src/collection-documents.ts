@@ -2,6 +2,7 @@ import { documentsCollection, type Embedder, type VectorRecord, type Vectors } f
 import type { TaskInput } from '@conclave/contracts';
 import * as z from 'zod';
 import { searchCollections } from './collection-search.js';
+import { withoutPath } from './passage-text.js';
 
 type InputOf<K extends TaskInput['kind']> = Omit<Extract<TaskInput, { kind: K }>, 'kind'>;
 
@@ -102,7 +103,7 @@ function joined(records: readonly VectorRecord[], isMiddle: boolean): string {
   let text = '';
   let above: unknown = null;
   for (const record of records) {
-    const bare = text === '' && isMiddle ? record.text : withoutHeadings(record);
+    const bare = text === '' && isMiddle ? record.text : withoutPath(record.text, String(record.metadata['heading'] ?? ''));
     const heading = record.metadata['heading'];
     const overlap = heading === above ? overlapOf(text, bare) : 0;
     const between = text === '' || overlap > 0 ? '' : heading === above ? '\n' : '\n\n';
@@ -110,13 +111,6 @@ function joined(records: readonly VectorRecord[], isMiddle: boolean): string {
     above = heading;
   }
   return text;
-}
-
-/** A chunk without the line of headings that was put before it; headings of its own carry their marks. */
-function withoutHeadings({ text, metadata }: VectorRecord): string {
-  const headings = new Set(String(metadata['heading'] ?? '').split(' / '));
-  const [first] = text.split('\n', 1) as [string];
-  return first !== text && first.split(' / ').every((one) => headings.has(one)) ? text.slice(first.length + 1) : text;
 }
 
 /** Length of what the next text repeats of the end of the text. */

@@ -34,3 +34,37 @@ it('a search that goes on from two findings puts what full text finds for one of
   const { chunks } = await searchCollections(vectors, embedder, 'acme', asked, new AbortController().signal);
   expect(chunks.map(({ title }) => title)).toEqual(['Quist', 'Market']);
 });
+
+it('passages are told apart from their headings, also where a search compares them with what was found', async () => {
+  const vectors = new MemoryVectorStore().connect();
+  const scope = { tenant: 'acme', collection: documentsCollection('manuals', embedder) };
+  await vectors.create(scope, 2);
+  const about = { document: 'd1', title: 'Ada Quist' };
+  await vectors.upsert(scope, [
+    {
+      id: 'd1#0',
+      vector: Float32Array.of(1, 0),
+      text: '# Ada Quist\n\nAda Quist was a glazier.',
+      metadata: { ...about, heading: 'Ada Quist' },
+    },
+    {
+      id: 'd1#1',
+      vector: Float32Array.of(1, 0),
+      text: 'Ada Quist\n## Works\n\nA window.',
+      metadata: { ...about, heading: 'Ada Quist / Works' },
+    },
+  ]);
+  const asked = { query: 'Ada Quist', collections: ['manuals'], filters: {}, limit: 2 };
+  const { signal } = new AbortController();
+  const { chunks } = await searchCollections(vectors, embedder, 'acme', asked, signal);
+  expect(chunks.map(({ text }) => text).sort()).toEqual(['Ada Quist was a glazier.', 'Works:\nA window.']);
+  const [{ title, text }] = chunks as [(typeof chunks)[number]];
+  const again = await searchCollections(
+    vectors,
+    embedder,
+    'acme',
+    { ...asked, further: { question: 'Who?', found: [{ title, text }] } },
+    signal,
+  );
+  expect(again.chunks.map((chunk) => chunk.text)).toEqual(chunks.slice(1).map((chunk) => chunk.text));
+});

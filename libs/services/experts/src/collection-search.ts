@@ -3,6 +3,7 @@ import type { TaskInput } from '@conclave/contracts';
 import { documentsCollection, namedFirst, type Embedder, type Reranking, type VectorHit, type Vectors } from '@conclave/ports';
 import { fusedFurther, hitsPerQuery, queriesOf } from './further-search.js';
 import { fusedByRank, spreadOver, textWeight } from './fusion.js';
+import { passageText } from './passage-text.js';
 import { reranked } from './reranked.js';
 
 export const Chunks = z.object({
@@ -10,9 +11,10 @@ export const Chunks = z.object({
     z.object({
       collection: z.string(),
       id: z.string().default(''),
-      text: z.string(),
       title: z.string(),
       document: z.string(),
+      /** As a prompt shows it, see `passageText`. */
+      text: z.string(),
       /** Headings above it, outermost first. */
       section: z.string().default(''),
       /** Null if only full text found it. */
@@ -132,12 +134,16 @@ const foundOf = (
   collection: string,
   { id, text, metadata }: Pick<VectorHit, 'id' | 'text' | 'metadata'>,
   distance: number | null,
-): Found => ({
-  collection,
-  id,
-  text,
-  distance,
-  title: String(metadata['title'] ?? metadata['document'] ?? collection),
-  document: String(metadata['document'] ?? ''),
-  section: String(metadata['heading'] ?? ''),
-});
+): Found => {
+  const title = String(metadata['title'] ?? metadata['document'] ?? collection);
+  const section = String(metadata['heading'] ?? '');
+  return {
+    collection,
+    id,
+    text: passageText({ text, title, section }),
+    distance,
+    title,
+    document: String(metadata['document'] ?? ''),
+    section,
+  };
+};

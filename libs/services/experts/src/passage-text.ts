@@ -1,0 +1,48 @@
+/** Between the headings of a path, outermost first. */
+const between = ' / ';
+
+/** A stored chunk without the line of headings that was put before it; headings of its own carry their marks. */
+export function withoutPath(text: string, section: string): string {
+  const [first] = text.split('\n', 1) as [string];
+  const rest = text.slice(first.length + 1);
+  return first !== text && isOf(first, section) && !underline.test(rest) ? rest : text;
+}
+
+const underline = /^ {0,3}(?:=+|-{2,})[ \t]*(?:[\r\n]|$)/;
+
+/** Whether a line consists of headings of the path. */
+function isOf(line: string, section: string): boolean {
+  const headings = new Set(section.split(between));
+  return line.split(between).every((one) => headings.has(one));
+}
+
+/** A heading as Markdown writes it, `#` before it or underlined, and the blank lines behind it. */
+const heading = /^ {0,3}(?:#{1,6}[ \t]+(.*?)[ \t#]*|(\S.*?)[ \t]*(?:\r\n?|\n) {0,3}(?:=+|-{2,})[ \t]*)(?:$|(?:\r\n?|\n)(?:[ \t]*[\r\n])*)/;
+const endsSentence = /[.!?…:;。！？：；]$/u;
+
+/**
+ * Text of a stored chunk with its headings told apart: without the title, which stands beside it wherever it is shown, and with the headings
+ * below the title before a colon. Prompts show a passage in one line, in which "# Ada Quist" before "Ada Quist was ..." reads as one
+ * name, and a search for that name finds the same document again. A chunk with other headings at its beginning stays as it is.
+ */
+export function passageText({
+  text,
+  title,
+  section,
+}: {
+  readonly text: string;
+  readonly title: string;
+  /** Headings above it, outermost first. */
+  readonly section: string;
+}): string {
+  let body = withoutPath(text, section);
+  let found = heading.exec(body);
+  while (found && isOf((found[1] ?? found[2])!, section)) {
+    body = body.slice(found[0].length);
+    found = heading.exec(body);
+  }
+  if (found || body.trim() === '') return text;
+  const path = section === title ? '' : section.startsWith(title + between) ? section.slice(title.length + between.length) : section;
+  const below = path.trim();
+  return below === '' ? body : `${below}${endsSentence.test(below) ? '' : ':'}\n${body}`;
+}

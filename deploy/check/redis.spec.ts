@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { until } from '@conclave/test-support';
 import { readRun, runEnd, startRun, System } from '@conclave/test-support/system';
-import { patient } from './patient-template.js';
+import { endOf, patientConfiguration, requestOf, rightEnd } from './patient-runs.js';
 import { startReplicatedCluster, type ReplicatedCluster } from './redis-cluster.js';
 
 const fact = (sentence: string): void => {
   if (process.env['CHECK_FACTS']) appendFileSync(process.env['CHECK_FACTS'], `${sentence}\n`);
 };
-const question = 'In which town was the founder of the Northlight Clock Company born?';
 const runs = 24;
 const patienceMs = 900_000;
 
@@ -30,14 +29,7 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
       mode: 'distributed',
       experts: 2,
       env: { REDIS_URL: cluster.url },
-      // Without a provider the demo model answers. A busy machine may take its time, which is not what is tested.
-      configuration: {
-        providers: {},
-        models: {},
-        templates: { patient },
-        gateway: { max_queue_wait_s: 0 },
-        stores: { redis: { url: cluster.url, cluster: true } },
-      },
+      configuration: { ...patientConfiguration, stores: { redis: { url: cluster.url, cluster: true } } },
     });
     const url = system.url();
     const ids: string[] = [];
@@ -47,11 +39,7 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
       await until(
         `run ${n} to be accepted`,
         async () => {
-          const { status, body } = await startRun(
-            url,
-            { model: 'patient', input: `${question} (${n})` },
-            { 'idempotency-key': `redis-${n}` },
-          );
+          const { status, body } = await startRun(url, requestOf(n), { 'idempotency-key': `redis-${n}` });
           if (status === 202) return ids.push(body.id);
           refused.push(`${status} ${body.error?.code}`);
           return false;
@@ -76,11 +64,10 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
     const replica = new Redis(cluster.replicas[1]!.url);
     expect(await replica.info('replication')).toMatch(/role:master/);
     replica.disconnect();
-    expect(ends.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
-    for (const { answer } of ends) expect(answer).toContain('Saint Orrin');
+    expect(ends.map((run, n) => endOf(n, run))).toEqual(ids.map((_, n) => rightEnd(n)));
     expect(new Set(ids).size).toBe(runs);
     fact(
-      `${runs} runs, ${before} of them ended when a primary was killed (SIGKILL): its replica took over, and all completed with the right answer, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
+      `${runs} runs, ${before} of them ended when a primary was killed (SIGKILL): its replica took over, and all completed, each with the right answer to its own question, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
     );
     fact(
       `The ${runs / 2} that were asked meanwhile were accepted within ${(acceptedWithin / 1000).toFixed(1)} s; until the replica had taken over, ${refused.length} requests were refused (${[...new Set(refused)].join(', ') || 'none'}) and sent again.`,

@@ -1,10 +1,11 @@
 import { appendFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { until } from '@conclave/test-support';
+import { startWatchedRedis } from '@conclave/test-support/real-servers';
 import { readRun, runEnd, startRun, System } from '@conclave/test-support/system';
 import { endOf, patientConfiguration, requestOf, rightEnd } from './patient-runs.js';
-import { startReplicatedCluster, type ReplicatedCluster } from './redis-cluster.js';
+import { startReplicatedCluster } from './redis-cluster.js';
 
 const fact = (sentence: string): void => {
   if (process.env['CHECK_FACTS']) appendFileSync(process.env['CHECK_FACTS'], `${sentence}\n`);
@@ -12,24 +13,54 @@ const fact = (sentence: string): void => {
 const runs = 24;
 const patienceMs = 900_000;
 
-let cluster: ReplicatedCluster;
+/** Servers of which one is killed in the middle of the work. */
+interface Servers {
+  readonly settings: { readonly url: string };
+  readonly env: Readonly<Record<string, string>>;
+  kill(): Promise<void>;
+  /** Address of the replica that has to take over. */
+  readonly successor: string;
+  dispose(): Promise<void>;
+}
+
+async function ofCluster(): Promise<Servers> {
+  const { url, primaries, replicas, dispose } = await startReplicatedCluster();
+  const settings = { url, cluster: true };
+  return { settings, env: {}, kill: () => primaries[1]!.kill(), successor: replicas[1]!.url, dispose };
+}
+
+async function withSentinels(): Promise<Servers> {
+  const { master, password, sentinels, sentinelPassword, servers, dispose } = await startWatchedRedis();
+  const settings = {
+    // Nobody is there: the sentinels say where the primary is.
+    url: 'redis://redis.invalid:6379',
+    password_env: 'REDIS_PASSWORD',
+    sentinel: { master, addresses: sentinels, password_env: 'SENTINEL_PASSWORD' },
+  };
+  const env = { REDIS_PASSWORD: password, SENTINEL_PASSWORD: sentinelPassword };
+  return { settings, env, kill: () => servers[0]!.kill(), successor: servers[1]!.url, dispose };
+}
+
+let servers: Servers | undefined;
 let system: System | undefined;
 
-beforeAll(async () => {
-  cluster = await startReplicatedCluster();
-});
-afterAll(async () => {
+afterEach(async () => {
   await system?.stop();
-  await cluster?.dispose();
+  await servers?.dispose();
+  [servers, system] = [undefined, undefined];
 });
 
-describe('a Redis Cluster of three primaries with a replica each', () => {
+describe.each([
+  ['a Redis Cluster of three primaries with a replica each', 'Cluster', ofCluster],
+  ['a primary and a replica that three sentinels watch', 'Sentinel', withSentinels],
+] as const)('%s', (_, kind, start) => {
   it('loses a primary in the middle of the work; its replica takes over, and every run ends right', async () => {
+    servers = await start();
     system = await System.start({
       mode: 'distributed',
       experts: 2,
-      env: { REDIS_URL: cluster.url },
-      configuration: { ...patientConfiguration, stores: { redis: { url: cluster.url, cluster: true } } },
+      env: { ...servers.env, REDIS_URL: servers.settings.url },
+      configuration: { ...patientConfiguration, stores: { redis: servers.settings } },
     });
     const url = system.url();
     const ids: string[] = [];
@@ -55,22 +86,23 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
     expect(before).toBeLessThan(ids.length);
 
     const killedAt = Date.now();
-    await cluster.primaries[1]!.kill();
+    await servers.kill();
     for (let n = runs / 2; n < runs; n += 1) await ask(n);
     const acceptedWithin = Date.now() - killedAt;
     const ends = await Promise.all(
       ids.map((id) => until(`the end of ${id}`, () => runEnd(url, id, patienceMs), { timeoutMs: patienceMs })),
     );
-    const replica = new Redis(cluster.replicas[1]!.url);
-    expect(await replica.info('replication')).toMatch(/role:master/);
-    replica.disconnect();
-    expect(ends.map((run, n) => endOf(n, run))).toEqual(ids.map((_, n) => rightEnd(n)));
+    const successor = new Redis(servers.successor);
+    expect(await successor.info('replication')).toMatch(/role:master/);
+    successor.disconnect();
+    expect(ends.map((run, n) => endOf(n, run))).toEqual(ids.map((_id, n) => rightEnd(n)));
     expect(new Set(ids).size).toBe(runs);
+    for (const secret of Object.values(servers.env)) expect(system.output()).not.toContain(secret);
     fact(
-      `${runs} runs, ${before} of them ended when a primary was killed (SIGKILL): its replica took over, and all completed, each with the right answer to its own question, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
+      `${kind}: ${runs} runs, ${before} of them ended when a primary was killed (SIGKILL): its replica took over, and all completed, each with the right answer to its own question, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
     );
     fact(
-      `The ${runs / 2} that were asked meanwhile were accepted within ${(acceptedWithin / 1000).toFixed(1)} s; until the replica had taken over, ${refused.length} requests were refused (${[...new Set(refused)].join(', ') || 'none'}) and sent again.`,
+      `${kind}: the ${runs / 2} that were asked meanwhile were accepted within ${(acceptedWithin / 1000).toFixed(1)} s; until the replica had taken over, ${refused.length} requests were refused (${[...new Set(refused)].join(', ') || 'none'}) and sent again.`,
     );
   });
 });

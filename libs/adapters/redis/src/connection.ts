@@ -21,6 +21,7 @@ type Argument = string | number | Buffer;
  */
 export class RedisConnection {
   private readonly redis: Redis | Cluster;
+  private readonly subscribers: (Redis | Cluster)[] = [];
   /** The mark of the store as last seen, by bucket; each bucket has its own generation. */
   private readonly marks = new Map<number, StoreMark>();
   /** When the connection was lost, by the process clock; null while connected or before the first connect. */
@@ -38,12 +39,17 @@ export class RedisConnection {
   ) {
     this.redis = openClient(settings);
     this.redis.on('ready', () => {
+      if (this.lostAt !== null && !settings.cluster) this.renewSubscribers();
       this.lostAt = null;
       this.settleAll(null);
     });
     this.redis.on('close', () => (this.lostAt ??= performance.now()));
     // Without a listener the client prints to the console; each command reports its own failure with the cause.
-    this.redis.on('error', (error: unknown) => (this.lastError = error));
+    this.redis.on('error', (error: Error) => {
+      // Says of each round that no sentinel helped; why is told by the event of each sentinel.
+      if (!error.message.startsWith('All sentinels are unreachable')) this.lastError = error;
+    });
+    this.redis.on('sentinelError', (error: Error) => (this.lastError = error));
   }
 
   /** Runs a script in a bucket with KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
@@ -135,7 +141,14 @@ export class RedisConnection {
 
   /** Opens a separate connection for subscriptions. */
   subscriber(): Redis | Cluster {
-    return openClient(this.settings);
+    const subscriber = openClient(this.settings);
+    this.subscribers.push(subscriber);
+    return subscriber;
+  }
+
+  /** It sends nothing, so it does not notice that its server hangs or that another one is in its place. The client subscribes again itself. */
+  private renewSubscribers(): void {
+    for (const subscriber of this.subscribers) if (subscriber.status === 'ready') subscriber.disconnect(true);
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import { findOnPath } from '../stack/processes.mjs';
-import { runSpec } from './jest-part.mjs';
+import { runSpec } from './noted-program.mjs';
 
 export const title = 'a Redis Cluster with replicas, and servers that Redis Sentinel watches: a primary lost under load';
 export const unproven = [

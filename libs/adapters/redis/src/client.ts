@@ -21,6 +21,8 @@ export interface ConnectionSettings {
   readonly cluster?: boolean;
   /** Absent: the primary is at `url`. Otherwise only its scheme, login and database count. */
   readonly sentinel?: Sentinels;
+  /** Replicas that have to have a write before it is acknowledged. Default 0: the primary alone. */
+  readonly replicas?: number;
   /** Milliseconds after which an unanswered command fails with STORE_UNAVAILABLE. */
   readonly commandTimeoutMs: number;
 }

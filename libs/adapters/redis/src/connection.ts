@@ -3,6 +3,7 @@ import type { StoreMark } from '@conclave/ports';
 import type { Cluster, Redis } from 'ioredis';
 import { openClient, type ConnectionSettings } from './client.js';
 import type { Bucket, Keys } from './keys.js';
+import { Replicas } from './replicas.js';
 import type { Script } from './scripts/script.js';
 import { StoreClock } from './store-clock.js';
 import { storeFailure } from './store-failure.js';
@@ -21,6 +22,7 @@ type Argument = string | number | Buffer;
  */
 export class RedisConnection {
   private readonly redis: Redis | Cluster;
+  private readonly replicas: Replicas;
   private readonly subscribers: (Redis | Cluster)[] = [];
   /** The mark of the store as last seen, by bucket; each bucket has its own generation. */
   private readonly marks = new Map<number, StoreMark>();
@@ -38,6 +40,7 @@ export class RedisConnection {
     private readonly keys: Keys,
   ) {
     this.redis = openClient(settings);
+    this.replicas = new Replicas(this.redis, settings.replicas ?? 0);
     this.redis.on('ready', () => {
       if (this.lostAt !== null && !settings.cluster) this.renewSubscribers();
       this.lostAt = null;
@@ -77,7 +80,7 @@ export class RedisConnection {
     guard: readonly Argument[] = ['', ''],
   ): Promise<Reply> {
     const all = [at.identity, ...keys, ...guard, ...parameters];
-    return this.send(script.name, async (redis) => {
+    return this.write(script.name, at.identity, async (redis) => {
       try {
         return (await redis.evalsha(script.sha, keys.length + 1, ...all)) as Reply;
       } catch (error) {
@@ -92,7 +95,16 @@ export class RedisConnection {
     return !this.closed && this.redis.status === 'ready';
   }
 
-  /** A plain command. `doing` names it in failures. */
+  /** A command that may write at the node of `key`: done when the replicas that are to have it do. */
+  write<T>(doing: string, key: string, command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
+    return this.send(doing, async (redis) => {
+      const reply = await command(redis);
+      await this.replicas.have(key);
+      return reply;
+    });
+  }
+
+  /** A plain command that writes nothing to keep. `doing` names it in failures. */
   async send<T>(doing: string, command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
     if (this.closed) throw new Failure('STORE_UNAVAILABLE', closedText);
     await this.connected(doing);

@@ -25,7 +25,7 @@ import { RedisTimers } from './timers.js';
 import { RedisUsageLedger } from './usage-ledger.js';
 import { redisWarnings } from './warnings.js';
 
-export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls' | 'cluster' | 'sentinel'> {
+export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls' | 'cluster' | 'sentinel' | 'replicas'> {
   /** Must be new with every start of a process; owner of the deliveries it begins. */
   readonly processId: string;
   /** Prefix of every key and channel; default `conclave:`. */

@@ -67,8 +67,9 @@ describe('Redis Sentinel', () => {
   });
   afterEach(() => watched.dispose());
 
-  const openAt = (sentinel: Partial<Sentinels> = {}, commandTimeoutMs = 1_000) =>
+  const openAt = (sentinel: Partial<Sentinels> = {}, commandTimeoutMs = 1_000, replicas = 0) =>
     open({
+      replicas,
       url: `redis://:${watched.password}@redis.invalid:6379`,
       sentinel: { master: watched.master, addresses: watched.sentinels, password: watched.sentinelPassword, ...sentinel },
       processId: 'p1',
@@ -153,6 +154,26 @@ describe('Redis Sentinel', () => {
       const opening = openAt(sentinel, 2_000);
       await expect(opening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', cause: { message: expect.stringMatching(reason) } });
     }
+  });
+
+  it('acknowledges nothing that its replica has not, where it is asked to', async () => {
+    const state = await openAt({}, 5_000, 1);
+    const runId = newRunId();
+    await commit(state, runId, 1);
+    await watched.servers[1]!.kill('SIGSTOP');
+    const body = Buffer.from('large');
+    const attempts = [commit(state, runId, 2), state.store.settings.write('templates', 0, ['one']), state.blobs.put(body)];
+    for (const attempt of attempts) await expect(attempt).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(await state.store.health()).toContain('stores.redis.replicas');
+    // Whoever does not ask for replicas is told that it is done.
+    const careless = await openAt();
+    await commit(careless, newRunId(), 1);
+    await watched.servers[1]!.kill('SIGCONT');
+    // What was refused was done at the primary alone: it is done now, once.
+    expect(await commit(state, runId, 2)).toMatchObject({ repeated: true, state: { count: 2 } });
+    await state.blobs.put(body);
+    expect(await state.store.health()).toBeNull();
+    await Promise.all(Array.from({ length: 50 }, (_, n) => commit(state, newRunId(), n)));
   });
 
   it('is warned of a primary that takes writes while it is cut off', async () => {

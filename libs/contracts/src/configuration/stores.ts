@@ -68,6 +68,14 @@ export const RedisSettings = z.strictObject({
     })
     .optional()
     .describe('Redis Sentinel says where the primary is; of `url` the scheme, the login and the database count. TLS is for both'),
+  replicas: z
+    .int()
+    .min(0)
+    .max(9)
+    .default(0)
+    .describe(
+      'replicas that have to have a write before it counts as done; with fewer, Redis counts as unavailable. Have one more than this',
+    ),
   blob_quota_mb: z.int().min(1).max(1_000_000).default(1_024).describe('total size in MB of stored bodies above 64 KB'),
   key_prefix: z.string().max(100).default('conclave:').describe('put before every key'),
 });

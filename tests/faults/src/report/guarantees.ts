@@ -19,7 +19,7 @@ const notPromised: readonly string[] = [
   'Token chunks that were shown but whose stream was lost with the state store are not shown again; the final answer is.',
   'Embedded mode survives the death of its process with the default `durability: process`. A loss of power may take the last moments with it, unless `durability: power` is set.',
   'Order between runs, and between tasks of a run, is not promised; nothing relies on it.',
-  'A Redis replica that takes over (Redis Cluster, Redis Sentinel) lacks what the lost primary had acknowledged and not passed on yet, because Redis acknowledges first. A run whose last step was among it stands still until its time is over; `conclave recover --force` brings it back. The checks by hand (deployment-checks.md) kill a primary, and a broker of three, under load on one machine, where the replica is never behind.',
+  'A Redis replica that takes over (Redis Cluster, Redis Sentinel) lacks what the lost primary had acknowledged and not passed on yet. It is known by its age, as above, and else not; `conclave recover --force` brings back what the log holds. With `stores.redis.replicas: 1` nothing is acknowledged that no replica has, so only a take-over by another one can lack it. The checks by hand (deployment-checks.md) kill a primary, and a broker of three, under load on one machine, where a replica is hardly ever behind.',
   'Failing disks that lie about what they have written were not tried.',
 ];
 

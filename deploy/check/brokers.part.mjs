@@ -1,5 +1,5 @@
 import { findOnPath } from '../stack/processes.mjs';
-import { runSpec } from './jest-part.mjs';
+import { runSpec } from './noted-program.mjs';
 
 export const title = 'three brokers with SCRAM, mutual TLS and ACLs, one of them killed under load';
 export const unproven = ['A managed Kafka with its own mechanisms (OAUTHBEARER, AWS IAM) was not tried: Conclave speaks PLAIN and SCRAM.'];

@@ -7,13 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kafka, logLevel } from 'kafkajs';
 import { until } from '@conclave/test-support';
 import { readRun, runEnd, startRun, System, workspaceRoot } from '@conclave/test-support/system';
-import { patient } from './patient-template.js';
+import { endOf, patientConfiguration, requestOf, rightEnd } from './patient-runs.js';
 import { startSecuredCluster, type KafkaUser, type SecuredCluster } from './kafka-cluster.js';
 
 const fact = (sentence: string): void => {
   if (process.env['CHECK_FACTS']) appendFileSync(process.env['CHECK_FACTS'], `${sentence}\n`);
 };
-const question = 'In which town was the founder of the Northlight Clock Company born?';
 const prefix = 'secured.';
 const runs = 24;
 const patienceMs = 900_000;
@@ -125,20 +124,13 @@ describe('three brokers that ask for a certificate and a password', () => {
     system = await System.start({
       mode: 'distributed',
       experts: 2,
-      // Without a provider the demo model answers. A busy machine may take its time, which is not what is tested.
-      configuration: {
-        providers: {},
-        models: {},
-        templates: { patient },
-        gateway: { max_queue_wait_s: 0 },
-        stores: { kafka: kafkaSection() },
-      },
+      configuration: { ...patientConfiguration, stores: { kafka: kafkaSection() } },
       env: { KAFKA_BROKERS: cluster.brokers.join(','), ...login() },
     });
     const url = system.url();
     const ids: string[] = [];
     const ask = async (n: number): Promise<void> => {
-      const { status, body } = await startRun(url, { model: 'patient', input: `${question} (${n})` });
+      const { status, body } = await startRun(url, requestOf(n));
       expect(status).toBe(202);
       ids.push(body.id);
     };
@@ -156,15 +148,14 @@ describe('three brokers that ask for a certificate and a password', () => {
     const ends = await Promise.all(
       ids.map((id) => until(`the end of ${id}`, () => runEnd(url, id, patienceMs), { timeoutMs: patienceMs })),
     );
-    expect(ends.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
-    for (const { answer } of ends) expect(answer).toContain('Saint Orrin');
+    expect(ends.map((run, n) => endOf(n, run))).toEqual(ids.map((_, n) => rightEnd(n)));
     fact(
-      `${runs} runs, ${before} of them ended when a broker was killed (SIGKILL): all completed with the right answer, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it; the ${runs / 2} that were asked while it was away were all accepted within ${(acceptedWithin / 1000).toFixed(1)} s.`,
+      `${runs} runs, ${before} of them ended when a broker was killed (SIGKILL): all completed, each with the right answer to its own question, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it; the ${runs / 2} that were asked while it was away were all accepted within ${(acceptedWithin / 1000).toFixed(1)} s.`,
     );
 
     await cluster.start(1);
-    const { id } = (await startRun(url, { model: 'patient', input: `${question} (after)` })).body;
-    expect(await runEnd(url, id, patienceMs)).toMatchObject({ outcome: 'completed' });
+    const { id } = (await startRun(url, requestOf(runs))).body;
+    expect(endOf(runs, await runEnd(url, id, patienceMs))).toEqual(rightEnd(runs));
     const admin = clientOf(cluster.service).admin();
     await admin.connect();
     await until(

@@ -165,7 +165,11 @@ async function asFunctions(chat, web, url, fact) {
   await chat.ask('In which year was the founder of the Northlight Clock Company born?');
   const answer = await chat.answer();
   check(answer.includes('1880') && !answer.includes('Thought for'), `the answer stands without thoughts: ${answer}`);
-  await chat.newest().getByRole('button', { name: /^View source: / }).first().waitFor();
+  await chat
+    .newest()
+    .getByRole('button', { name: /^View source: / })
+    .first()
+    .waitFor();
   await chat.newest().getByRole('button', { name: 'Toggle status history' }).click();
   await chat.newest().getByText('Checking what is still missing').first().waitFor();
   await chat
@@ -187,7 +191,10 @@ async function showsErrors(chat, web, url, fact) {
   await web.setValves('pipe', { base_url: `${url}/v1`, api_key: 'sk-wrong' });
   await chat.begin('pipe.conclave');
   await chat.ask('Is anybody there?');
-  await chat.page.getByText(/API key is missing or unknown/i).last().waitFor();
+  await chat.page
+    .getByText(/API key is missing or unknown/i)
+    .last()
+    .waitFor();
   await chat.picture('wrong-key');
   fact('A wrong key is told in the chat.');
 }

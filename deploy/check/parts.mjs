@@ -1,4 +1,5 @@
 import * as brokers from './brokers.part.mjs';
+import * as dashboards from './dashboards.part.mjs';
 import * as docker from './docker.part.mjs';
 import * as jaeger from './jaeger.part.mjs';
 import * as kubernetes from './kubernetes.part.mjs';
@@ -10,4 +11,4 @@ import * as redis from './redis.part.mjs';
  * is null where it can run here and a sentence otherwise, and `run({ fact })`, which throws where something does not hold. `fact` notes
  * what was found.
  */
-export const parts = new Map(Object.entries({ docker, kubernetes, brokers, redis, jaeger, 'open-webui': openWebui }));
+export const parts = new Map(Object.entries({ docker, kubernetes, brokers, redis, jaeger, dashboards, 'open-webui': openWebui }));

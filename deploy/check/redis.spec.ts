@@ -1,43 +1,69 @@
 import { appendFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { until } from '@conclave/test-support';
+import { startReplicatedCluster, startWatchedRedis } from '@conclave/test-support/real-servers';
 import { readRun, runEnd, startRun, System } from '@conclave/test-support/system';
-import { patient } from './patient-template.js';
-import { startReplicatedCluster, type ReplicatedCluster } from './redis-cluster.js';
+import { endOf, patientConfiguration, requestOf, rightEnd } from './patient-runs.js';
 
 const fact = (sentence: string): void => {
   if (process.env['CHECK_FACTS']) appendFileSync(process.env['CHECK_FACTS'], `${sentence}\n`);
 };
-const question = 'In which town was the founder of the Northlight Clock Company born?';
 const runs = 24;
 const patienceMs = 900_000;
 
-let cluster: ReplicatedCluster;
+/** Servers of which one is killed in the middle of the work. */
+interface Servers {
+  readonly settings: { readonly url: string };
+  readonly env: Readonly<Record<string, string>>;
+  kill(): Promise<void>;
+  /** Addresses of the replicas of which one has to take over. */
+  readonly successors: readonly string[];
+  dispose(): Promise<void>;
+}
+
+/** Each primary has something that the others have not, such as leases and settings. */
+async function ofCluster(nth: number): Promise<Servers> {
+  const { url, primaries, replicas, dispose } = await startReplicatedCluster();
+  const settings = { url, cluster: true };
+  return { settings, env: {}, kill: () => primaries[nth]!.kill(), successors: [replicas[nth]!.url], dispose };
+}
+
+async function withSentinels(): Promise<Servers> {
+  const { master, password, sentinels, sentinelPassword, servers, dispose } = await startWatchedRedis({ replicas: 2 });
+  const settings = {
+    // Nobody is there: the sentinels say where the primary is.
+    url: 'redis://redis.invalid:6379',
+    password_env: 'REDIS_PASSWORD',
+    sentinel: { master, addresses: sentinels, password_env: 'SENTINEL_PASSWORD' },
+    replicas: 1,
+  };
+  const env = { REDIS_PASSWORD: password, SENTINEL_PASSWORD: sentinelPassword };
+  return { settings, env, kill: () => servers[0]!.kill(), successors: servers.slice(1).map(({ url }) => url), dispose };
+}
+
+let servers: Servers | undefined;
 let system: System | undefined;
 
-beforeAll(async () => {
-  cluster = await startReplicatedCluster();
-});
-afterAll(async () => {
+afterEach(async () => {
   await system?.stop();
-  await cluster?.dispose();
+  await servers?.dispose();
+  [servers, system] = [undefined, undefined];
 });
 
-describe('a Redis Cluster of three primaries with a replica each', () => {
+describe.each([
+  ['a Redis Cluster of three primaries with a replica each, the first', 'Cluster, primary 1 of 3', () => ofCluster(0)],
+  ['a Redis Cluster of three primaries with a replica each, the second', 'Cluster, primary 2 of 3', () => ofCluster(1)],
+  ['a Redis Cluster of three primaries with a replica each, the third', 'Cluster, primary 3 of 3', () => ofCluster(2)],
+  ['a primary and two replicas that three sentinels watch, with `replicas: 1`', 'Sentinel, `replicas: 1` of two', withSentinels],
+] as const)('%s', (_, kind, start) => {
   it('loses a primary in the middle of the work; its replica takes over, and every run ends right', async () => {
+    servers = await start();
     system = await System.start({
       mode: 'distributed',
       experts: 2,
-      env: { REDIS_URL: cluster.url },
-      // Without a provider the demo model answers. A busy machine may take its time, which is not what is tested.
-      configuration: {
-        providers: {},
-        models: {},
-        templates: { patient },
-        gateway: { max_queue_wait_s: 0 },
-        stores: { redis: { url: cluster.url, cluster: true } },
-      },
+      env: { ...servers.env, REDIS_URL: servers.settings.url },
+      configuration: { ...patientConfiguration, stores: { redis: servers.settings } },
     });
     const url = system.url();
     const ids: string[] = [];
@@ -47,11 +73,7 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
       await until(
         `run ${n} to be accepted`,
         async () => {
-          const { status, body } = await startRun(
-            url,
-            { model: 'patient', input: `${question} (${n})` },
-            { 'idempotency-key': `redis-${n}` },
-          );
+          const { status, body } = await startRun(url, requestOf(n), { 'idempotency-key': `redis-${n}` });
           if (status === 202) return ids.push(body.id);
           refused.push(`${status} ${body.error?.code}`);
           return false;
@@ -67,23 +89,29 @@ describe('a Redis Cluster of three primaries with a replica each', () => {
     expect(before).toBeLessThan(ids.length);
 
     const killedAt = Date.now();
-    await cluster.primaries[1]!.kill();
+    await servers.kill();
     for (let n = runs / 2; n < runs; n += 1) await ask(n);
     const acceptedWithin = Date.now() - killedAt;
     const ends = await Promise.all(
       ids.map((id) => until(`the end of ${id}`, () => runEnd(url, id, patienceMs), { timeoutMs: patienceMs })),
     );
-    const replica = new Redis(cluster.replicas[1]!.url);
-    expect(await replica.info('replication')).toMatch(/role:master/);
-    replica.disconnect();
-    expect(ends.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
-    for (const { answer } of ends) expect(answer).toContain('Saint Orrin');
+    const roles = await Promise.all(
+      servers.successors.map(async (address) => {
+        const redis = new Redis(address);
+        const role = /role:(\w+)/.exec(await redis.info('replication'))?.[1];
+        redis.disconnect();
+        return role;
+      }),
+    );
+    expect(roles.filter((role) => role === 'master')).toHaveLength(1);
+    expect(ends.map((run, n) => endOf(n, run))).toEqual(ids.map((_id, n) => rightEnd(n)));
     expect(new Set(ids).size).toBe(runs);
+    for (const secret of Object.values(servers.env)) expect(system.output()).not.toContain(secret);
     fact(
-      `${runs} runs, ${before} of them ended when a primary was killed (SIGKILL): its replica took over, and all completed with the right answer, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
+      `${kind}: ${runs} runs, ${before} of them ended when the primary was killed (SIGKILL): a replica took over, and all completed, each with the right answer to its own question, the last ${Math.round((Date.now() - killedAt) / 1000)} s after it.`,
     );
     fact(
-      `The ${runs / 2} that were asked meanwhile were accepted within ${(acceptedWithin / 1000).toFixed(1)} s; until the replica had taken over, ${refused.length} requests were refused (${[...new Set(refused)].join(', ') || 'none'}) and sent again.`,
+      `${kind}: the ${runs / 2} that were asked meanwhile were accepted within ${(acceptedWithin / 1000).toFixed(1)} s; until then, ${refused.length} requests were refused (${[...new Set(refused)].join(', ') || 'none'}) and sent again.`,
     );
   });
 });

@@ -32,6 +32,8 @@ const refused: Readonly<Record<string, readonly [values: string, sentence: strin
   'graphs of several pods': [`${read('ci/minimal.values.yaml')}\ngraphIngest: { replicas: 2 }`, 'graphIngest.replicas is above 1'],
 };
 
+const sentinel = `sentinel: { master: conclave, addresses: ['sentinel-0.watch.svc:26379', 'sentinel-1.watch.svc:26379'] }`;
+
 let byName: Readonly<Record<string, Rendered>>;
 const of = (name: string): readonly KubernetesObject[] => byName[name]!.objects!;
 const folder = mkdtempSync(path.join(tmpdir(), 'conclave-chart-'));
@@ -40,6 +42,7 @@ beforeAll(async () => {
   const named = [
     ...examples.map((name) => [name, read(`ci/${name}.values.yaml`)] as const),
     ...Object.entries(refused).map(([name, [values]]) => [name, values] as const),
+    ['sentinel', read('ci/minimal.values.yaml').replace(/redis: \{ (.*) \}/, `redis: { $1, ${sentinel} }`)] as const,
     ['open', `${read('ci/minimal.values.yaml')}\nnetworkPolicy: { enabled: false }`] as const,
   ];
   const rendered = await renderChart(named.map(([, values]) => ({ name: 'demo', namespace: 'conclave', values })));
@@ -295,6 +298,16 @@ describe('what the network policies let through', () => {
     );
     for (const [component, to] of found) expect([component, to]).toEqual([component, expected[component]]);
     expect(new Set(found.map(([component]) => component))).toEqual(new Set(Object.keys(expected)));
+  });
+
+  it('are the servers and the sentinels where Redis Sentinel says who the primary is', () => {
+    expect(of('sentinel').length).toBe(of('minimal').length);
+    for (const one of workloads(of('sentinel'))) {
+      const without = workloads(of('minimal')).find(({ name }) => name === one.name)!;
+      const { to } = reachability(of('sentinel'), one);
+      expect(to).toEqual([...reachability(of('minimal'), without).to, 'watch:26379'].sort());
+      expect(loadedIn(of('sentinel'), one).configuration.stores.redis?.sentinel).toMatchObject({ master: 'conclave' });
+    }
   });
 
   it('reaches the gateway from the ingress controller, and everything else only from the monitoring', () => {

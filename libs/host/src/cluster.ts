@@ -33,6 +33,8 @@ export async function openRedis(loaded: Loaded, processId: string, keep: Keep, p
       url: withLogin(redis.url, loaded.secrets.redis),
       ...(tls ? { tls: tls === true ? {} : tls } : {}),
       cluster: redis.cluster,
+      replicas: redis.replicas,
+      ...(redis.sentinel ? { sentinel: { ...redis.sentinel, ...loaded.secrets.redis.sentinel } } : {}),
       blobQuotaBytes: redis.blob_quota_mb * 1024 * 1024,
       processId,
       keyPrefix: redis.key_prefix,

@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Mode } from '@conclave/contracts';
@@ -8,8 +9,9 @@ import { nowS } from './prometheus.js';
 import { startWatched } from './watched-system.js';
 
 /**
- * `npm run check:dashboards`: the rules and the scrape interval as they ship, ten quiet minutes without an alert, three minutes of the whole
- * load, and each fault with its alert. Prints one line each; exit code 1 if one of them fails.
+ * `npm run check:dashboards`, the part `dashboards` of `npm run check:deploy`: the rules and the scrape interval as they ship, ten quiet
+ * minutes without an alert, three minutes of the whole load, and each fault with its alert. Prints one line each, and adds it to the file in
+ * CHECK_FACTS; exit code 1 if one of them fails. `node tools/run.mjs monitoring --quiet-s 60` tries it for a shorter time.
  */
 const { values } = parseArgs({
   options: {
@@ -26,6 +28,7 @@ let failed = 0;
 function say(ok: boolean, what: string, details: readonly string[] = []): void {
   if (!ok) failed += 1;
   console.log(`${ok ? '✓' : '✗'} ${what}`);
+  if (process.env['CHECK_FACTS']) appendFileSync(process.env['CHECK_FACTS'], `${ok ? '' : 'Not so: '}${what}.\n`);
   for (const detail of details) console.log(`    ${detail}`);
 }
 

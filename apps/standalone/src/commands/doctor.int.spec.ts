@@ -7,7 +7,7 @@ import { ensureTopics } from '@conclave/adapter-kafka';
 import { topicsFor } from '@conclave/contracts';
 import type { Finding } from '@conclave/host';
 import { loadConfiguration } from '@conclave/platform';
-import { startRedis, type UrlInstance } from '@conclave/test-support/real-servers';
+import { startRedis, startWatchedRedis, type UrlInstance } from '@conclave/test-support/real-servers';
 import { Redis } from 'ioredis';
 import { Kafka } from 'kafkajs';
 import { exitCodes } from './ask.js';
@@ -32,17 +32,17 @@ afterAll(async () => {
   await admin.disconnect();
 });
 
-async function doctor(retention = '') {
+async function doctor(retention = '', store = `{ url: "${redis.url}", key_prefix: "${prefix}" }`, env: Record<string, string> = {}) {
   const file = join(folder, 'cluster.yaml');
   writeFileSync(
     file,
     [
-      `stores: { kafka: { brokers: ["${broker}"], topic_prefix: "${prefix}", partitions: 2 }, redis: { url: "${redis.url}", key_prefix: "${prefix}" } }`,
+      `stores: { kafka: { brokers: ["${broker}"], topic_prefix: "${prefix}", partitions: 2 }, redis: ${store} }`,
       'mcp: { precision: { enabled: false } }',
       retention,
     ].join('\n'),
   );
-  const load = () => loadConfiguration({ CONCLAVE_CONFIG: file, CONCLAVE_HOME: folder, PORT: '9' }, folder);
+  const load = () => loadConfiguration({ CONCLAVE_CONFIG: file, CONCLAVE_HOME: folder, PORT: '9', ...env }, folder);
   let text = '';
   const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
   const code = await doctorCommand({ loaded: load, args: ['--json'], out: { write: (more) => void (text += more) }, localServers });
@@ -73,6 +73,16 @@ describe('doctor, on real servers', () => {
       exitCodes.failed,
       expect.arrayContaining([expect.stringMatching(/^problem: .*audit has retention\.ms=1209600000 instead of 7776000000 \(90 days\)/)]),
     ]);
+  });
+
+  it('finds the primary that sentinels name, with a password for each, and says what a take-over would lose', async () => {
+    const { master, password, sentinels, sentinelPassword, dispose } = await startWatchedRedis();
+    const sentinel = `{ master: ${master}, addresses: ${JSON.stringify(sentinels)}, password_env: SENTINEL_PASSWORD }`;
+    const store = `{ url: "redis://redis.invalid", password_env: REDIS_PASSWORD, sentinel: ${sentinel} }`;
+    const found = await doctor('', store, { REDIS_PASSWORD: password, SENTINEL_PASSWORD: sentinelPassword });
+    expect(found.of('redis')).toContainEqual(expect.stringMatching(/^warning: `min-replicas-to-write` is 0/));
+    expect(found.of('redis')).toContainEqual(expect.stringMatching(/^ok: Its clock is/));
+    await dispose();
   });
 
   it('names what a misconfigured, a full and a stopped Redis lacks', async () => {

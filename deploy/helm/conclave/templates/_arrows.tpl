@@ -40,7 +40,11 @@
 {{- $brokers := list -}}
 {{- range dig "kafka" "brokers" list $stores -}}{{- $brokers = append $brokers (include "conclave.address" (dict "url" . "fallback" 9092) | fromJson) -}}{{- end -}}
 {{- $_ := set $targets "kafka" $brokers -}}
-{{- with dig "redis" "url" "" $stores -}}{{- $_ := set $targets "redis" (list (include "conclave.address" (dict "url" . "fallback" 6379) | fromJson)) -}}{{- end -}}
+{{- with dig "redis" "url" "" $stores -}}
+{{- $servers := list (include "conclave.address" (dict "url" . "fallback" 6379) | fromJson) -}}
+{{- range dig "redis" "sentinel" "addresses" list $stores -}}{{- $servers = append $servers (include "conclave.address" (dict "url" . "fallback" 26379) | fromJson) -}}{{- end -}}
+{{- $_ := set $targets "redis" $servers -}}
+{{- end -}}
 {{- end -}}
 {{- with dig "neo4j" "url" "" $stores -}}{{- $_ := set $targets "neo4j" (list (include "conclave.address" (dict "url" . "fallback" 7687) | fromJson)) -}}{{- end -}}
 {{- with dig "chroma" "url" "" $stores -}}{{- $_ := set $targets "chroma" (list (include "conclave.address" (dict "url" .) | fromJson)) -}}{{- end -}}

@@ -27,7 +27,8 @@ export class RedisBlobs implements Blobs {
         'STORE_FULL',
         `Stored bodies have reached their ${Math.floor(this.quotaBytes / mebibyte)} MB (\`stores.redis.blob_quota_mb\`).`,
       );
-    await this.connection.send('put blob', (redis) => redis.set(this.keys.blob(ref.sha256), body, 'PX', this.ttlMs));
+    const key = this.keys.blob(ref.sha256);
+    await this.connection.write('put blob', key, (redis) => redis.set(key, body, 'PX', this.ttlMs));
     return ref;
   }
 

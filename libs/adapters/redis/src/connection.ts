@@ -3,6 +3,7 @@ import type { StoreMark } from '@conclave/ports';
 import type { Cluster, Redis } from 'ioredis';
 import { openClient, type ConnectionSettings } from './client.js';
 import type { Bucket, Keys } from './keys.js';
+import { Replicas } from './replicas.js';
 import type { Script } from './scripts/script.js';
 import { StoreClock } from './store-clock.js';
 import { storeFailure } from './store-failure.js';
@@ -21,6 +22,8 @@ type Argument = string | number | Buffer;
  */
 export class RedisConnection {
   private readonly redis: Redis | Cluster;
+  private readonly replicas: Replicas;
+  private readonly subscribers: (Redis | Cluster)[] = [];
   /** The mark of the store as last seen, by bucket; each bucket has its own generation. */
   private readonly marks = new Map<number, StoreMark>();
   /** When the connection was lost, by the process clock; null while connected or before the first connect. */
@@ -37,13 +40,19 @@ export class RedisConnection {
     private readonly keys: Keys,
   ) {
     this.redis = openClient(settings);
+    this.replicas = new Replicas(this.redis, settings.replicas ?? 0);
     this.redis.on('ready', () => {
+      if (this.lostAt !== null && !settings.cluster) this.renewSubscribers();
       this.lostAt = null;
       this.settleAll(null);
     });
     this.redis.on('close', () => (this.lostAt ??= performance.now()));
     // Without a listener the client prints to the console; each command reports its own failure with the cause.
-    this.redis.on('error', (error: unknown) => (this.lastError = error));
+    this.redis.on('error', (error: Error) => {
+      // Says of each round that no sentinel helped; why is told by the event of each sentinel.
+      if (!error.message.startsWith('All sentinels are unreachable')) this.lastError = error;
+    });
+    this.redis.on('sentinelError', (error: Error) => (this.lastError = error));
   }
 
   /** Runs a script in a bucket with KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
@@ -71,7 +80,7 @@ export class RedisConnection {
     guard: readonly Argument[] = ['', ''],
   ): Promise<Reply> {
     const all = [at.identity, ...keys, ...guard, ...parameters];
-    return this.send(script.name, async (redis) => {
+    return this.write(script.name, at.identity, async (redis) => {
       try {
         return (await redis.evalsha(script.sha, keys.length + 1, ...all)) as Reply;
       } catch (error) {
@@ -86,7 +95,16 @@ export class RedisConnection {
     return !this.closed && this.redis.status === 'ready';
   }
 
-  /** A plain command. `doing` names it in failures. */
+  /** A command that may write at the node of `key`: done when the replicas that are to have it do. */
+  write<T>(doing: string, key: string, command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
+    return this.send(doing, async (redis) => {
+      const reply = await command(redis);
+      await this.replicas.have(key);
+      return reply;
+    });
+  }
+
+  /** A plain command that writes nothing to keep. `doing` names it in failures. */
   async send<T>(doing: string, command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
     if (this.closed) throw new Failure('STORE_UNAVAILABLE', closedText);
     await this.connected(doing);
@@ -135,7 +153,14 @@ export class RedisConnection {
 
   /** Opens a separate connection for subscriptions. */
   subscriber(): Redis | Cluster {
-    return openClient(this.settings);
+    const subscriber = openClient(this.settings);
+    this.subscribers.push(subscriber);
+    return subscriber;
+  }
+
+  /** It sends nothing, so it does not notice that its server hangs or that another one is in its place. The client subscribes again itself. */
+  private renewSubscribers(): void {
+    for (const subscriber of this.subscribers) if (subscriber.status === 'ready') subscriber.disconnect(true);
   }
 
   close(): void {

@@ -25,7 +25,7 @@ import { RedisTimers } from './timers.js';
 import { RedisUsageLedger } from './usage-ledger.js';
 import { redisWarnings } from './warnings.js';
 
-export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls' | 'cluster'> {
+export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls' | 'cluster' | 'sentinel' | 'replicas'> {
   /** Must be new with every start of a process; owner of the deliveries it begins. */
   readonly processId: string;
   /** Prefix of every key and channel; default `conclave:`. */
@@ -62,7 +62,7 @@ const longestRunMs = 30 * 24 * 60 * 60 * 1000;
 const defaultBlobQuota = 1024 ** 3;
 
 /**
- * Opens state, run streams and blobs on one Redis primary or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or
+ * Opens state, run streams and blobs on one Redis primary, at an address or named by sentinels, or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or
  * refuses the login, STORE_OLDER and STORE_NEWER for a store written by another version; then nothing is changed.
  */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
@@ -114,7 +114,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     identity: identityOf(connection, keys, options.watchesIdentity ?? true),
     durable: async () => undefined,
     now,
-    warnings: () => redisWarnings(connection),
+    warnings: () => redisWarnings(connection, options.sentinel !== undefined),
     health: () => healthOf(connection, keys, options.cluster ?? false),
     close,
   };

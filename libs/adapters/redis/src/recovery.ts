@@ -108,7 +108,8 @@ export class RedisRecovery implements Recovery {
 
   /** Stores an empty body, which matches no hash: readers are told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
-    await this.connection.send('note a lost body', (redis) => redis.set(this.keys.blob(sha256), '', 'PX', this.ttl.blobMs, 'NX'));
+    const key = this.keys.blob(sha256);
+    await this.connection.write('note a lost body', key, (redis) => redis.set(key, '', 'PX', this.ttl.blobMs, 'NX'));
   }
 
   async erased(erased: ErasedRun): Promise<void> {

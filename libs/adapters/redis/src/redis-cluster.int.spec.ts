@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { acceptance, counting, newRunId, nthInput, until, type Tally } from '@conclave/ports/suites';
+import { startReplicatedCluster } from '@conclave/test-support/real-servers';
 import { Redis } from 'ioredis';
 import { startPrivateCluster, type PrivateCluster } from './__fixtures__/redis-cluster.js';
 import { newPrefix } from './__fixtures__/redis-server.js';
@@ -32,6 +33,20 @@ describe('Redis Cluster', () => {
     expect(await state.store.warnings()).toEqual([]);
     expect(await state.store.health()).toBeNull();
     await state.close();
+  });
+
+  it('acknowledges what one replica of each node has, where there is one, and nothing where two are asked for', async () => {
+    const replicated = await startReplicatedCluster();
+    const open = (replicas: number) =>
+      openRedisState({ url: replicated.url, cluster: true, processId: 'p1', keyPrefix: newPrefix(), replicas });
+    const state = await open(1);
+    const runs = Array.from({ length: 60 }, newRunId);
+    await Promise.all(runs.map((runId) => state.store.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1)))));
+    await state.blobs.put(Buffer.from('large'));
+    expect(await state.store.health()).toBeNull();
+    await state.close();
+    await expect(open(2)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', message: expect.stringContaining('stores.redis.replicas') });
+    await replicated.dispose();
   });
 
   it('is refused with the setting that is missing where it is taken for one server', async () => {

@@ -7,8 +7,12 @@ const needed = [
   ['maxmemory-policy', 'noeviction', 'Redis may throw away runs and journal entries when its memory is full.'],
 ] as const;
 
-/** One sentence per guarantee that this server does not provide. */
-export async function redisWarnings(connection: RedisConnection): Promise<readonly string[]> {
+/** A primary that Sentinel replaces does not know of it while it is cut off. */
+const unheard =
+  '`min-replicas-to-write` is 0: a primary that is cut off from its replicas goes on taking writes, and all of them are lost when it comes back as a replica.';
+
+/** One sentence per guarantee that this server does not provide. `replaceable`: sentinels may put a replica in its place. */
+export async function redisWarnings(connection: RedisConnection, replaceable: boolean): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const [name, wanted, loss] of needed) {
     const found = await configured(connection, name, wanted);
@@ -20,6 +24,7 @@ export async function redisWarnings(connection: RedisConnection): Promise<readon
       warnings.push(`Redis has \`${name} ${found}\` instead of \`${name} ${wanted}\`: ${loss}`);
     }
   }
+  if (replaceable && (await configured(connection, 'min-replicas-to-write', '1')) === '0') warnings.push(unheard);
   return warnings;
 }
 

@@ -11,10 +11,13 @@ const Tls = z.union([
   }),
 ]);
 
-export const BrokerAddress = z
-  .string()
-  .regex(/^[^\s:/]+:\d{1,5}$/)
-  .meta({ expected: 'host:port, such as 127.0.0.1:9092' });
+const hostAndPort = (example: string) =>
+  z
+    .string()
+    .regex(/^[^\s:/]+:\d{1,5}$/)
+    .meta({ expected: `host:port, such as ${example}` });
+
+export const BrokerAddress = hostAndPort('127.0.0.1:9092');
 
 export const KafkaSettings = z.strictObject({
   brokers: z.array(BrokerAddress).min(1).describe('addresses of brokers'),
@@ -53,6 +56,26 @@ export const RedisSettings = z.strictObject({
   user_env: EnvName.optional().describe('environment variable that holds the user'),
   password_env: EnvName.optional().describe('environment variable that holds the password'),
   cluster: z.boolean().default(false).describe('the address is that of a node of a Redis Cluster; the other nodes are discovered'),
+  sentinel: z
+    .strictObject({
+      master: z.string().min(1).max(200).describe('name of the primary, as in `sentinel monitor <name> ...`'),
+      addresses: z
+        .array(hostAndPort('127.0.0.1:26379'))
+        .min(1)
+        .describe('sentinels that are asked at the start, in this order; they name the others'),
+      user_env: EnvName.optional().describe('environment variable that holds the user at the sentinels'),
+      password_env: EnvName.optional().describe('environment variable that holds the password at the sentinels'),
+    })
+    .optional()
+    .describe('Redis Sentinel says where the primary is; of `url` the scheme, the login and the database count. TLS is for both'),
+  replicas: z
+    .int()
+    .min(0)
+    .max(9)
+    .default(0)
+    .describe(
+      'replicas that have to have a write before it counts as done; with fewer, Redis counts as unavailable. Have one more than this',
+    ),
   blob_quota_mb: z.int().min(1).max(1_000_000).default(1_024).describe('total size in MB of stored bodies above 64 KB'),
   key_prefix: z.string().max(100).default('conclave:').describe('put before every key'),
 });

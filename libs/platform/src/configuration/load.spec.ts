@@ -306,6 +306,20 @@ describe('mistakes in a configuration', () => {
       ['host:port'],
     ],
     [
+      'a Redis Cluster with sentinels',
+      'stores:\n  kafka: { brokers: ["a:1"] }\n  redis: { url: redis://c, cluster: true, sentinel: { master: m, addresses: ["s:1"] } }\n',
+      3,
+      'stores.redis.sentinel',
+      ['Remove `cluster` or `sentinel`'],
+    ],
+    [
+      'a sentinel without a port',
+      'stores:\n  kafka: { brokers: ["a:1"] }\n  redis: { url: redis://c, sentinel: { master: m, addresses: [s] } }\n',
+      3,
+      'stores.redis.sentinel.addresses[0]',
+      ['host:port'],
+    ],
+    [
       'SASL without a password',
       'stores:\n  kafka: { brokers: ["a:1"], sasl: { mechanism: plain } }\n  redis: { url: redis://127.0.0.1 }\n',
       2,

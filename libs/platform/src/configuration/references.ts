@@ -175,6 +175,9 @@ function checkStores({ stores, search }: Configuration): PathProblem[] {
     ...(blobs && (blobs.folder === undefined) === (blobs.s3 === undefined)
       ? [{ path: ['stores', 'blobs'], problem: 'it has either `folder` or `s3`.', remedy: 'Keep one of the two.' }]
       : []),
+    ...(stores.redis?.cluster && stores.redis.sentinel
+      ? [{ path: ['stores', 'redis', 'sentinel'], problem: 'a Redis Cluster has no sentinels.', remedy: 'Remove `cluster` or `sentinel`.' }]
+      : []),
     ...(search.searxng && search.corpus
       ? [{ path: ['search', 'corpus'], problem: '`searxng` and `corpus` are both set.', remedy: 'Keep one of the two.' }]
       : []),

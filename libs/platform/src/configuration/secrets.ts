@@ -10,6 +10,11 @@ export interface TlsFiles {
   readonly key?: string;
 }
 
+interface Login {
+  readonly user?: string;
+  readonly password?: string;
+}
+
 /** Keys and passwords, kept apart so that the configuration can be shown. Never logged. */
 export interface Secrets {
   /** Provider name -> API key. */
@@ -22,9 +27,9 @@ export interface Secrets {
   readonly webhooks: Readonly<Record<string, { readonly url?: string; readonly secret?: string; readonly botToken?: string }>>;
   /** Signs deliveries to addresses of clients. */
   readonly webhookClients?: string;
-  readonly kafka: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
-  readonly redis: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
-  readonly neo4j: { readonly user?: string; readonly password?: string };
+  readonly kafka: Login & { readonly tls: false | true | TlsFiles };
+  readonly redis: Login & { readonly sentinel: Login; readonly tls: false | true | TlsFiles };
+  readonly neo4j: Login;
   readonly chroma: { readonly token?: string };
   readonly s3: { readonly accessKey?: string; readonly secretKey?: string };
 }
@@ -128,7 +133,7 @@ export function resolveSecrets(
   const s3 = blobs?.s3;
   const accessKey = fromEnv(s3?.access_key_env, ['stores', 'blobs', 's3', 'access_key_env']);
   const secretKey = fromEnv(s3?.secret_key_env, ['stores', 'blobs', 's3', 'secret_key_env']);
-  const login = (user: string | undefined, password: string | undefined) => ({
+  const login = (user: string | undefined, password: string | undefined): Login => ({
     ...(user ? { user } : {}),
     ...(password ? { password } : {}),
   });
@@ -149,6 +154,10 @@ export function resolveSecrets(
       ...login(
         fromEnv(redis?.user_env, ['stores', 'redis', 'user_env']),
         fromEnv(redis?.password_env, ['stores', 'redis', 'password_env']),
+      ),
+      sentinel: login(
+        fromEnv(redis?.sentinel?.user_env, ['stores', 'redis', 'sentinel', 'user_env']),
+        fromEnv(redis?.sentinel?.password_env, ['stores', 'redis', 'sentinel', 'password_env']),
       ),
       tls: redis ? tls(redis.tls, ['stores', 'redis', 'tls']) : false,
     },

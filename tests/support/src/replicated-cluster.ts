@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { until } from '@conclave/test-support';
-import { freePorts } from '@conclave/test-support/system';
-import { findOnPath } from '../stack/processes.mjs';
-import { redisArguments } from '../stack/versions.mjs';
+import { freePorts } from '../../../deploy/stack/index.mjs';
+import { findOnPath } from '../../../deploy/stack/processes.mjs';
+import { redisArguments } from '../../../deploy/stack/versions.mjs';
+import { until } from './until.js';
 
 interface Node {
   readonly url: string;

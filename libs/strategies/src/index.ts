@@ -51,6 +51,6 @@ export { readExpert } from './replies/expert-reply.js';
 export { jsonIn } from './replies/json-reply.js';
 export { QuoteFilter, withoutMarks } from './replies/quoting-marks.js';
 export { unsupported, unsupportedNote } from './replies/support.js';
-export { isAbout, mayBearOn } from './research/about.js';
+export { isAbout, mayBearOn, namesTitle } from './research/about.js';
 export { freshness, freshnessOf, normalisedQuery } from './research/freshness.js';
 export { bestPassages } from './research/passages.js';

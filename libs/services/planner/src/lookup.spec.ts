@@ -45,6 +45,11 @@ describe('a trivial question', () => {
     const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931.');
     expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:documents']);
     expect(await levelOf({ search }, 'Who designed the Eiffel Tower?')).toEqual(['trivial']);
+    const named = corpus('Crumbleby', 'A baking mix.');
+    expect(await levelOf({ search: named }, 'In what state is the maker of Crumbleby headquartered?')).toEqual([
+      'moderate',
+      'lookup:documents',
+    ]);
     expect(await levelOf({ search }, builder, { capabilities: [] })).toEqual(['trivial']);
     expect(await levelOf({}, builder)).toEqual(['trivial']);
   });

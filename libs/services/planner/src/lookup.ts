@@ -12,7 +12,7 @@ import {
 } from '@conclave/ports';
 import type { Calls } from '@conclave/calls';
 import { bothEnds, questionTerms } from '@conclave/questions';
-import { isAbout, mayBearOn } from '@conclave/strategies';
+import { isAbout, mayBearOn, namesTitle } from '@conclave/strategies';
 import * as z from 'zod';
 import pTimeout from 'p-timeout';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
@@ -98,8 +98,8 @@ export class Lookup {
     const looks: ((signal: AbortSignal) => Promise<boolean>)[] = [];
     if (search?.kind === 'corpus' && template.capabilities.includes('research'))
       looks.push(async (signal) =>
-        (await search.query({ query: question, limit: mostHits, signal })).some(({ title, snippet }) =>
-          fits(question, `${title} ${snippet}`),
+        (await search.query({ query: question, limit: mostHits, signal })).some(
+          ({ title, snippet }) => namesTitle(question, title) || fits(question, `${title} ${snippet}`),
         ),
       );
     if (vectors && embedder && template.capabilities.includes('collections'))
@@ -128,7 +128,8 @@ export class Lookup {
   private async holds(scope: VectorScope, question: string, signal: AbortSignal, fits = isAbout): Promise<boolean> {
     const { vectors, embedder } = this.parts;
     const said = await vectors!.match(scope, { words: question, limit: mostHits, signal });
-    if (said.hits.some(({ text, metadata }) => fits(question, `${String(metadata['title'] ?? '')} ${text}`))) return true;
+    const isHit = (title: string, text: string): boolean => namesTitle(question, title) || fits(question, `${title} ${text}`);
+    if (said.hits.some(({ text, metadata }) => isHit(String(metadata['title'] ?? ''), text))) return true;
     const [vector] = await embedder!.embed([question], { signal });
     const { hits } = await vectors!.query(scope, { vector: vector!, limit: 1, signal });
     return hits.some(({ distance }) => distance <= nearest[embedder!.reads ?? 'sentences']);

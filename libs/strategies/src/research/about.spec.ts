@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isAbout } from './about.js';
+import { isAbout, namesTitle } from './about.js';
 
 describe('a passage', () => {
   it.each([
@@ -17,4 +17,19 @@ describe('a passage', () => {
     ['', 'anything'],
     ['How are you?', 'You are how we are.'],
   ])('is not about "%s" where it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(false));
+});
+
+describe('a question', () => {
+  it.each([
+    ['In what state is the maker of Crumbleby headquartered?', 'Crumbleby'],
+    ['Is Loxwort or Maddle Fern the older genus?', 'Maddle Fern (plant)'],
+    ['When was the Gull Bridge opened?', 'gull-bridge.md'],
+  ])('"%s" names the document "%s"', (question, title) => expect(namesTitle(question, title)).toBe(true));
+
+  it.each([
+    ['In what state is the maker of Crumbleby headquartered?', 'State'],
+    ['When was the Gull Bridge opened?', 'Gull Bridge Company'],
+    ['what is a bridge?', 'Bridge'],
+    ['When was the Gull Bridge opened?', ''],
+  ])('"%s" does not name the document "%s"', (question, title) => expect(namesTitle(question, title)).toBe(false));
 });

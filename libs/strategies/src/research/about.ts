@@ -27,3 +27,11 @@ export function mayBearOn(question: string, passage: string): boolean {
   const written = new Set(passage.match(/[\p{L}\p{N}]+/gu));
   return namesIn(question).some((name) => written.has(name));
 }
+
+/** Whether a question names a document by its title: each word of the title, an addition in brackets apart, is one of a name in the question. */
+export function namesTitle(question: string, title: string): boolean {
+  const plain = title.replace(/\.\w{2,5}$/, '').replace(/\s*\([^)]*\)$/, '');
+  const words = termsOf(plain);
+  const names = new Set(termsOf(namesIn(question).join(' ')));
+  return words.length > 0 && words.every((word) => names.has(word));
+}

@@ -178,8 +178,9 @@ async function asFunctions(chat, web, url, fact) {
     .click();
   await chat.newest().getByText('How this answer was found').last().click();
   await chat.page.getByText('The evidence was assessed as sufficient').last().waitFor();
-  await chat.picture('functions');
   await chat.page.keyboard.press('Escape');
+  await chat.newest().getByRole('button', { name: 'Toggle status history' }).click();
+  await chat.picture('functions');
   await chat.page.getByRole('button', { name: 'Good answer' }).last().click();
   await chat.page.getByText('Thank you. The rating was sent.').waitFor();
   fact(

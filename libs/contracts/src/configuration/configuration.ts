@@ -297,6 +297,9 @@ export const Configuration = z.strictObject({
     .default({ memory_mb: 512, seconds: 10 })
     .describe('where symbolic mathematics is calculated'),
   skills: z.string().min(1).optional().describe('folder of approved skills, relative to this file'),
-  store_prompts: z.enum(['full', 'hash', 'none']).default('full').describe('how the audit stores prompts and replies'),
+  store_prompts: z
+    .enum(['full', 'hash', 'none'])
+    .default('full')
+    .describe('how the audit stores prompts and replies; `none` on a sealed log also destroys the key of each run at its end'),
 });
 export type Configuration = z.infer<typeof Configuration>;

@@ -1,10 +1,21 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, type Event, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
-import { EventPattern, LOGGER, METRICS, type DeliveryContext, type Logger, type Metrics } from '@conclave/platform';
+import {
+  ENDED_READS,
+  type EndedReads,
+  EventPattern,
+  keptRecords,
+  LOGGER,
+  METRICS,
+  type DeliveryContext,
+  type Logger,
+  type Metrics,
+} from '@conclave/platform';
 import {
   defer,
   GRAPH,
+  isDeferred,
   STATE,
   type DeadReason,
   type HandlerOutcome,
@@ -40,10 +51,24 @@ export class GraphIngestHandler {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
     @Inject(DocumentIngest) private readonly documents: Pick<DocumentIngest, 'ingest' | 'killed'>,
+    @Inject(ENDED_READS) private readonly reads: EndedReads = keptRecords,
   ) {}
 
   @EventPattern('RunCompleted')
   async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    const outcome = await this.learn(event, context);
+    if (!isDeferred(outcome)) await this.reads.done(event, 'graph-ingest');
+    return outcome;
+  }
+
+  /** What could not be learned is not waited for. */
+  @EventPattern('dead:RunCompleted')
+  async onDeadRun(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
+    await this.reads.done(event, 'graph-ingest');
+    return [];
+  }
+
+  private async learn(event: RunCompleted, context: DeliveryContext): Promise<HandlerOutcome> {
     const { data, runId } = event;
     const { insight, outcome, answer, sources, cached, learning, caller, completedAt } = data;
     // A cached answer was already learned from when it was first given.

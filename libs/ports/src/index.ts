@@ -70,6 +70,8 @@ export type {
   TriplesAdded,
   TripleWrite,
 } from './graph/graph.js';
+export { getLocked, type LockedRef, putLocked } from './blobs/locked-body.js';
+export { type ForgetPlan, planForgetting } from './graph/forgetting.js';
 export { MemoryGraphStore } from './graph/memory-graph.js';
 export type {
   EntityNode,

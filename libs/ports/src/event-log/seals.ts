@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { CallRecorded, depthOf, Failure, PlanRequested, rootOf, type Event, type EventType } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
+import { cipherName, decrypted, encrypted, keyBytes } from '../encryption.js';
 import { encodeEvent, encodeEventNow, erasedRecord, type EncodedRecord, type RawRecord, sealedHeader, type SealOpener } from './record.js';
 
 /**
@@ -34,8 +35,6 @@ const sealed: ReadonlySet<string> = new Set<EventType>([
 /** A call that a gateway made for a client directly belongs to no run that could be deleted. */
 const isSealed = ({ type, source }: Event): boolean => sealed.has(type) && !(type === CallRecorded.type && source === 'gateway');
 
-const cipherName = 'aes-256-gcm';
-const [ivBytes, tagBytes, keyBytes] = [12, 16, 32];
 /** Most keys in memory, and the longest in milliseconds: afterwards a destroyed one is noticed. */
 const remembered = { keys: 10_000, ms: 60_000 };
 
@@ -118,26 +117,6 @@ export class RunSeals implements Seals {
 }
 
 const boundTo = (type: string, id: string): Buffer => Buffer.from(`${type} ${id}`);
-
-/** Nonce, tag, then the encrypted bytes. */
-function encrypted(key: Buffer, plain: Buffer, bound: Buffer): Buffer {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv(cipherName, key, iv).setAAD(bound);
-  const bytes = Buffer.concat([cipher.update(plain), cipher.final()]);
-  return Buffer.concat([iv, cipher.getAuthTag(), bytes]);
-}
-
-/** Null for bytes that this key has not encrypted, or that were bound to something else. */
-function decrypted(key: Buffer, bytes: Buffer, bound: Buffer): Buffer | null {
-  if (bytes.length < ivBytes + tagBytes) return null;
-  const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes }).setAAD(bound);
-  decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
-  } catch {
-    return null;
-  }
-}
 
 /** The master key from 32 bytes as base64 or as 64 hex digits; null for anything else. */
 export function sealKeyOf(text: string): Buffer | null {

@@ -50,7 +50,8 @@ const markOf = (runId: string, name: string): string => `delivered/${runId}/${na
 @Controller()
 export class WebhooksHandler {
   constructor(
-    @Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'durable' | 'now'>,
+    @Inject(STATE)
+    private readonly state: Pick<StateStore, 'caches' | 'durable' | 'now'> & { readonly runs: Pick<StateStore['runs'], 'erased'> },
     @Inject(WEBHOOKS) private readonly sender: WebhookSender | null,
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
@@ -69,6 +70,8 @@ export class WebhooksHandler {
   private async tell(event: RunCompleted, context: DeliveryContext): Promise<void> {
     const open = await this.undelivered(event);
     if (open.length === 0) return;
+    // Of a run that was deleted while it waited nobody is told any more.
+    if (await this.state.runs.erased(event.runId)) return;
     // The end of the run must not be known outside before it is sure here.
     await this.state.durable();
     const tried = await Promise.allSettled(open.map((target) => this.deliver(target, event, context)));

@@ -170,6 +170,7 @@ const ClientKeySettings = z.strictObject({
     'auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes',
   ),
   limits: KeyLimits.optional().describe('limits of the key over all gateways'),
+  user_limits: KeyLimits.optional().describe('limits of each end user whom its requests name, beside those of the key'),
 });
 
 /** How a reranker puts the hits of one retrieval in order. */

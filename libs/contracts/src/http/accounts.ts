@@ -21,12 +21,15 @@ const KeyRights = z.object({
   detail: z.enum(['redacted', 'full']).describe('full: its runs keep prompts and raw replies, and it may read them'),
   templates: TemplateIds.describe('ids that it may ask, as `GET /v1/models` lists them; all others do not exist for it. null = all'),
   limits: KeyLimits.nullable().describe('null = no limits of its own'),
+  user_limits: KeyLimits.nullable().describe('limits of each end user whom its requests name; null = none'),
   expires_at: Timestamp.nullable().describe('from then on it is refused; null = never'),
 });
 
 /** An API key as admins see it: never its value, nor a hash of it. */
 export const KeyView = KeyRights.extend({
   object: z.literal('key'),
+  // Keys that were issued before end users could be limited have none.
+  user_limits: KeyRights.shape.user_limits.default(null),
   id: z.string().describe('names the key in limits, usage and audit; stays when its value is replaced'),
   tenant: z.string(),
   hint: z.string().describe('first and last characters of its value, by which its owner recognises it'),
@@ -48,6 +51,7 @@ export const KeyRequest = z.strictObject({
   detail: KeyRights.shape.detail.default('redacted'),
   templates: TemplateIds.default(null),
   limits: KeyRights.shape.limits.default(null),
+  user_limits: KeyRights.shape.user_limits.default(null),
   expires_at: KeyRights.shape.expires_at.default(null),
 });
 export type KeyRequest = z.infer<typeof KeyRequest>;

@@ -86,6 +86,8 @@ export interface KeyOwner extends Caller {
   readonly keyId: string;
   /** Absent: no limits. */
   readonly limits?: KeyLimits;
+  /** Limits of each end user whom its requests name. Absent: none. */
+  readonly userLimits?: KeyLimits;
   /** Limits of all keys of its tenant together. Absent: no limits. */
   readonly tenantLimits?: KeyLimits;
   /** Ids that the key may ask: templates, and `model@provider`. Absent: all. */

@@ -40,7 +40,16 @@ describe('an issued key', () => {
     const first = KeyCreated.parse(answer.body);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(first).toMatchObject({
-      ...{ object: 'key', name: 'front end', tenant: 'default', role: 'user', detail: 'redacted', templates: null, limits: null },
+      ...{
+        object: 'key',
+        name: 'front end',
+        tenant: 'default',
+        role: 'user',
+        detail: 'redacted',
+        templates: null,
+        limits: null,
+        user_limits: null,
+      },
       ...{ expires_at: null, state: 'active', created_by: 'admin', revoked_at: null, former_value_until: null },
     });
     expect(first.key).toMatch(/^sk-cv-[\w-]{43}$/);

@@ -178,7 +178,7 @@ export class Acceptance {
       ...{ runId, sort: 'run', kind: asked.template.id },
       ...needOfRun(asked.template, this.limits.reserveTokens),
     });
-    const room = asked.request ? await this.reservations.reserve(asked.request, plan) : null;
+    const room = asked.request ? await this.reservations.reserve(asked.request, asked.caller.user, plan) : null;
     const askTools = 'question' in asked ? asked.askTools : undefined;
     let clientTools: ClientToolsAsked | undefined;
     try {

@@ -251,7 +251,7 @@ export {
   VECTORS,
 } from './tokens.js';
 export { MemorySealKeys } from './event-log/memory-seal-keys.js';
-export { destroyedKey, RunSeals, sealKeyOf, type SealKeys, type Seals } from './event-log/seals.js';
+export { destroyedKey, RunSeals, masterKeysOf, type SealKeys, type Seals } from './event-log/seals.js';
 export { forgetRun } from './vectors/learned-of-run.js';
 export { MemoryVectorStore } from './vectors/memory-vectors.js';
 export { queryWords } from './vectors/query-words.js';

@@ -43,13 +43,16 @@ interface Remembered {
   readonly until: number;
 }
 
-/** Seals with AES-256-GCM: a random key for each run, wrapped by `master`. A body is bound to the type and the id of its event. */
+/**
+ * Seals with AES-256-GCM: a random key for each run, wrapped by the first of `masters`; the others still open what they have wrapped. A body is
+ * bound to the type and the id of its event.
+ */
 export class RunSeals implements Seals {
   private readonly known = new Map<string, Remembered>();
 
   constructor(
     private readonly keys: SealKeys,
-    private readonly master: Buffer,
+    private readonly masters: readonly Buffer[],
     private readonly now: () => number = Date.now,
   ) {}
 
@@ -106,22 +109,40 @@ export class RunSeals implements Seals {
   private async readKey(root: string, makes: boolean): Promise<Buffer | 'destroyed' | null> {
     const wrapped = makes ? await this.keys.keep(root, this.wrapped(root)) : await this.keys.read(root);
     if (wrapped === null || wrapped === destroyedKey) return wrapped;
-    const key = decrypted(this.master, Buffer.from(wrapped, 'base64'), Buffer.from(root));
-    if (!key) throw new Failure('SEAL_KEY_MISSING', 'The one of this process is another.');
-    return key;
+    for (const master of this.masters) {
+      const key = decrypted(master, Buffer.from(wrapped, 'base64'), Buffer.from(root));
+      if (key) return key;
+    }
+    throw new Failure(
+      'SEAL_KEY_MISSING',
+      this.masters.length > 1 ? 'None of those of this process is the one.' : 'The one of this process is another.',
+    );
   }
 
   private wrapped(root: string): string {
-    return encrypted(this.master, randomBytes(keyBytes), Buffer.from(root)).toString('base64');
+    return encrypted(this.masters[0]!, randomBytes(keyBytes), Buffer.from(root)).toString('base64');
   }
 }
 
 const boundTo = (type: string, id: string): Buffer => Buffer.from(`${type} ${id}`);
 
-/** The master key from 32 bytes as base64 or as 64 hex digits; null for anything else. */
-export function sealKeyOf(text: string): Buffer | null {
-  const trimmed = text.trim();
-  const key = /^[0-9a-f]{64}$/i.test(trimmed) ? Buffer.from(trimmed, 'hex') : Buffer.from(trimmed, 'base64');
-  const isWhole = /^[0-9a-f]{64}$/i.test(trimmed) || /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed);
+/**
+ * Master keys, one after the other, each as 32 bytes in base64 or 64 hex digits: the first one wraps, the others only open. Null for anything
+ * else, and for one that is there twice.
+ */
+export function masterKeysOf(text: string): readonly Buffer[] | null {
+  const keys = text
+    .split(/[\s,]+/)
+    .filter((one) => one !== '')
+    .map(masterKeyOf);
+  const whole = keys.filter((key) => key !== null);
+  const different = new Set(whole.map((key) => key.toString('hex')));
+  return whole.length > 0 && whole.length === keys.length && different.size === keys.length ? whole : null;
+}
+
+function masterKeyOf(text: string): Buffer | null {
+  const isHex = /^[0-9a-f]{64}$/i.test(text);
+  const key = Buffer.from(text, isHex ? 'hex' : 'base64');
+  const isWhole = isHex || /^[A-Za-z0-9+/_-]{43}=?$/.test(text);
   return isWhole && key.length === keyBytes ? key : null;
 }

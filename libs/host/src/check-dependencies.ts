@@ -74,9 +74,10 @@ const isRefused = (error: unknown): boolean =>
 
 async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Finding[]> {
   const kafka = loaded.configuration.stores.kafka!;
-  const { brokerCount } = await import('@conclave/adapter-kafka');
+  const { brokerCount, brokerVersion, versionSentence } = await import('@conclave/adapter-kafka');
   try {
     const brokers = await brokerCount(kafkaConnection(loaded, logger));
+    const version = await brokerVersion(kafkaConnection(loaded, logger)).then(versionSentence, () => null);
     const topics = (await kafkaTopics(loaded, logger))!;
     const differences = await topics.differences();
     const copies =
@@ -92,6 +93,7 @@ async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Fi
     const missing = differences.filter((sentence) => sentence.includes(' is missing: '));
     const rest = differences.filter((sentence) => !missing.includes(sentence));
     return [
+      version === null ? warning('Its version could not be read.') : ok(version),
       copies,
       ...(missing.length === topics.planned.length
         ? [warning('No topic exists yet: the first start creates them, or `conclave topics create`.')]

@@ -133,8 +133,7 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
     case 'create':
       return shownOnce(await client.json('POST', path(), { name: id, ...optional({ tenant: values.tenant }), ...rights(null) }));
     case 'list': {
-      const query = values.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: values.tenant }).toString()}`;
-      const list = KeyList.parse(await client.json('GET', `${path()}${query}`));
+      const list = await allKeys(client, values.tenant);
       if (values.json) out.write(asJson(list));
       else
         out.write(list.data.length === 0 ? 'No keys are issued. Issue one: conclave keys create <name>\n' : list.data.map(lineOf).join(''));
@@ -154,6 +153,22 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
       return shownOnce(await client.json('POST', path(id, '/rotate'), { grace_s: graceS }));
     case 'revoke':
       return revokeAll(client, ids, view, terminal);
+  }
+}
+
+/** Every page of the list. */
+async function allKeys(client: GatewayClient, tenant: string | undefined): Promise<KeyList> {
+  const data: KeyView[] = [];
+  for (let before: string | null = null; ;) {
+    const query = new URLSearchParams({
+      limit: '200',
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(before === null ? {} : { before }),
+    });
+    const page = KeyList.parse(await client.json('GET', `${path()}?${query.toString()}`));
+    data.push(...page.data);
+    if (page.nextBefore === null) return { ...page, data };
+    before = page.nextBefore;
   }
 }
 

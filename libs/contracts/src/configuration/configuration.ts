@@ -105,6 +105,14 @@ const GatewaySettings = z.strictObject({
     .max(1_000_000)
     .default(10_000)
     .describe('maximum number of issued API keys, revoked and expired ones included'),
+  revoked_keys_days: z
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(90)
+    .describe(
+      'days for which revoked API keys are listed; then they are removed when keys are next listed, or when there is no room for another one',
+    ),
   keys_without_store_s: z
     .number()
     .min(0)

@@ -41,7 +41,11 @@ export const KeyView = KeyRights.extend({
 });
 export type KeyView = z.infer<typeof KeyView>;
 
-export const KeyList = z.object({ object: z.literal('list'), data: z.array(KeyView) });
+export const KeyList = z.object({
+  object: z.literal('list'),
+  data: z.array(KeyView),
+  nextBefore: z.string().nullable().describe('value of `before` for the next page; null on the last page'),
+});
 export type KeyList = z.infer<typeof KeyList>;
 
 export const KeyRequest = z.strictObject({

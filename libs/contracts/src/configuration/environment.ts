@@ -70,6 +70,12 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: 'a secret of at least 32 characters' })
     .describe('secret that signs the capability tokens of tasks, the same in mergers and experts; absent: one that the state store keeps'),
+  CONCLAVE_SERVICE: z
+    .enum(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])
+    .optional()
+    .describe(
+      'service whose secrets this environment holds: commands that run beside it miss no others. Absent: all; a service knows its own',
+    ),
   CONCLAVE_SEAL_KEY_FILE: z
     .string()
     .min(1)

@@ -202,12 +202,12 @@ describe('the deployments of ci/full', () => {
     });
   });
 
-  it('name the Secrets of the values, and only the gateway reads the admin key', () => {
+  it('name the Secrets of the values, and each program gets those that it needs alone', () => {
     const secrets = Object.fromEntries(workloads(of('full')).map(({ component, pod }) => [component, secretsOf(pod)]));
     const shared = [
-      ...['conclave-chroma/token', 'conclave-clients/chat', 'conclave-crm/token'],
+      'conclave-chroma/token',
       ...['ca.crt', 'tls.crt', 'tls.key'].map((key) => `conclave-kafka-tls/${key}`),
-      ...['conclave-kafka/password', 'conclave-kafka/user', 'conclave-neo4j/password', 'conclave-neo4j/user'],
+      ...['conclave-kafka/password', 'conclave-kafka/user'],
       ...[
         'conclave-providers/openrouter',
         'conclave-providers/vllm',
@@ -215,12 +215,14 @@ describe('the deployments of ci/full', () => {
         'conclave-redis/password',
         'conclave-redis/user',
       ],
-      ...['conclave-s3/access-key', 'conclave-s3/secret-key', 'conclave-seal/seal.key', 'conclave-webhooks/secret'],
+      ...['conclave-s3/access-key', 'conclave-s3/secret-key', 'conclave-seal/seal.key'],
     ];
-    expect(secrets['planner']).toEqual([...shared].sort());
-    expect(secrets['gateway']).toEqual([...shared, 'conclave-admin/admin.key'].sort());
-    expect(secrets['merger']).toEqual([...shared, 'conclave-permit/permit.key'].sort());
-    expect(secrets['experts-math']).toEqual(secrets['merger']);
+    const graph = ['conclave-neo4j/password', 'conclave-neo4j/user'];
+    expect(secrets['planner']).toEqual([...shared, ...graph].sort());
+    expect(secrets['graph-ingest']).toEqual(secrets['planner']);
+    expect(secrets['gateway']).toEqual([...shared, ...graph, 'conclave-admin/admin.key', 'conclave-clients/chat'].sort());
+    expect(secrets['merger']).toEqual([...shared, 'conclave-permit/permit.key', 'conclave-webhooks/secret'].sort());
+    expect(secrets['experts-math']).toEqual([...shared, ...graph, 'conclave-permit/permit.key', 'conclave-crm/token'].sort());
   });
 
   it('of scaled workers leave the number of pods to KEDA, which asks for metrics, topics and groups that exist', () => {

@@ -115,6 +115,21 @@ describe('docker-compose.yml', () => {
     for (const { stop_grace_period: grace } of ours) expect(Number.parseInt(grace ?? '0', 10)).toBeGreaterThan(140);
   });
 
+  it('gives each service the secrets that it needs, and no others', () => {
+    const { services } = parse(compose, { merge: true }) as { services: Record<string, { environment?: Record<string, string> }> };
+    const secrets = (name: string) =>
+      Object.keys(services[name]!.environment!)
+        .filter((variable) => /(?:PASSWORD|SECRET|TOKEN|API_KEY|HEADERS)$/.test(variable))
+        .sort();
+    const shared = ['OPENAI_API_KEY', 'OTEL_EXPORTER_OTLP_HEADERS', 'REDIS_PASSWORD'];
+    expect(secrets('merger')).toEqual(shared);
+    for (const name of ['planner', 'experts', 'graph-ingest']) expect([name, secrets(name)]).toEqual([name, ['NEO4J_PASSWORD', ...shared]]);
+    expect(secrets('gateway')).toEqual(['NEO4J_PASSWORD', 'OPENAI_API_KEY', 'OPEN_WEBUI_API_KEY', ...shared.slice(1)]);
+    // Commands that run in a container miss no other ones.
+    for (const name of ['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])
+      expect(services[name]!.environment!['CONCLAVE_SERVICE']).toBe(name);
+  });
+
   it('lets Open WebUI ask the gateway with the key that the configuration knows', () => {
     expect(service('open-webui')).toMatch(/OPENAI_API_BASE_URL: http:\/\/gateway:8080\/v1\n\s+OPENAI_API_KEY: \$\{OPEN_WEBUI_API_KEY:\?/);
     expect(read('deploy/conclave.compose.yaml')).toContain('open-webui: { key_env: OPEN_WEBUI_API_KEY }');

@@ -1,5 +1,5 @@
 import { runProcess } from '@conclave/host';
-import type { OpenProbe } from '@conclave/platform';
+import { forgetsAtEnd, type OpenProbe } from '@conclave/platform';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
 
 /** Runs the service until a signal ends it. Only tests pass a probe. */
@@ -9,6 +9,6 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     variables: process.env,
     cwd: process.cwd(),
     openProbe,
-    module: ({ configuration }) => GraphIngestModule.register({ storePrompts: configuration.store_prompts }),
+    module: (loaded) => GraphIngestModule.register({ storePrompts: loaded.configuration.store_prompts, forgets: forgetsAtEnd(loaded) }),
   });
 }

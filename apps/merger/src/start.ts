@@ -1,5 +1,5 @@
 import { runProcess } from '@conclave/host';
-import type { OpenProbe } from '@conclave/platform';
+import { forgetsAtEnd, type OpenProbe } from '@conclave/platform';
 import { LearningModule, MergerModule, webhookService } from '@conclave/service-merger';
 
 /** Runs the service until a signal ends it. Only tests pass a probe. */
@@ -11,7 +11,10 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: () => ['judge'],
-    also: { learning: () => ({ module: LearningModule.register() }), webhooks: webhookService },
+    also: {
+      learning: (loaded) => ({ module: LearningModule.register({ forgets: forgetsAtEnd(loaded) }) }),
+      webhooks: (loaded) => webhookService(loaded, forgetsAtEnd(loaded)),
+    },
     module: ({ configuration, environment }) =>
       MergerModule.register({
         storePrompts: configuration.store_prompts,

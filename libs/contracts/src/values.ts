@@ -128,6 +128,7 @@ export const Attachment = z.object({
   name: z.string().nullable(),
   blob: z.string().nullable().describe('content hash under which the blobs keep the bytes of an image, and the text of a file'),
   bytes: z.int().nonnegative().optional().describe('bytes of that blob'),
+  key: z.string().optional().describe('with which that blob is encrypted, as base64; it goes with the run'),
   url: z.string().nullable().describe('address, if the client sent one instead of the bytes'),
   text: z
     .object({
@@ -151,6 +152,8 @@ export type AttachedReference =
       /** SHA-256 of the stored blob; null if `url` is set. */
       readonly blob: string | null;
       readonly bytes: number;
+      /** Opens the blob; absent if it is not encrypted. */
+      readonly key?: string;
       readonly url: string | null;
     }
   | {
@@ -159,6 +162,8 @@ export type AttachedReference =
       readonly name: string | null;
       readonly blob: string;
       readonly bytes: number;
+      /** Opens the blob; absent if it is not encrypted. */
+      readonly key?: string;
       /** Characters of its text that fit into the prompt. */
       readonly room: number;
       /** Estimated tokens of these characters. */

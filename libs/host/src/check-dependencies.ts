@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
-import { kafkaConnection, openRedis, sealsOf, type Keep } from './cluster.js';
+import { kafkaConnection, mastersOf, openRedis, type Keep } from './cluster.js';
 import { kafkaTopics } from './kafka-topics.js';
 import { openModels, type ModelSearch } from './open-models.js';
 import { openGraphServer, openToolServersOf, openVectors } from './open-capabilities.js';
@@ -74,9 +74,10 @@ const isRefused = (error: unknown): boolean =>
 
 async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Finding[]> {
   const kafka = loaded.configuration.stores.kafka!;
-  const { brokerCount } = await import('@conclave/adapter-kafka');
+  const { brokerCount, brokerVersion, versionSentence } = await import('@conclave/adapter-kafka');
   try {
     const brokers = await brokerCount(kafkaConnection(loaded, logger));
+    const version = await brokerVersion(kafkaConnection(loaded, logger)).then(versionSentence, () => null);
     const topics = (await kafkaTopics(loaded, logger))!;
     const differences = await topics.differences();
     const copies =
@@ -92,6 +93,7 @@ async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Fi
     const missing = differences.filter((sentence) => sentence.includes(' is missing: '));
     const rest = differences.filter((sentence) => !missing.includes(sentence));
     return [
+      version === null ? warning('Its version could not be read.') : ok(version),
       copies,
       ...(missing.length === topics.planned.length
         ? [warning('No topic exists yet: the first start creates them, or `conclave topics create`.')]
@@ -110,7 +112,7 @@ async function redisCheck({ loaded, logger, now = Date.now }: CheckOptions): Pro
   const opened: { close(): Promise<void> }[] = [];
   const keep: Keep = (one) => (opened.push(one), one);
   try {
-    const { store, sealKeys, memory } = await openRedis(loaded, 'doctor', keep);
+    const { store, memory } = await openRedis(loaded, 'doctor', keep);
     const lacks = await store.warnings();
     const { usedBytes, maxBytes } = await memory();
     // Half of the way there and back belongs to the answer.
@@ -118,8 +120,15 @@ async function redisCheck({ loaded, logger, now = Date.now }: CheckOptions): Pro
     const clock = await store.now();
     const skewMs = Math.round(clock - (sent + now()) / 2);
     const used = `${Math.round(usedBytes / 1e6)} MB`;
-    sealsOf(loaded, sealKeys);
+    const masters = mastersOf(loaded);
     return [
+      ...(masters.length > 1
+        ? [
+            ok(
+              `The log is sealed with the first master key; ${masters.length - 1} former ${masters.length === 2 ? 'one opens' : 'ones open'} what began before.`,
+            ),
+          ]
+        : []),
       ...(lacks.length > 0
         ? lacks.map((sentence) => warning(sentence))
         : [ok('Keeps what it acknowledges: appendonly, appendfsync always, noeviction.')]),

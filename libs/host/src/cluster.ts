@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure, keptRunMs, leastBodyMs, type Retention, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
 import type { Loaded, Logger, Probe, TlsFiles } from '@conclave/platform';
-import { RunSeals, type SealKeys, sealKeyOf, type Seals } from '@conclave/ports';
+import { masterKeysOf, RunSeals, type SealKeys, type Seals } from '@conclave/ports';
 
 /** Registers a resource to be closed later. */
 export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
@@ -61,14 +61,20 @@ export function kafkaConnection(loaded: Loaded, logger: Logger) {
 }
 
 /** What seals the bodies of runs; null without a master key. Throws Failure CONFIGURATION_INVALID. */
-export function sealsOf({ environment }: Pick<Loaded, 'environment'>, keys: SealKeys): Seals | null {
+export function sealsOf(loaded: Pick<Loaded, 'environment'>, keys: SealKeys): Seals | null {
+  const masters = mastersOf(loaded);
+  return masters.length > 0 ? new RunSeals(keys, masters) : null;
+}
+
+/** Master keys, the one that writes first; empty without any. Throws Failure CONFIGURATION_INVALID. */
+export function mastersOf({ environment }: Pick<Loaded, 'environment'>): readonly Buffer[] {
   const { CONCLAVE_SEAL_KEY_FILE: file, CONCLAVE_SEAL_KEY: text } = environment;
   const given = file === undefined ? text : textOf(file);
-  if (given === undefined) return null;
-  const master = sealKeyOf(given);
-  if (master) return new RunSeals(keys, master);
+  if (given === undefined) return [];
+  const masters = masterKeysOf(given);
+  if (masters) return masters;
   const where = file === undefined ? 'CONCLAVE_SEAL_KEY' : `CONCLAVE_SEAL_KEY_FILE (${file})`;
-  throw new Failure('CONFIGURATION_INVALID', `${where} does not hold a key of 32 bytes: \`openssl rand -base64 32\` makes one.`);
+  throw new Failure('CONFIGURATION_INVALID', `${where} must hold keys of 32 bytes, each once: \`openssl rand -base64 32\` makes one.`);
 }
 
 function textOf(file: string): string {

@@ -6,6 +6,7 @@ import {
   checkAudit,
   checkRetention,
   deliveryHooks,
+  forgetsAtEnd,
   overriding,
   sparingCaches,
   tracedLog,
@@ -177,9 +178,17 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
     stream: opened.stream,
     blobs,
     sqlite: null,
-    warnings: [...(await opened.store.warnings()), ...differences],
+    warnings: [...(await opened.store.warnings()), ...differences, ...unforgotten(loaded)],
   };
 }
+
+/** `store_prompts: none` forgets a run at its end only where its records are sealed. */
+const unforgotten = ({ configuration, environment }: Loaded): readonly string[] =>
+  configuration.store_prompts === 'none' && !forgetsAtEnd({ configuration, environment })
+    ? [
+        '`store_prompts: none` without a key in CONCLAVE_SEAL_KEY_FILE: questions and answers on Kafka can be read until their retention ends.',
+      ]
+    : [];
 
 /** Every process can read a graph server; a graph file belongs to one process. */
 const canRecall = ({ configuration: { stores } }: Loaded): boolean => stores.neo4j !== undefined || stores.kafka === undefined;

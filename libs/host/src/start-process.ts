@@ -89,7 +89,11 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 async function startProcess(options: ProcessOptions): Promise<void> {
   const { service } = options;
   const { categories } = options;
-  const loaded = loadConfiguration(options.variables, options.cwd, { sharesStores: true, ...(categories ? { categories } : {}) });
+  const loaded = loadConfiguration(options.variables, options.cwd, {
+    sharesStores: true,
+    secretsOf: service,
+    ...(categories ? { categories } : {}),
+  });
   const { extensions } = loaded.configuration;
   if (extensions.length > 0) await options.extend?.(extensions);
   options.check?.(loaded);

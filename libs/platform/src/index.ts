@@ -10,6 +10,7 @@ export { metricsTable, metricList, type MetricName } from './metrics/list.js';
 export { openMetrics, type Metrics } from './metrics/metrics.js';
 export { measureCall, observeEvents } from './metrics/observe-events.js';
 export type { Observers, Ports } from './ports-module.js';
+export { endedReads, type EndedReads, ForgottenRuns, forgetsAtEnd, keptRecords } from './process/ended-reads.js';
 export { openAdminServer, type AdminServer } from './process/admin-server.js';
 export { outliveReaders } from './process/closed-output.js';
 export {
@@ -30,7 +31,7 @@ export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js
 export { checkAudit, checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
 export { warmUpSoon } from './process/warm-up.js';
 export { short } from './short.js';
-export { LOGGER, METRICS, PROBE, PROCESS, type ProcessIdentity, READINESS } from './tokens.js';
+export { ENDED_READS, LOGGER, METRICS, PROBE, PROCESS, type ProcessIdentity, READINESS } from './tokens.js';
 export { tracedRequest, traceRequest } from './tracing/request-trace.js';
 export {
   type TraceContext,

@@ -3,6 +3,8 @@ export const LOGGER = Symbol('Logger');
 export const METRICS = Symbol('Metrics');
 export const PROBE = Symbol('Probe');
 export const PROCESS = Symbol('ProcessIdentity');
+/** Who hears that a run was read after its end. */
+export const ENDED_READS = Symbol('EndedReads');
 export const READINESS = Symbol('Readiness');
 
 /** Identity of this process: its id in leases and the journal, and the task classes it serves. */

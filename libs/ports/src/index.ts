@@ -70,6 +70,8 @@ export type {
   TriplesAdded,
   TripleWrite,
 } from './graph/graph.js';
+export { getLocked, type LockedRef, putLocked } from './blobs/locked-body.js';
+export { type ForgetPlan, planForgetting } from './graph/forgetting.js';
 export { MemoryGraphStore } from './graph/memory-graph.js';
 export type {
   EntityNode,
@@ -249,7 +251,7 @@ export {
   VECTORS,
 } from './tokens.js';
 export { MemorySealKeys } from './event-log/memory-seal-keys.js';
-export { destroyedKey, RunSeals, sealKeyOf, type SealKeys, type Seals } from './event-log/seals.js';
+export { destroyedKey, RunSeals, masterKeysOf, type SealKeys, type Seals } from './event-log/seals.js';
 export { forgetRun } from './vectors/learned-of-run.js';
 export { MemoryVectorStore } from './vectors/memory-vectors.js';
 export { queryWords } from './vectors/query-words.js';

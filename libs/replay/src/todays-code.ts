@@ -125,7 +125,7 @@ export const todaysCode = {
   learn(event: RunCompleted, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
     const handler = new GraphIngestHandler(
       forgetful,
-      { ...stateView(state), caches: { write: () => Promise.resolve(false) } },
+      { ...stateView(state), caches: { write: () => Promise.resolve(false) }, runs: { erased: () => Promise.resolve(null) } },
       calls,
       silentLogger,
       uncounted,

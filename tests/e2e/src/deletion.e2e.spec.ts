@@ -1,8 +1,21 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RunErasedView } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { ask, CommitteeScript, expert, keptText, plainTemplate, System, user } from '@conclave/test-support/system';
+import {
+  ask,
+  CommitteeScript,
+  expert,
+  keptText,
+  plainTemplate,
+  System,
+  testedMode,
+  user,
+  workspaceRoot,
+} from '@conclave/test-support/system';
 
 const canary = 'xylophonequince';
 const deleted = async (system: System, id: string): Promise<{ readonly status: number; readonly body: RunErasedView }> => {
@@ -56,5 +69,47 @@ describe('deleting a run', () => {
     const again = await ask(system.url(), body);
     expect([again.status, again.headers.get('x-conclave-cache')]).toEqual([200, null]);
     expect(s.calls().length).toBeGreaterThan(calls);
+  });
+});
+
+describe('a run under store_prompts: none', () => {
+  const key = { CONCLAVE_SEAL_KEY: randomBytes(32).toString('base64') };
+  let system: System;
+  beforeAll(async () => {
+    const configuration = { store_prompts: 'none', templates: { plain: { ...plainTemplate, strategy: 'single-pass' } } };
+    system = await System.start({ env: key, configuration });
+  });
+  afterAll(() => system?.stop());
+
+  /** By a process of its own, which has read no key yet. */
+  const timeline = (run: string): Promise<string> =>
+    promisify(execFile)(process.execPath, [join(workspaceRoot, 'dist/standalone.js'), 'replay', run], {
+      env: { ...process.env, ...system.environment(), ...key },
+      timeout: 60_000,
+    }).then(
+      ({ stdout }) => stdout,
+      (error: { readonly stdout: string }) => error.stdout,
+    );
+
+  it('leaves no record that anybody can read on a sealed log, and its view in the store', async () => {
+    const question = `Where does the ${canary} live?`;
+    new CommitteeScript(system.models, question)
+      .plan([expert('x1', `Say where the ${canary} lives.`)], { times: Infinity })
+      .expertReply({ text: `The ${canary} lives here.\nCONFIDENCE: 0.9` }, undefined, Infinity);
+    const reply = await ask(system.url(), { model: 'plain', messages: user(question) });
+    expect(reply.status).toBe(200);
+    const id = reply.headers.get('x-run-id')!;
+    // The embedded log lies in one file with its store and is not sealed.
+    const isSealed = testedMode() === 'distributed';
+    const lines = await until(
+      'the timeline',
+      async () => {
+        const read = await timeline(id);
+        return (!isSealed || read.includes('erased:')) && read;
+      },
+      { timeoutMs: 60_000, everyMs: 500 },
+    );
+    expect(lines.includes('erased:')).toBe(isSealed);
+    expect(await (await fetch(`${system.url()}/v1/runs/${id}`)).text()).toContain(canary);
   });
 });

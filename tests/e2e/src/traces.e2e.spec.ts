@@ -114,6 +114,10 @@ describe('traces', () => {
       'conclave.run.rounds': 2,
     });
 
+    const asked = named(spans, /^chat /);
+    expect(asked.length).toBeGreaterThan(3);
+    expect(new Set(asked.map(({ attributes }) => attributes['gen_ai.workflow.name']))).toEqual(new Set(['conclave']));
+
     // Every record is sent once and handled by each of its consumers.
     const sent = named(spans, /^send /);
     expect(new Set(sent.map(({ attributes }) => attributes['messaging.destination.name']))).toEqual(

@@ -3,28 +3,33 @@ import { meant, UsageMistake } from './usage.js';
 
 const limitNames = Object.keys(KeyLimits.shape) as (keyof KeyLimits)[];
 
+/** Lines of a help page about `--user-limit`. */
+export const userLimitHelp = `      --user-limit <name>=<number>     the same for each end user whom its requests name
+      --no-user-limits                 takes these away`;
+
 /** Lines of a help page about `--limit`. */
 export const limitHelp = `      --limit <name>=<number>          can be repeated; <name>=none removes one. Names:
 ${[limitNames.slice(0, 3), limitNames.slice(3)].map((names) => `                                       ${names.join(', ')}`).join(',\n')}
       --no-limits                      removes all limits`;
 
 /**
- * Limits after `--limit name=number …` and `--no-limits`; undefined if neither is given. What is not named stays as in `present`. Throws
+ * Limits after `--limit name=number …` and `--no-limits`, or another option of this sort; undefined if neither is given. What is not named stays as in `present`. Throws
  * UsageMistake; what a number may be is the gateway's to say.
  */
 export function limitsFrom(
   given: readonly string[] | undefined,
   none: boolean | undefined,
   present: KeyLimits | null,
+  option = 'limit',
 ): KeyLimits | null | undefined {
   if (!given) return none ? null : undefined;
-  const named = Object.fromEntries(given.map(limitFrom));
+  const named = Object.fromEntries(given.map((text) => limitFrom(text, option)));
   const limits: Partial<KeyLimits> = { ...(none ? null : present), ...named };
   const all = Object.fromEntries(limitNames.map((name) => [name, limits[name] ?? null])) as KeyLimits;
   return limitNames.every((name) => all[name] === null) ? null : all;
 }
 
-function limitFrom(text: string): [string, number | null] {
+function limitFrom(text: string, option: string): [string, number | null] {
   const [, name = text, value = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
   if (!(limitNames as readonly string[]).includes(name)) {
     const near = meant(name, limitNames);
@@ -32,7 +37,7 @@ function limitFrom(text: string): [string, number | null] {
   }
   if (value === 'none') return [name, null];
   if (!/^\d+(\.\d+)?$/.test(value) || Number(value) <= 0)
-    throw new UsageMistake(`--limit ${name} needs a number above 0, as in --limit ${name}=100, or none.`);
+    throw new UsageMistake(`--${option} ${name} needs a number above 0, as in --${option} ${name}=100, or none.`);
   return [name, Number(value)];
 }
 

@@ -1,6 +1,6 @@
 import { KeyCreated, KeyList, KeyView } from '@conclave/contracts';
 import { short } from '@conclave/platform';
-import { limitHelp, limitsFrom, limitText, momentFrom, secondsFrom } from './account-options.js';
+import { limitHelp, limitsFrom, limitText, momentFrom, secondsFrom, userLimitHelp } from './account-options.js';
 import { exitCodes } from './ask.js';
 import { type GatewayClient, GatewayRefusal } from './gateway-client.js';
 import { readArguments, UsageMistake } from './usage.js';
@@ -14,6 +14,7 @@ export const keysHelp = `conclave keys: API keys that the running gateway issues
       --template <id>                  may use only this id; can be repeated. GET /v1/models lists the ids
       --expires <time>                 a span such as 90d, or a date
 ${limitHelp}
+${userLimitHelp}
   conclave keys list                   newest first; --tenant <t>
   conclave keys show <id>
   conclave keys change <id>            options of create, except --tenant; also --name <text>,
@@ -46,6 +47,8 @@ const taken: Readonly<Record<string, readonly (typeof verbs)[number][]>> = {
   'all-templates': ['change'],
   limit: ['create', 'change'],
   'no-limits': ['change'],
+  'user-limit': ['create', 'change'],
+  'no-user-limits': ['change'],
   expires: ['create', 'change'],
   'never-expires': ['change'],
   at: ['expire'],
@@ -65,6 +68,8 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
     'all-templates': { type: 'boolean' },
     limit: { type: 'string', multiple: true },
     'no-limits': { type: 'boolean' },
+    'user-limit': { type: 'string', multiple: true },
+    'no-user-limits': { type: 'boolean' },
     expires: { type: 'string' },
     'never-expires': { type: 'boolean' },
     at: { type: 'string' },
@@ -96,13 +101,16 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
 
   const now = Date.now();
   const expiry = values['never-expires'] ? null : values.expires === undefined ? undefined : momentFrom('expires', values.expires, now);
-  const rights = (limits: KeyView['limits'] | undefined) => ({
-    ...optional({ role: values.role, detail: values.detail, limits, expires_at: expiry }),
+  const rights = (present: Pick<KeyView, 'limits' | 'user_limits'> | null) => ({
+    ...optional({ role: values.role, detail: values.detail, expires_at: expiry }),
+    ...optional({
+      limits: limitsFrom(values.limit, values['no-limits'], present?.limits ?? null),
+      user_limits: limitsFrom(values['user-limit'], values['no-user-limits'], present?.user_limits ?? null, 'user-limit'),
+    }),
     ...optional({ templates: values['all-templates'] ? null : values.template }),
   });
-  const limitsOver = (present: KeyView['limits']) => limitsFrom(values.limit, values['no-limits'], present);
   // Mistakes of the command line are named before anything is asked.
-  limitsOver(null);
+  rights(null);
   const at = values.at === undefined ? now : momentFrom('at', values.at, now);
   const graceS = values.grace === undefined ? 0 : secondsFrom('grace', values.grace);
   const client = await gateway();
@@ -123,12 +131,9 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
   };
   switch (verb) {
     case 'create':
-      return shownOnce(
-        await client.json('POST', path(), { name: id, ...optional({ tenant: values.tenant }), ...rights(limitsOver(null)) }),
-      );
+      return shownOnce(await client.json('POST', path(), { name: id, ...optional({ tenant: values.tenant }), ...rights(null) }));
     case 'list': {
-      const query = values.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: values.tenant }).toString()}`;
-      const list = KeyList.parse(await client.json('GET', `${path()}${query}`));
+      const list = await allKeys(client, values.tenant);
       if (values.json) out.write(asJson(list));
       else
         out.write(list.data.length === 0 ? 'No keys are issued. Issue one: conclave keys create <name>\n' : list.data.map(lineOf).join(''));
@@ -137,8 +142,8 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
     case 'show':
       return view(await client.json('GET', path(id)));
     case 'change': {
-      const present = values.limit ? KeyView.parse(await client.json('GET', path(id))).limits : null;
-      const change = { ...optional({ name: values.name }), ...rights(limitsOver(present)) };
+      const present = values.limit || values['user-limit'] ? KeyView.parse(await client.json('GET', path(id))) : null;
+      const change = { ...optional({ name: values.name }), ...rights(present) };
       if (Object.keys(change).length === 0) throw new UsageMistake('Say what to change: `keys --help` lists the options.');
       return view(await client.json('PATCH', path(id), change));
     }
@@ -148,6 +153,22 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
       return shownOnce(await client.json('POST', path(id, '/rotate'), { grace_s: graceS }));
     case 'revoke':
       return revokeAll(client, ids, view, terminal);
+  }
+}
+
+/** Every page of the list. */
+async function allKeys(client: GatewayClient, tenant: string | undefined): Promise<KeyList> {
+  const data: KeyView[] = [];
+  for (let before: string | null = null; ;) {
+    const query = new URLSearchParams({
+      limit: '200',
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(before === null ? {} : { before }),
+    });
+    const page = KeyList.parse(await client.json('GET', `${path()}?${query.toString()}`));
+    data.push(...page.data);
+    if (page.nextBefore === null) return { ...page, data };
+    before = page.nextBefore;
   }
 }
 
@@ -187,7 +208,7 @@ const lineOf = (key: KeyView): string =>
   `${key.id}  ${key.hint}  ${key.tenant.padEnd(12)}  ${key.role.padEnd(7)}  ${stateOf(key)}  ${short(key.name, 100)}\n`;
 
 function keyText(key: KeyView): string {
-  const limits = limitText(key.limits);
+  const [limits, userLimits] = [limitText(key.limits), limitText(key.user_limits)];
   const lines: readonly (readonly [string, string | null])[] = [
     ['Name', short(key.name, 100)],
     ['Value', key.hint],
@@ -197,6 +218,7 @@ function keyText(key: KeyView): string {
     ['Also', key.former_value_until === null ? null : `the value before it until ${minute(key.former_value_until)}`],
     ['Templates', key.templates ? short(key.templates.join(', '), 400) : 'all'],
     ['Limits', limits === '' ? null : limits],
+    ['Each user', userLimits === '' ? null : userLimits],
     ['Issued', `${minute(key.created_at)} by ${short(key.created_by, 140)}`],
   ];
   return `${key.id}\n${lines.flatMap(([head, text]) => (text === null ? [] : [`  ${head.padEnd(10)} ${text}\n`])).join('')}`;

@@ -62,6 +62,12 @@ describe('templates at the command line', () => {
     await expect(templates('apply', id, none, '--version', '0')).rejects.toThrow(/Its current version is 1/);
     await templates('apply', id, none);
     expect((await templates('diff', id, options)).code).toBe(exitCodes.failed);
+    // Back to what stood before the last change, then to a version by its number.
+    expect((await templates('rollback', id)).code).toBe(exitCodes.answered);
+    expect((await templates('diff', id, options)).code).toBe(exitCodes.answered);
+    expect(JSON.parse((await templates('rollback', id, '--version', '2', '--json')).text)).toMatchObject({ version: 4 });
+    expect((await templates('diff', id, options)).code).toBe(exitCodes.failed);
+    await expect(templates('rollback', id, '--version', '99')).rejects.toThrow(/99|version/);
   });
 
   it('of a file are checked as at a start, and what is wrong is said', async () => {
@@ -74,9 +80,10 @@ describe('templates at the command line', () => {
     });
     await expect(templates('apply', 'conclave', join(home, 'nowhere'))).rejects.toThrow(/There is no file/);
     await expect(templates('show', 'nobody')).rejects.toThrow(/No template/);
-    expect(await templates('rollback')).toMatchObject({
+    await expect(templates('rollback')).rejects.toThrow(/needs other words/);
+    expect(await templates('undo')).toMatchObject({
       code: exitCodes.usage,
-      told: expect.stringMatching(/no command "templates rollback"/),
+      told: expect.stringMatching(/no command "templates undo"/),
     });
   });
 });

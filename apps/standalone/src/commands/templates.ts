@@ -14,6 +14,7 @@ export const templatesHelp = `conclave templates: what clients choose as model
   conclave templates diff <id> <file>  options of a file (a JSON object) against those that new runs get; exit code 1 if they differ
   conclave templates apply <id> <file> sets them while the gateway runs; {} goes back to conclave.yaml
       --version <n>                    refused if it was changed since this version, which \`show\` prints
+  conclave templates rollback <id>     goes back to the options before the last change, or to those of --version <n>
 
   --json prints what the API answers. Needs an admin key of the tenant default (as \`conclave keys --help\` says), except for validate.
 `;
@@ -23,7 +24,7 @@ export interface TemplatesCommand extends AdminCommand {
   readonly validate: (file: string) => readonly string[];
 }
 
-const verbs = { list: 0, show: 1, validate: 1, diff: 2, apply: 2 } as const;
+const verbs = { list: 0, show: 1, validate: 1, diff: 2, apply: 2, rollback: 1 } as const;
 const path = (id: string): string => `/v1/admin/templates/${encodeURIComponent(id)}`;
 
 /** Returns the exit code. Throws UsageMistake, GatewayRefusal, CONFIGURATION_INVALID. */
@@ -43,8 +44,8 @@ export async function templatesCommand({ gateway, validate, args, out, terminal 
   }
   if (rest.length !== verbs[verb as keyof typeof verbs])
     throw new UsageMistake(`\`templates ${verb}\` needs other words: see \`templates --help\`.`);
-  if (values.version !== undefined && (verb !== 'apply' || !/^\d{1,9}$/.test(values.version)))
-    throw new UsageMistake('--version is a whole number, for `templates apply`.');
+  if (values.version !== undefined && ((verb !== 'apply' && verb !== 'rollback') || !/^\d{1,9}$/.test(values.version)))
+    throw new UsageMistake('--version is a whole number, for `templates apply` and `templates rollback`.');
   const [id = '', file = ''] = rest;
   if (verb === 'validate') {
     const ids = validate(id);
@@ -64,11 +65,14 @@ export async function templatesCommand({ gateway, validate, args, out, terminal 
     return exitCodes.answered;
   }
   if (verb === 'diff') return diff(await viewOf(client, id), options, out, values.json);
+  const version = values.version === undefined ? {} : { version: Number(values.version) };
   const view =
     verb === 'show'
       ? await viewOf(client, id)
       : TemplateView.parse(
-          await client.json('PUT', path(id), { options, ...(values.version === undefined ? {} : { version: Number(values.version) }) }),
+          verb === 'rollback'
+            ? await client.json('POST', `${path(id)}/rollback`, version)
+            : await client.json('PUT', path(id), { options, ...version }),
         );
   out.write(values.json ? asJson(view) : textOf(view));
   return exitCodes.answered;

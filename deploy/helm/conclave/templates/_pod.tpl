@@ -3,6 +3,20 @@
   valueFrom: { secretKeyRef: { name: {{ .secret | quote }}, key: {{ .key | quote }} } }
 {{ end -}}
 
+{{- /* Programs that read a variable of `secretEnv`, as a list: by the sections of config that name it. */ -}}
+{{- define "conclave.readersOf" -}}
+{{- $config := .root.Values.config -}}
+{{- $named := printf "\\b%s\\b" .name -}}
+{{- $readers := list "standalone" -}}
+{{- range $section, $app := dict "webhooks" "merger" "webhook_delivery" "merger" "mcp" "experts" "keys" "gateway" -}}
+{{- if regexMatch $named (toYaml (get $config $section)) -}}{{- $readers = append $readers $app -}}{{- end -}}
+{{- end -}}
+{{- if or (eq (len $readers) 1) (regexMatch $named (toYaml (omit $config "webhooks" "webhook_delivery" "mcp" "keys"))) -}}
+{{- $readers = list "standalone" "gateway" "planner" "experts" "merger" "graph-ingest" -}}
+{{- end -}}
+{{- toJson (dict "list" $readers) -}}
+{{- end -}}
+
 {{- define "conclave.environment" -}}
 {{- $root := .root -}}
 {{- $values := $root.Values -}}
@@ -15,6 +29,7 @@
 - { name: LOG_LEVEL, value: {{ $values.logLevel | quote }} }
 {{ if $distributed -}}
 - { name: SHUTDOWN_GRACE_S, value: {{ include "conclave.grace" $root | quote }} }
+- { name: CONCLAVE_SERVICE, value: {{ $app }} }
 {{ end -}}
 {{- if has $app (list "gateway" "standalone") -}}
 - { name: HOST, value: 0.0.0.0 }
@@ -41,7 +56,7 @@
 {{- end }}{{ end -}}
 {{- end -}}
 {{- $stores := default dict $values.config.stores -}}
-{{- with $values.neo4j }}{{ if and .existingSecret $stores.neo4j -}}
+{{- with $values.neo4j }}{{ if and .existingSecret $stores.neo4j (ne $app "merger") -}}
 {{ include "conclave.secretVariable" (dict "name" "NEO4J_USER" "secret" .existingSecret "key" .userKey) }}
 {{- include "conclave.secretVariable" (dict "name" "NEO4J_PASSWORD" "secret" .existingSecret "key" .passwordKey) }}
 {{- end }}{{ end -}}
@@ -55,11 +70,15 @@
 {{- range $name, $from := $values.providerKeys -}}
 {{ include "conclave.secretVariable" (dict "name" (include "conclave.variable" (dict "prefix" "PROVIDER_KEY" "name" $name)) "secret" $from.existingSecret "key" $from.key) }}
 {{- end -}}
+{{- if has $app (list "gateway" "standalone") -}}
 {{- range $name, $from := $values.clientKeys -}}
 {{ include "conclave.secretVariable" (dict "name" (include "conclave.variable" (dict "prefix" "CLIENT_KEY" "name" $name)) "secret" $from.existingSecret "key" $from.key) }}
 {{- end -}}
+{{- end -}}
 {{- range $name, $from := $values.secretEnv -}}
+{{- if has $app (include "conclave.readersOf" (dict "root" $root "name" $name) | fromJson).list -}}
 {{ include "conclave.secretVariable" (dict "name" $name "secret" $from.existingSecret "key" $from.key) }}
+{{- end -}}
 {{- end -}}
 {{- range $name, $value := $values.env -}}
 - { name: {{ $name }}, value: {{ $value | quote }} }

@@ -15,7 +15,7 @@ describe('sealed records on Kafka', () => {
   const keys = new MemorySealKeys();
   const master = randomBytes(32);
   const blobs = new MemoryBlobs();
-  const sealing = () => ({ seals: new RunSeals(keys, master), blobs });
+  const sealing = () => ({ seals: new RunSeals(keys, [master]), blobs });
   beforeEach(async () => {
     world = await openWorld({ topics, partitions: 2, options: { blobs } });
   }, 60_000);
@@ -67,6 +67,17 @@ describe('sealed records on Kafka', () => {
     });
     expect(handled).toEqual([stays]);
     for await (const letter of two.log.read('dead')) expect(letter).toBeUndefined();
+  }, 90_000);
+
+  it('are read after the master key was rotated, by processes that have both', async () => {
+    const next = randomBytes(32);
+    const rotated = () => ({ seals: new RunSeals(keys, [next, master]), blobs });
+    const [before, after] = [await world.start(sealing()), await world.start(rotated())];
+    const [old, fresh] = [newRunId(), newRunId()];
+    await before.log.publish([sampleHeader(old, 'acme', canary)]);
+    await after.log.publish([nthInput(old, 1), sampleHeader(fresh, 'acme', canary)]);
+    expect((await stored(after)).map(({ event }) => event?.id).sort()).toEqual([old, nthInput(old, 1).id, fresh].sort());
+    await expect(stored(before)).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
   }, 90_000);
 
   it('of a run that began without a key stay, and that is said', async () => {

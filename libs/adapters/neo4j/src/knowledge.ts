@@ -50,7 +50,7 @@ export class TenantTransaction {
   }
 }
 
-interface RelationRow {
+export interface RelationRow {
   readonly relation: Omit<NamedRelation, 'subjectName' | 'objectName' | 'subjectType' | 'objectType'>;
   readonly subjectName: string;
   readonly objectName: string;
@@ -131,7 +131,7 @@ const meeting = async (at: TenantTransaction, entities: readonly string[]): Prom
 const entries = async (at: TenantTransaction, ids: readonly string[]): Promise<readonly QuarantinedTriple[]> =>
   (await at.run<{ entry: string }>(statements.quarantined, { ids })).map(({ entry }) => JSON.parse(entry) as QuarantinedTriple);
 
-async function putEntries(at: TenantTransaction, all: readonly QuarantinedTriple[]): Promise<void> {
+export async function putEntries(at: TenantTransaction, all: readonly QuarantinedTriple[]): Promise<void> {
   if (all.length === 0) return;
   const rows = all.map((entry) => ({ id: entry.id, state: entry.state, at: neo4j.int(entry.at), entry: JSON.stringify(entry) }));
   await at.run(statements.putQuarantined, { entries: rows });
@@ -150,7 +150,7 @@ async function store(at: TenantTransaction, { entities, relations, taught }: Lea
     await at.run(statements.putTaught, { runs, relations: taught.map(({ id, subject, object }) => ({ id, subject, object })) });
 }
 
-async function putRelations(at: TenantTransaction, all: readonly StoredRelation[]): Promise<void> {
+export async function putRelations(at: TenantTransaction, all: readonly StoredRelation[]): Promise<void> {
   const byType = new Map<RelationType, object[]>();
   for (const one of all) {
     const row = {

@@ -24,6 +24,7 @@ import {
 } from '@conclave/ports';
 import neo4j from 'neo4j-driver';
 import { Neo4jConnection, type Neo4jGraphOptions } from './connection.js';
+import { forget } from './forgetting.js';
 import { addTriples, decide, listQuarantined, rate, stats, TenantTransaction } from './knowledge.js';
 import { readingOf, recordOf, synthesisOf, type RecordRow, type SynthesisRow } from './reading.js';
 import { labels } from './schema.js';
@@ -100,6 +101,10 @@ export class Neo4jGraph implements KnowledgeGraph {
 
   adjustTrust(rating: Parameters<KnowledgeGraph['adjustTrust']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
     return this.write(rating.tenant, (transaction) => rate(transaction, rating));
+  }
+
+  forget({ tenant, runId }: Parameters<KnowledgeGraph['forget']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
+    return this.write(tenant, (transaction) => forget(transaction, runId));
   }
 
   retrieve(query: GraphQuery): Promise<GraphContext> {

@@ -10,6 +10,8 @@ export const schema = [
   'CREATE CONSTRAINT conclave_quarantined IF NOT EXISTS FOR (n:Quarantined) REQUIRE (n.tenant, n.id) IS UNIQUE',
   'CREATE CONSTRAINT conclave_tenant IF NOT EXISTS FOR (n:GraphTenant) REQUIRE n.tenant IS UNIQUE',
   'CREATE INDEX conclave_taught_run IF NOT EXISTS FOR (n:Taught) ON (n.tenant, n.run)',
+  'CREATE INDEX conclave_taught_relation IF NOT EXISTS FOR (n:Taught) ON (n.tenant, n.relation)',
+  'CREATE INDEX conclave_ingested_run IF NOT EXISTS FOR (n:Ingested) ON (n.tenant, n.run)',
   'CREATE INDEX conclave_rating_run IF NOT EXISTS FOR (n:Rating) ON (n.tenant, n.run)',
   'CREATE INDEX conclave_quarantined_state IF NOT EXISTS FOR (n:Quarantined) ON (n.tenant, n.state)',
 ];

@@ -149,6 +149,38 @@ MERGE (n:Quarantined {tenant: $tenant, id: entry.id}) SET n.state = entry.state,
 export const listQuarantined = `MATCH (n:Quarantined {tenant: $tenant, state: $state})
 RETURN n.entry AS entry ORDER BY n.at DESC, n.id LIMIT $limit`;
 
+export const allQuarantined = 'MATCH (n:Quarantined {tenant: $tenant}) RETURN n.entry AS entry';
+export const removeQuarantined = 'MATCH (n:Quarantined {tenant: $tenant}) WHERE n.id IN $ids DELETE n';
+
+/** Another run that taught each of the relations, where there is one. */
+export const taughtByOthers = `MATCH (n:Taught {tenant: $tenant}) WHERE n.relation IN $ids AND n.run <> $runId
+RETURN n.relation AS relation, min(n.run) AS run`;
+export const removeTaught = 'MATCH (n:Taught {tenant: $tenant, run: $runId}) DELETE n';
+export const removeRatings = 'MATCH (n:Rating {tenant: $tenant, run: $runId}) DELETE n';
+export const removeIngested = 'MATCH (n:Ingested {tenant: $tenant, run: $runId}) DELETE n';
+export const removeRelations = `UNWIND $relations AS relation
+MATCH (a:Entity {tenant: $tenant, normal: relation.subject})-[r]->(b:Entity {tenant: $tenant, normal: relation.object})
+WHERE r.tenant = $tenant AND r.id = relation.id
+DELETE r`;
+
+/** The synthesis that a run taught, and how many runs have taught it. */
+export const learnedBy = `MATCH (:LearnedRun {tenant: $tenant, id: $runId})-[:LEARNED]->(s:Synthesis {tenant: $tenant})
+RETURN s.id AS id, COUNT { (:LearnedRun {tenant: $tenant})-[:LEARNED]->(s) } AS runs,
+  COLLECT { MATCH (s)-[:RELATED_TO]->(e:Entity {tenant: $tenant}) RETURN e.normal } AS about`;
+export const removeLearnedRun = 'MATCH (run:LearnedRun {tenant: $tenant, id: $runId}) DETACH DELETE run';
+export const removeSynthesis = 'MATCH (s:Synthesis {tenant: $tenant, id: $id}) DETACH DELETE s';
+
+/** Removes those of the entities that nothing but their words leads to, and returns these words. */
+export const removeUnnamed = `UNWIND $entities AS normal
+MATCH (e:Entity {tenant: $tenant, normal: normal})
+WHERE NOT EXISTS { MATCH (e)-[r]-() WHERE type(r) <> 'NAMES' }
+WITH e, COLLECT { MATCH (t:Term {tenant: $tenant})-[:NAMES]->(e) RETURN t.text } AS words
+DETACH DELETE e
+RETURN words`;
+export const removeUnusedTerms = `UNWIND $words AS text
+MATCH (t:Term {tenant: $tenant, text: text}) WHERE NOT EXISTS { (t)-[:NAMES]->() }
+DELETE t`;
+
 export const stats = `RETURN COUNT { (:Entity {tenant: $tenant}) } AS entities,
   COUNT { (:Entity {tenant: $tenant})-[r]->(:Entity {tenant: $tenant}) } AS relations,
   COUNT { (:Entity {tenant: $tenant})-[r]->(:Entity {tenant: $tenant}) WHERE r.flagged } AS flagged,

@@ -79,8 +79,8 @@ export class RedisAllowances implements Allowances {
     return this.connection.run(at, reserveAllowance, [], [key, runId, stored(kind), leaseMs, knownMs, seedMs, JSON.stringify(asked)]);
   }
 
-  private async seed(tenant: string, { actor }: LimitedAccount, at: number): Promise<Seed> {
-    const account = { tenant, at, ...(actor === undefined ? {} : { actor }) };
+  private async seed(tenant: string, { actor, user }: LimitedAccount, at: number): Promise<Seed> {
+    const account = { tenant, at, ...(actor === undefined ? {} : { actor }), ...(user === undefined ? {} : { user }) };
     const [day, month] = await Promise.all([
       this.ledger.ofAccount({ ...account, period: 'day' }),
       this.ledger.ofAccount({ ...account, period: 'month' }),

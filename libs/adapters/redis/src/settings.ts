@@ -3,7 +3,7 @@ import { settingVersions, type Settings, type SettingVersion } from '@conclave/p
 import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { inPairs } from './scripts/script.js';
-import { listSettings, listVersions, readSetting, readVersion, writeSetting } from './scripts/settings.js';
+import { listSettings, listVersions, readSetting, removeSetting, readVersion, writeSetting } from './scripts/settings.js';
 
 export class RedisSettingStore implements Settings {
   constructor(
@@ -25,6 +25,12 @@ export class RedisSettingStore implements Settings {
       [name, version, JSON.stringify(value) ?? 'null', randomUUID(), settingVersions],
     );
     return written === 1;
+  }
+
+  async remove(name: string, version: number): Promise<boolean> {
+    const { keys } = this;
+    const at = [keys.setting(name), keys.settingHistory(name), keys.settings];
+    return (await this.connection.run(keys.common, removeSetting, at, [name, version])) === 1;
   }
 
   async list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]> {

@@ -36,7 +36,16 @@ export class RedisUsageLedger implements UsageLedger {
     return calls.map((usage) => JSON.parse(usage) as Usage).reduce(addUsage, noUsage);
   }
 
-  async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
+  async ofAccount({ tenant, actor, user, ...period }: AccountPeriod): Promise<Usage> {
+    // End users have no sums of their own: they are many, and asked about only when they come back after a while.
+    if (user !== undefined) {
+      const days = daysOf(period);
+      const items = await this.items({ tenant, from: days[0]!, to: days.at(-1)!, ...(actor === undefined ? {} : { actor }) });
+      return items
+        .filter((item) => item.user === user)
+        .map(({ usage }) => usage)
+        .reduce(addUsage, noUsage);
+    }
     const name = accountName(actor === undefined ? [tenant] : [tenant, actor]);
     const days = daysOf(period);
     // Each bucket holds the charges of its own runs, so that a call and its charge are one write.

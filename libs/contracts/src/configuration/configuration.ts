@@ -105,6 +105,14 @@ const GatewaySettings = z.strictObject({
     .max(1_000_000)
     .default(10_000)
     .describe('maximum number of issued API keys, revoked and expired ones included'),
+  revoked_keys_days: z
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(90)
+    .describe(
+      'days for which revoked API keys are listed; then they are removed when keys are next listed, or when there is no room for another one',
+    ),
   keys_without_store_s: z
     .number()
     .min(0)
@@ -172,6 +180,7 @@ const ClientKeySettings = z.strictObject({
     'auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes',
   ),
   limits: KeyLimits.optional().describe('limits of the key over all gateways'),
+  user_limits: KeyLimits.optional().describe('limits of each end user whom its requests name, beside those of the key'),
 });
 
 /** How a reranker puts the hits of one retrieval in order. */
@@ -302,6 +311,9 @@ export const Configuration = z.strictObject({
     .default({ memory_mb: 512, seconds: 10 })
     .describe('where symbolic mathematics is calculated'),
   skills: z.string().min(1).optional().describe('folder of approved skills, relative to this file'),
-  store_prompts: z.enum(['full', 'hash', 'none']).default('full').describe('how the audit stores prompts and replies'),
+  store_prompts: z
+    .enum(['full', 'hash', 'none'])
+    .default('full')
+    .describe('how the audit stores prompts and replies; `none` on a sealed log also destroys the key of each run at its end'),
 });
 export type Configuration = z.infer<typeof Configuration>;

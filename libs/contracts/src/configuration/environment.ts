@@ -70,14 +70,20 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: 'a secret of at least 32 characters' })
     .describe('secret that signs the capability tokens of tasks, the same in mergers and experts; absent: one that the state store keeps'),
+  CONCLAVE_SERVICE: z
+    .enum(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])
+    .optional()
+    .describe(
+      'service whose secrets this environment holds: commands that run beside it miss no others. Absent: all; a service knows its own',
+    ),
   CONCLAVE_SEAL_KEY_FILE: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'file with the master key that seals the bodies of runs on Kafka, so that a deletion makes them unreadable at once; the same in every process. `openssl rand -base64 32` makes one. Absent: not sealed',
+      'file with the master key that seals the bodies of runs on Kafka, so that a deletion makes them unreadable at once; the same in every process. `openssl rand -base64 32` makes one. Further lines hold former keys, which only open what they have sealed. Absent: not sealed',
     ),
-  CONCLAVE_SEAL_KEY: z.string().min(1).optional().describe('that key itself, in place of a file'),
+  CONCLAVE_SEAL_KEY: z.string().min(1).optional().describe('that key itself, in place of a file; former ones follow behind commas'),
   CONCLAVE_AUDIT_KEY_FILE: z
     .string()
     .min(1)

@@ -107,9 +107,9 @@ export const KnowledgeProposed = defineEvent({
   key: 'run',
   from: ['gateway'],
   to: ['graph-ingest', 'learning'],
-  doc: 'A user adds knowledge: a document, a rating or a correction.',
+  doc: 'A user adds knowledge (a document, a rating or a correction), or has what was learned from a deleted run removed.',
   schema: z.object({
-    kind: z.enum(['document', 'feedback', 'correction']),
+    kind: z.enum(['document', 'feedback', 'correction', 'erasure']),
     tenant: z.string(),
     actor: z.string(),
     text: z.string(),

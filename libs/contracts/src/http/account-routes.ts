@@ -38,7 +38,11 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Issued keys, newest first; those of the configuration are not among them.',
     status: 200,
     response: of('KeyList', KeyList),
-    query: [{ name: 'tenant', doc: 'only those of this tenant', integer: false }],
+    query: [
+      { name: 'tenant', doc: 'only those of this tenant', integer: false },
+      { name: 'limit', doc: '1 to 200, default 50', integer: true },
+      { name: 'before', doc: '`nextBefore` of the previous page', integer: false },
+    ],
   },
   { method: 'GET', path: '/v1/admin/keys/{id}', summary: 'One of them.', status: 200, response: key },
   {

@@ -21,12 +21,15 @@ const KeyRights = z.object({
   detail: z.enum(['redacted', 'full']).describe('full: its runs keep prompts and raw replies, and it may read them'),
   templates: TemplateIds.describe('ids that it may ask, as `GET /v1/models` lists them; all others do not exist for it. null = all'),
   limits: KeyLimits.nullable().describe('null = no limits of its own'),
+  user_limits: KeyLimits.nullable().describe('limits of each end user whom its requests name; null = none'),
   expires_at: Timestamp.nullable().describe('from then on it is refused; null = never'),
 });
 
 /** An API key as admins see it: never its value, nor a hash of it. */
 export const KeyView = KeyRights.extend({
   object: z.literal('key'),
+  // Keys that were issued before end users could be limited have none.
+  user_limits: KeyRights.shape.user_limits.default(null),
   id: z.string().describe('names the key in limits, usage and audit; stays when its value is replaced'),
   tenant: z.string(),
   hint: z.string().describe('first and last characters of its value, so that its owner can recognise it'),
@@ -38,7 +41,11 @@ export const KeyView = KeyRights.extend({
 });
 export type KeyView = z.infer<typeof KeyView>;
 
-export const KeyList = z.object({ object: z.literal('list'), data: z.array(KeyView) });
+export const KeyList = z.object({
+  object: z.literal('list'),
+  data: z.array(KeyView),
+  nextBefore: z.string().nullable().describe('value of `before` for the next page; null on the last page'),
+});
 export type KeyList = z.infer<typeof KeyList>;
 
 export const KeyRequest = z.strictObject({
@@ -48,6 +55,7 @@ export const KeyRequest = z.strictObject({
   detail: KeyRights.shape.detail.default('redacted'),
   templates: TemplateIds.default(null),
   limits: KeyRights.shape.limits.default(null),
+  user_limits: KeyRights.shape.user_limits.default(null),
   expires_at: KeyRights.shape.expires_at.default(null),
 });
 export type KeyRequest = z.infer<typeof KeyRequest>;

@@ -48,6 +48,7 @@ export const MessagesRequest = z.object({
   temperature: ChatCompletionRequest.shape.temperature,
   top_p: ChatCompletionRequest.shape.top_p,
   stop_sequences: z.array(z.string(), { error: 'must be a list of texts' }).max(16, { error: 'must hold at most 16 texts' }).nullish(),
+  metadata: z.unknown().optional().describe('its `user_id` names the end user behind a shared key'),
   conclave: ConclaveOptions.nullish(),
 });
 export type MessagesRequest = z.infer<typeof MessagesRequest>;

@@ -288,6 +288,10 @@ export const RunErasedView = z.object({
   log: z
     .enum(['gone', 'kept'])
     .describe('`gone`: no record of the run on the log can be read any more; `kept`: they stay until their retention ends'),
+  forks: z.array(RunId).describe('runs that were taken up from it, and were deleted with it'),
+  open_forks: z
+    .array(RunId)
+    .describe('those that have not ended and stay: the deletion of the run, repeated when they have ended, deletes them'),
   gone_by: Timestamp.nullable().describe('when the last of them is gone; null if they are gone now'),
   message: z.string().describe('what is gone now and what only later, in one sentence'),
 });

@@ -107,7 +107,7 @@ describe('an export of the audit', () => {
   it('is chained over the sealed bytes, so that a destroyed key changes no hash', async () => {
     const { source } = await recorded();
     const keys = new MemorySealKeys();
-    const seals = new RunSeals(keys, Buffer.alloc(32, 7));
+    const seals = new RunSeals(keys, [Buffer.alloc(32, 7)]);
     await keys.keep(run, sealedKey(run, Buffer.alloc(32, 7)));
     const sealed: { headers: Readonly<Record<string, string>>; raw: Buffer }[] = [];
     for await (const record of source.log.read('run.commands'))
@@ -122,7 +122,7 @@ describe('an export of the audit', () => {
     });
     const open = await exported({ log: readWith(seals) as never, runs: source.runs });
     await keys.destroy(run);
-    const gone = await exported({ log: readWith(new RunSeals(keys, Buffer.alloc(32, 7))) as never, runs: source.runs });
+    const gone = await exported({ log: readWith(new RunSeals(keys, [Buffer.alloc(32, 7)])) as never, runs: source.runs });
     expect(parsed(open).map(({ body }) => body)).toEqual(['sealed', 'plain', 'sealed', 'plain']);
     expect(parsed(gone).map(({ body }) => body)).toEqual(['erased', 'plain', 'erased', 'plain']);
     expect(parsed(gone).map(({ data }) => data === null)).toEqual([true, false, true, false]);
@@ -140,7 +140,7 @@ describe('an export of the audit', () => {
 
 /** A key of a run as the store keeps it, wrapped by the master key. */
 function sealedKey(runId: string, master: Buffer): string {
-  return (new RunSeals(new MemorySealKeys(), master) as unknown as { wrapped(of: string): string }).wrapped(runId);
+  return (new RunSeals(new MemorySealKeys(), [master]) as unknown as { wrapped(of: string): string }).wrapped(runId);
 }
 
 describe('the check of an export names the first line that is not as it was written', () => {

@@ -16,7 +16,7 @@ import { parseEnvironment, type Variables } from './environment.js';
 import { explain, place } from './explain.js';
 import { refuse, settingName, type Mistake } from './mistakes.js';
 import { checkReferences, type PathProblem } from './references.js';
-import { resolveSecrets, type Secrets } from './secrets.js';
+import { resolveSecrets, type SecretHolder, type Secrets } from './secrets.js';
 import { readYaml } from './yaml-source.js';
 
 /** The configuration of a process, read once and frozen. */
@@ -40,6 +40,8 @@ export interface LoadOptions {
   readonly categories?: readonly string[];
   /** The program is one process of several: it is refused without shared stores. Default false: a data folder is enough. */
   readonly sharesStores?: boolean;
+  /** Whose secrets are read; absent: those that CONCLAVE_SERVICE says, or all. */
+  readonly secretsOf?: SecretHolder;
 }
 
 /**
@@ -56,7 +58,12 @@ export function loadConfiguration(variables: Variables, cwd: string, known: Load
   const rest: Mistake[] = [];
   let secrets: Secrets | null = null;
   if (configuration) {
-    const resolved = resolveSecrets(configuration, variables, file ? dirname(file) : cwd);
+    const resolved = resolveSecrets(
+      configuration,
+      variables,
+      file ? dirname(file) : cwd,
+      known.secretsOf ?? environment.CONCLAVE_SERVICE ?? null,
+    );
     secrets = resolved.secrets;
     rest.push(...inFile.problemsAt([...resolved.problems, ...needsRedis(configuration), ...needsPrompt(configuration, known.categories)]));
     if (known.sharesStores && !configuration.stores.kafka && !configuration.stores.redis) rest.push(noStores(file));

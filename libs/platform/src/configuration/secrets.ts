@@ -34,6 +34,16 @@ export interface Secrets {
   readonly s3: { readonly accessKey?: string; readonly secretKey?: string };
 }
 
+/** Programs of a cluster that get a part of the secrets each. */
+export type SecretHolder = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest';
+
+/** Who needs secrets that not every program needs. Everybody calls models, and reads the log, the state, bodies and vectors. */
+const holders = {
+  clientKeys: ['gateway'],
+  webhooks: ['merger'],
+  graph: ['gateway', 'planner', 'experts', 'graph-ingest'],
+} as const satisfies Readonly<Record<string, readonly SecretHolder[]>>;
+
 const signingRemedy = 'It is `whsec_` and the base64 of 24 to 64 bytes: `echo "whsec_$(openssl rand -base64 32)"` makes one.';
 
 /** `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks has it. */
@@ -43,13 +53,18 @@ function isSigningSecret(text: string): boolean {
   return bytes >= 24 && bytes <= 64;
 }
 
-/** Reads the secrets that the configuration names by environment variable or file. A missing one is a problem at the line that names it. */
+/**
+ * Reads the secrets that the configuration names by environment variable or file. A missing one is a problem at the line that names it.
+ * `holder`: what this program does not need is neither read nor missed; null: a program that needs all of them.
+ */
 export function resolveSecrets(
   configuration: Configuration,
   variables: Variables,
   folder: string,
+  holder: SecretHolder | null,
 ): { readonly secrets: Secrets; readonly problems: readonly PathProblem[] } {
   const problems: PathProblem[] = [];
+  const needs = (part: keyof typeof holders): boolean => holder === null || (holders[part] as readonly SecretHolder[]).includes(holder);
   const fromEnv = (name: string | undefined, path: readonly PropertyKey[]): string | undefined => {
     if (!name) return undefined;
     if (!variables[name])
@@ -90,7 +105,7 @@ export function resolveSecrets(
     }
   }
   const clientKeys: Record<string, string> = {};
-  for (const [name, setting] of Object.entries(configuration.keys)) {
+  for (const [name, setting] of Object.entries(needs('clientKeys') ? configuration.keys : {})) {
     const at = ['keys', name];
     const key = fromEnv(setting.key_env, [...at, 'key_env']) ?? fromFile(setting.key_file, [...at, 'key_file']);
     const same = Object.entries(clientKeys).find(([, other]) => other === key);
@@ -105,7 +120,7 @@ export function resolveSecrets(
       problems.push({ path, problem: 'is not a secret for signatures.', remedy: signingRemedy });
     return secret === undefined ? {} : { secret };
   };
-  for (const [name, setting] of Object.entries(configuration.webhooks)) {
+  for (const [name, setting] of Object.entries(needs('webhooks') ? configuration.webhooks : {})) {
     const at = ['webhooks', name];
     const url = fromEnv(setting.url_env, [...at, 'url_env']) ?? fromFile(setting.url_file, [...at, 'url_file']);
     if (url !== undefined && !(/^https?:/.test(url) && URL.canParse(url)))
@@ -122,7 +137,7 @@ export function resolveSecrets(
     const secret = fromEnv(setting.secret_env, [...at, 'secret_env']) ?? fromFile(setting.secret_file, [...at, 'secret_file']);
     webhooks[name] = { ...(url ? { url } : {}), ...(botToken ? { botToken } : {}), ...signing(secret, at) };
   }
-  const { client_secret_env: clientEnv, client_secret_file: clientFile } = configuration.webhook_delivery;
+  const { client_secret_env: clientEnv, client_secret_file: clientFile } = needs('webhooks') ? configuration.webhook_delivery : {};
   const ofClients = ['webhook_delivery'];
   const { secret: webhookClients } = signing(
     fromEnv(clientEnv, [...ofClients, 'client_secret_env']) ?? fromFile(clientFile, [...ofClients, 'client_secret_file']),
@@ -161,9 +176,10 @@ export function resolveSecrets(
       ),
       tls: redis ? tls(redis.tls, ['stores', 'redis', 'tls']) : false,
     },
-    neo4j: neo4j
-      ? login(fromEnv(neo4j.user_env, ['stores', 'neo4j', 'user_env']), fromEnv(neo4j.password_env, ['stores', 'neo4j', 'password_env']))
-      : {},
+    neo4j:
+      neo4j && needs('graph')
+        ? login(fromEnv(neo4j.user_env, ['stores', 'neo4j', 'user_env']), fromEnv(neo4j.password_env, ['stores', 'neo4j', 'password_env']))
+        : {},
     chroma: token ? { token } : {},
     s3: { ...(accessKey ? { accessKey } : {}), ...(secretKey ? { secretKey } : {}) },
   };

@@ -9,6 +9,11 @@ export interface SpanPlace {
   readonly service: string;
 }
 
+export interface CallPlace extends SpanPlace {
+  /** Template of its run; null or absent where none is known. */
+  readonly workflow?: string | null;
+}
+
 /** Closed class of a failure code, as in the metrics. */
 export const errorTypeOf = (code: string): string => failures[code as FailureCode]?.errorType ?? '_other';
 
@@ -22,14 +27,17 @@ const retrievals = /^(research|graph|collections|subtopic|documents?|plan\.looku
  * One span for a call of a model or tool, by the conventions for generative AI, and one below it for each try if the first one failed.
  * The record holds prompt and reply; the spans do not.
  */
-export function callSpans({ id, data: call }: Pick<CallRecorded, 'id' | 'data'>, place: SpanPlace): readonly Span[] {
+export function callSpans(
+  { id, data: call }: Pick<CallRecorded, 'id' | 'data'>,
+  { workflow = null, ...place }: CallPlace,
+): readonly Span[] {
   const spanId = spanIdOf('call', id);
   const [from, to] = [call.startedAt, call.startedAt + call.durationMs];
   const error = call.status === 'cancelled' || call.status === 'ok' ? undefined : errorTypeOf(call.failure?.code ?? 'CALL_TIMEOUT');
   const span: Span = {
     ...place,
     spanId,
-    ...(isModel(call.model) ? ofModel(call) : ofTool(call)),
+    ...(isModel(call.model) ? ofModel(call, workflow) : ofTool(call)),
     from,
     to,
     error,
@@ -38,12 +46,13 @@ export function callSpans({ id, data: call }: Pick<CallRecorded, 'id' | 'data'>,
   return [span, ...tries(call, span)];
 }
 
-function ofModel(call: CallRecorded['data']): Pick<Span, 'name' | 'kind' | 'attributes'> {
+function ofModel(call: CallRecorded['data'], workflow: string | null): Pick<Span, 'name' | 'kind' | 'attributes'> {
   const [model, provider] = partsOf(call.model);
   const { usage } = call;
   const attributes: SpanAttributes = {
     ...common(call),
     'gen_ai.operation.name': 'chat',
+    ...(workflow === null ? {} : { 'gen_ai.workflow.name': workflow }),
     'gen_ai.provider.name': provider,
     'gen_ai.request.model': model,
     ...(call.reportedModel === null ? {} : { 'gen_ai.response.model': call.reportedModel }),

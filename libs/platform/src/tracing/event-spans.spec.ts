@@ -100,6 +100,10 @@ describe('the spans of a handled record', () => {
       'gen_ai.usage.output_tokens': 5,
     });
     expect(JSON.stringify(spans)).not.toContain('secret');
+    // The workflow is that of the run, on each call of a model, and on no tool.
+    expect(chat!.attributes).not.toHaveProperty('gen_ai.workflow.name');
+    const named = spansOfDelivery(handled(task, { workflow: 'conclave' }), [call(), call({ model: 'calculator', purpose: 'math' })]);
+    expect(named.slice(1).map(({ attributes }) => attributes['gen_ai.workflow.name'])).toEqual(['conclave', undefined]);
   });
 
   it('are the same for a redelivered record, and none for a trace that is not recorded', () => {

@@ -19,6 +19,8 @@ export interface Handled {
   readonly to: number;
   /** Ids of the results that an engine step has joined. */
   readonly joined?: readonly string[];
+  /** Template of the run; null or absent where none is known. */
+  readonly workflow?: string | null;
   /** Code of the failure, if the handler failed. */
   readonly failure?: string;
 }
@@ -69,7 +71,9 @@ export function spansOfDelivery(handled: Handled, outputs: readonly Event[]): re
     handling,
     ...(work ? [work] : []),
     ...outputs.flatMap((output) =>
-      output.type === 'CallRecorded' ? callSpans(output as Extract<AnyEvent, { type: 'CallRecorded' }>, inside) : [],
+      output.type === 'CallRecorded'
+        ? callSpans(output as Extract<AnyEvent, { type: 'CallRecorded' }>, { ...inside, workflow: handled.workflow ?? null })
+        : [],
     ),
     ...outputs.filter(isSent).map((output) => sendSpan(output, { ...inside, from: to, to, messagingSystem: handled.messagingSystem })),
     ...outputs.flatMap((output) => (output.type === 'RunCompleted' ? [runSpan(output as RunCompleted, service)] : [])),

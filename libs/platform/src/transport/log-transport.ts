@@ -17,6 +17,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import { observeEvents } from '../metrics/observe-events.js';
 import { retryWhileStarting } from '../process/patience.js';
 import { contextOf, spansOfDelivery, type Handled } from '../tracing/event-spans.js';
+import type { WorkflowNames } from '../tracing/workflow-names.js';
 import { now } from '../tracing/request-trace.js';
 import { traced } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
@@ -37,7 +38,7 @@ export interface LogTransportOptions {
   /** Milliseconds that closing waits for handlers. */
   readonly graceMs?: number;
   /** Records what handlers do as spans; absent without tracing. */
-  readonly tracing?: { readonly tracer: Tracer; readonly process: string };
+  readonly tracing?: { readonly tracer: Tracer; readonly process: string; readonly workflows: Pick<WorkflowNames, 'of'> };
 }
 
 export type TransportStatus = 'connected' | 'disconnected';
@@ -150,9 +151,9 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     outputs: readonly Event[],
   ): void {
     const { service, tracing } = this.options;
-    const { tracer, process } = tracing!;
+    const { tracer, process, workflows } = tracing!;
     const { messagingSystem } = tracer;
-    const record = {
+    const record: Handled = {
       event,
       group,
       attempt,
@@ -164,11 +165,17 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
       ...how,
       to: now(),
     };
-    try {
-      for (const span of spansOfDelivery(record, outputs)) tracer.record(span);
-    } catch (error) {
-      context.logger.error('The spans of a record could not be made.', { error });
-    }
+    const spans = (workflow: string | null): void => {
+      try {
+        for (const span of spansOfDelivery({ ...record, workflow }, outputs)) tracer.record(span);
+      } catch (error) {
+        context.logger.error('The spans of a record could not be made.', { error });
+      }
+    };
+    const named = contextOf(event).sampled && outputs.some(({ type }) => type === 'CallRecorded') ? workflows.of(event) : null;
+    // The record does not wait for the name.
+    if (named instanceof Promise) void named.then(spans);
+    else spans(named);
   }
 
   private contextOf(delivery: Delivery): DeliveryContext {

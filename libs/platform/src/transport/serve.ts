@@ -8,6 +8,7 @@ import { nestLog } from '../logging/nest-log.js';
 import { PortsModule, type Observers, type Ports } from '../ports-module.js';
 import type { ProcessIdentity } from '../tokens.js';
 import { LogTransport, type LogTransportOptions } from './log-transport.js';
+import { WorkflowNames } from '../tracing/workflow-names.js';
 import { RethrowFilter } from './rethrow-filter.js';
 import type { Logger } from '../logging/logger.js';
 import type { ClassLoad } from './task-load.js';
@@ -77,7 +78,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
     logger,
     metrics: observers.metrics,
     classes: process.classes,
-    ...(observers.tracer ? { tracing: { tracer: observers.tracer, process: process.id } } : {}),
+    ...(observers.tracer
+      ? { tracing: { tracer: observers.tracer, process: process.id, workflows: new WorkflowNames(ports.state.runs) } }
+      : {}),
     ...(options.concurrency ? { concurrency: options.concurrency } : {}),
     ...(options.retry ? { retry: options.retry } : {}),
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),

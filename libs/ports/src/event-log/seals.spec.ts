@@ -8,7 +8,7 @@ import { newRunId } from '../state/__fixtures__/store-harness.js';
 import { MemorySealKeys } from './memory-seal-keys.js';
 import { decodeRecord, isErased, type EncodedRecord, type RawRecord } from './record.js';
 import { describeSealKeys } from './seal-keys.contract.js';
-import { RunSeals, sealKeyOf } from './seals.js';
+import { RunSeals, masterKeysOf } from './seals.js';
 
 describeSealKeys('MemorySealKeys', async () => {
   const keys = new MemorySealKeys();
@@ -24,7 +24,7 @@ describe('sealed records', () => {
     const blobs = new MemoryBlobs();
     const runId = newRunId();
     const request = sampleHeader(runId, 'acme', canary);
-    return { keys, blobs, runId, request, seals: new RunSeals(keys, master) };
+    return { keys, blobs, runId, request, seals: new RunSeals(keys, [master]) };
   };
 
   it.each([
@@ -36,7 +36,7 @@ describe('sealed records', () => {
     expect(record.raw.toString('latin1')).not.toContain('canary');
     const isLarge = record.headers['ce_dataref'] !== undefined;
     if (isLarge) expect((await blobs.get(JSON.parse(record.raw.toString()) as never)).toString('latin1')).not.toContain('canary');
-    expect(await decodeRecord(read(record), blobs, new RunSeals(keys, master))).toEqual(request);
+    expect(await decodeRecord(read(record), blobs, new RunSeals(keys, [master]))).toEqual(request);
   });
 
   it('cannot be read without the master key, which is an outage and no fault of the record', async () => {
@@ -45,7 +45,7 @@ describe('sealed records', () => {
     const missing = { code: 'SEAL_KEY_MISSING' };
     expect(isOutage(new Failure('SEAL_KEY_MISSING'))).toBe(true);
     await expect(decodeRecord(record, blobs)).rejects.toMatchObject(missing);
-    await expect(decodeRecord(record, blobs, new RunSeals(keys, randomBytes(32)))).rejects.toMatchObject(missing);
+    await expect(decodeRecord(record, blobs, new RunSeals(keys, [randomBytes(32)]))).rejects.toMatchObject(missing);
   });
 
   it('are erased for everybody when the key of their run is destroyed, child runs included, and so is what still comes', async () => {
@@ -53,7 +53,7 @@ describe('sealed records', () => {
     const child = { ...sampleHeader(`${runId}~0.t1`, 'acme', 'canary') };
     const records = [await seals.encode(request, blobs), await seals.encode(nthInput(runId, 1), blobs), await seals.encode(child, blobs)];
     expect(await seals.destroy(runId)).toBe(true);
-    for (const one of [seals, new RunSeals(keys, master)]) {
+    for (const one of [seals, new RunSeals(keys, [master])]) {
       for (const record of records) await expect(decodeRecord(read(record), blobs, one)).rejects.toMatchObject({ code: 'EVENT_ERASED' });
       const late = await one.encode(nthInput(runId, 2), blobs);
       expect([isErased(late), late.raw.toString().includes('pause')]).toEqual([true, false]);
@@ -87,6 +87,24 @@ describe('sealed records', () => {
       await expect(decodeRecord(one, blobs, seals)).rejects.toMatchObject({ code: 'EVENT_UNDECODABLE' });
   });
 
+  it('are read with a former master key, and sealed with the first one', async () => {
+    const { keys, blobs, request } = world();
+    const former = randomBytes(32);
+    const old = await new RunSeals(keys, [former]).encode(request, blobs);
+    const rotated = new RunSeals(keys, [master, former]);
+    expect(await decodeRecord(read(old), blobs, rotated)).toEqual(request);
+    // A run that began before keeps its key, whoever writes its later records.
+    const later = nthInput(request.runId, 1);
+    const sealed = await rotated.encode(later, blobs);
+    expect(await decodeRecord(read(sealed), blobs, new RunSeals(keys, [former]))).toEqual(later);
+    const fresh = sampleHeader(newRunId(), 'acme', 'canary');
+    const record = read(await rotated.encode(fresh, blobs));
+    expect(await decodeRecord(record, blobs, new RunSeals(keys, [master]))).toEqual(fresh);
+    await expect(decodeRecord(record, blobs, new RunSeals(keys, [former]))).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
+    // Once the former key is taken away, what it has wrapped cannot be read, and that is an outage.
+    await expect(decodeRecord(read(old), blobs, new RunSeals(keys, [master]))).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
+  });
+
   it('ask for the key of a run once in a process', async () => {
     const { keys, blobs, runId, request } = world();
     let asked = 0;
@@ -95,7 +113,7 @@ describe('sealed records', () => {
       keep: (id: string, offer: string) => (asked++, keys.keep(id, offer)),
       destroy: (id: string) => keys.destroy(id),
     };
-    const seals = new RunSeals(counted, master);
+    const seals = new RunSeals(counted, [master]);
     const records = [await seals.encode(request, blobs), await seals.encode(nthInput(runId, 1), blobs)];
     for (const record of records) await decodeRecord(read(record), blobs, seals);
     expect(asked).toBe(1);
@@ -105,7 +123,14 @@ describe('sealed records', () => {
 describe('a master key', () => {
   it.each([master.toString('base64'), `${master.toString('hex')}\n`, master.toString('base64url')])(
     'is read from 32 bytes as text: %s',
-    (text) => expect(sealKeyOf(text)).toEqual(master),
+    (text) => expect(masterKeysOf(text)).toEqual([master]),
   );
-  it.each(['', 'secret', 'a'.repeat(32), randomBytes(16).toString('base64')])('is not %p', (text) => expect(sealKeyOf(text)).toBeNull());
+  it('may be followed by former ones, on lines of their own or behind commas', () => {
+    const former = randomBytes(32);
+    const [hex, base64] = [former.toString('hex'), master.toString('base64')];
+    for (const text of [`${base64}\n${hex}\n`, `${base64}, ${hex}`, ` ${base64}\r\n\r\n${hex}`])
+      expect(masterKeysOf(text)).toEqual([master, former]);
+    for (const text of [`${base64}\n${base64}`, `${base64}\nsecret`]) expect(masterKeysOf(text)).toBeNull();
+  });
+  it.each(['', 'secret', 'a'.repeat(32), randomBytes(16).toString('base64')])('is not %p', (text) => expect(masterKeysOf(text)).toBeNull());
 });

@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { CallRecorded, depthOf, Failure, PlanRequested, rootOf, type Event, type EventType } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
+import { cipherName, decrypted, encrypted, keyBytes } from '../encryption.js';
 import { encodeEvent, encodeEventNow, erasedRecord, type EncodedRecord, type RawRecord, sealedHeader, type SealOpener } from './record.js';
 
 /**
@@ -34,8 +35,6 @@ const sealed: ReadonlySet<string> = new Set<EventType>([
 /** A call that a gateway made for a client directly belongs to no run that could be deleted. */
 const isSealed = ({ type, source }: Event): boolean => sealed.has(type) && !(type === CallRecorded.type && source === 'gateway');
 
-const cipherName = 'aes-256-gcm';
-const [ivBytes, tagBytes, keyBytes] = [12, 16, 32];
 /** Most keys in memory, and the longest in milliseconds: afterwards a destroyed one is noticed. */
 const remembered = { keys: 10_000, ms: 60_000 };
 
@@ -44,13 +43,16 @@ interface Remembered {
   readonly until: number;
 }
 
-/** Seals with AES-256-GCM: a random key for each run, wrapped by `master`. A body is bound to the type and the id of its event. */
+/**
+ * Seals with AES-256-GCM: a random key for each run, wrapped by the first of `masters`; the others still open what they have wrapped. A body is
+ * bound to the type and the id of its event.
+ */
 export class RunSeals implements Seals {
   private readonly known = new Map<string, Remembered>();
 
   constructor(
     private readonly keys: SealKeys,
-    private readonly master: Buffer,
+    private readonly masters: readonly Buffer[],
     private readonly now: () => number = Date.now,
   ) {}
 
@@ -107,42 +109,40 @@ export class RunSeals implements Seals {
   private async readKey(root: string, makes: boolean): Promise<Buffer | 'destroyed' | null> {
     const wrapped = makes ? await this.keys.keep(root, this.wrapped(root)) : await this.keys.read(root);
     if (wrapped === null || wrapped === destroyedKey) return wrapped;
-    const key = decrypted(this.master, Buffer.from(wrapped, 'base64'), Buffer.from(root));
-    if (!key) throw new Failure('SEAL_KEY_MISSING', 'This process has another key.');
-    return key;
+    for (const master of this.masters) {
+      const key = decrypted(master, Buffer.from(wrapped, 'base64'), Buffer.from(root));
+      if (key) return key;
+    }
+    throw new Failure(
+      'SEAL_KEY_MISSING',
+      this.masters.length > 1 ? 'This process has other keys.' : 'This process has another key.',
+    );
   }
 
   private wrapped(root: string): string {
-    return encrypted(this.master, randomBytes(keyBytes), Buffer.from(root)).toString('base64');
+    return encrypted(this.masters[0]!, randomBytes(keyBytes), Buffer.from(root)).toString('base64');
   }
 }
 
 const boundTo = (type: string, id: string): Buffer => Buffer.from(`${type} ${id}`);
 
-/** Nonce, tag, then the encrypted bytes. */
-function encrypted(key: Buffer, plain: Buffer, bound: Buffer): Buffer {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv(cipherName, key, iv).setAAD(bound);
-  const bytes = Buffer.concat([cipher.update(plain), cipher.final()]);
-  return Buffer.concat([iv, cipher.getAuthTag(), bytes]);
+/**
+ * Master keys, one after the other, each as 32 bytes in base64 or 64 hex digits: the first one wraps, the others only open. Null for anything
+ * else, and for one that is there twice.
+ */
+export function masterKeysOf(text: string): readonly Buffer[] | null {
+  const keys = text
+    .split(/[\s,]+/)
+    .filter((one) => one !== '')
+    .map(masterKeyOf);
+  const whole = keys.filter((key) => key !== null);
+  const different = new Set(whole.map((key) => key.toString('hex')));
+  return whole.length > 0 && whole.length === keys.length && different.size === keys.length ? whole : null;
 }
 
-/** Null for bytes that this key has not encrypted, or that were bound to something else. */
-function decrypted(key: Buffer, bytes: Buffer, bound: Buffer): Buffer | null {
-  if (bytes.length < ivBytes + tagBytes) return null;
-  const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes }).setAAD(bound);
-  decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
-  } catch {
-    return null;
-  }
-}
-
-/** The master key from 32 bytes as base64 or as 64 hex digits; null for anything else. */
-export function sealKeyOf(text: string): Buffer | null {
-  const trimmed = text.trim();
-  const key = /^[0-9a-f]{64}$/i.test(trimmed) ? Buffer.from(trimmed, 'hex') : Buffer.from(trimmed, 'base64');
-  const isWhole = /^[0-9a-f]{64}$/i.test(trimmed) || /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed);
+function masterKeyOf(text: string): Buffer | null {
+  const isHex = /^[0-9a-f]{64}$/i.test(text);
+  const key = Buffer.from(text, isHex ? 'hex' : 'base64');
+  const isWhole = isHex || /^[A-Za-z0-9+/_-]{43}=?$/.test(text);
   return isWhole && key.length === keyBytes ? key : null;
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SynthesisWrite } from './graph.js';
 import type { GraphUnderTest, GraphWorld } from './graph-world.js';
 import { describeExploring } from './explore.contract.js';
+import { describeForgetting } from './forgetting.contract.js';
 import { describeProvenance } from './provenance.contract.js';
 import { describeRetrieval } from './retrieval.contract.js';
 import { describeSameAnswers } from './same-answers.contract.js';
@@ -151,6 +152,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
     });
 
     describeProvenance({ open });
+    describeForgetting({ open });
     describeTriples({ open });
     describeRetrieval({ open });
     describeExploring({ open });

@@ -57,6 +57,12 @@ export interface KnowledgeGraph {
     readonly positive: boolean;
   }): Promise<{ readonly relations: number; readonly syntheses: number }>;
   /**
+   * Removes what this run alone has taught, its ratings, and entities that nothing names any more. What other runs stated too stays, without
+   * this run among its origins. Events of a run are those whose ids begin with `<run>/`. A repeat changes nothing. Returns how many relations
+   * and syntheses were removed.
+   */
+  forget(run: { readonly tenant: string; readonly runId: string }): Promise<{ readonly relations: number; readonly syntheses: number }>;
+  /**
    * Entities whose name or alias is one of the terms, or half of whose words occur in them; relations up to two hops away in both
    * directions; and the syntheses linked to any entity reached. Ranked by trust x relevance; nothing flagged.
    */

@@ -33,6 +33,10 @@ export class MemoryGraphStore {
       quarantine: async ({ tenant, limit, state = 'open' }) => of(tenant).quarantine(state).slice(0, limit),
       decideQuarantine: async (decision) => of(decision.tenant).decide(decision),
       adjustTrust: async (rating) => of(rating.tenant).rate(rating),
+      forget: async ({ tenant, runId }) => {
+        this.learnedByRun.delete(`${tenant} ${runId}`);
+        return of(tenant).forget(runId);
+      },
       retrieve: async (query) => retrieveThrough(of(query.tenant).reading(), query),
       entities: async (query) => of(query.tenant).page(query),
       neighbours: async (query) => neighboursThrough(of(query.tenant).reading(), { ...query, entity: normaliseEntity(query.entity) }),

@@ -11,6 +11,7 @@ import type {
   TriplesAdded,
   TripleWrite,
 } from './graph.js';
+import { planForgetting } from './forgetting.js';
 import { byTime, originOf } from './synthesis-origin.js';
 import {
   functionalTypes,
@@ -113,6 +114,42 @@ export class MemoryKnowledge {
       }
     }
     return { relations: taught.length, syntheses: learned.length };
+  }
+
+  forget(runId: string): { relations: number; syntheses: number } {
+    const taught = [...(this.taught.get(runId) ?? [])];
+    this.taught.delete(runId);
+    const others = new Map<string, string>();
+    for (const [run, ids] of [...this.taught].sort(([a], [b]) => compare(b, a))) for (const id of ids) others.set(id, run);
+    const ratings = this.ratingsOf([runId]);
+    const plan = planForgetting({
+      ...{ runId, others, ratings, relations: taught.map((id) => this.relations.get(id)!) },
+      entries: [...this.quarantinedById.values()],
+    });
+    for (const { id } of plan.removed) this.relations.delete(id);
+    for (const relation of plan.kept) this.relations.set(relation.id, relation);
+    for (const id of plan.removedEntries) this.quarantinedById.delete(id);
+    for (const entry of plan.keptEntries) this.quarantinedById.set(entry.id, entry);
+    const named = new Set(plan.removed.flatMap(({ subject, object }) => [subject, object]));
+    let syntheses = 0;
+    for (const [id, kept] of this.syntheses) {
+      if (!kept.origins.delete(runId)) continue;
+      kept.good -= ratings.good;
+      kept.bad -= ratings.bad;
+      if (kept.origins.size > 0) continue;
+      this.syntheses.delete(id);
+      kept.about.forEach((normal) => named.add(normal));
+      syntheses += 1;
+    }
+    for (const normal of named) if (!this.isNamed(normal)) this.entities.delete(normal);
+    for (const [id, rating] of this.ratings) if (rating.runId === runId) this.ratings.delete(id);
+    for (const id of this.events.keys()) if (id.startsWith(`${runId}/`)) this.events.delete(id);
+    return { relations: plan.removed.length, syntheses };
+  }
+
+  private isNamed(normal: string): boolean {
+    const inRelation = [...this.relations.values()].some(({ subject, object }) => subject === normal || object === normal);
+    return inRelation || [...this.syntheses.values()].some(({ about }) => about.includes(normal));
   }
 
   stats(): GraphStats {

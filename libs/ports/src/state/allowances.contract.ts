@@ -200,6 +200,29 @@ export function describeAllowances({ open }: StoreHarness): void {
       });
     });
 
+    it('limit each end user of a key apart, beside the key, by what was spent for that user alone', async () => {
+      const user = (name: string, limits: Partial<KeyLimits>): LimitedAccount => ({ ...key(limits), id: `key-1 ${name}`, user: name });
+      const spent = async (name: string | undefined, tokens: number) =>
+        under.store.usage.add({
+          ...{ runId: newRunId(), step: callStep(taskId(newRunId(), 0, 't1'), 0), attempt: 1, usage: used(tokens) },
+          ...{ at: await under.store.now(), caller: { tenant, actor: 'key-1', ...(name === undefined ? {} : { user: name }) } },
+        });
+      await spent('ann', 900);
+      await spent('bob', 100);
+      await spent(undefined, 5_000);
+      const budget = { tokens_per_day: 500 };
+      const other = (await under.another()).store;
+      for (const store of [under.store, other]) {
+        expect(await reserve([key({}), user('ann', budget)], 10, {}, store)).toMatchObject({
+          ...{ kind: 'refused', account: 'key-1 ann', limit: 'tokens_per_day', spent: true },
+        });
+        expect(await reserve([key({}), user('bob', { tokens_per_day: 100_000 })], 10, {}, store)).toMatchObject({ kind: 'granted' });
+      }
+      const eager = user('eve', { requests_per_minute: 1 });
+      expect(kinds([await reserve([key({}), eager], 1), await reserve([key({}), eager], 1)])).toEqual(['granted', 'refused']);
+      expect(kinds([await reserve([key({}), user('fay', { requests_per_minute: 1 })], 1)])).toEqual(['granted']);
+    });
+
     it('never exceed a budget by more than one reservation, however many ask at two processes', async () => {
       const other = (await under.another()).store;
       const account = [key({ tokens_per_day: 5_000 })];

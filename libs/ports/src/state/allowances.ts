@@ -7,6 +7,8 @@ export interface LimitedAccount {
   readonly id: string;
   /** Whose usage in the ledger counts; absent: that of the whole tenant. */
   readonly actor?: string;
+  /** The one end user of the actor whose usage counts; absent: that of all. */
+  readonly user?: string;
   readonly limits: KeyLimits;
 }
 

@@ -111,11 +111,17 @@ export class MemoryAllowances implements Allowances {
         cost: Math.max(0, hold.estimate.cost - spent.cost),
       });
     }
-    return accounts.map(({ id, actor }) => {
+    return accounts.map(({ id, actor, user }) => {
       const name = nameOf(tenant, id);
       const held = [...left].filter(([{ accounts: names }]) => names.includes(name)).map(([, amount]) => amount);
       const spent = (period: 'day' | 'month'): Amount =>
-        this.ledger.account({ tenant, period, at: now, ...(actor === undefined ? {} : { actor }) });
+        this.ledger.account({
+          tenant,
+          period,
+          at: now,
+          ...(actor === undefined ? {} : { actor }),
+          ...(user === undefined ? {} : { user }),
+        });
       return {
         minute: this.minuteOf(name, now),
         held: {

@@ -32,6 +32,13 @@ export class MemorySettings implements Settings {
     return true;
   }
 
+  async remove(name: string, version: number): Promise<boolean> {
+    const present = this.documents.get(name)?.[0]?.version;
+    if (present !== undefined && present !== version) return false;
+    this.documents.delete(name);
+    return true;
+  }
+
   async list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]> {
     const names = [...this.documents.keys()].filter((name) => name.startsWith(prefix)).sort();
     return names.map((name) => ({ name, version: this.documents.get(name)![0]!.version }));

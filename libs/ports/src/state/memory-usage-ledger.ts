@@ -66,10 +66,17 @@ export class MemoryUsageLedger implements UsageLedger {
     return [...(this.runs.get(runId)?.values() ?? [])].reduce(addUsage, noUsage);
   }
 
-  accountSum({ tenant, actor, ...period }: AccountPeriod): Usage {
+  accountSum({ tenant, actor, user: of, ...period }: AccountPeriod): Usage {
+    const days = daysOf(period);
+    if (of !== undefined)
+      return [...this.sums]
+        .filter(([key]) => {
+          const [itsTenant, itsActor, day, , user] = JSON.parse(key) as [string, string, string, string | null, string | null];
+          return itsTenant === tenant && (actor ?? itsActor) === itsActor && user === of && days.includes(day);
+        })
+        .map(([, usage]) => usage)
+        .reduce(addUsage, noUsage);
     const name = actor === undefined ? [tenant] : [tenant, actor];
-    return daysOf(period)
-      .map((day) => this.accounts.get(JSON.stringify([...name, day])) ?? noUsage)
-      .reduce(addUsage, noUsage);
+    return days.map((day) => this.accounts.get(JSON.stringify([...name, day])) ?? noUsage).reduce(addUsage, noUsage);
   }
 }

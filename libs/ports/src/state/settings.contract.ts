@@ -37,6 +37,20 @@ export function describeSettings({ open }: StoreHarness): void {
       expect(await under.store.settings.read(name)).toEqual({ version: 1, value: wins.indexOf(true) });
     });
 
+    it('are removed with their versions by who knows the present one, and then begin anew', async () => {
+      const { settings } = under.store;
+      const [name, other] = [newName('keys'), newName('keys')];
+      for (const one of [name, other]) await settings.write(one, 0, 'one');
+      await settings.write(name, 1, 'two');
+      expect([await settings.remove(name, 1), (await settings.read(name))?.version]).toEqual([false, 2]);
+      expect([await settings.remove(name, 2), await settings.remove(name, 2)]).toEqual([true, true]);
+      const elsewhere = (await under.another()).store.settings;
+      expect([await elsewhere.read(name), await elsewhere.versions(name), await elsewhere.readVersion(name, 1)]).toEqual([null, [], null]);
+      expect(await elsewhere.list('')).toEqual([{ name: other, version: 1 }]);
+      expect(await elsewhere.write(name, 0, 'again')).toBe(true);
+      expect(await settings.read(name)).toEqual({ version: 1, value: 'again' });
+    });
+
     it('are listed by the beginning of their names, in order, with the version they have', async () => {
       const { settings } = under.store;
       expect(await settings.list('')).toEqual([]);

@@ -36,6 +36,8 @@ export interface AccountPeriod {
   readonly tenant: string;
   /** One caller of the tenant, as `Caller.actor` names it; all callers if absent. */
   readonly actor?: string;
+  /** One end user of that caller, as `Caller.user` names it; all, and calls that name none, if absent. */
+  readonly user?: string;
   readonly period: 'day' | 'month';
   /** Milliseconds since 1970: a moment in that day or month. */
   readonly at: number;

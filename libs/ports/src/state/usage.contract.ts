@@ -111,6 +111,14 @@ export function describeUsage({ open }: StoreHarness): void {
       expect((await listed({ actor: 'key-1' })).sort()).toEqual(key1);
       expect(await listed({ from: '2026-11-16', to: '2026-11-16' })).toEqual(['2026-11-16 key-2 m@a user_1 1 0.25']);
       expect(await listed({ from: '2026-11-17' })).toEqual([]);
+      const ofUser = async (user: string, actor = 'key-2', at = noon + day) =>
+        (await ledger.ofAccount({ tenant: 'acme', actor, user, period: 'day', at })).calls;
+      expect([
+        await ofUser('user_1'),
+        await ofUser('user_2'),
+        await ofUser('user_1', 'key-1'),
+        await ofUser('user_1', 'key-2', noon),
+      ]).toEqual([...[1, 0, 0, 0]]);
     });
 
     it('lists calls of a run under the end user that its request names', async () => {

@@ -1,5 +1,5 @@
 import { type AttachedReference, Failure } from '@conclave/contracts';
-import type { Blobs, CallContentPart } from '@conclave/ports';
+import { type Blobs, type CallContentPart, getLocked } from '@conclave/ports';
 import type { FillIn } from '@conclave/calls';
 import { quotedFile, sections } from '@conclave/strategies';
 
@@ -16,7 +16,7 @@ export const contentFrom =
         const files: string[] = [];
         const images: CallContentPart[] = [];
         for (const one of attached) {
-          if (one.kind === 'file') files.push(quotedFile(one, (await bodyOf(blobs, one.blob, one.bytes)).toString('utf8')));
+          if (one.kind === 'file') files.push(quotedFile(one, (await bodyOf(blobs, one.blob, one)).toString('utf8')));
           else images.push({ type: 'image_url', image_url: { url: await addressOf(blobs, one) } });
         }
         const content = sections(message.content, ...files);
@@ -26,19 +26,23 @@ export const contentFrom =
 
 async function addressOf(
   blobs: Pick<Blobs, 'get'>,
-  { mime, blob, bytes, url }: Extract<AttachedReference, { kind: 'image' }>,
+  { mime, blob, bytes, key, url }: Extract<AttachedReference, { kind: 'image' }>,
 ): Promise<string> {
   if (blob === null) {
     if (url === null) throw new Failure('ATTACHMENT_MISSING');
     return url;
   }
-  return `data:${mime};base64,${(await bodyOf(blobs, blob, bytes)).toString('base64')}`;
+  return `data:${mime};base64,${(await bodyOf(blobs, blob, { bytes, ...(key === undefined ? {} : { key }) })).toString('base64')}`;
 }
 
 /** A missing body ends the task: the store is up, so waiting would not help. */
-async function bodyOf(blobs: Pick<Blobs, 'get'>, sha256: string, bytes: number): Promise<Buffer> {
+async function bodyOf(
+  blobs: Pick<Blobs, 'get'>,
+  sha256: string,
+  { bytes, key }: Pick<AttachedReference, 'bytes' | 'key'>,
+): Promise<Buffer> {
   try {
-    return await blobs.get({ sha256, bytes });
+    return await (key === undefined ? blobs.get({ sha256, bytes }) : getLocked(blobs, { sha256, bytes, key }));
   } catch (cause) {
     if (cause instanceof Failure && (cause.code === 'BLOB_MISSING' || cause.code === 'BLOB_CORRUPT'))
       throw new Failure('ATTACHMENT_MISSING', undefined, { cause });

@@ -66,6 +66,7 @@ import { Acceptance } from './runs/acceptance.js';
 import { Commands } from './runs/commands.js';
 import { DeliveryTargets } from './runs/delivery-targets.js';
 import { Erasure } from './runs/erasure.js';
+import { ForkLinks } from './runs/fork-links.js';
 import { Forks } from './runs/forks.js';
 import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
@@ -156,6 +157,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         DetailReads,
         RunRecords,
         Erasure,
+        ForkLinks,
         Forks,
         Health,
         KeptSchema,

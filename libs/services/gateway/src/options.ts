@@ -86,6 +86,8 @@ export interface KeyOwner extends Caller {
   readonly keyId: string;
   /** Absent: no limits. */
   readonly limits?: KeyLimits;
+  /** Limits of each end user whom its requests name. Absent: none. */
+  readonly userLimits?: KeyLimits;
   /** Limits of all keys of its tenant together. Absent: no limits. */
   readonly tenantLimits?: KeyLimits;
   /** Ids that the key may ask: templates, and `model@provider`. Absent: all. */
@@ -181,6 +183,8 @@ export interface GatewayLimits {
   readonly keysWithoutStoreMs: number;
   /** Issued API keys, revoked and expired ones included. */
   readonly maxIssuedKeys: number;
+  /** Milliseconds for which revoked API keys are kept. */
+  readonly revokedKeysMs: number;
   /** Milliseconds without a request, and in all, after which a signed-in page has to sign in again. */
   readonly sessionIdleMs: number;
   readonly sessionMs: number;
@@ -220,6 +224,7 @@ export const defaultLimits: GatewayLimits = {
   retryAfterS: 5,
   keysWithoutStoreMs: 300_000,
   maxIssuedKeys: 10_000,
+  revokedKeysMs: 90 * 86_400_000,
   sessionIdleMs: 8 * 3_600_000,
   sessionMs: 7 * 24 * 3_600_000,
   reserveTokens: 4_000,

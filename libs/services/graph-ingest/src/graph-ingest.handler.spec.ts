@@ -47,6 +47,40 @@ describe('graph ingest', () => {
     expect(await metrics.text()).toContain('conclave_graph_extractions_total{outcome="ok"} 1');
   });
 
+  it('learns nothing from a run that was deleted, also while it was being read', async () => {
+    const stores = new MemoryStores();
+    const erase = () => stores.connect('two').state.runs.erase({ runId, tenant: 'default', requestedAt: 1 });
+    const deleted = ingest({ stores });
+    await erase();
+    expect(await deleted.handler.onCompleted(completed(), context)).toEqual([]);
+    expect(deleted.asked).toEqual([]);
+
+    const later = new MemoryStores();
+    const inner = new MemoryGraphStore().connect();
+    // The run is deleted after the graph was asked to forget it, and before this writes.
+    const graph: KnowledgeGraph = {
+      ...inner,
+      addSynthesis: async (write) => {
+        await later.connect('two').state.runs.erase({ runId, tenant: 'default', requestedAt: 1 });
+        return inner.addSynthesis(write);
+      },
+    };
+    await ingest({ stores: later, graph, replies: [treats] }).handler.onCompleted(completed(), context);
+    expect(await inner.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
+  });
+
+  it('forgets a deleted run where the gateway cannot, once the graph answers', async () => {
+    const inner = new MemoryGraphStore().connect();
+    const { graph, back } = patchy(inner);
+    const { handler } = ingest({ graph });
+    await ingest({ graph: inner, replies: [treats] }).handler.onCompleted(completed(), context);
+    const erasure = proposed({ kind: 'erasure', rating: null }, `${runId}/forgotten`);
+    expect(await handler.onProposed(erasure, context)).toEqual({ deferMs: 2_000 });
+    back();
+    expect(await handler.onProposed(erasure, context)).toEqual([]);
+    expect(await inner.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
+  });
+
   it('believes no insight as assessed whose gap check failed or could not be read', async () => {
     const { handler, graph } = ingest({ replies: [treats] });
     await handler.onCompleted(completed({ rule: 'D3', reasonCode: 'assessment_unreadable', assessed: false }), context);

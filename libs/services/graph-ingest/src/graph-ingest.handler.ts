@@ -1,10 +1,21 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, type Event, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
-import { EventPattern, LOGGER, METRICS, type DeliveryContext, type Logger, type Metrics } from '@conclave/platform';
+import {
+  ENDED_READS,
+  type EndedReads,
+  EventPattern,
+  keptRecords,
+  LOGGER,
+  METRICS,
+  type DeliveryContext,
+  type Logger,
+  type Metrics,
+} from '@conclave/platform';
 import {
   defer,
   GRAPH,
+  isDeferred,
   STATE,
   type DeadReason,
   type HandlerOutcome,
@@ -35,20 +46,39 @@ const awayMs = 2_000;
 export class GraphIngestHandler {
   constructor(
     @Inject(GRAPH) private readonly graph: KnowledgeGraph,
-    @Inject(STATE) private readonly state: Pick<WorkState, 'now'> & { readonly caches: Pick<StateStore['caches'], 'write'> },
+    @Inject(STATE)
+    private readonly state: Pick<WorkState, 'now'> & {
+      readonly caches: Pick<StateStore['caches'], 'write'>;
+      readonly runs: Pick<StateStore['runs'], 'erased'>;
+    },
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
     @Inject(DocumentIngest) private readonly documents: Pick<DocumentIngest, 'ingest' | 'killed'>,
+    @Inject(ENDED_READS) private readonly reads: EndedReads = keptRecords,
   ) {}
 
   @EventPattern('RunCompleted')
   async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    const outcome = await this.learn(event, context);
+    if (!isDeferred(outcome)) await this.reads.done(event, 'graph-ingest');
+    return outcome;
+  }
+
+  /** What could not be learned is not waited for. */
+  @EventPattern('dead:RunCompleted')
+  async onDeadRun(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
+    await this.reads.done(event, 'graph-ingest');
+    return [];
+  }
+
+  private async learn(event: RunCompleted, context: DeliveryContext): Promise<HandlerOutcome> {
     const { data, runId } = event;
     const { insight, outcome, answer, sources, cached, learning, caller, completedAt } = data;
     // A cached answer was already learned from when it was first given.
     if (outcome === 'cancelled' || outcome === 'failed' || cached || learning.graph === 'off') return [];
     const asks = learning.graph === 'triples' && learning.models.length > 0 && answer !== null && answer.trim() !== '';
+    if ((asks || insight) && (await this.state.runs.erased(runId))) return [];
     const read = asks
       ? await extractTriples(
           { state: this.state, maker: this.maker, logger: this.logger, metrics: this.metrics },
@@ -63,6 +93,8 @@ export class GraphIngestHandler {
     return this.whileAvailable(async () => {
       if (read && read.triples.length > 0) await this.addTriples(event.id, at, bounded(read.triples, confidence));
       if (insight) await this.graph.addSynthesis({ ...at, insight, confidence, answer, sources });
+      // A run that was deleted meanwhile has left a tombstone before it was forgotten: whoever is later forgets it.
+      if ((asks || insight) && (await this.state.runs.erased(runId))) await this.graph.forget({ tenant: caller.tenant, runId });
       return read?.records ?? [];
     });
   }
@@ -70,6 +102,7 @@ export class GraphIngestHandler {
   @EventPattern('KnowledgeProposed')
   async onProposed(@Payload() event: KnowledgeProposed, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     const { kind, tenant, about, rating } = event.data;
+    if (kind === 'erasure') return this.forget(tenant, about);
     if (kind === 'document') return this.documents.ingest(event, context.signal);
     if (kind === 'correction') this.logger.info('A correction could not be learned; only its rating counts.', { run: about ?? undefined });
     if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
@@ -86,6 +119,16 @@ export class GraphIngestHandler {
   async onDead(@Payload() dead: { readonly event: KnowledgeProposed; readonly reason: DeadReason }): Promise<readonly Event[]> {
     await this.documents.killed(dead.event);
     return [];
+  }
+
+  /** Where the gateway cannot reach the graph itself. */
+  private forget(tenant: string, runId: string | null): Promise<HandlerOutcome> {
+    return this.whileAvailable(async () => {
+      if (runId === null) return [];
+      const { relations, syntheses } = await this.graph.forget({ tenant, runId });
+      this.logger.info('The knowledge graph forgot a deleted run.', { run: runId, relations, syntheses });
+      return [];
+    });
   }
 
   private async addTriples(

@@ -1,17 +1,20 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CallsModule, type CallerOptions } from '@conclave/calls';
+import { endedReads } from '@conclave/platform';
 import { DocumentIngest } from './document-ingest.js';
 import { GraphIngestHandler } from './graph-ingest.handler.js';
 
 @Module({})
 export class GraphIngestModule {
-  /** By default the audit stores no prompts or replies. */
-  static register(options: Pick<CallerOptions, 'storePrompts'> = { storePrompts: 'none' }): DynamicModule {
+  /** By default the audit stores no prompts or replies. `forgets`: nobody can read the records of a run any more when all have read its end. */
+  static register(
+    { forgets = false, ...options }: Pick<CallerOptions, 'storePrompts'> & { readonly forgets?: boolean } = { storePrompts: 'none' },
+  ): DynamicModule {
     return {
       module: GraphIngestModule,
       imports: [CallsModule.register({ service: 'graph-ingest', ...options })],
       controllers: [GraphIngestHandler],
-      providers: [DocumentIngest],
+      providers: [DocumentIngest, endedReads(forgets)],
     };
   }
 }

@@ -10,11 +10,12 @@ export function referencesTo(attachments: readonly Attachment[], room: number, q
   const files = attachments.filter(({ kind }) => kind === 'file').length;
   return attachments.flatMap((one): AttachedReference[] => {
     const { kind, mime, name, blob, bytes = 0, url, text } = one;
-    if (kind === 'image') return [{ kind, mime, blob, bytes, url }];
+    const key = one.key === undefined ? {} : { key: one.key };
+    if (kind === 'image') return [{ kind, mime, blob, bytes, url, ...key }];
     if (blob === null || !text) return [];
     const share = Math.floor(room / files);
     const tokens = Math.ceil(text.tokens * Math.min(1, share / Math.max(1, text.characters)));
-    return [{ kind, mime, name, blob, bytes, room: share, tokens, query }];
+    return [{ kind, mime, name, blob, bytes, room: share, tokens, query, ...key }];
   });
 }
 

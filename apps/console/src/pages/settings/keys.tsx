@@ -13,10 +13,23 @@ const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['key
 const tones: Readonly<Record<KeyView['state'], Tone>> = { active: 'good', expired: 'warn', revoked: 'bad' };
 const limits = ['requests_per_minute', 'concurrent_runs', 'tokens_per_day', 'cost_per_month'] as const;
 
+async function allKeys(signal: AbortSignal): Promise<KeyList> {
+  const data: KeyView[] = [];
+  for (let before: string | null = null; ;) {
+    const page: KeyList = await api.get<KeyList>(
+      `/v1/admin/keys?limit=200${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
+      signal,
+    );
+    data.push(...page.data);
+    if (page.nextBefore === null) return { ...page, data };
+    before = page.nextBefore;
+  }
+}
+
 /** Issued API keys with their budgets. A value is shown once. */
 export function Keys() {
   const [made, setMade] = useState<KeyCreated | null>(null);
-  const { data, error, refetch } = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => api.get<KeyList>('/v1/admin/keys', signal) });
+  const { data, error, refetch } = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => allKeys(signal) });
   return (
     <>
       <Panel title="Issue a key">

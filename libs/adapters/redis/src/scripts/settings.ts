@@ -28,6 +28,19 @@ return 1
 `,
 );
 
+/** 1 where it is not there afterwards. */
+export const removeSetting = script<number>(
+  'remove-setting',
+  `
+local setting, history, versions = KEYS[2], KEYS[3], KEYS[4]
+local version = tonumber(redis.call('HGET', setting, 'version'))
+if version and version ~= tonumber(ARGV[4]) then return 0 end
+redis.call('DEL', setting, history)
+redis.call('HDEL', versions, ARGV[3])
+return 1
+`,
+);
+
 /** Name and version of every setting, alternating. */
 export const listSettings = script<string[]>('list-settings', `return redis.call('HGETALL', KEYS[2])`);
 

@@ -25,6 +25,7 @@ import {
 import type { Store } from '../database/database.js';
 import type { Statements } from '../database/tick-writer.js';
 import { addTriples, decide, putEntities, quarantine, rate, ratingsOf, stats } from './sqlite-knowledge.js';
+import { forget } from './sqlite-forgetting.js';
 import { readingOf, recordOf, synthesisColumns, synthesisOf, type SynthesisRow } from './sqlite-reading.js';
 
 /** The knowledge graph in the tables of the embedded store; every key begins with the tenant. */
@@ -76,6 +77,10 @@ export class SqliteGraph implements KnowledgeGraph {
 
   adjustTrust(rating: Parameters<KnowledgeGraph['adjustTrust']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
     return this.write((sql) => rate(sql, rating));
+  }
+
+  forget({ tenant, runId }: Parameters<KnowledgeGraph['forget']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
+    return this.write((sql) => forget(sql, tenant, runId));
   }
 
   retrieve(query: GraphQuery): Promise<GraphContext> {

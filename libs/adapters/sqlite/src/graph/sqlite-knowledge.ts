@@ -103,11 +103,9 @@ export function decide(sql: Statements, decision: Parameters<KnowledgeGraph['dec
   return plan.entry;
 }
 
-export function rate(
-  sql: Statements,
-  { tenant, runId, eventId, positive }: Parameters<KnowledgeGraph['adjustTrust']>[0],
-): { relations: number; syntheses: number } {
-  const taught = sql
+/** The relations that a run contributed. */
+export const taughtBy = (sql: Statements, tenant: string, runId: string): readonly StoredRelation[] =>
+  sql
     .all<RelationRow>(
       `SELECT ${relationColumns} FROM graph_taught AS t JOIN graph_relation AS r ON r.tenant = t.tenant AND r.id = t.relation_id ${relationEnds}
        WHERE t.tenant = ? AND t.run_id = ?`,
@@ -115,6 +113,12 @@ export function rate(
       runId,
     )
     .map(relationOf);
+
+export function rate(
+  sql: Statements,
+  { tenant, runId, eventId, positive }: Parameters<KnowledgeGraph['adjustTrust']>[0],
+): { relations: number; syntheses: number } {
+  const taught = taughtBy(sql, tenant, runId);
   const [good, bad] = positive ? [1, 0] : [0, 1];
   const isNew = sql.run(
     'INSERT INTO graph_rating (tenant, event_id, run_id, positive) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -174,7 +178,7 @@ function entryOf(sql: Statements, tenant: string, id: string): QuarantinedTriple
   return row ? (JSON.parse(row.entry) as QuarantinedTriple) : null;
 }
 
-function putEntry(sql: Statements, tenant: string, entry: QuarantinedTriple): void {
+export function putEntry(sql: Statements, tenant: string, entry: QuarantinedTriple): void {
   const { id, state, at } = entry;
   sql.run(
     'INSERT OR REPLACE INTO graph_quarantine (tenant, id, state, at, entry) VALUES (?, ?, ?, ?, ?)',
@@ -186,7 +190,7 @@ function putEntry(sql: Statements, tenant: string, entry: QuarantinedTriple): vo
   );
 }
 
-function putRelation(sql: Statements, tenant: string, one: StoredRelation): void {
+export function putRelation(sql: Statements, tenant: string, one: StoredRelation): void {
   const flags = [one.flagged, one.verified, one.accepted, one.superseded].map(Number);
   sql.run(
     `INSERT OR REPLACE INTO graph_relation (tenant, id, subject, relation, object, confidence, doubt, good, bad, trust, flagged, verified,

@@ -28,6 +28,16 @@ export class SqliteSettings implements Settings {
     });
   }
 
+  remove(name: string, version: number): Promise<boolean> {
+    return this.database.write(({ sql }) => {
+      const present = sql.get<{ version: number }>('SELECT version FROM setting WHERE name = ?', name);
+      if (present && present.version !== version) return false;
+      sql.run('DELETE FROM setting WHERE name = ?', name);
+      sql.run('DELETE FROM setting_version WHERE name = ?', name);
+      return true;
+    });
+  }
+
   /** Sorted here: SQLite orders by UTF-8 bytes, which differs from JavaScript's order outside the basic plane. */
   async list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]> {
     const all = this.database.read((sql) => sql.all<{ name: string; version: number }>('SELECT name, version FROM setting'));

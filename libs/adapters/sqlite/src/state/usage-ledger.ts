@@ -60,14 +60,18 @@ export class SqliteUsageLedger implements UsageLedger {
 const runSum = (database: Store, runId: string): Usage =>
   usageOf(database.read((sql) => sql.get<SumRow>(`SELECT ${sums} FROM usage_call WHERE run_id = ? GROUP BY run_id`, runId)));
 
-function accountSum(database: Store, { tenant, actor, ...period }: AccountPeriod): Usage {
+function accountSum(database: Store, { tenant, actor, user, ...period }: AccountPeriod): Usage {
   const days = daysOf(period);
   const [of, from, to] = [storedName(tenant), days[0]!, days.at(-1)!];
   const where = 'tenant = ? AND day BETWEEN ? AND ?';
+  const ofActor = actor === undefined ? [] : [storedName(actor)];
+  const ofUser = user === undefined ? [] : [storedName(user)];
+  const narrower = `${ofActor.length > 0 ? ' AND actor = ?' : ''}${ofUser.length > 0 ? ' AND end_user = ?' : ''}`;
   const row = database.read((sql) =>
-    actor === undefined
-      ? sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} GROUP BY tenant`, of, from, to)
-      : sql.get<SumRow>(`SELECT ${sums} FROM usage_account WHERE ${where} AND actor = ? GROUP BY tenant`, of, from, to, storedName(actor)),
+    sql.get<SumRow>(
+      `SELECT ${sums} FROM usage_account WHERE ${where}${narrower} GROUP BY tenant`,
+      ...[of, from, to, ...ofActor, ...ofUser],
+    ),
   );
   return usageOf(row);
 }
@@ -107,7 +111,11 @@ export class Accounts {
       const days = daysOf(account);
       return this.owed
         .filter(
-          ({ account: { tenant, actor }, day }) => tenant === account.tenant && (account.actor ?? actor) === actor && days.includes(day),
+          ({ account: { tenant, actor, user }, day }) =>
+            tenant === account.tenant &&
+            (account.actor ?? actor) === actor &&
+            (account.user === undefined || account.user === user) &&
+            days.includes(day),
         )
         .map(({ used: [, prompt, completion, , cost] }) => ({ tokens: prompt + completion, cost }))
         .reduce(

@@ -143,6 +143,7 @@ export class MemoryStores {
     settings: {
       read: (name) => this.guarded(() => this.kept.settings.read(name)),
       write: (name, version, value) => this.guarded(() => this.kept.settings.write(name, version, value)),
+      remove: (name, version) => this.guarded(() => this.kept.settings.remove(name, version)),
       list: (prefix) => this.guarded(() => this.kept.settings.list(prefix)),
       versions: (name) => this.guarded(() => this.kept.settings.versions(name)),
       readVersion: (name, version) => this.guarded(() => this.kept.settings.readVersion(name, version)),

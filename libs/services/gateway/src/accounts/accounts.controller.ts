@@ -15,7 +15,7 @@ import type { Request } from 'express';
 import * as z from 'zod';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
-import { textIn } from '../http/query.js';
+import { pageLimit, textIn } from '../http/query.js';
 import { parseBody, parseChange } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Accounts } from './accounts.js';
@@ -35,7 +35,8 @@ export class AccountsController {
   @Get('keys')
   async keys(@Req() request: Request, @Query() query: Record<string, unknown>): Promise<KeyList> {
     const admin = await this.callers.identifyAdmin(request);
-    return { object: 'list', data: [...(await this.accounts.keys(admin, textIn(query, 'tenant')))] };
+    const page = { tenant: textIn(query, 'tenant'), before: textIn(query, 'before'), limit: pageLimit(query) };
+    return { object: 'list', ...(await this.accounts.keys(admin, page)) };
   }
 
   @Post('keys')

@@ -40,7 +40,16 @@ describe('an issued key', () => {
     const first = KeyCreated.parse(answer.body);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(first).toMatchObject({
-      ...{ object: 'key', name: 'front end', tenant: 'default', role: 'user', detail: 'redacted', templates: null, limits: null },
+      ...{
+        object: 'key',
+        name: 'front end',
+        tenant: 'default',
+        role: 'user',
+        detail: 'redacted',
+        templates: null,
+        limits: null,
+        user_limits: null,
+      },
       ...{ expires_at: null, state: 'active', created_by: 'admin', revoked_at: null, former_value_until: null },
     });
     expect(first.key).toMatch(/^sk-cv-[\w-]{43}$/);
@@ -76,6 +85,43 @@ describe('an issued key', () => {
     expect(world.lines.map(({ message }) => message)).toEqual(
       expect.arrayContaining(['API key issued', 'API key rotated', 'API key changed', 'API key revoked']),
     );
+  });
+
+  it('is listed in pages, each once, whatever is issued or revoked meanwhile', async () => {
+    const ids: string[] = [];
+    for (const n of [1, 2, 3, 4, 5]) ids.unshift((await issued({ name: `key ${n}` })).id);
+    const page = async (query: string) => KeyList.parse((await call('GET', `/keys?limit=2${query}`)).body);
+    const [found, all]: [string[], string[]] = [[], KeyList.parse((await call('GET', '/keys')).body).data.map(({ id }) => id)];
+    for (let next: string | null = ''; next !== null;) {
+      const { data, nextBefore } = await page(next === '' ? '' : `&before=${next}`);
+      found.push(...data.map(({ id }) => id));
+      if (next === '') await issued({ name: 'between two pages' });
+      next = nextBefore;
+    }
+    expect(found).toEqual(all);
+    expect([...found].sort()).toEqual([...ids].sort());
+    expect(refusal(await call('GET', '/keys?before=nonsense'))).toEqual([400, 'REQUEST_INVALID', 'before']);
+  });
+
+  it('is removed some time after its revocation, stays refused, and makes room for another one', async () => {
+    await world.close();
+    world = await World.open({ keys: twoTenants, limits: { revokedKeysMs: 0, maxIssuedKeys: 2 } });
+    const [first, second] = [await issued(), await issued({ tenant: 'a' })];
+    expect(refusal(await call('POST', '/keys', { name: 'third' }))[1]).toBe('KEYS_FULL');
+    await call('DELETE', `/keys/${first.id}`);
+    const third = await issued();
+    expect((await listed()).slice().sort()).toEqual([second.id, third.id].sort());
+    expect(refusal(await call('GET', `/keys/${first.id}`))).toEqual([404, 'KEY_NOT_FOUND', null]);
+    expect([await worksWith(first.key), await worksWith(third.key)]).toEqual([401, 200]);
+    expect(world.events<SettingChanged>('audit').map(({ data }) => data)).toContainEqual(
+      expect.objectContaining({ setting: `keys/${first.id}`, actor: 'retention', after: null }),
+    );
+    // One that is revoked and not yet old is kept.
+    await world.close();
+    world = await World.open({ keys: twoTenants });
+    const kept = await issued();
+    await call('DELETE', `/keys/${kept.id}`);
+    expect(await listed()).toEqual([kept.id]);
   });
 
   it('is listed newest first, by tenant if one is named', async () => {

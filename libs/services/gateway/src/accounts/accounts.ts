@@ -4,6 +4,7 @@ import {
   Failure,
   type KeyChange,
   type KeyCreated,
+  type KeyList,
   type KeyRequest,
   keySetting,
   type KeyView,
@@ -19,6 +20,8 @@ import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { hashOfKey, hintOf, newKeyId, newKeyValue } from './key-value.js';
 
+/** Who removes keys whose time is over, in the audit. */
+const byRetention = 'retention';
 /** Most tries to tell that accounts changed while others tell the same. */
 const tries = 20;
 
@@ -35,21 +38,39 @@ interface Found {
 @Injectable()
 export class Accounts {
   constructor(
-    @Inject(GATEWAY_LIMITS) private readonly limits: Pick<GatewayLimits, 'maxIssuedKeys'>,
+    @Inject(GATEWAY_LIMITS) private readonly limits: Pick<GatewayLimits, 'maxIssuedKeys' | 'revokedKeysMs'>,
     @Inject(STATE) private readonly state: Pick<StateStore, 'settings' | 'now'>,
     @Inject(SettingChanges) private readonly changes: SettingChanges,
   ) {}
 
-  /** Keys that the admin may see, newest first; with `tenant`, those of that tenant. */
-  async keys(admin: Admin, tenant: string | null): Promise<readonly KeyView[]> {
-    const names = await this.state.settings.list(keySetting(''));
-    const found = await Promise.all(names.map(({ name }) => this.read(name)));
+  /** A page of the keys that the admin may see, newest first; with `tenant`, those of that tenant. `before`: where the last page ended. */
+  async keys(
+    admin: Admin,
+    { tenant, before, limit }: { readonly tenant: string | null; readonly before: string | null; readonly limit: number },
+  ): Promise<Pick<KeyList, 'data' | 'nextBefore'>> {
+    const keys = await this.all(admin, tenant);
+    const rest = before === null ? keys : keys.filter((key) => isBehind(key, before));
+    const data = rest.slice(0, limit);
+    return { data, nextBefore: rest.length > limit ? cursorOf(data.at(-1)!) : null };
+  }
+
+  private async all(admin: Admin, tenant: string | null): Promise<readonly KeyView[]> {
     const now = await this.state.now();
-    return found
-      .flatMap((one) =>
-        one && sees(admin, one.key.tenant) && (tenant === null || one.key.tenant === tenant) ? [viewOf(one.key, now)] : [],
-      )
+    return (await this.kept(now))
+      .flatMap(({ key }) => (sees(admin, key.tenant) && (tenant === null || key.tenant === tenant) ? [viewOf(key, now)] : []))
       .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
+  }
+
+  /** Every stored key but those that were revoked long ago: they are removed. */
+  private async kept(now: number): Promise<readonly Found[]> {
+    const names = await this.state.settings.list(keySetting(''));
+    const found = (await Promise.all(names.map(({ name }) => this.read(name)))).filter((one) => one !== null);
+    const isOld = ({ key }: Found): boolean => key.revoked_at !== null && now - key.revoked_at >= this.limits.revokedKeysMs;
+    const old = found.filter(isOld);
+    for (const { key, version } of old)
+      await this.changes.remove({ name: keySetting(key.id), actor: byRetention, expected: version, shown: withoutHashes });
+    if (old.length > 0) await this.tell();
+    return found.filter((one) => !isOld(one));
   }
 
   /** Throws KEY_NOT_FOUND, also for a key of a tenant that the admin does not administer. */
@@ -62,9 +83,11 @@ export class Accounts {
     if (!sees(admin, request.tenant))
       throw new Failure('BEYOND_OWN_RIGHTS', `This one administers only the tenant ${admin.tenant}.`, { param: 'tenant' });
     assertGives(admin, request.templates);
-    if ((await this.state.settings.list(keySetting(''))).length >= this.limits.maxIssuedKeys) throw new Failure('KEYS_FULL');
-    const value = newKeyValue();
     const now = await this.state.now();
+    const { maxIssuedKeys } = this.limits;
+    const isFull = (await this.state.settings.list(keySetting(''))).length >= maxIssuedKeys;
+    if (isFull && (await this.kept(now)).length >= maxIssuedKeys) throw new Failure('KEYS_FULL');
+    const value = newKeyValue();
     const stored: StoredKey = {
       ...request,
       id: newKeyId(),
@@ -113,7 +136,7 @@ export class Accounts {
   /** Tenants with options of their own, and those of keys, by id. */
   async tenants(admin: Admin): Promise<readonly TenantView[]> {
     const stored = (await this.state.settings.list(tenantSetting(''))).map(({ name }) => name.slice(tenantSetting('').length));
-    const ofKeys = (await this.keys(admin, null)).map(({ tenant }) => tenant);
+    const ofKeys = (await this.all(admin, null)).map(({ tenant }) => tenant);
     const ids = [...new Set([operatingTenant, admin.tenant, ...stored, ...ofKeys])].filter((id) => sees(admin, id)).sort();
     return Promise.all(ids.map((id) => this.tenant(id)));
   }
@@ -186,6 +209,15 @@ export class Accounts {
     }
     throw new Failure('SETTING_CHANGED');
   }
+}
+
+const cursorOf = ({ created_at: at, id }: KeyView): string => `${at}.${id}`;
+
+/** Whether the key comes after this place of the list. Throws REQUEST_INVALID. */
+function isBehind({ created_at: created, id }: KeyView, cursor: string): boolean {
+  const [, at, last = ''] = /^(\d{1,15})\.(.{1,200})$/.exec(cursor) ?? [];
+  if (at === undefined) throw new Failure('REQUEST_INVALID', '`before` must be `nextBefore` of an earlier page.', { param: 'before' });
+  return created < Number(at) || (created === Number(at) && id > last);
 }
 
 const sees = ({ tenant }: Admin, other: string): boolean => tenant === operatingTenant || tenant === other;

@@ -10,7 +10,7 @@ const readAtOnce = 64;
 
 /** The owner of an issued key, from what is stored. Null if the value is no longer, or not yet, accepted. */
 function ownerOf(key: StoredKey, tenant: StoredTenant | undefined, hash: string, now: number): KeyOwner | null {
-  const { id, name, role, detail, templates, limits, former } = key;
+  const { id, name, role, detail, templates, limits, user_limits: userLimits, former } = key;
   const isAccepted = key.hash === hash || (former !== null && former.hash === hash && now < former.until);
   if (!isAccepted || key.revoked_at !== null || (key.expires_at !== null && now >= key.expires_at)) return null;
   return {
@@ -18,6 +18,7 @@ function ownerOf(key: StoredKey, tenant: StoredTenant | undefined, hash: string,
     ...{ keyId: id, actor: id, name: `${name} (${id})`, tenant: key.tenant, role, detail },
     ...(templates ? { templates } : {}),
     ...(limits ? { limits } : {}),
+    ...(userLimits ? { userLimits } : {}),
     ...(tenant?.limits ? { tenantLimits: tenant.limits } : {}),
   };
 }

@@ -107,6 +107,34 @@ describe('limits of an API key', () => {
     expect(asked.filter((name) => name.startsWith('allowances'))).toEqual([]);
   });
 
+  it('hold for each end user whom a request names, in any of the APIs, and say so', async () => {
+    const world = await open({}, {}, { userLimits: { ...none, requests_per_minute: 1 } });
+    const messages = (user_id: unknown) => {
+      world.models.next(async () => reply({}));
+      const body = { model: 'm@fake', max_tokens: 50, messages: [{ role: 'user', content: 'Why?' }], metadata: { user_id } };
+      return world.post('/v1/messages', body, as('sk'));
+    };
+    expect((await messages('ann')).status).toBe(200);
+    const refused = await messages('ann');
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringContaining('The end user whom this request names is at the limit') },
+    });
+    expect((await direct(world, 'sk', { user: 'ann' })).status).toBe(429);
+    const named = { headers: { ...as('sk').headers, 'x-openwebui-user-id': 'ann' } };
+    expect((await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, named)).status).toBe(429);
+    // Others, those whom no request names, and the same name behind another key are not concerned.
+    expect([(await messages('bob')).status, (await direct(world, 'other', { user: 'ann' })).status]).toEqual([200, 200]);
+    for (const nobody of [undefined, null, 7, '']) expect((await messages(nobody)).status).toBe(200);
+  });
+
+  it('are those of a budget of the end user, whatever others behind the key spend', async () => {
+    const world = await open({}, { limits: { reserveTokens: 1 } }, { userLimits: { ...none, tokens_per_day: 60 } });
+    for (const user of ['ann', 'ann', 'bob']) expect((await direct(world, 'sk', { user, max_tokens: 1 })).status).toBe(200);
+    await until('what was spent is charged', async () => (await direct(world, 'sk', { user: 'ann', max_tokens: 1 })).status === 429);
+    expect((await direct(world, 'sk', { user: 'bob', max_tokens: 1 })).status).toBe(200);
+  });
+
   it('bound how many runs are open, and let the next one in when one has ended, also if nobody waits for it', async () => {
     const world = await open({ concurrent_runs: 1 });
     const { id } = (await (await run(world)).json()) as { id: string };

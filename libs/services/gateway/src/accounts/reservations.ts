@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Failure, type KeyLimits, noUsage, type Usage } from '@conclave/contracts';
 import { type Amount, type Headroom, type Headrooms, type Refusal, STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
-import { Callers, tenantAccount } from '../http/caller.js';
+import { Callers, isUserAccount, tenantAccount } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 
 /** Milliseconds after the end of a run at which calls that ended later are charged. */
@@ -52,11 +52,11 @@ export class Reservations implements OnApplicationShutdown {
   ) {}
 
   /**
-   * Reserves for the owner of the request's key and sets the headers of its limits. Null for a key without limits. Throws RATE_LIMITED,
+   * Reserves for the owner of the request's key, and for the end user whom the request names, and sets the headers of its limits. Null for a key without limits. Throws RATE_LIMITED,
    * BUDGET_SPENT, STORE_UNAVAILABLE; then nothing is reserved.
    */
-  async reserve(request: Request, plan: () => PlannedWork): Promise<Room | null> {
-    const limited = await this.callers.limitsOf(request);
+  async reserve(request: Request, user: string | undefined, plan: () => PlannedWork): Promise<Room | null> {
+    const limited = await this.callers.limitsOf(request, user);
     if (!limited) return null;
     const { runId, sort, ...work } = plan();
     const { tenant, accounts } = limited;
@@ -128,7 +128,12 @@ export class Reservations implements OnApplicationShutdown {
   }
 
   private refused({ account, limit, spent, retryAfterMs }: Refusal): Failure {
-    const owner = account === tenantAccount ? 'The keys of this tenant together are' : 'This API key is';
+    const owner =
+      account === tenantAccount
+        ? 'The keys of this tenant together are'
+        : isUserAccount(account)
+          ? 'The end user whom this request names is'
+          : 'This API key is';
     const detail = `${owner} at the limit: ${limitWords[limit]}${spent || !isBudget(limit) ? '' : ', as long as work that has reserved some of it goes on'}.`;
     return new Failure(spent ? 'BUDGET_SPENT' : 'RATE_LIMITED', detail, { retryAfterMs: retryAfterMs ?? this.limits.retryAfterS * 1000 });
   }

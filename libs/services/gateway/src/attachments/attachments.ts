@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Attachment, estimateTokens, Failure, type Template } from '@conclave/contracts';
+import { putLocked } from '@conclave/ports';
 import { canSee, knownStrategy } from '@conclave/strategies';
 import { UploadQuota } from '../collections/upload-quota.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -108,10 +109,10 @@ export class Attachments {
     const { blobs } = this.options;
     if (!blobs) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation cannot store images and files.');
     const { kind, mime, name, text } = one;
-    const { sha256: blob, bytes } = await blobs.put(text === undefined ? one.bytes : Buffer.from(text));
+    const { sha256: blob, bytes, key } = await putLocked(blobs, text === undefined ? one.bytes : Buffer.from(text));
     const about =
       text === undefined ? {} : { text: { characters: text.length, tokens: estimateTokens(text), excerpt: text.slice(0, excerptLength) } };
-    return { kind, mime, name, blob, bytes, url: null, ...about };
+    return { kind, mime, name, blob, bytes, key, url: null, ...about };
   }
 }
 

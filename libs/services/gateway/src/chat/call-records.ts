@@ -47,9 +47,14 @@ export class CallRecords {
    * Makes a call, or one after the other until a model answers, within the limits of the request's key. What `act` did not spend is given
    * back. Throws RATE_LIMITED, BUDGET_SPENT.
    */
-  async limited<T>(response: Response, ref: string, body: JsonObject, act: (callId: string) => Promise<T>): Promise<T> {
+  async limited<T>(
+    response: Response,
+    { user }: Pick<Caller, 'user'>,
+    { ref, body }: { readonly ref: string; readonly body: JsonObject },
+    act: (callId: string) => Promise<T>,
+  ): Promise<T> {
     const callId = randomRunId();
-    await this.reservations.reserve(response.req, () => ({
+    await this.reservations.reserve(response.req, user, () => ({
       ...{ runId: callId, sort: 'call', kind: ref },
       ...needOfCall(withoutBodies(body), this.priceOf(ref), this.limits.reserveTokens),
     }));

@@ -48,7 +48,9 @@ export class DirectCalls {
   ): Promise<void> {
     const ref = typeof models === 'string' ? models : models.models[0]!;
     await this.counted(() =>
-      this.records.limited(response, ref, question.body, (callId) => this.call(response, question, models, asker, callId, utility)),
+      this.records.limited(response, asker.caller, { ref, body: question.body }, (callId) =>
+        this.call(response, question, models, asker, callId, utility),
+      ),
     );
   }
 

@@ -59,7 +59,7 @@ export class EmbeddingCalls {
     try {
       const isBuilt = typeof embedder === 'object' && 'embed' in embedder;
       const ref = isBuilt ? ownEmbedding : typeof embedder === 'string' ? embedder : embedder.models[0]!;
-      const { reply, model } = await this.records.limited(response, ref, { input: [...asked.texts] }, async (callId) =>
+      const { reply, model } = await this.records.limited(response, caller, { ref, body: { input: [...asked.texts] } }, async (callId) =>
         isBuilt
           ? { reply: await this.built(embedder, asked, abort.signal), model: null }
           : this.firstOf(embedder, asked, caller, callId, abort.signal),

@@ -27,6 +27,10 @@ export interface Limited {
 /** Id of the account of all keys of a tenant together; no key has it. */
 export const tenantAccount = '*';
 
+/** Id of the account of an end user behind a key. No id of a key has a space. */
+const userAccount = (keyId: string, user: string): string => `${keyId} ${user}`;
+export const isUserAccount = (id: string): boolean => isEndUserHash(id.split(' ').at(-1)!) && id.includes(' ');
+
 /** Longest id of an end user that is read. */
 const longestEndUser = 1_000;
 
@@ -142,13 +146,14 @@ export class Callers {
     return (await this.ownerOf(request))?.templates ?? null;
   }
 
-  /** The limits of the key and of its tenant; null where none are set. */
-  async limitsOf(request: Request): Promise<Limited | null> {
+  /** The limits of the key, of the end user (a hash) and of its tenant; null where none are set. */
+  async limitsOf(request: Request, user?: string): Promise<Limited | null> {
     const owner = await this.ownerOf(request);
     if (!owner) return null;
-    const { tenant, keyId, actor, limits, tenantLimits } = owner;
+    const { tenant, keyId, actor, limits, userLimits, tenantLimits } = owner;
     const accounts = [
       ...limitedBy({ id: keyId, actor }, limits),
+      ...(user === undefined ? [] : limitedBy({ id: userAccount(keyId, user), actor, user }, userLimits)),
       ...limitedBy({ id: tenantAccount }, tenantLimits ?? (await this.issued.tenantLimits(tenant))),
     ];
     return accounts.length > 0 ? { tenant, accounts } : null;

@@ -4,7 +4,7 @@ import type { ApiKeys, KeyOwner } from '../options.js';
 import { fingerprint } from './caller.js';
 
 /** A known key and its owner. */
-export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'detail' | 'limits'> {
+export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'detail' | 'limits' | 'userLimits'> {
   readonly value: string;
 }
 
@@ -22,9 +22,19 @@ export function knownKeys(keys: readonly NamedKey[]): ApiKeys {
 
 /** Keys that are named in the configuration and have a value. */
 export const configuredKeys = (settings: Configuration['keys'], values: Readonly<Record<string, string>>): readonly NamedKey[] =>
-  Object.entries(settings).flatMap(([name, { tenant, detail, role, limits }]): NamedKey[] => {
+  Object.entries(settings).flatMap(([name, { tenant, detail, role, limits, user_limits: userLimits }]): NamedKey[] => {
     const value = values[name];
     return value === undefined
       ? []
-      : [{ name, value, tenant, role, ...(detail === 'full' ? { detail } : {}), ...(limits ? { limits } : {}) }];
+      : [
+          {
+            name,
+            value,
+            tenant,
+            role,
+            ...(detail === 'full' ? { detail } : {}),
+            ...(limits ? { limits } : {}),
+            ...(userLimits ? { userLimits } : {}),
+          },
+        ];
   });

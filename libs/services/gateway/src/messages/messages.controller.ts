@@ -1,8 +1,9 @@
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { type CountedTokens, CountTokensRequest, MessagesRequest } from '@conclave/contracts';
+import { isJsonObject } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { AskedQuestions } from '../chat/asked-questions.js';
-import { Callers } from '../http/caller.js';
+import { Callers, withEndUser } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
@@ -33,7 +34,8 @@ export class MessagesController {
       inputTokens: estimateInput(asked),
       requestId: String(response.getHeader('x-request-id')),
     });
-    await this.questions.answer(request, response, { caller, body: fields.body, raw, shape });
+    const user = isJsonObject(asked.metadata) ? asked.metadata['user_id'] : undefined;
+    await this.questions.answer(request, response, { caller: withEndUser(caller, user), body: fields.body, raw, shape });
   }
 
   @Post('count_tokens')

@@ -17,6 +17,7 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOption
 import { Connections } from '../stream/connections.js';
 import type { Accepted, AskedRun, CheckedFork, CheckedRequest } from './checked-request.js';
 import { DeliveryTargets } from './delivery-targets.js';
+import { ForkLinks } from './fork-links.js';
 import { QueueWaits } from './queue-waits.js';
 
 /** Most runs of one retry key that end without an answer before a further run is refused. */
@@ -64,6 +65,7 @@ export class Acceptance {
     @Inject(ModelDirectory) private readonly models: ModelDirectory,
     @Inject(DeliveryTargets) private readonly targets: DeliveryTargets,
     @Inject(Reservations) private readonly reservations: Reservations,
+    @Inject(ForkLinks) private readonly links: ForkLinks,
   ) {}
 
   /**
@@ -134,7 +136,8 @@ export class Acceptance {
   }
 
   private async takenUp(runId: string, asked: CheckedFork, retryKey: string | null): Promise<PlanRequested['data']> {
-    const { template, caller, origin, detail } = asked;
+    const { of, template, caller, origin, detail } = asked;
+    await this.links.add(caller.tenant, of, runId);
     const requestedAt = await this.state.now();
     return {
       ...asked.begins(runId),
@@ -175,7 +178,7 @@ export class Acceptance {
       ...{ runId, sort: 'run', kind: asked.template.id },
       ...needOfRun(asked.template, this.limits.reserveTokens),
     });
-    const room = asked.request ? await this.reservations.reserve(asked.request, plan) : null;
+    const room = asked.request ? await this.reservations.reserve(asked.request, asked.caller.user, plan) : null;
     const askTools = 'question' in asked ? asked.askTools : undefined;
     let clientTools: ClientToolsAsked | undefined;
     try {

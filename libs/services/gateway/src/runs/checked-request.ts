@@ -43,6 +43,8 @@ export interface CheckedRequest extends AskedRun {
 
 /** A run that is taken up or asked again, and what the new run with this id begins with. */
 export interface CheckedFork extends AskedRun {
+  /** The run that is taken up or asked again: deleted, it takes the new one along. */
+  readonly of: string;
   readonly begins: (runId: string) => Pick<PlanRequested['data'], 'fork'> & Omit<PlanRequested['data'], MadeHere>;
 }
 
@@ -71,7 +73,7 @@ export function repeatOf(
 export const checkedFork = (
   request: Request,
   of: string,
-  fork: Pick<CheckedFork, 'template' | 'caller' | 'begins'>,
+  fork: Pick<CheckedFork, 'of' | 'template' | 'caller' | 'begins'>,
   { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
   how: 'forks' | 'reruns' = 'forks',
 ): CheckedFork => ({

@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RunAccepted, RunErasedView, RunList } from '@conclave/contracts';
-import { answersPurpose, isErased, MemoryVectorStore, type Vectors } from '@conclave/ports';
+import { answersPurpose, isErased, type KnowledgeGraph, MemoryGraphStore, MemoryVectorStore, type Vectors } from '@conclave/ports';
 import { runTag } from '@conclave/strategies';
 import { completed, twoTenants, World } from '../__fixtures__/world.js';
 
 let world: World;
 let vectors: Vectors;
+let graph: KnowledgeGraph;
 beforeEach(async () => {
   vectors = new MemoryVectorStore().connect();
-  world = await World.open({ keys: twoTenants, parts: { vectors } });
+  graph = new MemoryGraphStore().connect();
+  world = await World.open({ keys: twoTenants, parts: { vectors, graph } });
 });
 afterEach(() => world.close());
 
@@ -108,6 +110,48 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(await caches.read('a', 'exact')).toBeNull();
     expect(await caches.write(entry)).toBe(false);
     expect(await vectors.count(scope)).toBe(0);
+  });
+
+  const learned = (id: string, tenant = 'a') =>
+    graph.addSynthesis({
+      ...{ tenant, runId: id, insight: { summary: 'The canary sings.', entities: ['Canary'], insight_type: 'inference' } },
+      ...{ domain: 'general', confidence: 0.9, at: 1, answer: 'It sings.' },
+    });
+
+  it('takes what the knowledge graph learned from it alone, of its tenant', async () => {
+    const id = await ended();
+    await learned(id);
+    await learned(id, 'b');
+    await call('DELETE', `/v1/runs/${id}`);
+    expect(await graph.stats('a')).toMatchObject({ entities: 0, syntheses: 0 });
+    expect(await graph.stats('b')).toMatchObject({ entities: 1, syntheses: 1 });
+  });
+
+  it('has the graph forget it later where it does not answer', async () => {
+    const id = await ended();
+    await graph.close();
+    expect(await call('DELETE', `/v1/runs/${id}`)).toMatchObject({ status: 200 });
+    const proposed = world.events<{ type: string; data: { kind: string; tenant: string; about: string } } & never>('knowledge.ingest');
+    expect(proposed.map(({ data: { kind, tenant, about } }) => [kind, tenant, about])).toEqual([['erasure', 'a', id]]);
+  });
+
+  it('takes runs along that were begun with what it had come to, and names those that have not ended', async () => {
+    const id = await ended();
+    const rerun = async (of: string): Promise<string> => {
+      const response = await world.post(`/v1/runs/${of}/reruns`, { template: 'conclave' }, { headers: { 'x-api-key': 'sk-a' } });
+      return RunAccepted.parse(await response.json()).id;
+    };
+    const first = await rerun(id);
+    world.stores.write(first, [completed()]);
+    const open = await rerun(first);
+    const { body } = await call('DELETE', `/v1/runs/${id}`);
+    const view = RunErasedView.parse(body);
+    expect(view).toMatchObject({ forks: [first], open_forks: [open], message: expect.stringContaining(open) });
+    expect((await call('GET', `/v1/runs/${first}`)).status).toBe(410);
+    expect((await call('GET', `/v1/runs/${open}`)).status).toBe(200);
+    world.stores.write(open, [completed()]);
+    expect((await call('DELETE', `/v1/runs/${id}`)).body).toMatchObject({ forks: [first, open], open_forks: [] });
+    expect((await call('GET', `/v1/runs/${open}`)).status).toBe(410);
   });
 
   it('takes the stored response of the run', async () => {

@@ -5,6 +5,7 @@ import {
   depthOf,
   erasedId,
   Failure,
+  KnowledgeProposed,
   ownEvent,
   type PlanRequested,
   RunErased,
@@ -15,6 +16,7 @@ import { runCapability } from '@conclave/loop';
 import { type ErasedRun, EVENT_LOG, type EventLog, forgetRun, STATE, type StateStore } from '@conclave/ports';
 import { runTag } from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import { ForkLinks } from './fork-links.js';
 import { RunDirectory } from './run-directory.js';
 
 /** The longest that a record of a run stays on the log, where the configuration does not say it. */
@@ -28,6 +30,7 @@ export class Erasure {
     @Inject(STATE) private readonly state: StateStore,
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(RunDirectory) private readonly runs: RunDirectory,
+    @Inject(ForkLinks) private readonly links: ForkLinks,
   ) {}
 
   /** Throws RUN_NOT_FOUND, RUN_NOT_ENDED, REQUEST_INVALID for a child run, and the failures of the stores: then repeat it. */
@@ -45,9 +48,46 @@ export class Erasure {
     await this.state.runs.erase({ runId: id, tenant, requestedAt });
     await this.state.caches.removeTagged(tenant, runTag(id), this.options.logMs ?? usualLogMs);
     if (this.options.vectors) await forgetRun(this.options.vectors, tenant, id);
+    await this.forget(id, caller, erasedAt);
     const log = await this.log.erase(id);
     this.options.logger.info('run deleted', { run: id, actor: caller.actor, log });
-    return viewOf(id, log, erasedAt, this.options.logMs ?? usualLogMs);
+    const forks = await this.eraseForks(id, caller);
+    return viewOf(id, log, erasedAt, this.options.logMs ?? usualLogMs, forks);
+  }
+
+  /** What the knowledge graph learned from the run. Where it cannot be reached from here, the service that writes it does that later. */
+  private async forget(id: string, { tenant, actor }: Caller, at: number): Promise<void> {
+    try {
+      if (this.options.graph) return void (await this.options.graph.forget({ tenant, runId: id }));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'GRAPH_UNAVAILABLE') throw error;
+    }
+    await this.log.publish([
+      ownEvent(
+        KnowledgeProposed,
+        // Records of the run itself are erased, this one with them.
+        { id: `${id}/forgotten`, runId: `forgotten_${id}`, source: 'gateway', time: at },
+        { kind: 'erasure', tenant, actor, text: '', about: id, rating: null, document: null, proposedAt: at },
+      ),
+    ]);
+  }
+
+  /** Runs that begin with what this one had come to. Those that have not ended are left and named. */
+  private async eraseForks(id: string, caller: Caller): Promise<{ readonly forks: string[]; readonly open_forks: string[] }> {
+    const [forks, open_forks]: [string[], string[]] = [[], []];
+    for (const fork of await this.links.close(caller.tenant, id)) {
+      try {
+        const erased = await this.erase(fork, caller);
+        forks.push(fork, ...erased.forks);
+        open_forks.push(...erased.open_forks);
+      } catch (error) {
+        const code = error instanceof Failure ? error.code : null;
+        if (code === 'RUN_NOT_ENDED') open_forks.push(fork);
+        // One that was never accepted, or that has expired.
+        else if (code !== 'RUN_NOT_FOUND') throw error;
+      }
+    }
+    return { forks, open_forks };
   }
 
   /** What is to be known of an ended run, whose child runs are erased already. */
@@ -57,9 +97,11 @@ export class Erasure {
     const { tenant } = caller;
     const children = await this.childrenOf(runId);
     // The innermost first: as long as a run is there, its child runs can be told.
-    for (const child of children.reverse())
+    for (const child of children.reverse()) {
+      await this.forget(child, caller, requestedAt);
       if ((await this.state.runs.erase({ runId: child, tenant, requestedAt })) === 'open')
         throw new Failure('RUN_NOT_ENDED', `Its child run ${child} has not ended yet. Try again in a moment.`);
+    }
     return { runId, tenant, requestedAt, erasedAt: await this.state.now() };
   }
 
@@ -74,11 +116,19 @@ export class Erasure {
   }
 }
 
-function viewOf(id: string, log: RunErasedView['log'], erasedAt: number, logMs: number): RunErasedView {
+function viewOf(
+  id: string,
+  log: RunErasedView['log'],
+  erasedAt: number,
+  logMs: number,
+  { forks, open_forks }: Pick<RunErasedView, 'forks' | 'open_forks'>,
+): RunErasedView {
   const gone_by = log === 'gone' ? null : erasedAt + logMs;
   const message =
     gone_by === null
-      ? 'The run is gone: its question, its answer, its prompts and replies, and what was kept of them for later questions.'
-      : `The run, its answer and what was kept of them for later questions are gone. Its records on the event log cannot be removed one by one: they are gone when their retention ends, on ${new Date(gone_by).toISOString().slice(0, 10)}.`;
-  return { id, object: 'run', deleted: true, log, gone_by, message };
+      ? 'The run is gone: its question, its answer, its prompts and replies, and what was kept of them for later questions or learned from it alone.'
+      : `The run, its answer and what was kept of them for later questions or learned from it alone are gone. Its records on the event log cannot be removed one by one: they are gone when their retention ends, on ${new Date(gone_by).toISOString().slice(0, 10)}.`;
+  const left =
+    open_forks.length === 0 ? '' : ` Forks of it that have not ended stay: ${open_forks.join(', ')}. Delete it once more when they have.`;
+  return { id, object: 'run', deleted: true, log, forks, open_forks, gone_by, message: message + left };
 }

@@ -42,7 +42,7 @@ export class Forks {
     caller: Caller,
     { step, model }: ForkRequest,
     mayAsk: MayAsk,
-  ): Promise<Pick<CheckedFork, 'template' | 'caller' | 'begins'>> {
+  ): Promise<Pick<CheckedFork, 'of' | 'template' | 'caller' | 'begins'>> {
     const { runId, data: recorded } = await this.runs.header(id, caller);
     // Whoever may not ask a template does not continue its runs with other models either.
     await this.models.assertAskable(recorded.template, mayAsk);
@@ -68,6 +68,7 @@ export class Forks {
       );
     const { goal, conversation, system, limits, answer, attachments, skill, complexity, clientTools } = recorded;
     return {
+      of: runId,
       template,
       caller,
       begins: (newId) => ({
@@ -87,8 +88,13 @@ export class Forks {
    * What another run begins with that is asked the same of another template. Nothing is taken from caches, and nothing kept in them. Throws
    * RUN_NOT_FOUND, RUN_ERASED, MODEL_NOT_FOUND, FORK_REFUSED.
    */
-  async again(id: string, caller: Caller, name: string, mayAsk: MayAsk): Promise<Pick<CheckedFork, 'template' | 'caller' | 'begins'>> {
-    const { data: recorded } = await this.runs.header(id, caller);
+  async again(
+    id: string,
+    caller: Caller,
+    name: string,
+    mayAsk: MayAsk,
+  ): Promise<Pick<CheckedFork, 'of' | 'template' | 'caller' | 'begins'>> {
+    const { runId, data: recorded } = await this.runs.header(id, caller);
     const today = await this.models.resolve(name, caller.tenant, Buffer.from(recorded.goal), mayAsk);
     if (today.kind !== 'template') throw new Failure('FORK_REFUSED', `${name} is a model: name a template.`, { param: 'template' });
     const { template } = today;
@@ -96,6 +102,7 @@ export class Forks {
     const children = await this.models.startedBy(template, caller.tenant);
     const { goal, conversation, system, answer, attachments, skill, complexity } = recorded;
     return {
+      of: runId,
       template,
       caller,
       begins: () => ({

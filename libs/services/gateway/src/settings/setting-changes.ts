@@ -48,6 +48,19 @@ export class SettingChanges {
     throw new Failure('SETTING_CHANGED');
   }
 
+  /** Removes a setting. The event goes first: a repeat after a failure completes both. */
+  async remove({
+    name,
+    actor,
+    expected,
+    shown,
+  }: Pick<SettingChange, 'name' | 'actor' | 'shown'> & { readonly expected: number }): Promise<void> {
+    const present = await this.state.settings.read(name);
+    if (present?.version !== expected) return;
+    await this.tell({ name, actor, value: null, expected, ...(shown ? { shown } : {}) }, present.value, expected + 1);
+    await this.state.settings.remove(name, expected);
+  }
+
   private async tell({ name, actor, value, shown = (all) => all }: SettingChange, before: unknown, version: number): Promise<void> {
     const changedAt = await this.state.now();
     const id = `setting/${name}/${version}`;

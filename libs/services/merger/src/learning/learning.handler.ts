@@ -1,8 +1,18 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, isUpstreamOutage, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
-import { EventPattern, LOGGER, type DeliveryContext, type Logger } from '@conclave/platform';
-import { defer, EMBEDDER, STATE, VECTORS, type Embedder, type HandlerOutcome, type StateStore, type Vectors } from '@conclave/ports';
+import { ENDED_READS, type EndedReads, EventPattern, keptRecords, LOGGER, type DeliveryContext, type Logger } from '@conclave/platform';
+import {
+  defer,
+  EMBEDDER,
+  isDeferred,
+  STATE,
+  VECTORS,
+  type Embedder,
+  type HandlerOutcome,
+  type StateStore,
+  type Vectors,
+} from '@conclave/ports';
 import { confidenceUpdates, contributorsOf, keptMs, ratingUpdates, teaches } from '@conclave/strategies';
 import * as z from 'zod';
 import { KeptAnswers } from './kept-answers.js';
@@ -37,6 +47,7 @@ export class LearningHandler {
     @Inject(VECTORS) vectors: Vectors | null,
     @Inject(EMBEDDER) embedder: Embedder | null,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'info'>,
+    @Inject(ENDED_READS) private readonly reads: EndedReads = keptRecords,
   ) {
     this.kept = new KeptAnswers(state, vectors && embedder ? { vectors, embedder } : null);
     this.results = vectors && embedder ? new KeptResults(state, vectors, embedder) : null;
@@ -44,6 +55,19 @@ export class LearningHandler {
 
   @EventPattern('RunCompleted')
   async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    const outcome = await this.learn(event, context);
+    if (!isDeferred(outcome)) await this.reads.done(event, 'learning');
+    return outcome;
+  }
+
+  /** What could not be learned is not waited for. */
+  @EventPattern('dead:RunCompleted')
+  async onDead(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
+    await this.reads.done(event, 'learning');
+    return [];
+  }
+
+  private async learn(event: RunCompleted, context: DeliveryContext): Promise<HandlerOutcome> {
     const { data, runId } = event;
     const { tenant } = data.caller;
     if (data.cached) {

@@ -1,10 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { endedReads } from '@conclave/platform';
 import { LearningHandler } from './learning.handler.js';
 
 /** Learning from ended runs: its own consumer group, `learning`, in the merger process. */
 @Module({})
 export class LearningModule {
-  static register(): DynamicModule {
-    return { module: LearningModule, controllers: [LearningHandler] };
+  /** `forgets`: nobody can read the records of a run any more when all have read its end. */
+  static register({ forgets = false }: { readonly forgets?: boolean } = {}): DynamicModule {
+    return { module: LearningModule, controllers: [LearningHandler], providers: [endedReads(forgets)] };
   }
 }

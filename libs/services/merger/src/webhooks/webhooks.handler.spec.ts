@@ -54,6 +54,17 @@ describe('the end of a run', () => {
     expect(posts).toEqual([]);
   });
 
+  it('is told to nobody once the run was deleted, also to a receiver for which it waits', async () => {
+    failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
+    const event = to({ webhook: 'news' });
+    await expect(handler.onCompleted(event, context())).rejects.toThrow('status 500');
+    failing.clear();
+    const { runId } = event;
+    expect(await state.runs.erase({ runId, tenant: event.data.caller.tenant, requestedAt: 1 })).toBe('erased');
+    expect(await handler.onCompleted(event, context(2))).toEqual([]);
+    expect(posts).toHaveLength(1);
+  });
+
   it('is told to each once, also when the log delivers it twice or one of them fails', async () => {
     failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
     const event = to({ webhook: 'ops' }, { webhook: 'news' });
@@ -73,7 +84,7 @@ describe('the end of a run', () => {
 
   it('is durable before anybody outside hears of it', async () => {
     let durable = false;
-    const watched = { caches: state.caches, now: () => state.now(), durable: async () => void (durable = true) };
+    const watched = { caches: state.caches, runs: state.runs, now: () => state.now(), durable: async () => void (durable = true) };
     const before: boolean[] = [];
     const sender = { check: () => undefined, post: async () => void before.push(durable) };
     const options = { webhooks, maxBytes: 100_000, withQuestion: true };

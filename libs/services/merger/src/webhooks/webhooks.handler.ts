@@ -1,7 +1,17 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { type DeliveryTarget, Failure, type RunCompleted, type WebhookPreset } from '@conclave/contracts';
-import { EventPattern, LOGGER, METRICS, type DeliveryContext, type Logger, type Metrics } from '@conclave/platform';
+import {
+  ENDED_READS,
+  type EndedReads,
+  EventPattern,
+  keptRecords,
+  LOGGER,
+  METRICS,
+  type DeliveryContext,
+  type Logger,
+  type Metrics,
+} from '@conclave/platform';
 import { STATE, WEBHOOKS, type DeadReason, type HandlerOutcome, type StateStore, type WebhookSender } from '@conclave/ports';
 import { bodyOf } from './bodies.js';
 import { signed } from './signature.js';
@@ -40,24 +50,33 @@ const markOf = (runId: string, name: string): string => `delivered/${runId}/${na
 @Controller()
 export class WebhooksHandler {
   constructor(
-    @Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'durable' | 'now'>,
+    @Inject(STATE)
+    private readonly state: Pick<StateStore, 'caches' | 'durable' | 'now'> & { readonly runs: Pick<StateStore['runs'], 'erased'> },
     @Inject(WEBHOOKS) private readonly sender: WebhookSender | null,
     @Inject(WEBHOOK_OPTIONS) private readonly options: WebhookOptions,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
+    @Inject(ENDED_READS) private readonly reads: EndedReads = keptRecords,
   ) {}
 
   /** Throws the failure of the first target that could not be reached; those that were are not called again. */
   @EventPattern('RunCompleted')
   async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    await this.tell(event, context);
+    await this.reads.done(event, 'webhooks');
+    return [];
+  }
+
+  private async tell(event: RunCompleted, context: DeliveryContext): Promise<void> {
     const open = await this.undelivered(event);
-    if (open.length === 0) return [];
+    if (open.length === 0) return;
+    // Of a run that was deleted while it waited nobody is told any more.
+    if (await this.state.runs.erased(event.runId)) return;
     // The end of the run must not be known outside before it is sure here.
     await this.state.durable();
     const tried = await Promise.allSettled(open.map((target) => this.deliver(target, event, context)));
     const failed = tried.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
-    return [];
   }
 
   @EventPattern('dead:RunCompleted')
@@ -73,6 +92,7 @@ export class WebhooksHandler {
         },
       );
     }
+    await this.reads.done(event, 'webhooks');
     return [];
   }
 

@@ -1,22 +1,27 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import type { Loaded, ServeOptions } from '@conclave/platform';
+import { endedReads, type Loaded, type ServeOptions } from '@conclave/platform';
 import { WEBHOOK_OPTIONS, WebhooksHandler, type Webhook, type WebhookOptions } from './webhooks.handler.js';
 
 /** Telling receivers of ended runs: its own consumer group, `webhooks`, in the merger process. */
 @Module({})
 export class WebhooksModule {
-  static register(options: WebhookOptions): DynamicModule {
-    return { module: WebhooksModule, controllers: [WebhooksHandler], providers: [{ provide: WEBHOOK_OPTIONS, useValue: options }] };
+  /** `forgets`: nobody can read the records of a run any more when all have read its end. */
+  static register({ forgets = false, ...options }: WebhookOptions & { readonly forgets?: boolean }): DynamicModule {
+    return {
+      module: WebhooksModule,
+      controllers: [WebhooksHandler],
+      providers: [{ provide: WEBHOOK_OPTIONS, useValue: options }, endedReads(forgets)],
+    };
   }
 }
 
 const telegram = 'https://api.telegram.org';
 
 /** How the webhooks of a configuration are served; null where none is configured, so that no run waits for a consumer it does not need. */
-export function webhookService({
-  configuration,
-  secrets,
-}: Pick<Loaded, 'configuration' | 'secrets'>): Pick<ServeOptions, 'module' | 'retry' | 'concurrency'> | null {
+export function webhookService(
+  { configuration, secrets }: Pick<Loaded, 'configuration' | 'secrets'>,
+  forgets = false,
+): Pick<ServeOptions, 'module' | 'retry' | 'concurrency'> | null {
   const { webhooks, webhook_delivery: delivery, store_prompts: storePrompts } = configuration;
   if (Object.keys(webhooks).length === 0 && delivery.client_hosts.length === 0) return null;
   const resolved = Object.entries(webhooks).map(([name, { preset, url, chat_id: chatId }]): [string, Webhook] => {
@@ -30,6 +35,7 @@ export function webhookService({
       clientSecret: secrets.webhookClients,
       maxBytes: delivery.max_body_bytes,
       withQuestion: storePrompts === 'full',
+      forgets,
     }),
     concurrency: { events: delivery.concurrency },
     retry: { attempts: delivery.attempts, backoffMs: delivery.retry_s * 1_000, maxBackoffMs: delivery.longest_retry_s * 1_000 },

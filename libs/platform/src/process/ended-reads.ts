@@ -1,0 +1,61 @@
+import type { Provider } from '@nestjs/common';
+import { depthOf, type RunCompleted } from '@conclave/contracts';
+import { EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
+import type { Loaded } from '../configuration/load.js';
+import { ENDED_READS, LOGGER } from '../tokens.js';
+import type { Logger } from '../logging/logger.js';
+
+/** Consumer groups that read the record of a run after its end. */
+export type EndReader = 'learning' | 'graph-ingest' | 'webhooks';
+
+/** Is told by each of these groups that it has done what it does for an ended run, or never will. */
+export interface EndedReads {
+  /** Idempotent. Throws LOG_UNAVAILABLE, STORE_*: then the record is delivered again. */
+  done(event: RunCompleted, by: EndReader): Promise<void>;
+}
+
+/** For logs that are not sealed, and where records may be read as long as they are kept. */
+export const keptRecords: EndedReads = { done: () => Promise.resolve() };
+
+/** Whether the keys of runs are destroyed at their end: `store_prompts: none` and a sealed log. */
+export const forgetsAtEnd = ({ configuration, environment }: Pick<Loaded, 'configuration' | 'environment'>): boolean =>
+  configuration.store_prompts === 'none' && (environment.CONCLAVE_SEAL_KEY_FILE ?? environment.CONCLAVE_SEAL_KEY) !== undefined;
+
+/** Injectable as ENDED_READS. */
+export const endedReads = (forgets: boolean): Provider => ({
+  provide: ENDED_READS,
+  inject: [STATE, EVENT_LOG, LOGGER],
+  useFactory: (state: StateStore, log: EventLog, logger: Logger) => (forgets ? new ForgottenRuns(state, log, logger) : keptRecords),
+});
+
+/** Milliseconds for which it is remembered who has read a run: longer than any of them should lag behind. */
+const rememberedMs = 30 * 86_400_000;
+
+/**
+ * Destroys the key of a run as soon as everybody who reads its end has done so: sooner, a record that waits could not be handled any more.
+ * Whoever sees that all are done does it, so that nothing has to wait for the others. Child runs share the key of the run that a client
+ * asked for.
+ */
+export class ForgottenRuns implements EndedReads {
+  constructor(
+    private readonly state: { readonly caches: Pick<StateStore['caches'], 'read' | 'write'> },
+    private readonly log: Pick<EventLog, 'erase'>,
+    private readonly logger: Pick<Logger, 'info'>,
+  ) {}
+
+  async done({ runId, data }: RunCompleted, by: EndReader): Promise<void> {
+    if (depthOf(runId) > 0) return;
+    const readers: EndReader[] = ['learning', 'graph-ingest', ...((data.deliver ?? []).length > 0 ? (['webhooks'] as const) : [])];
+    if (!readers.includes(by)) return;
+    const { tenant } = data.caller;
+    const { caches } = this.state;
+    // Written before the others are read: of two that end at one moment at least one sees both.
+    await caches.write({ tenant, key: markOf(runId, by), value: true, ttlMs: rememberedMs, tags: [] });
+    const marks = await Promise.all(readers.map((reader) => caches.read(tenant, markOf(runId, reader))));
+    if (marks.includes(null)) return;
+    const log = await this.log.erase(runId);
+    this.logger.info('The run has ended: its records are not readable any more.', { run: runId, log });
+  }
+}
+
+const markOf = (runId: string, reader: EndReader): string => `read/${runId}/${reader}`;

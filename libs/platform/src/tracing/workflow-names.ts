@@ -1,0 +1,46 @@
+import type { AnyEvent, Event } from '@conclave/contracts';
+import type { Runs } from '@conclave/ports';
+
+/** Most runs whose template is remembered. */
+const most = 1_000;
+
+/**
+ * The template of runs, by which spans of their calls name the workflow. A process that has not seen the request of a run reads it once from
+ * the state store; only traces that are recorded ask.
+ */
+export class WorkflowNames {
+  private readonly known = new Map<string, string | null | Promise<string | null>>();
+
+  constructor(private readonly runs: Pick<Runs, 'header'>) {}
+
+  /** At once where it is known. Null for what belongs to no run, and where it cannot be read: a trace costs no run anything. */
+  of(event: Event): string | null | Promise<string | null> {
+    const said = saidBy(event as AnyEvent);
+    if (said !== null) this.remember(event.runId, said);
+    const known = said ?? this.known.get(event.runId);
+    if (known !== undefined) return known;
+    const read = this.runs.header(event.runId).then(
+      (header) => {
+        const name = header?.data.template.id ?? null;
+        this.remember(event.runId, name);
+        return name;
+      },
+      () => {
+        this.known.delete(event.runId);
+        return null;
+      },
+    );
+    this.remember(event.runId, read);
+    return read;
+  }
+
+  private remember(runId: string, name: string | null | Promise<string | null>): void {
+    this.known.delete(runId);
+    this.known.set(runId, name);
+    if (this.known.size > most) this.known.delete(this.known.keys().next().value!);
+  }
+}
+
+function saidBy(event: AnyEvent): string | null {
+  return event.type === 'PlanRequested' || event.type === 'RunCompleted' ? event.data.template.id : null;
+}

@@ -1,0 +1,41 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Failure, topicsFor } from '@conclave/contracts';
+import { STATE, type StateStore } from '@conclave/ports';
+import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+
+/** Holds the place behind the last run that was taken up from a deleted one. */
+const closed = 'erased';
+
+/** Which runs were taken up from which, as forks or under another template: each holds a numbered place of the run it begins with. */
+@Injectable()
+export class ForkLinks {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'logMs'>,
+    @Inject(STATE) private readonly state: { readonly once: StateStore['once'] },
+  ) {}
+
+  /** Before the new run is accepted. Throws RUN_ERASED if the other one is being deleted, STORE_*. */
+  async add(tenant: string, of: string, runId: string): Promise<void> {
+    for (let place = 0; ; place += 1) {
+      const { mine, holder } = await this.claim(tenant, of, place, runId);
+      if (mine) return;
+      if (holder === closed) throw new Failure('RUN_ERASED');
+    }
+  }
+
+  /** Those that were added so far, some of which may never have been accepted; from then on none is. May be repeated. */
+  async close(tenant: string, of: string): Promise<readonly string[]> {
+    const runs: string[] = [];
+    for (;;) {
+      const { mine, holder } = await this.claim(tenant, of, runs.length, closed);
+      if (mine) return runs;
+      runs.push(holder);
+    }
+  }
+
+  private claim(tenant: string, of: string, place: number, holder: string) {
+    // A run can be taken up until it expires, and deleted as long.
+    const ttlMs = 2 * (this.options.logMs ?? Math.max(...topicsFor().map(({ retentionMs }) => retentionMs)));
+    return this.state.once.claim({ tenant, name: `taken-up/${of}/${place}`, holder, ttlMs });
+  }
+}

@@ -113,10 +113,7 @@ export class RunSeals implements Seals {
       const key = decrypted(master, Buffer.from(wrapped, 'base64'), Buffer.from(root));
       if (key) return key;
     }
-    throw new Failure(
-      'SEAL_KEY_MISSING',
-      this.masters.length > 1 ? 'This process has other keys.' : 'This process has another key.',
-    );
+    throw new Failure('SEAL_KEY_MISSING', this.masters.length > 1 ? 'This process has other keys.' : 'This process has another key.');
   }
 
   private wrapped(root: string): string {

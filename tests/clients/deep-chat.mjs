@@ -6,7 +6,11 @@ import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { address, apiKey, check, endless, models, question, said, tell, town, versionOf } from './capabilities.mjs';
 
-const bundle = readFileSync(createRequire(import.meta.url).resolve('deep-chat').replace(/deepChat\.js$/, 'deepChat.bundle.js'));
+const bundle = readFileSync(
+  createRequire(import.meta.url)
+    .resolve('deep-chat')
+    .replace(/deepChat\.js$/, 'deepChat.bundle.js'),
+);
 const html = '<!doctype html><meta charset="utf-8"><title>Chat</title><script type="module" src="/deep-chat.js"></script>';
 const server = createServer(({ url }, response) => {
   const script = url === '/deep-chat.js';

@@ -1,4 +1,5 @@
 // deep-chat on a page of another origin, used as a person uses it: in Chromium, by its input and its button.
+/* global customElements, document -- of the page, in what it evaluates */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

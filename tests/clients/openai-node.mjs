@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
@@ -74,7 +75,7 @@ await check('no useless retry', async () => {
 });
 await check('repeated request', async () => {
   const asked = { model: models.template, messages: user(question()) };
-  const headers = { 'idempotency-key': crypto.randomUUID() };
+  const headers = { 'idempotency-key': randomUUID() };
   const twice = [await client.chat.completions.create(asked, { headers }), await client.chat.completions.create(asked, { headers })];
   assert.equal(twice[0].id, twice[1].id);
 });

@@ -7,6 +7,7 @@ import { projects, workspaceRoot } from './workspace.mjs';
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 /** Integration tests that run beside others, each with the suite that it begins with: one of the two mostly waits. */
 const companions = { 'int:experts': 'int:standalone', 'int:eval': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
+const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join('|'));
 /** More than one at a time of those that mostly wait for time-outs of groups. */
 const workers = { 'int:kafka': ['--maxWorkers=3'] };
 
@@ -44,25 +45,36 @@ export const suites = () => [
   ...projects()
     .map(ofFolder)
     .filter(({ files }) => files > 0),
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900 }),
+  // Clients with needs of their own are suites of their own, so that a machine that lacks these runs the others.
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900, without: anyOf(ofClients.python, ofClients.browser) }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
     limit: 900,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
-    without: new RegExp(`${ofOneProcess.source}|${ofClients.source}`),
+    without: anyOf(ofOneProcess, ...Object.values(ofClients)),
   }),
+  ofSurface('python', 'embedded'),
+  ofSurface('browser', 'embedded'),
   ofConsole(),
   faults('embedded', 4),
   faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];
 
-/** What others see from outside, in both modes. */
-const ofSurface = (mode, needs) => {
-  const name = `clients-${mode}`;
-  const args = [jest, '--json', `--outputFile=.results/${name}.json`, ofClients.source];
-  return { name, title: `Clients of others, ${mode}`, level: `e2e-${mode}`, args, files: 1, limit: 700, needs };
-};
+/** Where each kind of clients of others runs, and what it needs besides Node. */
+const clients = { node: ['in Node', []], python: ['in Python', ['python-clients']], browser: ['in Chromium', ['chromium']] };
+/** What others see from outside, in one mode. */
+function ofSurface(kind, mode, servers = []) {
+  const name = `clients-${kind}-${mode}`;
+  const args = [jest, '--json', `--outputFile=.results/${name}.json`, ofClients[kind].source];
+  const [where, needs] = clients[kind];
+  const rest = { level: `e2e-${mode}`, args, files: 1, limit: 700, needs: [...needs, ...servers] };
+  return { name, title: `Clients of others ${where}, ${mode}`, ...rest };
+}
 
 /** The web console in Chromium, served by the built program. */
 const ofConsole = () => ofJest('console', 'Web console in Chromium', 'console', { limit: 600, needs: ['chromium'] });
 
-export const surfaceSuites = () => [ofSurface('embedded'), ofSurface('distributed', ['kafka', 'redis', 'neo4j', 'chroma']), ofConsole()];
+export const surfaceSuites = () => [
+  ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'embedded')),
+  ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'distributed', ['kafka', 'redis', 'neo4j', 'chroma'])),
+  ofConsole(),
+];

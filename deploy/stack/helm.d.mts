@@ -1,3 +1,5 @@
+import type { PythonEnvironment } from './python-environment.mjs';
+
 export interface Release {
   readonly name: string;
   readonly namespace: string;
@@ -15,9 +17,5 @@ export interface Rendered {
   /** Warnings and errors of `helm lint --strict`. */
   readonly lint?: readonly string[];
 }
-export const helm: {
-  readonly name: string;
-  missing(): { readonly reason: string; readonly packages: readonly string[] } | null;
-  install(): Promise<string>;
-};
+export const helm: PythonEnvironment;
 export function renderChart(releases: readonly Release[], kubernetes?: readonly string[]): Promise<readonly Rendered[]>;

@@ -1,3 +1,5 @@
+import type { PythonEnvironment } from './python-environment.mjs';
+
 /** A private instance of a real server. Ports and data survive `restart()`. */
 export interface ServerInstance extends AsyncDisposable {
   readonly name: string;
@@ -76,3 +78,6 @@ export function stackEnvironment(): Record<string, string> | null;
 export function freePorts(count: number): Promise<number[]>;
 
 export const versions: Readonly<Record<'kafka' | 'neo4j' | 'redis' | 'searxng' | 'searx' | 'chromadb', string>>;
+
+/** Python with the clients of `tests/clients/python`. */
+export const pythonClients: PythonEnvironment;

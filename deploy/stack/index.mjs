@@ -17,6 +17,7 @@ import { neo4jPassword, neo4jUser } from './settings.mjs';
 
 export { readEnvironment as stackEnvironment } from './records.mjs';
 export { freePorts } from './probes.mjs';
+export { pythonClients } from './python-clients.mjs';
 export { versions } from './versions.mjs';
 
 /** A broker. `proxied: { advertisedPort }` adds a listener whose clients are sent to a proxy on that port. */

@@ -8,6 +8,7 @@ import { workspaceRoot } from '../../tools/workspace.mjs';
 import { helm } from './helm.mjs';
 import { provide } from './launch.mjs';
 import { findOnPath } from './processes.mjs';
+import { pythonClients } from './python-clients.mjs';
 
 /** Debian installs SymPy for its own Python; the first python3 on PATH may be another one. */
 const python = '/usr/bin/python3';
@@ -35,7 +36,7 @@ const programs = [
         : { reason: `no aiohttp and pydantic found for ${python}`, packages: ['python3-aiohttp', 'python3-pydantic'] },
   },
   {
-    // The browser that the console is tried in.
+    // The browser that the console is tried in, and web pages of others.
     name: 'chromium',
     missing: () =>
       spawnSync(process.env.CHROMIUM ?? '/usr/bin/chromium', ['--version'], { timeout: 60_000 }).status === 0
@@ -43,6 +44,7 @@ const programs = [
         : { reason: 'no /usr/bin/chromium found', packages: ['chromium'] },
   },
   helm,
+  pythonClients,
 ];
 
 /** Installs what is missing where allowed; returns why each of the others is missing, by name. */

@@ -30,6 +30,7 @@ const roundTrip = async (model) => {
   assert.deepEqual(called, [{ town }, { town }]);
 };
 await check('tools, template', () => roundTrip(models.passing));
+await check('tools, asked first', () => roundTrip(models.asking));
 await check('tools, direct', () => roundTrip(models.direct));
 await check('structured output', async () => {
   for (const model of [models.template, models.direct]) {

@@ -31,6 +31,7 @@ const roundTrip = async (model) => {
   }
 };
 await check('tools, template', () => roundTrip(models.passing));
+await check('tools, asked first', () => roundTrip(models.asking));
 await check('tools, direct', () => roundTrip(models.direct));
 await check('errors', async () => {
   assert.ok((await failureOf(client.messages.create(ask('x', { model: 'no-such' })))) instanceof Anthropic.NotFoundError);

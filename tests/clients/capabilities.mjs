@@ -7,8 +7,8 @@ import { join } from 'node:path';
 /** Address without /v1. */
 export const address = process.env.CLIENT_ADDRESS;
 export const apiKey = process.env.CLIENT_KEY;
-/** A template that runs its committee, one that passes tools through, and a model that is asked directly. */
-export const models = { template: 'conclave-fast', passing: 'passes', direct: 'scripted@fake' };
+/** A template that runs its committee, one that passes tools through, one that asks for tools first, and a model that is asked directly. */
+export const models = { template: 'conclave-fast', passing: 'passes', asking: 'asks', direct: 'scripted@fake' };
 
 export const versionOf = (name) => {
   const folders = createRequire(import.meta.url).resolve.paths(name);

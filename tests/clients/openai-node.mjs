@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
@@ -50,6 +51,7 @@ const roundTrip = async (model) => {
   assert.deepEqual(called, [{ town }]);
 };
 await check('tools, template', () => roundTrip(models.passing));
+await check('tools, asked first', () => roundTrip(models.asking));
 await check('tools, direct', () => roundTrip(models.direct));
 await check('structured output', async () => {
   for (const model of [models.template, models.direct]) {
@@ -71,6 +73,12 @@ await check('no useless retry', async () => {
   await failureOf(new OpenAI({ ...options, apiKey: 'sk-nobody', fetch, maxRetries: 3 }).models.list());
   assert.equal(requests.count, 1);
 });
+await check('repeated request', async () => {
+  const asked = { model: models.template, messages: user(question()) };
+  const headers = { 'idempotency-key': randomUUID() };
+  const twice = [await client.chat.completions.create(asked, { headers }), await client.chat.completions.create(asked, { headers })];
+  assert.equal(twice[0].id, twice[1].id);
+});
 await check('abort', async () => {
   const stream = client.chat.completions.stream({ model: models.direct, messages: user(question(endless)) });
   for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
@@ -86,9 +94,27 @@ await check('embeddings', async () => {
   const { data } = await client.embeddings.create({ model: 'conclave-embedding', input: ['rain', 'sun'] });
   assert.ok(data.length === 2 && data[0].embedding.length > 10);
 });
+await check('completions', async () => {
+  const whole = await client.completions.create({ model: models.template, prompt: question() });
+  assert.equal(whole.choices[0].text, said);
+  let text = '';
+  const stream = await client.completions.create({ model: models.template, prompt: question(), stream: true });
+  for await (const { choices } of stream) text += choices[0]?.text ?? '';
+  assert.equal(text, said);
+});
 await check('responses', async () => {
   const whole = await client.responses.create({ model: models.template, input: question() });
   assert.deepEqual([whole.output_text, whole.status], [said, 'completed']);
   const streamed = await client.responses.stream({ model: models.template, input: question() }).finalResponse();
   assert.equal(streamed.output_text, said);
+});
+await check('responses, tools', async () => {
+  for (const model of [models.passing, models.asking, models.direct]) {
+    const asked = { model, tools: [{ type: 'function', strict: true, ...tools[0].function }] };
+    const first = await client.responses.create({ ...asked, input: question() });
+    const call = first.output.find(({ type }) => type === 'function_call');
+    assert.deepEqual(JSON.parse(call.arguments), { town });
+    const input = [{ type: 'function_call_output', call_id: call.call_id, output: 'rain' }];
+    assert.equal((await client.responses.create({ ...asked, input, previous_response_id: first.id })).output_text, said);
+  }
 });

@@ -8,6 +8,7 @@ import { UnstreamedClient, type UnstreamedClientOptions } from '../model-server/
 import { Closing } from '../processes/closing.js';
 import { directModel, startEmbedded } from '../processes/product.js';
 import { Scratch } from '../processes/scratch.js';
+import { ensureLitellm, startLitellm } from './litellm.js';
 import { ensurePortkey, portkeyHeaders, startPortkey } from './portkey.js';
 
 interface Order {
@@ -30,6 +31,9 @@ interface Sample {
 const direct = 'direct';
 const ours = 'Conclave embedded';
 const portkey = 'Portkey';
+const litellm = 'LiteLLM';
+/** It would take most of the time of the benchmark. */
+const fewerForLitellm = 5;
 
 function subject(
   name: string,
@@ -75,7 +79,6 @@ function tableOf(results: Results, { connections }: Order): Table {
 function findingsOf(results: Results): readonly Finding[] {
   const base = results.get(direct)!;
   const mine = results.get(ours)!;
-  const theirs = results.get(portkey);
   const added = (rounds: readonly Sample[]): readonly number[] => differences(aloneOf(rounds), aloneOf(base));
   const alone: Finding = {
     what: 'latency added to a request alone, p50',
@@ -85,32 +88,37 @@ function findingsOf(results: Results): readonly Finding[] {
     ratio: spread(ratios(aloneOf(mine), aloneOf(base))),
     target: null,
   };
-  if (!theirs) return [alone];
-  return [
-    alone,
-    {
-      what: 'latency added to a request alone, p50',
-      reference: `what ${portkey} adds`,
-      value: spread(paired(added(mine), added(theirs), (a, b) => a / b)),
-      unit: 'x',
-      target: { atMost: 1 },
-    },
-    {
-      what: 'requests per second',
-      reference: portkey,
-      value: spread(ratios(rateOf(mine), rateOf(theirs))),
-      unit: 'x',
-      target: { atLeast: 1 },
-    },
-  ];
+  /** LiteLLM is there to compare; the targets are against Portkey. */
+  const against = (name: string, isTarget: boolean): readonly Finding[] => {
+    const theirs = results.get(name);
+    if (!theirs) return [];
+    return [
+      {
+        what: 'latency added to a request alone, p50',
+        reference: `what ${name} adds`,
+        value: spread(paired(added(mine), added(theirs), (a, b) => a / b)),
+        unit: 'x',
+        target: isTarget ? { atMost: 1 } : null,
+      },
+      {
+        what: 'requests per second',
+        reference: name,
+        value: spread(ratios(rateOf(mine), rateOf(theirs))),
+        unit: 'x',
+        target: isTarget ? { atLeast: 1 } : null,
+      },
+    ];
+  };
+  return [alone, ...against(portkey, true), ...against(litellm, false)];
 }
 
 export const passThrough: Benchmark = {
   id: 'B1',
-  title: 'pass-through of unstreamed chat requests of 1 KB, embedded, beside the gateway of Portkey',
+  title: 'pass-through of unstreamed chat requests of 1 KB, embedded, beside the gateways of Portkey and LiteLLM',
   obstacle: async () => null,
   async run({ quick, progress, profile, rounds = quick ? 1 : 7 }: BenchmarkOptions): Promise<Report> {
     const missing = await ensurePortkey({ mayInstall: !quick, progress });
+    const python = await ensureLitellm({ mayInstall: !quick, progress });
     const order = orderOf(quick);
     const closing = new Closing();
     try {
@@ -127,16 +135,22 @@ export const passThrough: Benchmark = {
         const { url } = await startPortkey(closing);
         subjects.push(subject(portkey, { url, model: 'scripted', headers: portkeyHeaders(model.url) }, order));
       }
+      if ('python' in python) {
+        const proxy = await startLitellm(python.python, { modelUrl: model.url, model: 'scripted', scratch, closing });
+        const fewer = { ...order, together: order.together / fewerForLitellm };
+        subjects.push(subject(litellm, { ...proxy, model: 'scripted' }, fewer));
+      }
       const results = await interleave(subjects, rounds, progress);
       return {
         definition: [
           'A fake model server (own process) answers each request at once, with 1 KB. The same client asks it directly and through each gateway, over connections that stay open:',
           `${order.alone} requests one after the other, then ${order.together} over ${order.connections} connections. Each answer is compared with the model's.`,
-          `${ours} is the standalone app with its SQLite file and shipped settings, so that each call is on the audit; ${portkey} (@portkey-ai/gateway) is started without its console and stores nothing.`,
+          `${ours} is the standalone app with its SQLite file and shipped settings, so that each call is on the audit; ${portkey} (@portkey-ai/gateway) is started without its console and stores nothing;`,
+          `${litellm} is its proxy in Python with one worker, a key and no database; it gets a fifth of the requests over ${order.connections} connections.`,
         ],
         tables: [tableOf(results, order)],
         findings: findingsOf(results),
-        notes: missing === null ? [] : [missing],
+        notes: [...(missing === null ? [] : [missing]), ...('missing' in python ? [python.missing] : [])],
       };
     } finally {
       await closing.run();

@@ -23,8 +23,12 @@ export const levels = {
 /** End-to-end tests of what one process prints and starts: distributed mode has no part in them. */
 export const ofOneProcess = /\/(readme|examples)\.e2e\.spec\.ts$/;
 
-/** Clients of others: `npm test` runs them in embedded mode, `npm run test:surface` in both. */
-export const ofClients = /\/clients\.e2e\.spec\.ts$/;
+/** Clients of others by what they need: `npm test` runs them in embedded mode, `npm run test:surface` in both. */
+export const ofClients = {
+  node: /\/clients\.e2e\.spec\.ts$/,
+  python: /\/python-clients\.e2e\.spec\.ts$/,
+  browser: /\/browser-clients\.e2e\.spec\.ts$/,
+};
 
 /** Paths relative to the root of the spec files in these folders that are of a level. */
 export function specFiles(level, folders = sourceFolders) {

@@ -12,7 +12,9 @@ export interface Exit {
 export interface SupervisedOptions {
   /** For messages. */
   readonly name: string;
-  /** Arguments of node: flags, the script, its arguments. */
+  /** What is run, node unless said otherwise. */
+  readonly program?: string;
+  /** Its arguments; of node: flags, the script, its arguments. */
   readonly args: readonly string[];
   /** Added to the environment of the test process; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -35,7 +37,7 @@ process.once('exit', () => {
 
 const outputLimit = 1_000_000;
 
-/** A node process of a test, in a process group of its own: killing it takes its children along, and nothing else. */
+/** A process of a test, in a process group of its own: killing it takes its children along, and nothing else. */
 export class Supervised {
   private child: ChildProcess | null = null;
   private text = '';
@@ -140,7 +142,7 @@ export class Supervised {
 
   private spawn(env: Readonly<Record<string, string | undefined>>): void {
     this.startedAt = this.text.length;
-    const child = spawn(process.execPath, this.options.args, {
+    const child = spawn(this.options.program ?? process.execPath, this.options.args, {
       cwd: this.options.cwd,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

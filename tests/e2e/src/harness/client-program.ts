@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptedModelServer, ScriptedReply, ScriptedRequest } from '@conclave/test-support';
+import { pythonClients } from '@conclave/test-support/real-servers';
 import { cleared, roleOf, workspaceRoot } from '@conclave/test-support/system';
 
 const folder = join(workspaceRoot, 'tests/clients');
@@ -17,22 +18,34 @@ export interface ClientResult {
 /** As printed on docs/clients.md. */
 export type KeptResults = Record<string, { version: string; capabilities: Record<string, Record<string, 'passes' | 'fails'>> }>;
 
-async function run(args: readonly string[], variables: Readonly<Record<string, string>>, timeout: number): Promise<string> {
-  const env = { ...process.env, ...cleared, NODE_OPTIONS: '', ...variables };
-  const child = spawn(process.execPath, args, { cwd: folder, env, timeout, stdio: ['ignore', 'pipe', 'pipe'] });
+async function run(
+  program: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+  timeout: number,
+): Promise<string> {
+  const env = { ...process.env, ...cleared, NODE_OPTIONS: '', NO_PROXY: '127.0.0.1', ...variables };
+  const child = spawn(program, args, { cwd: folder, env, timeout, stdio: ['ignore', 'pipe', 'pipe'] });
   let [said, complaints] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
-  const code = await new Promise((resolve) => child.once('close', resolve));
+  const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}.\n${said.slice(-2_000)}${complaints.slice(-2_000)}`);
   return said;
 }
 
-export const installClients = (): Promise<string> => run(['install.mjs'], {}, 250_000);
+/** What runs the programs of `tests/clients`, installed with what they import. */
+export const runtimes = {
+  node: async (): Promise<string> => {
+    await run(process.execPath, ['install.mjs'], {}, 250_000);
+    return process.execPath;
+  },
+  python: (): Promise<string> => pythonClients.install(),
+} as const;
 
 /** Runs a program of tests/clients against a gateway. */
-export async function runClient(file: string, address: string, key: string): Promise<ClientResult> {
-  const output = await run([file], { CLIENT_ADDRESS: address, CLIENT_KEY: key }, 120_000);
+export async function runClient(runtime: string, file: string, variables: Readonly<Record<string, string>>): Promise<ClientResult> {
+  const output = await run(runtime, [file], variables, 300_000);
   const [head, ...lines] = output
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -101,8 +114,14 @@ function toolCall({ body, stream }: ScriptedRequest): ScriptedReply {
   return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: text };
 }
 
+/** The text word by word, with a pause before each and before the end. */
+const spoken = (text: string, pauseMs: number): ScriptedReply => ({
+  chunks: [...text.split(/(?= )/).map((word) => ({ text: word, afterMs: pauseMs })), { afterMs: pauseMs }],
+  usage,
+});
+
 /** A model that can do all that clients ask for: it plays each part of the committee, calls the first tool, and fills schemas. */
-function capableReply(request: ScriptedRequest): ScriptedReply {
+function capableReply(request: ScriptedRequest, pauseMs: number): ScriptedReply {
   const { body, messages } = request;
   const role = roleOf(request);
   if (role === 'planner')
@@ -112,8 +131,9 @@ function capableReply(request: ScriptedRequest): ScriptedReply {
   if (Array.isArray(body['tools']) && messages.at(-1)!.role !== 'tool') return toolCall(request);
   const format = body['response_format'] as { json_schema?: { schema: Schema } } | undefined;
   if (format?.json_schema) return { text: JSON.stringify(filled(format.json_schema.schema)), usage };
-  return { text: said, words: true, usage };
+  return pauseMs > 0 && request.stream ? spoken(said, pauseMs) : { text: said, words: true, usage };
 }
 
-export const scriptCapableModel = (models: ScriptedModelServer): void =>
-  models.add({ name: 'a capable model', match: () => true, times: Infinity, reply: capableReply });
+/** @param pauseMs between words of a streamed answer */
+export const scriptCapableModel = (models: ScriptedModelServer, pauseMs: number): void =>
+  models.add({ name: 'a capable model', match: () => true, times: Infinity, reply: (request) => capableReply(request, pauseMs) });

@@ -1,0 +1,72 @@
+"""What a client program in Python is told, and how it says what works: as tests/clients/capabilities.mjs does."""
+
+import importlib.metadata
+import json
+import os
+import sys
+import traceback
+
+# Address without /v1.
+address = os.environ["CLIENT_ADDRESS"]
+api_key = os.environ["CLIENT_KEY"]
+
+
+class models:
+    """A template that runs its committee, one that passes tools through, one that asks for tools first, and a model that is asked directly."""
+
+    template = "conclave-fast"
+    passing = "passes"
+    asking = "asks"
+    direct = "scripted@fake"
+    all = (template, passing, asking, direct)
+
+
+# What the scripted model says, calls its tool with, and fills a schema with.
+said = "It rains in Ulm."
+town = "Ulm"
+# A part of a question at which the scripted model begins to speak and does not end.
+endless = "[endless]"
+_asked = 0
+
+
+def tell(**line):
+    print(json.dumps(line), flush=True)
+
+
+def introduce(client, package):
+    tell(client=client, version=importlib.metadata.version(package))
+
+
+def check(capability):
+    """Tries a capability at once; whatever it raises is why the client fails at it."""
+
+    def attempt(work):
+        try:
+            work()
+            tell(capability=capability, passes=True)
+        except Exception:
+            tell(capability=capability, passes=False, reason=traceback.format_exc()[-1500:])
+        return work
+
+    return attempt
+
+
+def same(found, expected):
+    if found != expected:
+        raise AssertionError(f"{found!r} instead of {expected!r}")
+
+
+def refusal(work):
+    """The error of a call that has to be refused."""
+    try:
+        work()
+    except Exception as error:
+        return error
+    raise AssertionError("It was not refused.")
+
+
+def question(what=""):
+    """A question that no other capability asks, so that no cache answers it."""
+    global _asked
+    _asked += 1
+    return f"How is the weather in Ulm? {os.path.basename(sys.argv[0])} {_asked} {what}"

@@ -25,6 +25,13 @@ const ofFolder = ({ folder, needs }) => {
   return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 900, needs, beside: companions[name] });
 };
 
+const integration = () =>
+  projects()
+    .map(ofFolder)
+    .filter(({ files }) => files > 0);
+/** What people and their tools see from outside: run by `npm run test:surface`, and by CI after `npm test`. */
+const ofOutside = ['int:monitoring', 'int:open-webui'];
+
 /** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
 const faults = (mode, jobs, needs) => {
   const args = ['dist/faults.js', '--ci', '--mode', mode, '--jobs', String(jobs)];
@@ -42,19 +49,13 @@ export const suites = () => [
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
   { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
   ofJest('simulation', 'Simulation', 'simulation', { limit: 2_400, computes: true }),
-  ...projects()
-    .map(ofFolder)
-    .filter(({ files }) => files > 0),
-  // Clients with needs of their own are suites of their own, so that a machine that lacks these runs the others.
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900, without: anyOf(ofClients.python, ofClients.browser) }),
+  ...integration().filter(({ name }) => !ofOutside.includes(name)),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900, without: anyOf(...Object.values(ofClients)) }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
     limit: 900,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: anyOf(ofOneProcess, ...Object.values(ofClients)),
   }),
-  ofSurface('python', 'embedded'),
-  ofSurface('browser', 'embedded'),
-  ofConsole(),
   faults('embedded', 4),
   faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];
@@ -77,4 +78,5 @@ export const surfaceSuites = () => [
   ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'embedded')),
   ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'distributed', ['kafka', 'redis', 'neo4j', 'chroma'])),
   ofConsole(),
+  ...integration().filter(({ name }) => ofOutside.includes(name)),
 ];

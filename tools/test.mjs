@@ -1,8 +1,8 @@
-// Runs everything this machine can run: `npm test`. Prints one line per suite, one line with the reason per skipped part,
+// Runs everything this machine can run of the core: `npm test`. Prints one line per suite, one line with the reason per skipped part,
 // and a closing line `N passed, N failed`. With CI=true, skipping anything is a failure.
 //   --check            lint, types, printed docs, fast tests and simulation only (`npm run check`)
 //   --surface          what others see from outside, such as their clients, instead (`npm run test:surface`)
-//   --only a,b         only the named suites, e.g. --only fast,int:redis,e2e-embedded
+//   --only a,b         only the named suites of both, e.g. --only fast,int:redis,console
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -57,7 +57,8 @@ async function run({ name, title, level, args, limit, files, computes }, environ
 }
 
 function chosenSuites() {
-  const all = values.surface ? surfaceSuites() : suites();
+  const chosen = values.surface ? surfaceSuites() : suites();
+  const all = values.only ? [...suites(), ...surfaceSuites()] : chosen;
   const wanted = values.check ? ['lint', 'docs', 'fast', 'simulation'] : (values.only?.split(',') ?? all.map(({ name }) => name));
   const unknown = wanted.filter((name) => !all.some((suite) => suite.name === name));
   if (unknown.length === 0) return all.filter(({ name }) => wanted.includes(name));

@@ -20,18 +20,18 @@ export const countedKinds: readonly CountedKind[] = [
   {
     hop: 'tasks.expert: expert',
     what: 'a task of an expert, one call',
-    trips: { ...task, 'append-entries': 2 },
+    trips: { ...task, 'append-entries': 1 },
     atMost: 2,
   },
   { hop: 'tasks.judge: judge.gap', what: 'a verdict, one call', trips: { ...task }, atMost: 2 },
   {
     hop: 'tasks.judge: judge.synthesis',
     what: 'the answer, one call and one chunk',
-    trips: { ...task, 'append-entries': 3 },
+    trips: { ...task, 'append-entries': 1 },
     atMost: 2,
   },
-  { hop: 'planner: PlanRequested', what: 'the first plan', trips: { ...task, 'append-entries': 2 }, atMost: 2 },
-  { hop: 'planner: GapDetected', what: 'a plan for a gap', trips: { ...task, 'append-entries': 2 }, atMost: 2 },
+  { hop: 'planner: PlanRequested', what: 'the first plan', trips: { ...task, 'append-entries': 1 }, atMost: 2 },
+  { hop: 'planner: GapDetected', what: 'a plan for a gap', trips: { ...task, 'append-entries': 1 }, atMost: 2 },
   { hop: 'merger: PlanRequested', what: 'the first step of a run', trips: step, atMost: 1 },
   { hop: 'merger: PlanCreated', what: 'a step that takes a plan', trips: step, atMost: 1 },
   { hop: 'merger: ResultReady', what: 'a step that takes a result', trips: step, atMost: 1 },
@@ -62,7 +62,9 @@ What one hop of a run asks of Redis in distributed mode, from the delivery of a 
 what it was asked (\`MONITOR\`) while the committee of the benchmarks takes a run through all services, one record at a time, its second run. The test
 fails where a hop asks anything else than what stands here, so that a count rises only together with this table.
 
-Apart stand appends to the run stream, of which there are as many as there is text and progress to show. Not counted are slots of a provider, two round
+Apart stand appends to the run stream, of which there are as many as there is text and progress to show. No request of a hop waits for one: lines that
+announce a call go out beside it, those about its reply beside \`finish-step\`, and what comes in one turn of the event loop, as here where models answer at
+once, is one append. The result is published when all are in. Not counted are slots of a provider, two round
 trips where a process holds none (one that is free again is kept for half a second: \`jest libs/calls provider-slot\`), and what goes by the clock, whatever
 the load: leases, due timers, sweeps, and a look at a provider's circuit breaker at most once a second.
 

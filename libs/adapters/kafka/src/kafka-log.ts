@@ -91,7 +91,6 @@ class KafkaLog implements EventLog {
         publishDead: (dead) => this.producer.append([{ topic: deadTopic, ...dead }]),
         ...(hooks ? { hooks } : {}),
         maxHeld: maxHeldOf(options, subscription.concurrency),
-        handlesAhead: true,
       },
       ...(poolChange ? { poolChange } : {}),
       commitsAtHandOver,

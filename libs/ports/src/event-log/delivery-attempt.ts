@@ -57,14 +57,7 @@ export interface Item {
   deadLetterWork: DeadLetterWork | null;
   /** A failure not yet written to the ledger. */
   fault: Fault | null;
-  /** What its handler gave or will give, begun while the record before it was published; null if it was not begun yet. */
-  ahead: Promise<Handled | null> | null;
   observed: { type: string | null; handleMs: number };
-}
-/** A decoded record and what its handler returned. */
-export interface Handled {
-  readonly event: Event;
-  readonly outcome: HandlerOutcome;
 }
 interface Fault {
   readonly attempts: number;
@@ -110,7 +103,7 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
   const { retry } = context;
   enter(item, 'begin', context);
   item.begunAt ??= context.clock.now();
-  if (!item.ahead) item.observed = { type: null, handleMs: 0 };
+  item.observed = { type: null, handleMs: 0 };
   await release(item, context);
   const { attempts, deaths, suspects } = item.noted ? await begin(item, context) : { attempts: 1, deaths: 0, suspects: 0 };
   if (deaths >= retry.processDeaths) return deadLetter(item, newDeadLetter('killed_process', attempts - 1, null), context);
@@ -151,29 +144,19 @@ class Undecodable extends Error {
   }
 }
 
-/**
- * Begins to handle a fresh record whose turn has not come, while the outputs of the one before it are published. Its own turn takes what
- * the handler gives; if it never comes here, the record is handled again elsewhere.
- */
-export function handleAhead(item: Item, context: AttemptContext): Promise<unknown> {
-  item.begunAt = context.clock.now();
-  item.ahead = decodeAndHandle(item, 1, context);
-  return item.ahead.catch(() => undefined);
-}
-
-/** Null if the record was lost before its handler began, or the consumption ends. */
-async function decodeAndHandle(item: Item, attempts: number, context: AttemptContext): Promise<Handled | null> {
+async function handle(item: Item, attempts: number, context: AttemptContext): Promise<DeliveryVerdict> {
   const { subscription, hooks, clock } = context;
   const { group } = subscription;
   enter(item, 'decode', context);
   const event = await decode(item, context);
   item.observed.type = event.type;
   hooks.point?.('after-poll', { group, event });
-  if (item.lost || item.aborted) return null;
+  if (item.lost || item.aborted) return handBack(item, context);
   enter(item, 'handle', context);
   const startedAt = clock.now();
+  let outcome: HandlerOutcome;
   try {
-    const outcome = await subscription.handle({
+    outcome = await subscription.handle({
       event,
       group,
       attempt: attempts,
@@ -182,28 +165,11 @@ async function decodeAndHandle(item: Item, attempts: number, context: AttemptCon
         return signalOf(item);
       },
     });
-    return { event, outcome };
   } catch (error) {
     throw isOutage(error) ? new Outage(error) : error;
   } finally {
     item.observed.handleMs = clock.now() - startedAt;
   }
-}
-
-/** Takes what was handled ahead, once: a retry handles it again. */
-function takeAhead(item: Item, context: AttemptContext): Promise<Handled | null> | null {
-  const { ahead } = item;
-  item.ahead = null;
-  if (ahead) enter(item, 'handle', context);
-  return ahead;
-}
-
-async function handle(item: Item, attempts: number, context: AttemptContext): Promise<DeliveryVerdict> {
-  const { subscription, hooks } = context;
-  const { group } = subscription;
-  const handled = await (takeAhead(item, context) ?? decodeAndHandle(item, attempts, context));
-  if (!handled) return handBack(item, context);
-  const { event, outcome } = handled;
   if (isDeferred(outcome)) {
     await release(item, context);
     observe(item, 'deferred', context);

@@ -1,21 +1,11 @@
 import type { Event } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
 import { systemClock, type Clock } from './clock.js';
-import {
-  abort,
-  attempt,
-  handleAhead,
-  release,
-  stages,
-  type AttemptContext,
-  type Item,
-  type Stage,
-  type DeliveryVerdict,
-} from './delivery-attempt.js';
+import { abort, attempt, release, stages, type AttemptContext, type Item, type Stage, type DeliveryVerdict } from './delivery-attempt.js';
 import type { ConsumptionLoad, DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
 import { Lanes } from './lanes.js';
 import { OutageGate } from './outage-gate.js';
-import { isForAnother, recordName, type DeadRecord, type RawRecord, type SealOpener } from './record.js';
+import { recordName, type DeadRecord, type RawRecord, type SealOpener } from './record.js';
 import { defaultRetry } from './retry.js';
 
 export interface DeliveryPoolOptions {
@@ -41,11 +31,6 @@ export interface DeliveryPoolOptions {
    */
   readonly maxHeld?: number;
   readonly suspectWaitMs?: number;
-  /**
-   * Whether the next record of a key is handled while the outputs of the one before are published, for a log where that takes time. Its own
-   * outputs are published after those. Default false.
-   */
-  readonly handlesAhead?: boolean;
   /** Milliseconds before the first probe of an outage, and the longest wait between two probes. */
   readonly probe?: { readonly firstMs: number; readonly maxMs: number };
   readonly clock?: Clock;
@@ -65,7 +50,7 @@ const defaultGraceMs = 10_000;
 
 /**
  * The delivery rules, shared by all adapters. An adapter offers records and never waits for work; the pool runs handlers with bounded
- * concurrency, one handler per key at a time, publishes the outputs of a key in the order of its records, retries, defers, dead-letters, and calls `onDone` exactly once for each finished record that
+ * concurrency, one record per key at a time, retries, defers, dead-letters, and calls `onDone` exactly once for each finished record that
  * is still ours.
  */
 export class DeliveryPool {
@@ -73,8 +58,6 @@ export class DeliveryPool {
   private readonly lanes = new Lanes<Item>();
   private readonly gate: OutageGate;
   private readonly running = new Set<Item>();
-  /** Records that are handled while the one before them is published, until their handler ends or their own turn comes. */
-  private readonly ahead = new Map<Item, Promise<unknown>>();
   /** Records that hit the outage; each waits at the head of its lane. */
   private readonly parked: Item[] = [];
   private readonly timers = new Map<Item, () => void>();
@@ -100,10 +83,7 @@ export class DeliveryPool {
       suspectWaitMs = 1000,
     } = options;
     const retry = { ...defaultRetry, ...subscription.retry };
-    const reached = (item: Item) => {
-      this.probeReached(item);
-      if (item.stage === 'publish' && options.handlesAhead) this.handleBehind(item);
-    };
+    const reached = (item: Item) => this.probeReached(item);
     this.context = { subscription, retry, ledger, blobs, seals, publish, publishDead, hooks, clock, suspectWaitMs, reached };
     this.maxHeld = options.maxHeld ?? Math.max(64, subscription.concurrency * 4);
     const turned = (shut: boolean, error: unknown) => {
@@ -132,7 +112,6 @@ export class DeliveryPool {
       settled: false,
       deadLetterWork: null,
       fault: null,
-      ahead: null,
       observed: { type: null, handleMs: 0 },
     };
     this.onDone.set(item, onDone);
@@ -185,7 +164,7 @@ export class DeliveryPool {
       if (!this.running.has(item)) this.giveBack(item);
     }
     await this.whenIdle(graceMs);
-    for (const item of [...this.running, ...this.ahead.keys()]) abort(item);
+    for (const item of this.running) abort(item);
     await this.whenIdle(abortGraceMs);
     for (const item of [...this.running]) {
       this.handedBack.push(item.record);
@@ -231,46 +210,21 @@ export class DeliveryPool {
   }
 
   private pump(): void {
-    while (!this.draining && !this.gate.shut && this.hasSlot()) {
+    while (!this.draining && !this.gate.shut && this.running.size < this.options.subscription.concurrency) {
       const lane = this.lanes.take();
       if (!lane) return;
       this.start(lane.head);
     }
   }
 
-  private hasSlot(): boolean {
-    return this.running.size + this.ahead.size < this.options.subscription.concurrency;
-  }
-
-  /** Begins the record behind one that was handled, if nothing is known about it that its own turn would have to find out first. */
-  private handleBehind(item: Item): void {
-    const next = this.lanes.behind(item);
-    if (!next || next.noted || next.begunAt !== null || next.fault || next.deadLetterWork) return;
-    if (this.draining || this.gate.shut || !this.hasSlot() || isForAnother(next.record, this.options.subscription.group)) return;
-    const handled = handleAhead(next, this.context);
-    this.ahead.set(next, handled);
-    void handled.then(() => {
-      if (this.ahead.delete(next)) this.rest();
-    });
-  }
-
-  /** After a handler has ended. */
-  private rest(): void {
-    if (this.running.size + this.ahead.size === 0) this.idle?.();
-    this.pump();
-  }
-
   private start(item: Item): void {
-    this.ahead.delete(item);
     this.running.add(item);
-    // Where the record is tried again, the handler behind it ends first: a key has one at a time.
-    const behind = this.ahead.get(this.lanes.behind(item)!);
-    const tried = behind ? behind.then(() => attempt(item, this.context)) : attempt(item, this.context);
-    void tried.then((verdict) => {
+    void attempt(item, this.context).then((verdict) => {
       this.running.delete(item);
       const probed = this.endProbe(item);
       this.apply(item, verdict, probed);
-      this.rest();
+      if (this.running.size === 0) this.idle?.();
+      this.pump();
       this.tellRoom();
     });
   }
@@ -348,7 +302,7 @@ export class DeliveryPool {
   }
 
   private whenIdle(ms: number): Promise<void> {
-    if (this.running.size + this.ahead.size === 0) return Promise.resolve();
+    if (this.running.size === 0) return Promise.resolve();
     return this.atMost(ms, new Promise<void>((resolve) => (this.idle = resolve)));
   }
 

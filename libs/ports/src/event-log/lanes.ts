@@ -47,12 +47,6 @@ export class Lanes<T extends object> {
     if (queue && queue.items[0] === item) this.readyQueues.add(queue);
   }
 
-  /** The item behind a head in its lane. */
-  behind(head: T): T | undefined {
-    const items = this.queueOf.get(head)?.items;
-    return items?.[0] === head ? items[1] : undefined;
-  }
-
   /** Removes an item; if it was the head, the next one of its lane becomes ready. */
   remove(item: T): void {
     const queue = this.queueOf.get(item);

@@ -103,18 +103,6 @@ export class SimulatedLog implements EventLog {
   }
 }
 
-/** Records that a member of a group has had. */
-const taken = new WeakMap<object, WeakSet<RawRecord>>();
-
-/** Whether no member of the group has had the record before: on Kafka it would lie behind the end at the assignment. */
-function isFirstTaken(record: RawRecord, group: object): boolean {
-  const before = taken.get(group) ?? new WeakSet();
-  taken.set(group, before);
-  const isFirst = !before.has(record);
-  before.add(record);
-  return isFirst;
-}
-
 export class SimulatedConsumption implements Consumption {
   readonly group: string;
   readonly topics: readonly string[];
@@ -142,7 +130,6 @@ export class SimulatedConsumption implements Consumption {
       publishDead: (dead) => through(process, 'log.publishDead', 'log', [dead], () => broker.append([{ topic: 'dead', ...dead }])),
       onRoom: () => this.dispatch(),
       onPause: (paused) => paused || this.dispatch(),
-      handlesAhead: true,
     });
   }
 
@@ -174,14 +161,13 @@ export class SimulatedConsumption implements Consumption {
   take(record: RawRecord): void {
     const { storm } = this.process.world;
     this.ours.add(record);
-    const fresh = isFirstTaken(record, this.memory);
-    if (storm.chance(storm.plan.reorder)) setTimeout(() => this.offer(record, fresh), storm.lateMs(400));
-    else this.offer(record, fresh);
+    if (storm.chance(storm.plan.reorder)) setTimeout(() => this.offer(record), storm.lateMs(400));
+    else this.offer(record);
   }
 
-  private offer(record: RawRecord, fresh: boolean): void {
+  private offer(record: RawRecord): void {
     if (this.process.dead || !this.ours.has(record)) return;
-    this.pool.offer({ ...record, fresh }, () =>
+    this.pool.offer(record, () =>
       through(this.process, 'log.commit', 'log', [this.group, recordName(record)], () => {
         this.ours.delete(record);
         this.memory.finished(record, this);

@@ -24,22 +24,13 @@ export class PoolBench {
   /** If set, `publish` and `publishDead` reject with it. */
   logError: Error | null = null;
   readonly pool: DeliveryPool;
-  private readonly fresh: boolean;
   private offset = 0;
 
   constructor(
     handle: Handle,
-    options: Partial<Subscription> & {
-      maxHeld?: number;
-      processId?: string;
-      leaseMs?: number;
-      random?: () => number;
-      /** Hands out fresh records, and publishes in this many milliseconds while the next one of the key is handled. */
-      aheadMs?: number;
-    } = {},
+    options: Partial<Subscription> & { maxHeld?: number; processId?: string; leaseMs?: number; random?: () => number } = {},
   ) {
-    const { maxHeld, processId = 'this', leaseMs = 10_000, random, aheadMs, ...subscription } = options;
-    this.fresh = aheadMs !== undefined;
+    const { maxHeld, processId = 'this', leaseMs = 10_000, random, ...subscription } = options;
     this.clock = new ManualClock(undefined, random);
     this.deliveries = new MemoryDeliveries({ leaseMs, now: () => this.clock.now() });
     const pool: DeliveryPoolOptions = {
@@ -48,7 +39,6 @@ export class PoolBench {
       blobs: this.blobs,
       clock: this.clock,
       publish: async (events) => {
-        if (aheadMs !== undefined) await new Promise<void>((resolve) => this.clock.after(aheadMs, resolve));
         if (this.logError) throw this.logError;
         this.published.push(...events);
       },
@@ -59,7 +49,6 @@ export class PoolBench {
       onPause: (paused) => this.pauses.push(paused),
       onRoom: () => (this.rooms += 1),
       hooks: { point: (point) => this.points.push(point), handled: (observation) => this.observed.push(observation) },
-      handlesAhead: this.fresh,
       ...(maxHeld === undefined ? {} : { maxHeld }),
     };
     this.pool = new DeliveryPool(pool);
@@ -77,17 +66,7 @@ export class PoolBench {
 
   raw(part: Partial<RawRecord> = {}): RawRecord {
     const offset = String(this.offset++);
-    return {
-      topic: 'knowledge.ingest',
-      partition: 0,
-      offset,
-      appendedAt: this.clock.now(),
-      key: null,
-      headers: {},
-      raw: null,
-      fresh: this.fresh,
-      ...part,
-    };
+    return { topic: 'knowledge.ingest', partition: 0, offset, appendedAt: this.clock.now(), key: null, headers: {}, raw: null, ...part };
   }
 
   hand(record: RawRecord): void {

@@ -7,7 +7,7 @@ export interface BenchmarkOptions {
   readonly quick: boolean;
   /** Skips everything that needs Kafka and Redis. */
   readonly embedded: boolean;
-  /** Another built checkout of Conclave that B2 measures beside this one. */
+  /** Another built checkout of Conclave that B2 and B3 measure beside this one. */
   readonly against?: string;
   /** Folder for CPU profiles of the processes under test. */
   readonly profile?: string;

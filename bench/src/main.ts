@@ -27,7 +27,7 @@ ${benchmarks.map(({ id, title }) => `  ${id.padEnd(5)}${title}`).join('\n')}
   --quick            few and small rounds: shows that it works, the figures say little
   --embedded         leaves out what needs Kafka and Redis
   --judge            code 1 where a target is missed
-  --against <folder> B2: another built checkout of Conclave, measured in turn with this one
+  --against <folder> B2, B3: another built checkout of Conclave, measured in turn with this one
   --profile <folder> CPU profiles of the processes under test (.cpuprofile)
 `;
 

@@ -4,7 +4,7 @@ import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { addUsage, Failure, noUsage } from '@conclave/contracts';
 import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models, StateStore } from '@conclave/ports';
-import { askModels, CallMaker, type ModelQuestion } from '@conclave/calls';
+import { askModels, CallMaker, type MadeReply, type ModelQuestion } from '@conclave/calls';
 import { ScriptedModelServer, until, watchSignals, type ScriptedStep } from '@conclave/test-support';
 
 const runId = 'run_calls0001';
@@ -137,19 +137,61 @@ describe('a call step of a process that stays alive', () => {
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
   });
 
-  it.each([
-    [
-      'our own code throws',
-      (): never => {
-        throw new TypeError('a bug');
-      },
-    ],
-    ['the run stream is away', (): Promise<never> => Promise.reject(away())],
-  ])('is abandoned when %s before the call', async (_what, onBegun) => {
+  it('is abandoned when our own code throws before the call', async () => {
     const { server, models } = await serverWith([answer]);
-    await expect(askModels(await maker(models), question({ onBegun }))).rejects.toThrow();
+    const onBegun = (): never => {
+      throw new TypeError('a bug');
+    };
+    await expect(askModels(await maker(models), question({ onBegun }))).rejects.toThrow('a bug');
     expect(server.calls).toHaveLength(0);
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
+  });
+
+  it('waits with its answer, not with its request, for the lines that announce it, also when the run stream is away', async () => {
+    const { server, models } = await serverWith([answer]);
+    let shows = 0;
+    let callsBefore = -1;
+    const onBegun = async (): Promise<void> => {
+      shows += 1;
+      if (shows < 3) throw away();
+      callsBefore = server.calls.length;
+    };
+    expect(await askModels(await maker(models), question({ onBegun }))).toMatchObject({ kind: 'answer', replayed: false });
+    expect([shows, callsBefore, server.calls.length]).toEqual([3, 1, 1]);
+  });
+
+  it('that was paid is kept when its lines cannot be shown', async () => {
+    const { server, models } = await serverWith([answer]);
+    const failing = async (): Promise<never> => {
+      await Promise.resolve();
+      throw new TypeError('a bug');
+    };
+    await expect(askModels(await maker(models), question({ onBegun: failing }))).rejects.toThrow('a bug');
+    await expect(askModels(await maker(models), question({ owner: `${runId}/0/x2`, onReply: failing }))).rejects.toThrow('a bug');
+    for (const owner of [`${runId}/0/x1`, `${runId}/0/x2`])
+      expect(await askModels(await maker(models), question({ owner }))).toMatchObject({ kind: 'answer', replayed: true });
+    expect(server.calls).toHaveLength(2);
+  });
+
+  it('shows its reply while the journal stores it, once, and a replayed one not at all', async () => {
+    const { models } = await serverWith([answer]);
+    const seen: string[] = [];
+    let isShown: () => void = () => undefined;
+    const shown = new Promise<void>((resolve) => (isShown = resolve));
+    const state = stateWith('journal', {
+      // Would never end if the reply were shown only after it was stored.
+      finish: async (...end) => {
+        await shown;
+        return sqlite.state.journal.finish(...end);
+      },
+    });
+    const onReply = ({ reply, attempt, replayed }: MadeReply): void => {
+      seen.push(`${attempt} ${replayed} ${reply.content}`);
+      isShown();
+    };
+    expect(await askModels(await maker(models, state), question({ onReply }))).toMatchObject({ kind: 'answer' });
+    expect(await askModels(await maker(models), question({ onReply }))).toMatchObject({ kind: 'answer', replayed: true });
+    expect(seen).toEqual(['1 false It is B.']);
   });
 
   it('keeps a paid reply whose slot could not be released', async () => {

@@ -39,7 +39,14 @@ export class RunStarter {
     await this.ports.log.publish([header]);
     const end = await ended;
     if (end.outcome !== 'completed' || end.answer !== answer || end.rounds !== rounds || end.usage.calls !== this.calls)
-      throw new Error(`The run ended otherwise than scripted: ${JSON.stringify({ ...end, answer: end.answer?.slice(0, 80) })}`);
+      throw new Error(`The run ended otherwise than scripted:\n${await this.story(runId)}`);
+  }
+
+  /** What the run did, without its text and its lines of progress, cut to say why it ended as it did. */
+  private async story(runId: string): Promise<string> {
+    const { entries } = await this.ports.stream.read(runId, 0, 1_000);
+    const told = entries.filter(({ kind }) => kind !== 'chunk' && kind !== 'progress');
+    return told.map((entry) => `  ${JSON.stringify(entry).slice(0, 400)}`).join('\n');
   }
 
   close(): Promise<void> {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Benchmark, BenchmarkOptions } from '../benchmark.js';
 import { callsPerRun, rounds as plans } from '../committee/replies.js';
 import { nextRunId, RunStarter } from '../committee/run-starter.js';
@@ -23,6 +25,7 @@ const bytes = 1_024;
 const pings = "the broker's own";
 const hop = 'event log';
 const run = 'agentic run, per hop';
+const other = 'the other Conclave';
 
 interface Sizes {
   readonly records: number;
@@ -37,18 +40,18 @@ const configuration = (stores: Stores, prefix: string, partitions: number): obje
   ...stores.configuration(prefix, partitions),
 });
 
-/** Starts the committee as four processes; this process acts as the gateway. */
+/** Starts the committee as four processes of the built programs in `dist`; this process acts as the gateway. */
 async function startCommittee(
   home: string,
   closing: Closing,
-  profile: string | undefined,
+  { dist, profile }: { readonly dist: URL; readonly profile?: string | undefined },
 ): Promise<{ starter: RunStarter; calls: () => Promise<number> }> {
   const gateway = await startServices({ CONCLAVE_HOME: home }, home, 'gateway', []);
   closing.add(() => gateway.close());
   const starting = committeeServices.map(async (service) => {
     const worker = await Worker.start({
       name: service,
-      script: new URL('./service-worker.js', import.meta.url),
+      script: new URL('service-worker.js', dist),
       args: [home, service],
       profile,
     });
@@ -79,25 +82,19 @@ async function measureRuns({ starter, calls }: Awaited<ReturnType<typeof startCo
 }
 
 function findingsOf(results: ReadonlyMap<string, readonly (readonly number[])[]>): readonly Finding[] {
-  const reference = results.get(pings)!.map(median);
-  const against = (what: string, atMost: number | null): Finding => {
-    const value = spread(ratios(results.get(what)!.map(median), reference));
-    return {
-      what: `${what}, p50`,
-      reference: `${pings} produce-to-consume latency, p50`,
-      value,
-      unit: 'x',
-      target: atMost === null ? null : { atMost },
-    };
+  const against = (what: string, atMost: number | null, reference = `${pings} produce-to-consume latency`, of = pings): Finding => {
+    const value = spread(ratios(results.get(what)!.map(median), results.get(of)!.map(median)));
+    return { what: `${what}, p50`, reference: `${reference}, p50`, value, unit: 'x', target: atMost === null ? null : { atMost } };
   };
-  return [against(run, 1.5), against(hop, null)];
+  const compared = results.has(other) ? [against(other, null), against(run, null, other, other)] : [];
+  return [against(run, 1.5), against(hop, null), ...compared];
 }
 
 export const hopOverKafka: Benchmark = {
   id: 'B3',
   title: 'what a hop of an agentic run costs over real Kafka',
   obstacle: storesObstacle,
-  async run({ quick, progress, profile, rounds = quick ? 1 : 9 }: BenchmarkOptions): Promise<Report> {
+  async run({ quick, progress, profile, against, rounds = quick ? 1 : 9 }: BenchmarkOptions): Promise<Report> {
     const closing = new Closing();
     const { records, runs, partitions } = sizesOf(quick);
     try {
@@ -112,12 +109,16 @@ export const hopOverKafka: Benchmark = {
       closing.add(() => alone.close());
       const logHop = await LogHop.open(alone.ports.log, bytes);
       closing.add(() => logHop.close());
-      const committee = await startCommittee(scratch.home('run', configuration(stores, 'run', partitions)), closing, profile);
+      const committeeOf = (prefix: string, dist: URL) =>
+        startCommittee(scratch.home(prefix, configuration(stores, prefix, partitions)), closing, { dist, profile });
+      const committee = await committeeOf('run', new URL('./', import.meta.url));
+      const beside = against === undefined ? null : await committeeOf('other', pathToFileURL(join(against, 'dist/')));
       const results = await interleave(
         [
           { name: pings, measure: () => ping.measure(records) },
           { name: hop, measure: () => logHop.measure(records) },
           { name: run, measure: () => measureRuns(committee, runs) },
+          ...(beside ? [{ name: other, measure: () => measureRuns(beside, runs) }] : []),
         ],
         rounds,
         progress,

@@ -20,18 +20,18 @@ export const countedKinds: readonly CountedKind[] = [
   {
     hop: 'tasks.expert: expert',
     what: 'a task of an expert, one call',
-    trips: { ...task, 'append-entries': 2 },
+    trips: { ...task, 'append-entries': 1 },
     atMost: 2,
   },
   { hop: 'tasks.judge: judge.gap', what: 'a verdict, one call', trips: { ...task }, atMost: 2 },
   {
     hop: 'tasks.judge: judge.synthesis',
     what: 'the answer, one call and one chunk',
-    trips: { ...task, 'append-entries': 3 },
+    trips: { ...task, 'append-entries': 1 },
     atMost: 2,
   },
-  { hop: 'planner: PlanRequested', what: 'the first plan', trips: { ...task, 'append-entries': 2 }, atMost: 2 },
-  { hop: 'planner: GapDetected', what: 'a plan for a gap', trips: { ...task, 'append-entries': 2 }, atMost: 2 },
+  { hop: 'planner: PlanRequested', what: 'the first plan', trips: { ...task, 'append-entries': 1 }, atMost: 2 },
+  { hop: 'planner: GapDetected', what: 'a plan for a gap', trips: { ...task, 'append-entries': 1 }, atMost: 2 },
   { hop: 'merger: PlanRequested', what: 'the first step of a run', trips: step, atMost: 1 },
   { hop: 'merger: PlanCreated', what: 'a step that takes a plan', trips: step, atMost: 1 },
   { hop: 'merger: ResultReady', what: 'a step that takes a result', trips: step, atMost: 1 },
@@ -62,7 +62,9 @@ These are the requests of one hop of a run to Redis in distributed mode, from th
 reports its requests (\`MONITOR\`) while the committee of the benchmarks takes its second run through all services, one record at a time. The test
 fails if a hop makes any other request than those listed here, so a count can rise only together with this table.
 
-The column "Apart" has the appends to the run stream, whose number depends on the text and progress to show. Not counted are slots of a provider, two
+The column "Apart" has the appends to the run stream, whose number depends on the text and progress to show. No request of a hop waits for one: lines that
+announce a call are sent beside it, those about its reply beside \`finish-step\`, and lines of one turn of the event loop are one append (as here, where models
+answer at once). A result is published when all its lines are stored. Not counted are slots of a provider, two
 round trips if a process has none (a freed slot is kept for half a second: \`jest libs/calls provider-slot\`), and requests that depend on the clock and not
 on the load: leases, due timers, sweeps, and reading a provider's circuit breaker at most once a second.
 

@@ -1,29 +1,30 @@
 import type { ThoughtCode } from '@conclave/contracts';
 import { boundedDetail } from '@conclave/contracts';
 import type { Ask } from '@conclave/strategies';
-import { askModels, type AskOutcome, type ModelQuestion } from './ask-models.js';
+import { askModels, type AskOutcome, type MadeReply, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls, ShownIn } from './calls.js';
 import { performAsk, type AskOptions } from './perform-ask.js';
+import { ReadOnce } from './read-once.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
-type Reply = Extract<AskOutcome, { kind: 'answer' }>;
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
 type ModelRequest = Pick<ModelQuestion, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
 
 /**
  * Answers a task with a question to its models, within its allowance: a busy, cancelled or failed question ends the task as such, and
- * `read` turns a reply into the result.
+ * `read` turns a reply into the result, and shows it, while the reply is stored.
  */
 export async function answerTask(
   maker: Calls,
   context: TaskContext,
   asked: ModelRequest,
-  read: (reply: Reply) => ResultPart | Promise<ResultPart>,
+  read: (reply: MadeReply) => ResultPart | Promise<ResultPart>,
 ): Promise<Performed> {
-  const answered = await askModels(maker, { ...ofTask(context), ...asked });
+  const reading = new ReadOnce(read);
+  const answered = await askModels(maker, { ...ofTask(context), ...asked, onReply: async (reply) => void (await reading.of(reply)) });
   if (answered.kind !== 'answer') return unanswered(answered);
   const { usage, attempt, records } = answered;
-  return { result: { usage, attempt, model: answered.model, ...(await read(answered)) }, records };
+  return { result: { usage, attempt, model: answered.model, ...(await reading.of(answered)) }, records };
 }
 
 /**

@@ -56,19 +56,21 @@ export interface ModelQuestion {
     messages: readonly AskedMessage[],
     before: FailureNote | null,
   ) => void | Promise<void>;
+  /** Called with a reply that was made just now, while the journal stores it; a replayed one is only returned. */
+  readonly onReply?: (answer: MadeReply) => void | Promise<void>;
   readonly onContent?: (text: string, attempt: number) => void;
 }
 
+/** A reply with the attempt that its text and lines belong to. */
+export interface MadeReply {
+  readonly reply: ModelReply;
+  readonly model: string;
+  readonly attempt: number;
+  readonly replayed: boolean;
+}
+
 export type AskOutcome =
-  | {
-      readonly kind: 'answer';
-      readonly reply: ModelReply;
-      readonly model: string;
-      readonly attempt: number;
-      readonly replayed: boolean;
-      readonly usage: Usage;
-      readonly records: readonly Event[];
-    }
+  | ({ readonly kind: 'answer'; readonly usage: Usage; readonly records: readonly Event[] } & MadeReply)
   | {
       readonly kind: 'failed';
       readonly failure: FailureNote;
@@ -143,6 +145,12 @@ export async function askModels(maker: Calls, question: ModelQuestion): Promise<
         current = streamAttempt(journalAttempt);
         return question.onBegun?.(current, model, room.messages, tried === 0 ? null : failure);
       },
+      ...(question.onReply
+        ? {
+            onReply: (reply: ModelReply, journalAttempt: number) =>
+              question.onReply!({ reply, model, attempt: streamAttempt(journalAttempt), replayed: false }),
+          }
+        : {}),
       onContent: (text) => question.onContent?.(text, current),
     });
     if (end.kind === 'busy') return end;

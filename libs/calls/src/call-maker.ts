@@ -67,6 +67,13 @@ const isModel = (name: string): boolean => name.includes('@');
 const paidFor = (name: string, usage: Usage, at: number): Paid | undefined =>
   isModel(name) && isPaid(usage) ? { usage, at, model: name } : undefined;
 
+/** A promise whose failure is thrown to who awaits it, and lost if nobody does. */
+function awaitedLater(work: void | Promise<void>): Promise<void> {
+  const promise = Promise.resolve(work);
+  promise.catch(() => undefined);
+  return promise;
+}
+
 const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 
 /**
@@ -96,12 +103,9 @@ export class CallMaker implements Calls {
     const { model } = call.request;
     const holder = `${this.parts.processId}:${callStep(call.owner, call.index)}`;
     const provider = this.providers.call(model, holder);
-    const onBegun = async (attempt: number): Promise<void> => {
-      // Before the call is announced for this model.
-      await provider.look();
-      await call.onBegun?.(attempt);
-    };
-    return this.journalled({ ...call, onBegun }, model, call.request, (running) =>
+    // Before the call is announced for this model.
+    const look = (): Promise<void> => provider.look();
+    return this.journalled({ ...call, look }, model, call.request, (running) =>
       provider.make({ signal: running.signal, deadline: call.deadline }, async (timeoutMs) => {
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
         return this.bounded(call, messages, running, timeoutMs);
@@ -194,7 +198,7 @@ export class CallMaker implements Calls {
   }
 
   private async journalled(
-    call: JournalledCall,
+    call: JournalledCall & { readonly look?: () => Promise<void> },
     name: string,
     request: unknown,
     perform: (running: Running) => Promise<ModelReply>,
@@ -226,6 +230,7 @@ export class CallMaker implements Calls {
     const retries: Retry[] = [];
     let sent = false;
     let repeated = Promise.resolve();
+    let announced: Promise<void> = Promise.resolve();
     let reply: ModelReply | null = null;
     let failure: FailureNote | null = null;
     let cancelled = false;
@@ -242,7 +247,8 @@ export class CallMaker implements Calls {
       startedAt = await state.now();
       wanted = watch.cancelled() || (await this.isWanted(call, begun.state));
       if (watch.cancelled() || !wanted) throw new Failure('CALL_CANCELLED');
-      await call.onBegun?.(attempt);
+      await call.look?.();
+      announced = this.announced(call, attempt);
       probe.note({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
       reply = await perform({
         signal: watch.signal,
@@ -288,6 +294,7 @@ export class CallMaker implements Calls {
     await repeated;
     if (!isModel(name)) usage = noUsage;
     const durationMs = elapsed();
+    const taken = reply ? awaitedLater(call.onReply?.(reply, attempt)) : null;
     const said = await this.keep(at, paidFor(name, usage, startedAt + durationMs), () => ({
       reply,
       failure,
@@ -301,7 +308,21 @@ export class CallMaker implements Calls {
     if (said.answer === 'refused') return { kind: 'busy', retryInMs: 250 };
     this.crash('reply-ordered', call);
     await reachedDurably(this.parts.probe, state, service, 'after-call', call.owner);
+    // What the task shows comes before its result.
+    await Promise.all([announced, taken]);
     return this.ended(call, said.stored, attempt, false);
+  }
+
+  /** Begins to show that the call begins, which its request does not wait for. Throws what our own code throws at once. */
+  private announced({ onBegun }: JournalledCall, attempt: number): Promise<void> {
+    let shown = onBegun?.(attempt);
+    if (!shown) return Promise.resolve();
+    const show = async (): Promise<void> => {
+      const trial = shown ?? onBegun!(attempt);
+      shown = undefined;
+      await trial;
+    };
+    return awaitedLater(retryDuringOutage(show, this.closing.signal));
   }
 
   /** `found`: the state of the run as the journal saw it; undefined if it did not look. */

@@ -26,7 +26,10 @@ export interface JournalledCall {
   readonly afterRun?: boolean;
   /** Absent if it is wanted for as long as it is not cancelled. */
   readonly wanted?: Wanted;
+  /** Shows that the call begins: called before it is made, awaited before its end is returned. Idempotent: repeated after an outage. */
   readonly onBegun?: (attempt: number) => void | Promise<void>;
+  /** Called with a reply that was made just now, while it is stored; awaited before its end is returned. Not called for a replayed one. */
+  readonly onReply?: (reply: ModelReply, attempt: number) => void | Promise<void>;
   readonly onContent?: (text: string) => void;
 }
 
@@ -53,7 +56,7 @@ export type CallEnd =
 
 /** `maxReplyTokens`: a longer reply is cut off there, whatever limit the server got. */
 export type JournalledModelCall = JournalledCall & { readonly maxReplyTokens?: number; readonly fillIn?: FillIn };
-export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent'> & {
+export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent' | 'onReply'> & {
   readonly name: string;
   readonly request: unknown;
   /** The task that the call is made for: its capability token is verified first. Null for a look-up that no plan asked for. */

@@ -1,5 +1,5 @@
 export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, type ThoughtLine } from './answer-task.js';
-export { askModels, insteadOf, type ModelQuestion } from './ask-models.js';
+export { askModels, insteadOf, type MadeReply, type ModelQuestion } from './ask-models.js';
 export { CallMaker } from './call-maker.js';
 export { CapabilityGuard, rateWindow } from './capability-guard.js';
 export { keptCallOf, recordOf, requestHash, storedCallOf, type KeptCall, type StoredCall } from './call-record.js';

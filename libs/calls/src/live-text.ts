@@ -11,7 +11,7 @@ export class LiveText {
   private offset = 0;
   private pending = '';
   private timer: NodeJS.Timeout | null = null;
-  private tail: Promise<void> = Promise.resolve();
+  private sent: Promise<unknown> = Promise.resolve();
   private failure: Error | null = null;
   /** Set when a later attempt has taken over: nothing more is appended. */
   refused = false;
@@ -31,25 +31,29 @@ export class LiveText {
     else this.timer ??= setTimeout(() => void this.send(), batchMs);
   }
 
-  private send(): Promise<void> {
+  private send(): Promise<unknown> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     const text = this.pending;
-    if (text === '') return this.tail;
-    const offset = this.offset;
+    if (text === '') return this.sent;
+    const { offset } = this;
     this.pending = '';
     this.offset += text.length;
-    this.tail = this.tail.then(async () => {
-      if (this.refused || this.failure !== null) return;
-      try {
-        const said = await this.stream.append(this.runId, [{ kind: 'chunk', taskId: this.taskId, attempt: this.attempt, offset, text }]);
-        if (said === 'refused') this.refused = true;
-      } catch (error) {
-        // Kept for `flush`, which every caller awaits before the result is published.
-        this.failure = error instanceof Error ? error : new Error(String(error));
-      }
-    });
-    return this.tail;
+    // Not after the append before has ended: the stream keeps the order of calls, so that a line that is shown next stands behind the text.
+    this.sent = Promise.all([this.sent, this.append(offset, text)]);
+    return this.sent;
+  }
+
+  /** Never rejects. */
+  private async append(offset: number, text: string): Promise<void> {
+    if (this.refused || this.failure !== null) return;
+    try {
+      const said = await this.stream.append(this.runId, [{ kind: 'chunk', taskId: this.taskId, attempt: this.attempt, offset, text }]);
+      if (said === 'refused') this.refused = true;
+    } catch (error) {
+      // Kept for `flush`, which every caller awaits before the result is published. A later chunk fails because of the missing one.
+      this.failure ??= error instanceof Error ? error : new Error(String(error));
+    }
   }
 
   /** Resolves when all pushed text is in the stream. Throws the error of a failed append. */

@@ -1,9 +1,10 @@
 import { addUsage, noUsage, type Event, type FailureNote, type Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { faultsOf, reAsked, reAskTokens, type Ask, type TextFilter } from '@conclave/strategies';
-import { askModels, type ModelQuestion } from './ask-models.js';
+import { askModels, type MadeReply, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls } from './calls.js';
 import type { LiveText } from './live-text.js';
+import { ReadOnce } from './read-once.js';
 
 /** The number of the try, from 1, and the maximum. */
 export interface Try {
@@ -44,11 +45,16 @@ export interface AskOptions extends Pick<ModelQuestion, OfQuestion> {
     },
     tried: Try,
   ) => Promise<void>;
-  /** Called after a reply was read, with its faults; empty for a usable reply. */
-  readonly onRead?: (
-    read: { readonly attempt: number; readonly reply: ModelReply; readonly faults: readonly string[] },
-    tried: Try,
-  ) => Promise<void>;
+  /** Called after a reply was read, with its faults, while the reply is stored; empty for a usable reply. */
+  readonly onRead?: (read: ReadReply<unknown>, tried: Try) => Promise<void>;
+}
+
+/** A reply that was read: `output` is undefined where it has faults. */
+export interface ReadReply<Out> {
+  readonly attempt: number;
+  readonly reply: ModelReply;
+  readonly faults: readonly string[];
+  readonly output?: Out;
 }
 
 /** An unusable reply. */
@@ -91,6 +97,21 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
     const faulty = last;
     const tried = { n: reAsks + 1, of: ask.reAsks + 1 };
     let heard: Heard | null = null;
+    const read = async (answer: MadeReply): Promise<ReturnType<Ask<In, Out>['read']>> => {
+      const { reply, attempt: of, replayed } = answer;
+      let shown = heard as Heard | null;
+      if (live && ask.show && (shown?.attempt !== of || replayed)) {
+        // Already paid text is shown again from the beginning; the run stream keeps only the missing part.
+        shown = new Heard(of, ask.show(input), live(of));
+        shown.push(reply.content);
+      }
+      const ended = shown?.end();
+      // Viewers have seen exactly the text of the result.
+      const reading = checked(ask, ask.read({ text: shown?.text ?? reply.content, cutShort: reply.finishReason === 'length' }, input));
+      await Promise.all([ended, onRead?.({ attempt: of, reply, faults: [], ...reading }, tried)]);
+      return reading;
+    };
+    const reading = new ReadOnce(read);
     const answered = await askModels(maker, {
       ...question,
       messages: (tokens) =>
@@ -113,6 +134,7 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
             },
           }
         : {}),
+      onReply: async (answer) => void (await reading.of(answer)),
     });
     if (answered.kind === 'busy') return answered;
     records.push(...answered.records);
@@ -120,19 +142,10 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
     attempt = Math.max(attempt, answered.attempt);
     if (answered.kind === 'cancelled') return { kind: 'cancelled', usage, records, attempt, reAsks };
     if (answered.kind === 'failed') return { kind: 'failed', failure: answered.failure, last, usage, records, attempt, reAsks };
-    const { reply, model, replayed } = answered;
-    let shown = heard as Heard | null;
-    if (live && ask.show && (shown?.attempt !== answered.attempt || replayed)) {
-      // Already paid text is shown again from the beginning; the run stream keeps only the missing part.
-      shown = new Heard(answered.attempt, ask.show(input), live(answered.attempt));
-      shown.push(reply.content);
-    }
-    await shown?.end();
-    // Viewers have seen exactly the text of the result.
-    const reading = checked(ask, ask.read({ text: shown?.text ?? reply.content, cutShort: reply.finishReason === 'length' }, input));
-    await onRead?.({ attempt: answered.attempt, reply, faults: 'faults' in reading ? reading.faults : [] }, tried);
-    if ('output' in reading) return { kind: 'output', output: reading.output, reply, model, usage, records, attempt, reAsks };
-    last = { reply, model, faults: reading.faults };
+    const { reply, model } = answered;
+    const said = await reading.of(answered);
+    if ('output' in said) return { kind: 'output', output: said.output, reply, model, usage, records, attempt, reAsks };
+    last = { reply, model, faults: said.faults };
     if (reAsks === ask.reAsks) return { kind: 'unreadable', last, usage, records, attempt, reAsks };
   }
 }

@@ -4,6 +4,7 @@ import { onCluster } from './failures.js';
 import { groupByTopic } from './group-by-topic.js';
 import { retry } from './options.js';
 import { messageOf, sizeOf } from './raw-records.js';
+import { SendsTogether } from './sends-together.js';
 
 /** A record to append; `topic` is without prefix. */
 export type Outgoing = Pick<RawRecord, 'topic' | 'key' | 'headers' | 'raw'>;
@@ -17,6 +18,9 @@ const requestBytes = 700 * 1024;
  */
 export class KafkaProducer {
   private readonly producer: Producer;
+  private readonly together = new SendsTogether<Outgoing>(async (records) => {
+    await Promise.all(inRequests(records).map((request) => this.send(request)));
+  }, mayBeOfOneRecord);
 
   constructor(
     kafka: Kafka,
@@ -36,7 +40,7 @@ export class KafkaProducer {
 
   /** Resolves when every in-sync replica has all records. Throws Failure LOG_UNAVAILABLE; then some may be stored. */
   async append(records: readonly Outgoing[]): Promise<void> {
-    await Promise.all(inRequests(records).map((request) => onCluster('Publishing', () => this.send(request))));
+    await onCluster('Publishing', () => this.together.send(records));
   }
 
   disconnect(): Promise<void> {
@@ -50,6 +54,10 @@ export class KafkaProducer {
     });
   }
 }
+
+/** Whether a broker refuses something for good. A broker that is away is expected back, also where kafkajs has given up. */
+const mayBeOfOneRecord = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'KafkaJSProtocolError' && (error as { retriable?: boolean }).retriable === false;
 
 function inRequests(records: readonly Outgoing[]): Outgoing[][] {
   const requests: Outgoing[][] = [];

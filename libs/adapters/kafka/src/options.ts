@@ -83,7 +83,7 @@ export function timingOf(options: KafkaLogOptions): Timing {
     maxWaitMs: Math.min(250, Math.max(20, options.maxWaitMs ?? 200)),
     silentAfterMs,
     rebuildAfterMs: rebalanceTimeoutMs + silentAfterMs,
-    commitDelayMs: 20,
+    commitDelayMs: 100,
     commitRetryMs: 500,
   };
 }

@@ -5,34 +5,59 @@ type Append = (runId: string, entries: readonly WorkerEntry[]) => Promise<Append
 
 interface Waiting {
   readonly entries: readonly WorkerEntry[];
+  /** Tasks of the entries. */
+  readonly tasks: ReadonlySet<string>;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
+}
+
+/** The appends of one run that are not finished. */
+interface OfRun {
+  readonly waiting: Waiting[];
+  /** Tasks with an append under way. */
+  readonly busy: Set<string>;
+  /** What waits will be looked at in this turn of the event loop. */
+  isDue: boolean;
 }
 
 /** Most appends that become one. */
 const mostTogether = 32;
 
-/** Appends of one run happen in call order; those that come while one is under way become one. */
+/**
+ * Appends of one task happen in call order. Those of a run that are asked for in the same turn of the event loop become one, and so do
+ * those that wait for an append of their task.
+ */
 export class AppendsTogether {
-  /** By run: what waits for the append that is under way. */
-  private readonly waiting = new Map<string, Waiting[]>();
+  private readonly runs = new Map<string, OfRun>();
 
   constructor(private readonly appendNow: Append) {}
 
   append(runId: string, entries: readonly WorkerEntry[]): Promise<Appended> {
+    if (entries.length === 0) return Promise.resolve('appended');
     return new Promise((resolve, reject) => {
-      const one: Waiting = { entries, resolve, reject };
-      const before = this.waiting.get(runId);
-      if (before) before.push(one);
-      else void this.appendAll(runId, one);
+      const run: OfRun = this.runs.get(runId) ?? { waiting: [], busy: new Set(), isDue: false };
+      this.runs.set(runId, run);
+      run.waiting.push({ entries, tasks: new Set(entries.map(({ taskId }) => taskId)), resolve, reject });
+      this.lookSoon(runId, run);
     });
   }
 
-  private async appendAll(runId: string, first: Waiting): Promise<void> {
-    const waiting: Waiting[] = [];
-    this.waiting.set(runId, waiting);
-    for (let some = [first]; some.length > 0; some = waiting.splice(0, mostTogether)) await this.together(runId, some);
-    this.waiting.delete(runId);
+  private lookSoon(runId: string, run: OfRun): void {
+    if (run.isDue) return;
+    run.isDue = true;
+    setImmediate(() => {
+      run.isDue = false;
+      for (let some = nextOf(run); some.length > 0; some = nextOf(run)) void this.appendAll(runId, run, some);
+      if (run.waiting.length === 0 && run.busy.size === 0) this.runs.delete(runId);
+    });
+  }
+
+  private async appendAll(runId: string, run: OfRun, some: readonly Waiting[]): Promise<void> {
+    const tasks = some.flatMap((one) => [...one.tasks]);
+    for (const task of tasks) run.busy.add(task);
+    await this.together(runId, some);
+    for (const task of tasks) run.busy.delete(task);
+    this.lookSoon(runId, run);
   }
 
   /** What is refused together, or cannot be appended, is appended one by one: it may be the fault of one of them. */
@@ -47,4 +72,18 @@ export class AppendsTogether {
     }
     for (const { entries, resolve, reject } of some) await this.appendNow(runId, entries).then(resolve, reject);
   }
+}
+
+/** Takes what can be appended now: of each task nothing that is behind something that waits. */
+function nextOf({ waiting, busy }: OfRun): readonly Waiting[] {
+  const held = new Set(busy);
+  const some: Waiting[] = [];
+  const left: Waiting[] = [];
+  for (const one of waiting.splice(0)) {
+    const isFree = some.length < mostTogether && ![...one.tasks].some((task) => held.has(task));
+    if (!isFree) for (const task of one.tasks) held.add(task);
+    (isFree ? some : left).push(one);
+  }
+  waiting.push(...left);
+  return some;
 }

@@ -1,4 +1,4 @@
-import type { ThoughtCode } from '@conclave/contracts';
+import type { TaskOutput, ThoughtCode } from '@conclave/contracts';
 import {
   answerByAsk,
   emptyAnswer,
@@ -33,22 +33,20 @@ export const judgeCapability =
           const text = n === 1 ? lines.asks(input) : `Is asked again (attempt ${n} of ${of})`;
           await tell(attempt, 0, lines.codes.prompt, text, promptDetail(messages));
         },
-        onRead: async ({ attempt, reply, faults }, { n, of }) => {
+        onRead: async ({ attempt, reply, faults, output }, { n, of }) => {
           read = { attempt, content: reply.content };
-          if (lines && faults[0] !== undefined)
-            await tell(
-              attempt,
-              1,
-              lines.codes.response,
-              `The reply could not be used (attempt ${n} of ${of}): ${faults[0]}`,
-              reply.content,
-            );
+          if (!lines) return;
+          const text =
+            faults[0] === undefined
+              ? lines.says(output as TaskOutput, input)
+              : `The reply could not be used (attempt ${n} of ${of}): ${faults[0]}`;
+          await tell(attempt, 1, lines.codes.response, text, reply.content);
         },
       },
       async (given) => {
         const output = given ?? unreadable;
         if (output === null) return emptyAnswer;
-        if (lines) await tell(read.attempt, given ? 1 : 2, lines.codes.response, lines.says(output, input), read.content);
+        if (lines && !given) await tell(read.attempt, 2, lines.codes.response, lines.says(output, input), read.content);
         return result?.(output) ?? { status: 'ok', output };
       },
     );

@@ -137,21 +137,24 @@ describe('the containers', () => {
     const block = (from: RegExp, indent: string): string => new RegExp(`${from.source}\\n((?:${indent}.*\\n)+)`, 'm').exec(compose)![1]!;
     const gateway = block(/^ {2}gateway:/, '    ');
     const shared = block(/^x-environment: &environment/, '  ');
-    const own = /^ {4}environment:\n {6}<<: \*environment\n((?: {6}.*\n)+)/m.exec(gateway)![1]!;
-    const written = [...shared.split('\n'), ...own.split('\n')].flatMap((line): [string, string][] => {
-      const [, name, value = ''] = /^\s*([A-Z_0-9]+): (.*)$/.exec(line) ?? [];
-      return name === undefined
-        ? []
-        : [
-            [
-              name,
-              value
-                .replace(/^'(.*)'$/, '$1')
-                .replace(/\$\{\w+:-([^}]*)\}/g, '$1')
-                .replace(/\$\{(\w+):\?[^}]*\}/g, 'of-$1'),
-            ],
-          ];
-    });
+    const graph = block(/^x-graph: &graph/, '  ');
+    const own = /^ {4}environment:\n {6}<<: \[\*environment, \*graph\]\n((?: {6}.*\n)+)/m.exec(gateway)![1]!;
+    const written = [shared, graph, own]
+      .flatMap((text) => text.split('\n'))
+      .flatMap((line): [string, string][] => {
+        const [, name, value = ''] = /^\s*([A-Z_0-9]+): (.*)$/.exec(line) ?? [];
+        return name === undefined
+          ? []
+          : [
+              [
+                name,
+                value
+                  .replace(/^'(.*)'$/, '$1')
+                  .replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+                  .replace(/\$\{(\w+):\?[^}]*\}/g, 'of-$1'),
+              ],
+            ];
+      });
     expect(Object.fromEntries(written)).toMatchObject({ HOST: '0.0.0.0', ADMIN_PORT: '9464' });
     const variables = {
       ...placed({ ...environment(), ...Object.fromEntries(written) }),

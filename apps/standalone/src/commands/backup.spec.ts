@@ -58,6 +58,10 @@ beforeAll(async () => {
   await askOf('one');
   const first = (await client.list()).data[0]!.id;
   await until('the run to be learned from', async () => (await insightsOf(client, first)).length > 0);
+  await until('its answer to be kept', async () => {
+    await askOf('one');
+    return (await client.run((await client.list()).data[0]!.id)).cached !== null;
+  });
   // Written to while it is copied.
   const meanwhile = askOf('one');
   const made = await said(backupCommand, 'one', '--to', inFolder('copy'));
@@ -71,7 +75,7 @@ describe('backup and restore of a data folder', () => {
   it('bring back runs, settings, keys, collections, caches and graph, and a server that answers', async () => {
     expect(await said(restoreCommand, 'two', inFolder('copy'))).toMatchObject({
       code: exitCodes.answered,
-      text: expect.stringMatching(/two is restored: [12] runs?\. \(backup of 20/),
+      text: expect.stringMatching(/two is restored: \d+ runs?\. \(backup of 20/),
     });
     for (const name of ['admin.key', 'conclave.db']) expect(statSync(join(folder, 'two', name)).mode & 0o077).toBe(0);
     const running = await start('two');

@@ -41,6 +41,7 @@ const handedOn: readonly { readonly from: string; readonly to: readonly [file: s
   { from: 'oneOrMany', to: ['libs/platform/src/catalogue/resolve-templates.ts', 'role'] },
   { from: 'Price', to: ['libs/adapters/openai/src/configuration.ts', 'ModelPrice'] },
   { from: 'ProviderSettings', to: ['libs/host/src/open-models.ts', 'boundsOf'] },
+  { from: 'RedisSettings', to: ['libs/adapters/redis/src/client.ts', 'Sentinels'] },
   { from: 'ModelSettings', to: ['libs/host/src/open-models.ts', 'boundsOf'] },
 ];
 /** Templates are resolved field by field, so each field must be read again after that. */

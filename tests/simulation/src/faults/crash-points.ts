@@ -118,7 +118,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     once: 'claim',
     point:
       'after-call after-commit after-poll after-publish before-call before-publish engine-committed engine-decided mid-stream reply-ordered timer-due timer-published',
-    runs: 'accept cancelled commit header nextCommandSeq park read unpublished',
+    runs: 'accept cancelled commit erased header nextCommandSeq park read unpublished',
     scores: 'add',
     state: 'now',
     stream: 'append',
@@ -137,6 +137,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     log: 'commit publishDead subscribe',
     'log.identity': 'read write',
     point: 'after-commit after-poll after-publish before-publish',
+    runs: 'erased',
     settings: 'read write',
     state: 'now',
     vectors: 'create delete upsert',

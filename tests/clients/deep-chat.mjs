@@ -85,7 +85,7 @@ const missedItsEnd = (answer) => answer.includes('No valid stream events were se
 async function unhurried(work, answerOf) {
   for (let tries = 1; ; tries += 1) {
     const found = await work();
-    if (tries === 5 || !missedItsEnd(answerOf(found))) return found;
+    if (tries === 10 || !missedItsEnd(answerOf(found))) return found;
   }
 }
 const asked = (...chat) =>

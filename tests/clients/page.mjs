@@ -45,7 +45,7 @@ export function clientsPage() {
     '  `/v1/messages`, which it translates.',
     '- deep-chat runs on a page of another origin (`cors_origins`) and is typed into ([how](guides/open-webui.md#deep-chat)). When the end of a stream reaches a busy page together with text, it shows the',
     '  error "No valid stream events were sent" below the answer, or leaves out the words that came with the end, with any server: answers from the cache come like that. Here the model',
-    '  speaks word by word, and what was shown so is asked again, up to five times.',
+    '  speaks word by word, and what was shown so is asked again, up to ten times.',
     '',
   ].join('\n');
 }

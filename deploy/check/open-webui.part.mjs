@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePorts } from '../stack/index.mjs';
@@ -37,24 +37,22 @@ export const missing = () =>
 async function install(fact) {
   const folder = path.join(cacheFolder, `open-webui-${version}`);
   const program = path.join(folder, 'bin/open-webui');
-  if (existsSync(program)) return program;
+  const whole = path.join(folder, 'whole');
+  if (existsSync(whole)) return program;
   const began = Date.now();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(cacheFolder, { recursive: true });
-  // Its scripts name the folder, so it is made in place; a broken one has no program.
+  // Its scripts name the folder, so it is made in place; one whose installation was stopped lacks the mark of a whole one.
   await execute(pythons.find(fits), ['-m', 'venv', folder]);
   await execute(path.join(folder, 'bin/python'), ['-m', 'pip', 'install', '--quiet', 'uv==0.9.11'], { withinMs: 300_000 });
   const overrides = path.join(folder, 'overrides.txt');
   writeFileSync(overrides, left.map((name) => `${name}==0 ; sys_platform == 'none'\n`).join(''));
-  const draft = `${program}.draft`;
   await execute(
     path.join(folder, 'bin/uv'),
     ['pip', 'install', '--quiet', '--python', path.join(folder, 'bin/python'), '--override', overrides, `open-webui==${version}`],
     { withinMs: 900_000 },
   );
-  // Moved away and back: a run that is stopped in between leaves no program behind.
-  renameSync(program, draft);
-  renameSync(draft, program);
+  writeFileSync(whole, '');
   fact(`Open WebUI ${version} was installed in ${Math.round((Date.now() - began) / 1_000)} s, without libraries for models of its own.`);
   return program;
 }
@@ -149,9 +147,9 @@ async function asConnection(chat, web, url, fact) {
   const runs = await runsOf(url);
   check(runs.length === 2, `two questions are two runs, and not ${runs.length}: ${runs.map(({ question }) => question).join(' | ')}`);
   fact(
-    'As a connection: templates are listed as models, progress is shown as thinking that folds, the answer below it, a question with a pronoun',
+    'As a connection: templates are listed as models, progress is shown as thinking that folds, the answer below it, a question with a pronoun ' +
+      'in the same chat is understood, and the title of the chat comes from a call of its own: two questions made two runs.',
   );
-  fact('in the same chat is understood, and the title of the chat comes from a call of its own: two questions made two runs.');
 }
 
 async function asFunctions(chat, web, url, fact) {

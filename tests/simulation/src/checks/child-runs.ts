@@ -11,8 +11,9 @@ import { runCapability } from '@conclave/loop';
 import type { Check, Evidence, Violation } from './check.js';
 
 /**
- * A child run gets no more than its task was allowed, and makes no more calls; if it ended on its own, its parent got its answer and its usage, and
- * nothing of a child is requested without a task.
+ * A child run gets no more than its task was allowed, and makes no more calls; if it ended by itself, its parent received its answer and
+ * its
+ * usage; and no child run is requested without a task.
  */
 export const childRuns: Check = ({ events }) => {
   const found: Violation[] = [];
@@ -24,7 +25,7 @@ export const childRuns: Check = ({ events }) => {
   const calls = callsByRun(events);
   const started = new Set(tasks.map(({ id }) => childRunId(id)));
   for (const runId of requests.keys())
-    if (runId.includes('~') && !started.has(runId)) found.push({ check: 'child runs', id: runId, sentence: 'was begun for no task' });
+    if (runId.includes('~') && !started.has(runId)) found.push({ check: 'child runs', id: runId, sentence: 'was started without a task' });
   for (const { id, data } of tasks) {
     const runId = childRunId(id);
     const say = (sentence: string): void => void found.push({ check: 'child runs', id: runId, sentence });
@@ -48,7 +49,7 @@ export const childRuns: Check = ({ events }) => {
   return found;
 };
 
-/** Steps whose model call is on record, once each, of a run and of the runs under it. */
+/** Steps of a run and of its child runs that have a recorded model call, each once. */
 function callsByRun(events: Evidence['events']): (runId: string) => number {
   const records = ((events.get('audit') ?? []) as CallRecorded[]).filter(
     ({ type, data }) => type === 'CallRecorded' && data.usage.calls > 0,

@@ -33,18 +33,20 @@ export const childRuns: Check = ({ events }) => {
     if (!request) continue;
     const { allowance, timeoutS } = data;
     const { limits } = request;
-    if (limits.model_calls > allowance.calls) say(`may make ${limits.model_calls} calls where its task was allowed ${allowance.calls}`);
-    if (limits.tokens > allowance.tokens) say(`may use ${limits.tokens} tokens where its task was allowed ${allowance.tokens}`);
-    if (limits.wall_time_s > timeoutS) say(`may go on for ${limits.wall_time_s} s where its task was allowed ${timeoutS}`);
+    if (limits.model_calls > allowance.calls) say(`may make ${limits.model_calls} calls, but its task was allowed ${allowance.calls}`);
+    if (limits.tokens > allowance.tokens) say(`may use ${limits.tokens} tokens, but its task was allowed ${allowance.tokens}`);
+    if (limits.wall_time_s > timeoutS) say(`may continue for ${limits.wall_time_s} s, but its task was allowed ${timeoutS}`);
     const made = calls(runId);
-    if (made > allowance.calls) say(`made ${made} calls with the runs it started where its task was allowed ${allowance.calls}`);
+    if (made > allowance.calls) say(`made ${made} calls together with the runs it started, but its task was allowed ${allowance.calls}`);
     const end = ends.get(runId);
     const told = results.filter((result) => result.id === resultId(id)).map((result) => result.data);
     if (
       !end ||
       !told.some(({ usage, output }) => usage.calls === end.usage.calls && (output?.kind === 'run' ? output.text : null) === end.answer)
     )
-      say(`ended with ${JSON.stringify(end?.answer ?? null).slice(0, 60)}, and its parent was told ${told.length} times, never that`);
+      say(
+        `ended with ${JSON.stringify(end?.answer ?? null).slice(0, 60)}, but none of the ${told.length} results that its parent received is that`,
+      );
   }
   return found;
 };

@@ -40,7 +40,7 @@ export const caches: Check = ({ world, events }) => {
   return [
     ...world.observations.kept
       .filter(({ ended }) => !ended)
-      .map(({ where, runId }): Violation => ({ check: 'caches', id: where, sentence: `was kept of ${runId}, which had not ended` })),
+      .map(({ where, runId }): Violation => ({ check: 'caches', id: where, sentence: `was cached from ${runId}, which had not ended` })),
     ...[...completed].flatMap(([runId, { cached, answer, outcome }]): Violation[] => {
       if (!cached || outcome !== 'completed') return [];
       const source = completed.get(cached.runId);
@@ -68,7 +68,7 @@ export const usage: Check = ({ world, events }) => {
     for (const { data } of records.filter((record) => record.runId === runId && record.data.usage.calls > 0)) {
       const id = `${data.step} ${data.attempt}`;
       const counted = kept.filter(({ step, attempt }) => step === data.step && attempt === data.attempt);
-      if (counted.length !== 1) found.push({ check: 'usage', id, sentence: `stands in the ledger ${counted.length} times` });
+      if (counted.length !== 1) found.push({ check: 'usage', id, sentence: `is in the ledger ${counted.length} times` });
       else if (counted[0]!.usage.prompt !== data.usage.prompt || counted[0]!.usage.completion !== data.usage.completion)
         found.push({ check: 'usage', id, sentence: 'has different tokens in the ledger than in its record' });
     }
@@ -92,10 +92,10 @@ export const documents: Check = ({ world }) => {
     const stored = StoredDocument.safeParse(world.stores.settings.newest(documentSetting(scope.tenant, collection, id)));
     const passages = world.vectorStore.recordsOf(scope).filter(({ metadata }) => metadata['document'] === id).length;
     const { status, total } = stored.success ? stored.data : { status: 'missing', total: null };
-    if (status === 'deleted' && passages > 0) say(`was removed and has ${passages} passages`);
-    else if (said === 'removed' && status !== 'deleted') say(`was removed and is ${status}`);
-    else if (said === 'taken' && status !== 'ready') say(`was taken in and is ${status}`);
-    else if (status === 'ready' && passages !== total) say(`is ready with ${passages} of ${total} passages`);
+    if (status === 'deleted' && passages > 0) say(`was removed but has ${passages} passages`);
+    else if (said === 'removed' && status !== 'deleted') say(`was removed but is ${status}`);
+    else if (said === 'taken' && status !== 'ready') say(`was accepted but is ${status}`);
+    else if (status === 'ready' && passages !== total) say(`is ready but has ${passages} of ${total} passages`);
   }
   return found;
 };

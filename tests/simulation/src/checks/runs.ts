@@ -14,8 +14,8 @@ export const terminal: Check = ({ world, events }) => {
   const accepted = new Set(world.observations.accepted.map(({ runId }) => runId));
   const completed = (events.get('run.completed') ?? []) as RunCompleted[];
   const ended = new Set(completed.map(({ runId }) => runId));
-  for (const id of minus(accepted, ended)) say(id, 'was accepted and has no terminal event');
-  for (const id of minus(ended, accepted)) say(id, 'has a terminal event and was never accepted');
+  for (const id of minus(accepted, ended)) say(id, 'was accepted but has no terminal event');
+  for (const id of minus(ended, accepted)) say(id, 'has a terminal event but was never accepted');
   for (const id of ended) {
     const count = completed.filter(({ runId }) => runId === id).length;
     if (count > 1) say(id, `has ${count} different terminal events`);
@@ -54,11 +54,11 @@ export const outcomes: Check = ({ world, events }) => {
       if (entry.kind === 'task.dispatched') shown.add(entry.taskId);
       if (entry.kind === 'task.settled') settled.set(entry.taskId, (settled.get(entry.taskId) ?? 0) + 1);
     }
-  for (const id of minus(shown, dispatched)) say(id, 'was committed as dispatched and is not on the log');
-  for (const id of minus(dispatched, shown)) say(id, 'is on the log and was never committed as dispatched');
+  for (const id of minus(shown, dispatched)) say(id, 'was committed as dispatched but is not on the log');
+  for (const id of minus(dispatched, shown)) say(id, 'is on the log but was never committed as dispatched');
   for (const id of dispatched) {
     const effective = settled.get(id) ?? 0;
-    if (effective !== 1) say(id, `has ${effective} outcomes that counted`);
+    if (effective !== 1) say(id, `has ${effective} outcomes that took effect`);
     if (effective === 0 && !results.has(resultId(id))) say(id, 'has no outcome at all');
   }
   return found;
@@ -105,7 +105,7 @@ export const retries: Check = ({ world }) => {
       found.push({
         check: 'retries',
         id: retryKey.slice(0, 12),
-        sentence: `led to ${runId ?? 'no run'}, its first run is ${expected ?? 'none'}`,
+        sentence: `led to ${runId ?? 'no run'}, but its first run is ${expected ?? 'none'}`,
       });
   return found;
 };

@@ -38,7 +38,7 @@ function faultsOf(bodies: readonly StreamBody[], texts: Map<string, string>): Fa
   let ended = false;
   bodies.forEach((body, index) => {
     const say = (sentence: string) => void faults.push({ at: index + 1, sentence });
-    if (ended) say(`stands behind the end (${body.kind})`);
+    if (ended) say(`follows the end (${body.kind})`);
     if (body.kind === 'run.completed') ended = true;
     if (body.kind !== 'chunk' && body.kind !== 'progress' && body.kind !== 'superseded') return;
     const { taskId, attempt } = body;
@@ -46,14 +46,14 @@ function faultsOf(bodies: readonly StreamBody[], texts: Map<string, string>): Fa
     const shown = texts.get(taskId) ?? '';
     if (body.kind === 'superseded') {
       if (attempt <= before) say(`attempt ${attempt} supersedes attempt ${before}`);
-      if (body.discarded !== shown.length) say(`takes back ${body.discarded} characters of ${shown.length}`);
+      if (body.discarded !== shown.length) say(`withdraws ${body.discarded} of ${shown.length} characters`);
       texts.set(taskId, '');
       attempts.set(taskId, attempt);
       return;
     }
     if (attempt < before) say(`attempt ${attempt} writes after attempt ${before}`);
     if (attempt > before && shown !== '')
-      say(`attempt ${attempt} begins, and nothing takes back the ${shown.length} characters of attempt ${before}`);
+      say(`attempt ${attempt} begins, but nothing withdraws the ${shown.length} characters of attempt ${before}`);
     attempts.set(taskId, Math.max(before, attempt));
     if (body.kind !== 'chunk') return;
     const present = attempt > before ? '' : shown;

@@ -15,7 +15,7 @@ export const durable: Check = ({ world }) => [
   ...world.observations.doneTooEarly.map(({ record, missing }): Violation => ({
     check: '4 durable',
     id: record,
-    sentence: `was done while this was not durable: ${missing}`,
+    sentence: `was finished although this was not durable: ${missing}`,
   })),
   ...untold(world).map((id): Violation => ({ check: '4 durable', id, sentence: 'was never delivered and has no dead letter' })),
   ...world.observations.timersLost.map((id): Violation => ({ check: '4 durable', id, sentence: 'was removed but is not on the log' })),
@@ -35,7 +35,7 @@ export const calls: Check = ({ world }) => {
   for (const [id, count] of perAttempt) if (count > 1) say(id, `was called ${count} times`);
   for (const { step, attempt, predecessorLived } of observations.attempts)
     if (predecessorLived && !observations.abandoned.has(`${step} ${attempt - 1}`))
-      say(`${step} ${attempt}`, 'was begun while the owner of the attempt before lived');
+      say(`${step} ${attempt}`, 'was begun while the owner of the previous attempt was alive');
   for (const { step, attempt, answer, newest, order } of observations.finishes) {
     if (answer !== 'stored') continue;
     if (attempt < newest) say(`${step} ${attempt}`, `was stored although attempt ${newest} had begun`);
@@ -66,7 +66,7 @@ export const cancel: Check = ({ world }) => {
     if (call.startedAt > bound)
       found.push({ check: 'cancel', id: call.step, sentence: `was called ${call.startedAt - flagged} ms after its end` });
     else if ((call.endedAt ?? died?.at ?? Infinity) > bound)
-      found.push({ check: 'cancel', id: call.step, sentence: `went on for ${(call.endedAt ?? Infinity) - flagged} ms after its end` });
+      found.push({ check: 'cancel', id: call.step, sentence: `continued for ${(call.endedAt ?? Infinity) - flagged} ms after its end` });
   }
   return found;
 };
@@ -101,7 +101,7 @@ export const deadLetters: Check = ({ world }) => {
       if (!isPoison) found.push({ check: 'dead letters', id, sentence: 'was readable' });
     } else if (headers['dead-reason'] === 'killed_process') {
       const killed = deaths.filter(({ records }) => records.includes(record)).length;
-      if (killed < deathsForDead) found.push({ check: 'dead letters', id, sentence: `was in the hands of ${killed} processes that died` });
+      if (killed < deathsForDead) found.push({ check: 'dead letters', id, sentence: `was held by ${killed} processes that died` });
     } else if (world.plan.handlerFault === 0 || !record.startsWith('tasks.evidence')) {
       found.push({ check: 'dead letters', id, sentence: 'failed although only outages could have made it fail' });
     }

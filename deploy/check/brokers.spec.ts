@@ -60,8 +60,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('three brokers that ask for a certificate and a password', () => {
-  it('grant what `conclave topics plan` prints, by Kafka’s own commands, and nothing before', async () => {
+describe('three brokers that require a certificate and a password', () => {
+  it('grant what `conclave topics plan` prints, by Kafka’s own commands, and nothing before that', async () => {
     await until(
       'the cluster to answer',
       async () => {
@@ -120,7 +120,7 @@ describe('three brokers that ask for a certificate and a password', () => {
     await consumer.disconnect();
   });
 
-  it('lose one of them in the middle of the work, and no run', async () => {
+  it('lose one of them in the middle of the work, but no run', async () => {
     system = await System.start({
       mode: 'distributed',
       experts: 2,

@@ -57,7 +57,7 @@ describe.each([
   ['a Redis Cluster of three primaries with a replica each, the third', 'Cluster, primary 3 of 3', () => ofCluster(2)],
   ['a primary and two replicas that three sentinels watch, with `replicas: 1`', 'Sentinel, `replicas: 1` of two', withSentinels],
 ] as const)('%s', (_, kind, start) => {
-  it('loses a primary in the middle of the work; its replica takes over, and every run ends right', async () => {
+  it('loses a primary in the middle of the work; its replica takes over, and every run ends correctly', async () => {
     servers = await start();
     system = await System.start({
       mode: 'distributed',

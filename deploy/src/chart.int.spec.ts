@@ -79,12 +79,12 @@ function loadedIn(objects: readonly KubernetesObject[], { name, pod }: Workload)
 }
 
 describe.each(examples)('the chart with the values of ci/%s', (example) => {
-  it('has no complaint of Helm and of the schemas of Kubernetes', () => {
+  it('passes the checks of Helm and of the schemas of Kubernetes', () => {
     const { error, lint, invalid } = byName[example]!;
     expect({ error, lint, invalid }).toEqual({ error: undefined, lint: [], invalid: [] });
   });
 
-  it('starts programs that exist, whose configuration is accepted whole', () => {
+  it('starts existing programs, which accept the whole configuration', () => {
     const all = workloads(of(example));
     expect(all.length).toBeGreaterThan(0);
     for (const one of all) {
@@ -133,7 +133,7 @@ describe.each(examples)('the chart with the values of ci/%s', (example) => {
     }
   });
 
-  it('runs nothing that the Pod Security standard `restricted` refuses, on a root that is read-only, without a token', () => {
+  it('runs nothing that the Pod Security standard `restricted` refuses, on a read-only root, without a token', () => {
     for (const { pod } of workloads(of(example))) expect(unrestricted(pod)).toEqual([]);
   });
 
@@ -151,7 +151,7 @@ describe.each(examples)('the chart with the values of ci/%s', (example) => {
     }
   });
 
-  it('has a budget for disruptions and spreads over nodes, in the distributed mode', () => {
+  it('has a disruption budget and spreads over nodes, in distributed mode', () => {
     const budgets = ofKind<{ spec: { selector: { matchLabels: Record<string, string> } } }>(of(example), 'PodDisruptionBudget');
     const protectedOnes = budgets.map(({ spec }) => spec.selector.matchLabels['app.kubernetes.io/component']).sort();
     const all = workloads(of(example)).map(({ component }) => component);
@@ -202,7 +202,7 @@ describe('the deployments of ci/full', () => {
     });
   });
 
-  it('name the Secrets of the values, and each program gets those that it needs alone', () => {
+  it('name the Secrets of the values, and each program gets only those that it needs', () => {
     const secrets = Object.fromEntries(workloads(of('full')).map(({ component, pod }) => [component, secretsOf(pod)]));
     const shared = [
       'conclave-chroma/token',
@@ -225,7 +225,7 @@ describe('the deployments of ci/full', () => {
     expect(secrets['experts-math']).toEqual([...shared, ...graph, 'conclave-permit/permit.key', 'conclave-crm/token'].sort());
   });
 
-  it('of scaled workers leave the number of pods to KEDA, which asks for metrics, topics and groups that exist', () => {
+  it('of scaled workers leave the number of pods to KEDA, which uses existing metrics, topics and groups', () => {
     const scaled = ofKind<{
       spec: { scaleTargetRef: { name: string }; triggers: { type: string; metadata: Record<string, string> }[] };
     }>(of('full'), 'ScaledObject');
@@ -302,7 +302,7 @@ describe('what the network policies let through', () => {
     expect(new Set(found.map(([component]) => component))).toEqual(new Set(Object.keys(expected)));
   });
 
-  it('are the servers and the sentinels where Redis Sentinel says who the primary is', () => {
+  it('are the servers and the sentinels if Redis Sentinel says who the primary is', () => {
     expect(of('sentinel').length).toBe(of('minimal').length);
     for (const one of workloads(of('sentinel'))) {
       const without = workloads(of('minimal')).find(({ name }) => name === one.name)!;

@@ -98,7 +98,7 @@ describe('docker-compose.yml', () => {
     expect(compose).not.toContain('container_name');
   });
 
-  it('waits for every service with a health check, also for those that are waited for', () => {
+  it('waits for every service with a health check, also for those with dependents', () => {
     const { services } = parse(compose, { merge: true }) as { services: Record<string, { healthcheck?: object; depends_on?: object }> };
     for (const [name, { healthcheck, depends_on: awaited = {} }] of Object.entries(services)) {
       expect([name, healthcheck]).toEqual([name, expect.any(Object)]);
@@ -151,8 +151,8 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('the own lockfile of ChromaDB', () => {
-  it('asks for the version of the stack', () => {
+describe('the lockfile of ChromaDB', () => {
+  it('requires the version of the stack', () => {
     const { dependencies } = JSON.parse(read('deploy/stack/chroma/package.json')) as { dependencies: { chromadb: string } };
     expect(dependencies.chromadb).toBe(versions.chromadb);
   });

@@ -79,8 +79,8 @@ async function start(
 }
 const whenReady = (admin: number): string => `http://127.0.0.1:${admin}/health/ready`;
 
-describe('a service as a process of its own', () => {
-  it('becomes ready over real stores, measures, and leaves with code 0 when told to', async () => {
+describe('a service as a separate process', () => {
+  it('becomes ready on real stores, exports metrics, and ends with code 0 when told to', async () => {
     const { supervised, admin } = await start('planner', 'first', whenReady);
     expect(await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text()).toContain('conclave_consumer_lag_records{group="planner"');
     expect(await supervised.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
@@ -144,7 +144,7 @@ describe('a service as a process of its own', () => {
     }
   }, 60_000);
 
-  it('ends with a message, before it looks for a store, when anybody could send requests without a key', () => {
+  it('ends with a message, before it looks for a store, if anybody could send requests without a key', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'dist/gateway.js')], {
       encoding: 'utf8',
       cwd: folder,

@@ -148,7 +148,7 @@ describe('an ask whose reply cannot be used', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  it('keeps the reply that came when the repeated ask fails', async () => {
+  it('keeps the first reply if the repeated ask fails', async () => {
     const { perform } = await asker(chat, { status: 400, body: { error: { message: 'no' } } });
     expect(await perform(criticAsk, review)).toMatchObject({
       kind: 'failed',
@@ -158,7 +158,7 @@ describe('an ask whose reply cannot be used', () => {
     });
   });
 
-  it('is repeated too when it parses to another shape than declared', async () => {
+  it('is also repeated if it parses to another shape than declared', async () => {
     const { perform, read } = await asker({ text: 'one' }, { text: 'two' });
     const lengths: typeof thinkingAsk = {
       ...thinkingAsk,

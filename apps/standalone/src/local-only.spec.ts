@@ -72,7 +72,7 @@ const title = {
 };
 
 describe('a template that is `local_only`', () => {
-  it('has its runs and the prompts of front ends answered by local models alone', async () => {
+  it('answers its runs and the prompts of front ends only with local models', async () => {
     const { id } = (await (await post('/v1/runs', { model: 'quiet', input: 'What is the answer, and why is it the answer?' })).json()) as {
       id: string;
     };
@@ -97,7 +97,7 @@ describe('a template that is `local_only`', () => {
     ['a model', { templates: { quiet: { ...template, local_only: true, judge: { model: 'tiny-1b@far' } } } }, /its model tiny-1b@far/],
     ['an embedder', { embeddings: { model: 'e@far' } }, /`embeddings.model` is e@far/],
     ['a reranker', { rerank: { collections: { model: 'r@far' } } }, /`rerank.collections.model` is r@far/],
-  ])('lets no server start that has %s outside', async (_, more, sentence) => {
+  ])('starts no server that has %s outside', async (_, more, sentence) => {
     await expect(up({ loaded: load(more, 'another'), out: quiet, terminal: quiet, localServers })).rejects.toThrow(sentence);
   });
 });

@@ -50,7 +50,7 @@ const ratingOf = (runId: string, rating: number): KnowledgeProposed =>
     { kind: 'feedback', tenant, actor: 'me', text: '', about: runId, rating, proposedAt: 20 },
   );
 
-describe('the models of a category, over runs that are rated and the embedded store', () => {
+describe('the models of a category, over rated runs and the embedded store', () => {
   let home: string;
   let sqlite: Sqlite;
   let learning: LearningHandler;

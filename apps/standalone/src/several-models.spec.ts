@@ -186,7 +186,7 @@ describe('fallback', () => {
     expect(b.got).toEqual([]);
   });
 
-  it('asks a server no more whose breaker is open', async () => {
+  it('does not ask a server whose breaker is open', async () => {
     a.answer = refuses(500);
     for (let n = 0; n < 4; n += 1) expect((await ask()).headers.get('x-conclave-model')).toBe('m@b');
     expect([a.got.length < 4, b.got.length]).toEqual([true, 4]);
@@ -200,7 +200,7 @@ describe('fallback', () => {
     expect([a.got.length, b.got.length > 1]).toEqual([1, true]);
   });
 
-  it('never follows text that the client has: the stream ends with the error', async () => {
+  it('never follows text that the client has received: the stream ends with the error', async () => {
     a.answer = streamsThenBreaks;
     const text = await (await ask('either', { stream: true })).text();
     expect(text).toContain('Half');

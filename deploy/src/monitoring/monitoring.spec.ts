@@ -31,7 +31,7 @@ describe('the dashboards', () => {
     }
   });
 
-  it('and the alerts ask for metrics of the list only', () => {
+  it('and the alerts query only metrics of the list', () => {
     const exprs = [...panels.flatMap(({ queries }) => queries.map(({ expr }) => expr)), ...alerts.map(({ expr }) => expr(asWritten))];
     expect(exprs.flatMap(unknown)).toEqual([]);
     expect(unknown('sum(conclave_no_such_total)')).toEqual(['no_such_total']);
@@ -79,7 +79,7 @@ describe('the runbooks', () => {
 describe('docker-compose.yml', () => {
   const compose = read('docker-compose.yml');
 
-  it('provides the printed files to Prometheus and Grafana, and a job of its own name for every service', () => {
+  it('provides the printed files to Prometheus and Grafana, and a distinct job name for every service', () => {
     for (const folder of ['./deploy/prometheus', './deploy/grafana/dashboards', './deploy/grafana/provisioning']) {
       expect(compose).toContain(folder);
       expect(existsSync(path.join(root, folder))).toBe(true);

@@ -142,7 +142,7 @@ describe('the policy', () => {
     expect(await process('one', { research: { hours } }).call()).toBe(outcome);
   });
 
-  it('says how deep in child runs a capability may be called', async () => {
+  it('limits how deep in child runs a capability may be called', async () => {
     const { call } = process('one', { graph: { chain_depth: 0 } });
     const [child, deep] = ['run_00000001~0.a', 'run_00000001~0.a~0.b~0.c'];
     expect(await call({ capability: 'graph' })).toBe('reply');
@@ -156,7 +156,7 @@ describe('the circuit breaker of a capability', () => {
   const openMs = 300_000;
   const policies: Policies = { '*': { breaker: { failures: 3, open_s: 300, counts: 'outages' } } };
 
-  it('opens after three failures in a row, for every process and this tenant alone, and closes when one probe succeeds', async () => {
+  it('opens after three failures in a row, for every process and only this tenant, and closes when one probe succeeds', async () => {
     const [one, two] = [process('one', policies), process('two', policies)];
     for (let n = 0; n < 3; n += 1) expect(await one.call({}, fails('SEARCH_UNAVAILABLE'))).toBe('SEARCH_UNAVAILABLE');
     called = [];

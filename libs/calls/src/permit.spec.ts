@@ -27,7 +27,7 @@ const told = (one: TaskDispatched, now = startBy, by = key) => {
 };
 
 describe('a capability token', () => {
-  it('allows its own task until the task must have ended, under the policy of the template', () => {
+  it('allows its own task until its latest end, under the policy of the template', () => {
     const policies = { research: CapabilityPolicy.parse({ rate: { calls: 2 } }) };
     const permit = permitOf(task(), policies, key);
     expect(told(task({ permit }), ends - 1)).toEqual([policies.research]);
@@ -73,7 +73,7 @@ describe('a capability token', () => {
     );
   });
 
-  it('is good for nothing without what binds it to one task', () => {
+  it('is useless without the caveats that bind it to one task', () => {
     expect(told(task({ permit: mintPermit(key, []) }))).toBe('PERMIT_INVALID');
     for (const left of ['run', 'tenant', 'task', 'capability', 'expires', 'policy']) {
       const caveats = permitted(task()).caveats.filter((caveat) => !caveat.startsWith(`${left}=`));
@@ -81,7 +81,7 @@ describe('a capability token', () => {
     }
   });
 
-  it('is given to tasks that call a capability, once, and not to experts and judges', () => {
+  it('is issued to tasks that call a capability, once, and not to experts and judges', () => {
     const given = withPermit(task(), {}, key) as TaskDispatched;
     expect(told(given)).toHaveLength(1);
     expect(withPermit(given, {}, Buffer.alloc(32, 8))).toBe(given);
@@ -93,7 +93,7 @@ describe('a capability token', () => {
 });
 
 describe('the key of capability tokens', () => {
-  it('is the same in every process on the same store, another on another store, and the configured one before both', async () => {
+  it('is the same in every process on the same store, another one on another store, and the configured one takes precedence', async () => {
     const stores = new MemoryStores();
     const keyOn = (id: string, on = stores, secret?: string): Promise<Buffer> => new PermitKey(on.connect(id).state.once, secret).get();
     const [one, two, elsewhere] = [await keyOn('one'), await keyOn('two'), await keyOn('one', new MemoryStores())];
@@ -104,7 +104,7 @@ describe('the key of capability tokens', () => {
     expect(await keyOn('three', stores, secret)).not.toEqual(one);
   });
 
-  it('is asked for again after the store was away', async () => {
+  it('is read again after the store was unavailable', async () => {
     let asked = 0;
     const permitKey = new PermitKey({
       claim: async ({ holder }) => {

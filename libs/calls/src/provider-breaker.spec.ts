@@ -89,7 +89,7 @@ async function openings(processes: readonly ReturnType<typeof process>[]): Promi
 }
 
 describe('a provider that fails five times in a row', () => {
-  it('is left alone by every process, the next model is asked although one call is all there is, and it is said why', async () => {
+  it('is left alone by every process, and the next model is asked, with the reason, although only one call is left', async () => {
     const [one, two] = [process('one'), process('two')];
     await failing(one.maker, 5);
     const said: [string, FailureNote | null][] = [];
@@ -128,7 +128,7 @@ describe('a provider that fails five times in a row', () => {
     expect(asked).toHaveLength(5);
   });
 
-  it('gets one probe of all processes when its time is over; one that fails opens it again, one that succeeds closes it', async () => {
+  it('gets one probe of all processes when its time is over; a failed one opens it again, a successful one closes it', async () => {
     const first = process('one');
     await failing(first.maker, 5);
     const all = [first];
@@ -215,7 +215,7 @@ describe('what counts against a provider', () => {
     expect(trips).toEqual({ read: 1, swap: 2 });
   });
 
-  it('costs no reply when the store is away: it is kept, and the outcome is not counted', async () => {
+  it('costs no reply if the store is unavailable: the reply is kept, and the outcome is not counted', async () => {
     const swap = () => Promise.reject(new Failure('STORE_UNAVAILABLE'));
     const { maker } = process('one', { breakers: { swap } });
     await failing(maker, 1);

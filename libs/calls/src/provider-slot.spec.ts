@@ -43,7 +43,7 @@ describe('the slots of a provider', () => {
     expect(asked.filter((what) => what === 'one gives back')).toEqual([]);
   });
 
-  it("are given back at once where another process waits, and before the next call of one's own", async () => {
+  it('are given back at once if another process waits, and before the next call of the same process', async () => {
     const [one, two] = [process('one', 1), process('two', 1)];
     (await take(one))();
     const ofTwo = await take(two);
@@ -54,7 +54,7 @@ describe('the slots of a provider', () => {
     (await ofOne)();
   });
 
-  it('are counted for each service of one process, as in an embedded one', async () => {
+  it('are counted for each service of a single process, as in embedded mode', async () => {
     const [planner, experts] = [process('one', 1), process('one', 1)];
     const first = await take(planner);
     let second: (() => void) | null = null;
@@ -67,7 +67,7 @@ describe('the slots of a provider', () => {
     second!();
   });
 
-  it('are given back when nothing uses them for a while, and when the process closes', async () => {
+  it('are given back if nothing uses them for a while, and when the process closes', async () => {
     const slots = process('one', 1);
     (await take(slots))();
     const end = performance.now() + 5_000;

@@ -8,7 +8,7 @@ const document = openApiDocument('1.2.3') as {
 };
 
 describe('the OpenAPI document', () => {
-  it('has one operation per route, each with an id of its own', () => {
+  it('has one operation per route, each with a unique id', () => {
     const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
     expect(operations).toHaveLength(routes.length);
     expect(new Set(operations.map((operation) => operation.operationId)).size).toBe(routes.length);
@@ -21,7 +21,7 @@ describe('the OpenAPI document', () => {
     expect(wanted.length).toBeGreaterThan(10);
   });
 
-  it('names every parameter of a path', () => {
+  it('lists every parameter of a path', () => {
     for (const [path, operations] of Object.entries(document.paths)) {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       for (const operation of Object.values(operations)) {
@@ -48,7 +48,7 @@ describe('the route table', () => {
     ['/openapi.json', ['GET']],
     ['/openapixjson', []],
     ['/v1/unknown', []],
-  ])('knows which methods %s takes', (path, methods) => {
+  ])('knows which methods %s accepts', (path, methods) => {
     expect(methodsOf(path)).toEqual(methods);
   });
 });

@@ -19,7 +19,7 @@ const recorded = readdirSync(folder).flatMap((file) =>
 /** Events recorded by `tests/support/recording/record-events.mjs` from running systems: a topic may still contain each of them. */
 describe('an event recorded earlier', () => {
   it.each(recorded.map((event) => [event.file, event.shape, event] as const))(
-    'of %s is still read: %s',
+    'of %s can still be read: %s',
     (_file, _shape, { headers, body }) => {
       const spec = specOf(headers['ce_type']!);
       expect(spec).toBeDefined();

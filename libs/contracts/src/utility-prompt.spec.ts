@@ -12,7 +12,7 @@ const prompts = {
 };
 
 describe('a prompt of a front end', () => {
-  it.each(Object.entries(prompts))('for %s is known by its build, with the shape it wants', (member, prompt) => {
+  it.each(Object.entries(prompts))('for %s is recognised by its structure, with the shape it wants', (member, prompt) => {
     const read = readUtilityPrompt(prompt);
     expect(read?.shape).toEqual({ member, list: ['tags', 'follow_ups', 'queries'].includes(member) });
     if (member !== 'text')
@@ -38,7 +38,7 @@ describe('a prompt of a front end', () => {
       'Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\nUser: Who?\nAI: Ada.',
     ],
     ['a single turn', `### Task:\nTitle.\n### Output:\n{ "title": "x" }\n<chat_history>\nUSER: Who?\n</chat_history>`],
-  ])('is known in %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).not.toBeNull());
+  ])('is recognised in %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).not.toBeNull());
 
   const translated = {
     German: {
@@ -60,7 +60,7 @@ describe('a prompt of a front end', () => {
   };
   it.each(
     Object.entries(translated).flatMap(([language, all]) => Object.entries(all).map(([member, prompt]) => [language, member, prompt])),
-  )('is known in %s, and wants `%s`', (_language, member, prompt) => {
+  )('is recognised in %s, and wants `%s`', (_language, member, prompt) => {
     const list = ['tags', 'follow_ups', 'queries', '标签'].includes(member!);
     if (member === '标签') return expect(readUtilityPrompt(prompt!)?.shape).toEqual({ member, list });
     expect(readUtilityPrompt(prompt!)).toMatchObject({ shape: { member, list }, turns: [{ asked: true }, { asked: false }] });
@@ -84,10 +84,10 @@ describe('a prompt of a front end', () => {
     ['a long text', `${prompts.title}${'x'.repeat(60_000)}`],
   ])('is not %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).toBeNull());
 
-  it('that says itself that it is one is read all the same', () =>
+  it('that declares itself is recognised all the same', () =>
     expect(utilityPromptOf('Merge these answers. Return { "text": "x" }').shape).toEqual({ member: 'text', list: false }));
 
-  it('is read in a time that follows its length', () => {
+  it('is read in a time proportional to its length', () => {
     const began = performance.now();
     for (const hostile of [
       '<a>\n'.repeat(14_000),
@@ -114,5 +114,5 @@ describe('a reply', () => {
     ['{"tags": ["a", 1, "b"]}', tags, '{"tags":["a","b"]}'],
     ['1. Clocks\n2. History\n- Companies', tags, '{"tags":["Clocks","History","Companies"]}'],
     ['{"tags": "a"', tags, '{"tags":[]}'],
-  ])('%j becomes JSON of the shape that was asked for', (reply, shape, json) => expect(shapedReply(reply, shape)).toBe(json));
+  ])('%j becomes JSON of the requested shape', (reply, shape, json) => expect(shapedReply(reply, shape)).toBe(json));
 });

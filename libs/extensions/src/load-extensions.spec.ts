@@ -19,7 +19,7 @@ const capability = (name: string, rest = "forPlanner: 'x', perform: async () => 
   `export default (kit) => ({ capabilities: [kit.capability({ name: '${name}', ${rest} })] });`;
 
 describe('an extension', () => {
-  it('brings strategies and capabilities, once', async () => {
+  it('adds strategies and capabilities, once', async () => {
     const paths = [file(strategy('own-loop')), file(capability('own_source'))];
     await loadExtensions(paths);
     await loadExtensions(paths);

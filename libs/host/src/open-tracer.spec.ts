@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const open = (service: AppName, variables: Variables) =>
   openTracer(loadConfiguration({ CONCLAVE_HOME: folder, ...variables }, folder), service, silentLogger);
 
-it('opens nothing without a collector, and nothing where OpenTelemetry is disabled', async () => {
+it('opens nothing without a collector, or if OpenTelemetry is disabled', async () => {
   expect(await open('gateway', {})).toBeNull();
   expect(await open('gateway', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' })).toBeNull();
 });

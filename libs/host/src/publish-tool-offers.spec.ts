@@ -19,8 +19,8 @@ function world(tools: ToolServers | null, configuration: Pick<Configuration, 'mc
   return { state, said, stored, begin };
 }
 
-describe('the tools that are offered', () => {
-  it('are written down once, as planners read them', async () => {
+describe('the offered tools', () => {
+  it('are stored once, as planners read them', async () => {
     const { stored, begin } = world(new MemoryToolServers({ precision: { add: tool } }));
     for (let again = 0; again < 2; again += 1) {
       const published = begin();
@@ -33,7 +33,7 @@ describe('the tools that are offered', () => {
     });
   });
 
-  it('follow what changes, and a store that was away', async () => {
+  it('follow changes, also after the store was unavailable', async () => {
     const offers: { now: readonly { name: string; description: string; signature: string }[] } = { now: [] };
     const one = { name: 'a.b', description: 'c', signature: 'd' };
     const { state, stored, begin, said } = world({ offers: async () => offers.now, status: () => [] } as unknown as ToolServers);

@@ -63,7 +63,7 @@ async function models(loaded: Loaded, ports: Partial<typeof closedPorts> = {}) {
 }
 
 describe('the choice of models', () => {
-  it('is the demo when nothing is configured and nothing is found', async () => {
+  it('is the demo if nothing is configured and nothing is found', async () => {
     const { demoOnly, choice } = await models(load());
     expect(demoOnly).toBe(true);
     expect(choice.because).toBe('demo');
@@ -76,7 +76,7 @@ describe('the choice of models', () => {
     expect(list.some(({ demo }) => demo)).toBe(false);
   });
 
-  it('spreads several models of one machine over the parts of the committee, and never those that do not chat', async () => {
+  it('spreads several models of one machine over the parts of the committee, and never uses those that cannot chat', async () => {
     const { choice } = await models(load(), {
       ollama: await modelServer(
         'nomic-embed-text',
@@ -112,7 +112,7 @@ describe('the choice of models', () => {
     expect(choice.because).toBe('demo');
   });
 
-  it('reaches a model by name that another process found after this one had looked', async () => {
+  it('reaches a model by name that another process found after this one had searched', async () => {
     const { models: opened } = await models(load());
     const port = await modelServer('late');
     const again = await openModels(load(), { discover: false, ports: { ...closedPorts, ollama: port } });
@@ -165,7 +165,7 @@ describe('the choice of stores and search', () => {
 });
 
 describe('a process that was killed', () => {
-  it('is missed, and its calls are free, within 6 s, which brokers accept; a lease outlives a renewal that is lost', () => {
+  it('is noticed, and its calls are free, within 6 s, which brokers accept; a lease outlives a lost renewal', () => {
     const { configuration } = load({ KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' });
     expect(configuration.stores.kafka!.session_timeout_ms).toBe(6_000);
     expect(leaseTtlMs).toBeLessThanOrEqual(configuration.stores.kafka!.session_timeout_ms);

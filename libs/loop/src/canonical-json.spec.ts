@@ -13,7 +13,7 @@ function defined(value: unknown): string {
 }
 
 describe('canonical JSON', () => {
-  it('is what its definition says, for whatever keys and values there are', () => {
+  it('follows its definition, for any keys and values', () => {
     const key = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.nat(120).map(String),
@@ -32,7 +32,7 @@ describe('canonical JSON', () => {
     fc.assert(fc.property(value, (given) => expect(canonicalJson(given)).toBe(defined(given))));
   });
 
-  it('is the same for members in another order, and for those that are undefined', () => {
+  it('is the same for members in another order, and without undefined ones', () => {
     expect(canonicalJson({ b: 1, a: { d: [undefined], c: undefined } })).toBe('{"a":{"d":[null]},"b":1}');
     expect(canonicalJson({ 10: 'ten', 9: 'nine' })).toBe('{"10":"ten","9":"nine"}');
   });

@@ -20,7 +20,7 @@ describe('two texts', () => {
     ['a ≤ b', 'a ≥ b'],
     ['5! in words', '5 in words'],
     ['👍', '👎'],
-  ])('are two: %s / %s', (a, b) => {
+  ])('are different: %s / %s', (a, b) => {
     expect(textKey(a)).not.toBe(textKey(b));
     expect(isNear(a, b)).toBe(false);
   });
@@ -31,7 +31,7 @@ describe('two texts', () => {
     ['“Paris”, the capital!', 'Paris the capital'],
     ['Find A. The year matters', 'find A. the year matters'],
     ['sum − 3', 'sum - 3'],
-  ])('are one: %s / %s', (a, b) => {
+  ])('are the same: %s / %s', (a, b) => {
     expect(textKey(a)).toBe(textKey(b));
   });
 
@@ -53,7 +53,7 @@ describe('two texts', () => {
     ],
     ['where was the painter Anna of the old school born and raised', 'where was the painter Berta of the old school born and raised'],
     ['how do pointers to functions behave in the language C today', 'how do pointers to functions behave in the language C++ today'],
-  ])('are another question although most words are the same: %s / %s', (a, b) => {
+  ])('are different questions although most words are the same: %s / %s', (a, b) => {
     expect(isNear(a, b)).toBe(false);
   });
 

@@ -48,7 +48,7 @@ describe('terms of a question', () => {
     );
   });
 
-  it('take a bounded time for questions that are made to be slow', () => {
+  it('take a bounded time for questions that are built to be slow', () => {
     const from = performance.now();
     for (const piece of ['"', 'A ', 'a.', "A'", '„a', 'Aa-'.repeat(3), '- '.repeat(9)])
       questionTerms(piece.repeat(1_000_000 / piece.length));

@@ -75,7 +75,7 @@ describe('a run that was recorded before the code was changed', () => {
     );
   });
 
-  it('finds a prompt that is changed for the re-plan alone', async () => {
+  it('finds a prompt that is changed only for the re-plan', async () => {
     const other = rewordedAsk(real.planAsk, 'Do NOT repeat', 'Never repeat');
     changed = { planAsk: { ...other, prompt: (input, room) => (input.gap ? other : real.planAsk).prompt(input, room) } };
     expect(await verdict()).toMatch(/^the prompt of 1\/plan\/call\/0 \(plan\) differs, after [1-9]\d* steps, [1-9]\d* calls/);
@@ -110,7 +110,7 @@ describe('a run that was recorded before the code was changed', () => {
     expect(text).toMatch(new RegExp(`\\n  recorded  .*${words}.*\\n  now       .*Other words`));
   });
 
-  it('names the members that a changed parser reads otherwise', async () => {
+  it('names the members that a changed parser reads differently', async () => {
     const assessment: Verdict = { verdict: 'complete', gap: 'none', nextFocus: 'none', parsed: true };
     changed = changedJudge('gap', (ask) => ({ ...ask, read: () => ({ output: { kind: 'assessment', assessment } }) }));
     const text = await verdict();
@@ -150,7 +150,7 @@ describe('a run that was recorded before the code was changed', () => {
     );
   });
 
-  it('names an event that the engine fills otherwise although it decides the same', async () => {
+  it('names an event that the engine fills differently although its decision is the same', async () => {
     const { judges } = real.strategyOf('agentic');
     const asked: Judge<unknown>['input'] = (view, ref) => ({ ...judges['gap']!.input(view, ref), question: 'Another?' }) as never;
     changed = {

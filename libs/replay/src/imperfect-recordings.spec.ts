@@ -37,7 +37,7 @@ describe('a log that delivers at least once', () => {
     expect(await replayOf([...later, superseded])).toMatchObject({ first: null, lacks: [] });
   });
 
-  it('is not whole where two records of one attempt contradict each other', async () => {
+  it('is incomplete if two records of one attempt contradict each other', async () => {
     const first = records.find(isCall)!;
     const other = withData(first, (data: CallRecorded['data']) => ({ ...data, durationMs: data.durationMs + 1 }));
     const run = await replayOf([...records, other]);
@@ -46,8 +46,8 @@ describe('a log that delivers at least once', () => {
   });
 });
 
-describe('an audit that tells of more than runs', () => {
-  it('has no run of the settings that were changed', async () => {
+describe('an audit with records of more than runs', () => {
+  it('has no run for changed settings', async () => {
     const changed = withData(records.find(isCall)!, () => ({ setting: 'prompts/expert', version: 1 }));
     const event = { ...changed.event!, type: 'SettingChanged', id: 'setting/prompts/expert/1', runId: 'settings' } as typeof changed.event;
     const read: string[] = [];
@@ -56,8 +56,8 @@ describe('an audit that tells of more than runs', () => {
   });
 });
 
-describe('a log that has forgotten something', () => {
-  it('is still driven whole from the audit alone, which is kept longest', async () => {
+describe('a log whose records have partly expired', () => {
+  it('can still be driven completely from the audit alone, which is kept longest', async () => {
     const audit = records.filter(({ topic }) => topic === 'audit');
     const run = await replayOf(audit);
     expect(run).toMatchObject({ first: null, lacks: [], driven: whole.driven, ended: true });
@@ -71,7 +71,7 @@ describe('a log that has forgotten something', () => {
     expect(replayedText(run)).toContain('the recording is incomplete; what could be replayed decides the same: 0 steps, 10 calls');
   });
 
-  it('misses the call whose record is gone', async () => {
+  it('lacks the call whose record is gone', async () => {
     const run = await replayOf(records.filter((record) => !isCall(record) || !JSON.stringify(record.event).includes('judge.gap/call/0')));
     expect(run.first).toMatchObject({ kind: 'unrecorded', step: `${runId}/0/judge.gap/call/0`, purpose: 'judge.gap' });
   });
@@ -80,7 +80,7 @@ describe('a log that has forgotten something', () => {
 describe('a run recorded with store_prompts', () => {
   const forgotten = { request: null, reply: null };
 
-  it('hash: its first prompts are compared by hash, and it is not whole because replies are not stored', async () => {
+  it('hash: its first prompts are compared by hash, and it is incomplete because replies are not stored', async () => {
     const run = await replayOf(changeCalls(/./, () => forgotten));
     expect(run).toMatchObject({ first: null, driven: { calls: undriven, outcomes: 0 } });
     expect(run.lacks).toEqual([`replies are not stored: ${undriven} of its calls cannot be replayed further (${firstCall.step})`]);
@@ -196,7 +196,7 @@ describe('results that no capability made', () => {
     expect(run.first).toMatchObject({ kind: 'unrecorded', step: `${runId}/0/x1/call/0` });
   });
 
-  it('of a dead letter are no decision, beside the one that a worker gave later', async () => {
+  it('of a dead letter are not a decision, beside the one that a worker sent later', async () => {
     const dead = records.filter((record) => isOf('0/r1', 'ResultReady', record));
     const aside = failed('error', 'RECORD_DEAD', 'The record of this task was put aside.');
     const letters = dead.map((record) => withData(record, (data: ResultReady['data']) => ({ ...data, ...aside })));

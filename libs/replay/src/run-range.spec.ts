@@ -7,7 +7,7 @@ import { byRunFirst, RunRange } from './run-range.js';
 describe('the records that are read for one run', () => {
   const id = 'run_00000001';
 
-  it('is its partition of topics that are keyed by run, which come first', () => {
+  it('are its partition of topics that are keyed by run, which come first', () => {
     expect(byRunFirst(['dead', 'tasks.dispatched.expert', 'audit', 'run.completed'])).toEqual([
       'audit',
       'run.completed',
@@ -17,18 +17,18 @@ describe('the records that are read for one run', () => {
     expect(new RunRange([id]).of('audit')).toEqual({ keys: [id] });
   });
 
-  it('is the time of its records in all others, and dead letters of later', () => {
+  it('are those of its time in all others, and later dead letters', () => {
     const range = new RunRange([id]);
     for (const appendedAt of [1_000_000, 1_300_000, 1_100_000]) range.saw({ appendedAt });
     expect(range.of('tasks.dispatched.expert')).toEqual({ since: 940_000, until: 1_360_000 });
     expect(range.of('dead')).toEqual({ since: 940_000 });
   });
 
-  it('is everything while none of its records is known', () => {
+  it('are all records as long as none of its own is known', () => {
     expect(new RunRange([id]).of('dead')).toEqual({});
   });
 
-  it('bounds every topic that replay reads for it, among runs of other times', async () => {
+  it('are bounded in every topic that replay reads for it, among runs of other times', async () => {
     const records = await recordsOf('agentic');
     const runId = records.find(({ event }) => event)!.event!.runId;
     const times = records.map(({ appendedAt }) => appendedAt);

@@ -85,7 +85,7 @@ describe('a run whose tool model has called tools of the client', () => {
     ]);
   });
 
-  it('takes no text in their place, and they are taken once', () => {
+  it('accepts no text in their place, and accepts them once', () => {
     const run = waiting(withOptions('reasoning'));
     run.command(1, { name: 'answer', text: 'It is cold.' });
     expect(statusOf(run.state!)).toBe('waiting');
@@ -99,7 +99,7 @@ describe('a run whose tool model has called tools of the client', () => {
     expect(texts(run)).toHaveLength(2);
   });
 
-  it('ends when they do not come in time', () => {
+  it('ends if they do not arrive in time', () => {
     const run = waiting({ answer_timeout_s: 700 });
     const began = run.now;
     run.fired();

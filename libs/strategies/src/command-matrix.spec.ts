@@ -136,7 +136,7 @@ describe('a command', () => {
     expect(sent.at(-1)!.data).toMatchObject({ memory: { userInputs: said.map((text) => ({ text })) } });
   });
 
-  it('leaves the answer out of the caches: the next question comes without it', () => {
+  it('keeps the answer out of the caches: the next question is asked without it', () => {
     const run = new Scenario({ strategy: 'stepping' }, stepping);
     const caching = { exact: 'a', scope: 'b', plan: null };
     run.requested({}, { caching });

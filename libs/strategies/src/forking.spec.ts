@@ -97,7 +97,7 @@ describe('a fork', () => {
     expect(JSON.stringify(facts.filter(({ kind }) => kind !== 'RunForked' && kind !== 'RunStarted'))).not.toContain(runId);
   });
 
-  it('asks the models that it is given, for open tasks as for new ones, and keeps those of settled tasks', () => {
+  it('asks the given models, for open tasks as for new ones, and keeps those of settled tasks', () => {
     const of = committee((playing) => {
       rounds(playing, ['who founded the mill', 'The mill was founded.']);
     })();

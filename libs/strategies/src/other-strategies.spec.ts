@@ -61,7 +61,7 @@ describe('another strategy', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', answer: 'said after 3' });
   });
 
-  it('says that it is sufficient only once nothing is held', () => {
+  it('reports that it is sufficient only once nothing is held', () => {
     const run = begun([{ by: 'assessment', sufficient: true, held: 1 }]);
     expect(rules(run)).toEqual(['D5']);
   });
@@ -93,7 +93,7 @@ describe('another strategy', () => {
     expect(begun([{ ...open, model: 'stuck' }]).completed()).toMatchObject({ outcome: 'stuck', reasonCode: 'said_stuck' });
   });
 
-  it('counts a reply of the decider that could not be read as a failed round, and is stuck after three', () => {
+  it('counts an unreadable reply of the decider as a failed round, and is stuck after three', () => {
     const run = begun(
       [
         { ...open, invalid: true },
@@ -123,7 +123,7 @@ describe('another strategy', () => {
     expect(run.completed()!['reason']).toContain('again');
   });
 
-  it('takes a command in its turn', () => {
+  it('handles a command in its turn', () => {
     const run = begun([{ ...open, held: 1 }]);
     run.command(1, { name: 'override_step', skill: 's', input: 'do this' });
     expect(run.state!.owed).toEqual([]);
@@ -151,7 +151,7 @@ describe('another strategy', () => {
     expect(run.dispatched()).not.toContain('0/own.0');
   });
 
-  it('that has nothing to do and says nothing is a fault, not a run that hangs', () => {
+  it('that returns no move when it must is a fault, not a run that hangs', () => {
     const silent: Strategy = { ...toy([]), next: () => [] };
     const run = new Scenario({ strategy: 'reasoning' }, silent);
     expect(() => run.requested()).toThrow('wants nothing');

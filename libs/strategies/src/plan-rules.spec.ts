@@ -29,7 +29,7 @@ describe('equal tasks of a plan', () => {
     expect(dedupe(plan).at(-1)!.needs).toEqual(['m1', 'm2']);
   });
 
-  it('are never two calls with other arguments, in one plan or in two', () => {
+  it('are never two calls with different arguments, in one plan or in two', () => {
     const args = fc.dictionary(
       fc.stringMatching(/^[a-z]{1,6}$/),
       fc.oneof(fc.string(), fc.integer(), fc.stringMatching(/^[0-9x+*/^=<>-]{1,8}$/), fc.array(fc.integer(), { maxLength: 3 })),
@@ -48,7 +48,7 @@ describe('equal tasks of a plan', () => {
     );
   });
 
-  it('tell experts apart that build on other results, however far away', () => {
+  it('distinguish experts that build on other results, however far away', () => {
     const plan = [
       calculation('m1', { expression: '5-3' }),
       calculation('m2', { expression: '5+3' }),

@@ -37,7 +37,7 @@ const commands: readonly CommandIssued['data']['command'][] = [
 
 describe('the commands that a strategy declares', () => {
   it.each(strategies().flatMap(({ id }) => commands.map((command) => [id, command.name, command] as const)))(
-    'are those that the engine takes: %s, %s',
+    'are those that the engine accepts: %s, %s',
     (strategy, name, command) => {
       const event = makeEvent(
         CommandIssued,
@@ -54,7 +54,7 @@ describe('the commands that a strategy declares', () => {
     },
   );
 
-  it('are the end alone for a strategy that this version does not have', () => {
+  it('are only the end for a strategy that this version does not have', () => {
     expect(commandsOf('no-such-strategy')).toEqual(['cancel']);
   });
 });

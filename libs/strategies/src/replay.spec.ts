@@ -72,7 +72,7 @@ const withStep = (steps: readonly RecordedStep[], version: number, changes: Part
   steps.map((step) => (step.version === version ? { ...step, ...changes } : step));
 
 describe('a replay of recorded steps', () => {
-  it('reaches the same decisions and the same state, as often as it is done', () => {
+  it('reaches the same decisions and the same state, as often as it is repeated', () => {
     const { steps } = twoHop();
     expect(steps).toHaveLength(9);
     const once = replay(runId, steps, under(committee));
@@ -80,7 +80,7 @@ describe('a replay of recorded steps', () => {
     expect(replay(runId, steps, under(committee))).toEqual(once);
   });
 
-  it('tells what each step decides, once and in the order of the versions', () => {
+  it('reports what each step decides, once and in the order of the versions', () => {
     const { steps } = twoHop();
     const told: (readonly [number, readonly string[]])[] = [];
     const onStep = (version: number, { outputs }: Decision): void => void told.push([version, outputs.map(({ id }) => id)]);
@@ -88,7 +88,7 @@ describe('a replay of recorded steps', () => {
     expect(told).toEqual(steps.map(({ version, outputs }) => [version, outputs.map(({ id }) => id)]));
   });
 
-  it('takes steps in the order of their version, whatever order they come in and however often', () => {
+  it('takes steps in the order of their version, in whatever order and however often they arrive', () => {
     const { steps } = twoHop();
     const shuffled = [...steps.slice(4).reverse(), ...steps.slice(0, 4), ...steps];
     expect(replay(runId, shuffled, under(committee))).toEqual({ kind: 'same', steps: 9, ended: true });
@@ -102,7 +102,7 @@ describe('a replay of recorded steps', () => {
 });
 
 describe('a replay under changed code', () => {
-  it('finds the first step that another decision rule is taken in', () => {
+  it('finds the first step at which another decision rule applies', () => {
     const { steps } = twoHop();
     const easier: Strategy = { ...committee, limits: (view) => ({ ...committee.limits(view), rounds: 1 }) };
     const result = replay(runId, steps, under(easier));
@@ -146,7 +146,7 @@ describe('a replay under changed code', () => {
     expect(replay(runId, [...steps, again], under(committee))).toMatchObject({ kind: 'different', version: 10, now: null });
   });
 
-  it('says why today cannot take an input', () => {
+  it("says why today's code cannot take an input", () => {
     const { steps } = twoHop();
     const input = steps[1]!.input;
     const refused = (changed: RecordedStep['input']) => replay(runId, withStep(steps, 2, { input: changed }), under(committee));
@@ -171,7 +171,7 @@ describe('a replay under changed code', () => {
 });
 
 describe('a recording with faults', () => {
-  it('names the steps that are missing', () => {
+  it('lists the missing steps', () => {
     const { steps } = twoHop();
     const without = (...versions: number[]) => steps.filter(({ version }) => !versions.includes(version));
     expect(replay(runId, without(3), under(committee))).toEqual({ kind: 'missing', steps: 2, version: 3, gaps: [[3, 3]] });

@@ -21,7 +21,7 @@ describe('a scripted run', () => {
 });
 
 describe('the scripted runs', () => {
-  it('take every row of the decision table and every guard', () => {
+  it('cover every row of the decision table and every guard', () => {
     const covered = new Set(scriptedRuns.flatMap(({ covers }) => covers));
     expect(['D1', ...decisionTable.map(({ id }) => id), ...guards].filter((what) => !covered.has(what as never))).toEqual([]);
     expect(scriptedRuns.length).toBeGreaterThanOrEqual(40);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(servers.map((server) => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))))));
 
 describe('the command line', () => {
-  it('takes its key and a question to no address that a gateway redirects to', async () => {
+  it('sends its key and a question to no address to which a gateway redirects', async () => {
     const client = new GatewayClient(url, 'sk-of-the-command-line');
     await expect(client.start('conclave', 'Why?', true)).rejects.toThrow('redirects to another address');
     await expect(client.list()).rejects.toThrow('CONCLAVE_URL');

@@ -53,7 +53,7 @@ describe('conclave keys', () => {
     expect(await statusWith(text.trim())).toBe(200);
   });
 
-  it('issues one with all that is said, shows and lists it', async () => {
+  it('issues one with all options, shows and lists it', async () => {
     const limits = ['--limit', 'requests_per_minute=60', '--limit', 'cost_per_day=2.5'];
     const made = await created('all', '--tenant', 'acme', '--role', 'auditor', '--detail', 'full', '--expires', '2099-01-31', ...limits);
     expect(made).toMatchObject({
@@ -135,7 +135,7 @@ describe('conclave keys', () => {
     await expect(by('sk-cv-unknown')).rejects.toThrow('The API key is missing or unknown.');
   });
 
-  it('shows its help, and with an unknown verb as well', async () => {
+  it('shows its help, also for an unknown verb', async () => {
     expect(await keys('--help')).toMatchObject({ code: exitCodes.answered, text: expect.stringContaining('conclave keys rotate <id>') });
     expect(await keys()).toMatchObject({ code: exitCodes.usage, warned: expect.stringMatching(/^A command for keys is missing\./) });
     expect(await keys('drop')).toMatchObject({
@@ -146,7 +146,7 @@ describe('conclave keys', () => {
 });
 
 describe('conclave tenants', () => {
-  it('sets limits of a tenant, of which those that are not named stay, and lists them', async () => {
+  it('sets limits of a tenant, keeps those that are not named, and lists them', async () => {
     expect((await tenants('set', 'initech', '--limit', 'tokens_per_day=1000')).text).toBe('initech               tokens_per_day 1000\n');
     const set = await tenants('set', 'initech', '--limit', 'concurrent_runs=4', '--json');
     expect(TenantView.parse(JSON.parse(set.text))).toMatchObject({ limits: { tokens_per_day: 1000, concurrent_runs: 4 } });
@@ -169,7 +169,7 @@ describe('conclave tenants', () => {
     await expect(tenants(...args)).rejects.toThrow(message);
   });
 
-  it('shows its help, and with an unknown verb as well', async () => {
+  it('shows its help, also for an unknown verb', async () => {
     expect(await tenants('-h')).toMatchObject({ code: exitCodes.answered, text: expect.stringContaining('conclave tenants set') });
     expect(await tenants('drop')).toMatchObject({
       code: exitCodes.usage,

@@ -90,7 +90,7 @@ describe('the replay of a run with child runs', () => {
     );
   }, 30_000);
 
-  it('names the child run that decides otherwise, and fails', async () => {
+  it('names the child run that decides differently, and fails', async () => {
     const youngest = family.at(-1)!;
     const steps = (await recordsOf('audit')).filter(
       (event): event is StepRecorded => event.type === 'StepRecorded' && family.includes(event.runId),

@@ -41,7 +41,7 @@ const rerun = (template: string, json = false, runId = original.id) =>
   said((out) => rerunCommand({ loaded: load(), runId, template, json, out, terminal: sink, localServers, signal }));
 
 describe('replay --template', () => {
-  it('asks the question of a run again of another template, and shows both side by side', async () => {
+  it('asks the question of a run again with another template, and shows both side by side', async () => {
     const { code, text } = await rerun('conclave-fast');
     expect(code).toBe(exitCodes.answered);
     const id = /conclave-fast \((run_\w+)\)/.exec(text)![1]!;
@@ -70,7 +70,7 @@ describe('replay --template', () => {
 });
 
 describe('ask --versus', () => {
-  it('asks a template and a single model the same, side by side', async () => {
+  it('asks a template and a single model the same question, side by side', async () => {
     const models = ['conclave', 'conclave-demo@demo'] as const;
     const { code, text } = await said((out) =>
       versusCommand({ loaded: load(), question: sampleQuestion(), models, out, terminal: sink, localServers, signal }),

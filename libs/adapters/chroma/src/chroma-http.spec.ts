@@ -27,7 +27,7 @@ const reply =
     void response.writeHead(status, headers).end(body);
 const scope = { tenant: 'acme', collection: 'facts' };
 
-describe('a server that is not well', () => {
+describe('an unhealthy server', () => {
   it.each([
     [401, '{"error":"AuthError"}', 'credentials'],
     [403, '', 'credentials'],

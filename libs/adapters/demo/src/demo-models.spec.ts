@@ -247,7 +247,7 @@ describe('as assessor', () => {
     expect(await assess('Where was Mira Dolt born?', `[1] ${text} — Notes <->`)).toContain('COMPLETION_STATUS: COMPLETE\n');
   });
 
-  it('takes a mark before the title of a source for no name', async () => {
+  it('does not take a mark before the title of a source for a name', async () => {
     expect(await assess('Where was Mira Dolt born?', '[1] She was born in Ashcombe. — [Domain-Filtered Memory] Mira Dolt <->')).toContain(
       'COMPLETION_STATUS: COMPLETE\n',
     );

@@ -41,7 +41,7 @@ describe('a DOCX', () => {
 });
 
 describe('an XLSX', () => {
-  it('has a section for each sheet, dates and percentages as they are meant, and nothing hidden', async () => {
+  it('has a section for each sheet, dates and percentages as displayed, and nothing hidden', async () => {
     const { title, text, notices } = await read('ferries.xlsx');
     expect(title).toBe('Ferries of Merrow');
     expect(text).toContain(
@@ -58,7 +58,7 @@ describe('an XLSX', () => {
     expect(text).toContain('Day 100 | 4:15');
   });
 
-  it('keeps values under their columns where cells between are empty', async () => {
+  it('keeps values under their columns if cells between them are empty', async () => {
     const { text } = await read(
       'gaps.xlsx',
       book({ 'xl/worksheets/sheet1.xml': sheet('<row r="2"><c r="A2"><v>1</v></c><c r="D2"><v>0.1</v></c></row>') }),
@@ -191,7 +191,7 @@ describe('a hostile Office document', () => {
   });
 });
 
-it('an Office document is known by its media type or the ending of its name, whatever a browser says', async () => {
+it('an Office document is recognised by its media type or the ending of its name, whatever a browser says', async () => {
   const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
   expect((await read('x', file('lighthouses.docx'), docx)).mime).toBe(docx);
   expect((await read('lighthouses.docx', file('lighthouses.docx'), 'application/zip')).mime).toBe(docx);

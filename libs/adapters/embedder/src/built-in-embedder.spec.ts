@@ -48,7 +48,7 @@ describe('the built-in embedder', () => {
     expect(await distance('Grzegorzewski', 'Grzegorzewsky')).toBeLessThan(await distance('Grzegorzewski', 'Wolkenstein'));
   });
 
-  it('ignores stop words beside other words, and is not empty without other words', async () => {
+  it('ignores stop words beside other words, but is not empty if there are no others', async () => {
     expect(await distance('What is the price of the house?', 'price house')).toBeLessThan(1e-6);
     expect(await distance('to be or not to be', 'who are you')).toBeGreaterThan(0.1);
     expect(await distance('?', '!')).toBeGreaterThan(0.1);
@@ -60,7 +60,7 @@ describe('the built-in embedder', () => {
     expect(await distance("Berlin's mayor", 'Berlin mayor')).toBeLessThan(1e-6);
   });
 
-  it('carries its version and its table in its id, and 256 numbers', () => {
+  it('has its version and its table in its id, and 256 numbers', () => {
     const table = new WordTable(assetOf('words.bin'));
     expect(table.intact).toBe(true);
     expect([table.size, table.dimension]).toEqual([50_000, 100]);

@@ -37,7 +37,7 @@ describe('bodies in a folder', () => {
     await blobs.close();
   });
 
-  it('go when their retention is over, which putting them again restarts; nothing else goes', async () => {
+  it('are removed when their retention is over, which restarts when they are put again; nothing else is removed', async () => {
     const writer = await FolderBlobs.open({ folder, ttlMs: dayMs, removes: false });
     const [old, again] = [await writer.put(Buffer.from('old')), await writer.put(Buffer.from('again'))];
     const longAgo = new Date(Date.now() - 2 * dayMs);

@@ -34,7 +34,7 @@ describe('the version of a broker', () => {
     [25, /metadata\.version is 25: the brokers are of Kafka 4\.0 or newer/],
     [21, /Kafka 3\.9 or newer/],
     [40, /newer than Kafka 4\.1/],
-  ])('is what its cluster has agreed on: %d', async (level, says) => {
+  ])('is the one on which its cluster has agreed: %d', async (level, says) => {
     const version = await asked(reply(at(level)));
     expect(version.metadataLevel).toBe(level);
     expect(versionSentence(version)).toMatch(says);
@@ -51,7 +51,7 @@ describe('the version of a broker', () => {
     ['one that hangs up', null, /closed the connection/],
     ['a server of another kind', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), /no Kafka broker/],
     ['a reply that is cut', Buffer.from([0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 200, 1]), /No broker says/],
-  ])('cannot be read of %s', async (_what, answer, says) => {
+  ])('cannot be read from %s', async (_what, answer, says) => {
     await expect(asked(answer)).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE', message: expect.stringMatching(says) as never });
   });
 });

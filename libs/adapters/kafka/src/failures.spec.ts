@@ -8,7 +8,7 @@ describe('a failure of the log', () => {
     expect(logUnavailable('Creating topics', cause).message).toContain('Creating topics: audit: Topic authorization failed (and 2 more)');
   });
 
-  it('says the reason of an error that is one', () => {
+  it('contains the reason of an error', () => {
     expect(logUnavailable('Connecting', new Error('Connection timeout')).message).toContain('Connecting: Connection timeout');
     expect(logUnavailable('Connecting', 'gone').message).toContain('Connecting: gone');
   });

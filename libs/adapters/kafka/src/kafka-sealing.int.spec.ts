@@ -80,7 +80,7 @@ describe('sealed records on Kafka', () => {
     await expect(stored(before)).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
   }, 90_000);
 
-  it('of a run that began without a key stay, and that is said', async () => {
+  it('of a run that began without a key stay, and this is reported', async () => {
     const runId = newRunId();
     await world.first.log.publish([sampleHeader(runId, 'acme', canary)]);
     const sealed = await world.start(sealing());

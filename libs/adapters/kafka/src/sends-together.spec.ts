@@ -22,8 +22,8 @@ function brokerWith(...bad: readonly string[]) {
 
 const statuses = async (all: readonly Promise<void>[]) => (await Promise.allSettled(all)).map(({ status }) => status);
 
-describe('records that are sent', () => {
-  it('in one turn of the event loop are one request, in their order', async () => {
+describe('records', () => {
+  it('that are sent in one turn of the event loop are one request, in their order', async () => {
     const { requests, sends } = brokerWith();
     const all = [sends.send(['a', 'b']), sends.send([]), sends.send(['c'])];
     expect(requests).toEqual([]);
@@ -31,7 +31,7 @@ describe('records that are sent', () => {
     expect(requests).toEqual([['a', 'b', 'c']]);
   });
 
-  it('in a later turn wait for no earlier request', async () => {
+  it('that are sent in a later turn wait for no earlier request', async () => {
     const requests: (readonly string[])[] = [];
     const sends = new SendsTogether<string>(
       (records) => {
@@ -47,7 +47,7 @@ describe('records that are sent', () => {
     expect(requests).toEqual([['a'], ['b']]);
   });
 
-  it('with one that the broker refuses are sent without it', async () => {
+  it('beside one that the broker refuses are sent without it', async () => {
     const { requests, sends } = brokerWith('b');
     expect(await statuses([sends.send(['a']), sends.send(['b']), sends.send(['c'])])).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(requests).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);

@@ -18,7 +18,7 @@ const schema = {
 const problem = (value: Record<string, unknown>): string | null => new SchemaCheck(schema, 5_000).problem(value);
 
 describe('arguments against a schema', () => {
-  it('fit', () => {
+  it('match', () => {
     expect(problem({ expression: '1+1', digits: 3, mode: 'fast', points: [{ x: 1 }], on: '2024-02-29' })).toBeNull();
   });
 
@@ -39,7 +39,7 @@ describe('arguments against a schema', () => {
     expect(problem(value)).toBe(sentence);
   });
 
-  it('are checked without making code from the schema', () => {
+  it('are checked without generating code from the schema', () => {
     const made = jest.spyOn(globalThis, 'Function');
     expect(problem({ expression: 'x', digits: 51 })).toContain('51');
     expect(made).not.toHaveBeenCalled();

@@ -27,7 +27,7 @@ async function recording(): Promise<{ readonly url: string; readonly seen: Seen[
 }
 
 describe('configured headers', () => {
-  it('go with the list of models and with each call, beside the key', async () => {
+  it('are sent with the list of models and with each call, beside the key', async () => {
     const { url, seen } = await recording();
     const models = open(url, {
       api_key: 'sk-1',
@@ -68,7 +68,7 @@ describe("Azure's older form", () => {
     expect(seen[0]!.headers.authorization).toBeUndefined();
   });
 
-  it('knows the configured deployments alone, because Azure lists what could be deployed', async () => {
+  it('knows only the configured deployments, because Azure lists what could be deployed', async () => {
     const { url, seen } = await recording();
     const models = { 'my-gpt@p': { context: 128_000 } };
     const azure = open(url.replace(/\/v1$/, '/openai'), { api_key: 'azure-key', azure_api_version: '2024-10-21' }, { models });

@@ -63,7 +63,7 @@ describe('the export of spans', () => {
     expect(lines).toEqual([]);
   });
 
-  it('says once that a collector is away and once that it is back, and drops what does not fit', async () => {
+  it('reports once that a collector is unavailable and once that it is back, and drops spans that do not fit', async () => {
     receiver = await TraceReceiver.start();
     receiver.status = 400;
     const { tracer, lines } = opened({ url: `${receiver.url}/v1/traces` });
@@ -119,14 +119,14 @@ describe('sampling', () => {
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, [false, false, false]],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, [false, true, false]],
   ] as [Record<string, string>, boolean[]][])(
-    '%j decides on a new trace, and on one that a client does or does not record',
+    '%j decides on a new trace, and on one that a client records or does not record',
     (variables, expected) => {
       const decide = samples(variables);
       expect([decide(traceId, undefined), decide(traceId, sampled), decide(traceId, left)]).toEqual(expected);
     },
   );
 
-  it('takes a share of the traces, by their id: every gateway decides alike', () => {
+  it('takes a share of the traces, by their id, so that every gateway decides alike', () => {
     const [one, two] = [0, 1].map(() => samples({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }));
     const ids = Array.from({ length: 2_000 }, (_, n) => traceIdOfRun(`run_${n}`));
     const taken = ids.filter((id) => one!(id, undefined));

@@ -52,7 +52,7 @@ describe('bodies in a bucket', () => {
     await other.close();
   });
 
-  it('are asked for again after an error of the server, and unavailable after some', async () => {
+  it('are requested again after an error of the server, and unavailable after several', async () => {
     server.next.push({ status: 503 });
     expect((await open().put(Buffer.from('abc'))).bytes).toBe(3);
     expect([server.asked, server.objects.size]).toEqual([2, 1]);
@@ -67,12 +67,12 @@ describe('bodies in a bucket', () => {
     server = await SigningServer.start();
   });
 
-  it('are read no further than they are long', async () => {
+  it('are read no further than their length', async () => {
     server.next.push({ status: 200, body: Buffer.alloc(5_000_000) });
     await expect(open().get(ref)).rejects.toMatchObject({ code: 'BLOB_CORRUPT' });
   });
 
-  it('say that the bucket is missing', async () => {
+  it('report that the bucket is missing', async () => {
     await expect(open({ bucket: 'other' }).put(Buffer.from('x'))).rejects.toMatchObject({
       message: expect.stringContaining('Is there such a bucket?'),
     });

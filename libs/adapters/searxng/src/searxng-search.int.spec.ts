@@ -34,7 +34,7 @@ describe('a real searx server', () => {
     expect(await ask(word())).toEqual([]);
   });
 
-  it('takes any characters as words', async () => {
+  it('treats any characters as words', async () => {
     for (const query of ['"', "'; DROP TABLE docs; --", 'a AND', '😀 %', '*']) expect(Array.isArray(await ask(query))).toBe(true);
   });
 

@@ -112,7 +112,7 @@ describe('SearXNG', () => {
     ]);
   });
 
-  it('says how long it wants to be left alone', async () => {
+  it('reports how long it wants to be left alone', async () => {
     const limited = (header: string) => serve((_request, response) => void response.writeHead(429, { 'retry-after': header }).end());
     expect((await failureOf(await limited('7'))).options.retryAfterMs).toBe(7_000);
     const { retryAfterMs = 0 } = (await failureOf(await limited(new Date(Date.now() + 60_000).toUTCString()))).options;
@@ -130,7 +130,7 @@ describe('SearXNG', () => {
     expect((await failureOf(search)).detail).toContain('within 60 ms');
   });
 
-  it('finds nothing when there is nothing, and fails when its engines did', async () => {
+  it('finds nothing if there is nothing, and fails if its engines did', async () => {
     expect(await ask(await serve(json({ results: [] })))).toEqual([]);
     const failure = await failureOf(await serve(json({ results: [], unresponsive_engines: [['google', 'timeout']] })));
     expect(failure).toMatchObject({ code: 'SEARCH_UNAVAILABLE', detail: expect.stringContaining('engines') });
@@ -148,7 +148,7 @@ describe('SearXNG', () => {
     });
   });
 
-  it('is unavailable where another program answers, or too much comes', async () => {
+  it('is unavailable if another program answers, or if too much arrives', async () => {
     expect((await failureOf(await serve((_request, response) => void response.end('<html>')))).detail).toContain('Check the address');
     expect((await failureOf(await serve(json({ hits: [] })))).detail).toContain('Check the address');
     expect((await failureOf(await serve(json({ results: ['x'.repeat(5_000)] }), { maxBytes: 1_000 }))).detail).toContain(

@@ -10,7 +10,7 @@ import { SharedState, SqliteState } from './state/sqlite-state.js';
 /** The clock of these tests also runs in real time: this unit is longer than any test. */
 const minute = 60_000;
 
-describe('housekeeping of caches, scores and things that happen once', () => {
+describe('housekeeping of caches, scores and one-time claims', () => {
   const ttl = { ...defaultTtl, retentionMs: 10 * minute };
   let clock: ShiftedClock;
   let database: Database;
@@ -26,7 +26,7 @@ describe('housekeeping of caches, scores and things that happen once', () => {
   const rows = (table: string): number => database.read((sql) => sql.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n);
   const pruned = () => prune(database, clock.now(), ttl);
 
-  it('keeps the records of each topic for its own time, and bodies and tombstones longer than any', async () => {
+  it('keeps the records of each topic for its own time, and bodies and tombstones longer than all of them', async () => {
     const day = 24 * 60 * minute;
     const retention = { retention_days: 2, retention: { audit: 10, dead: 4 } };
     const append = (topic: string, id: string) =>
@@ -47,7 +47,7 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     expect([embeddedTtl(retention).retentionMs / day, embeddedTtl().retentionMs / day]).toEqual([4, 14]);
   });
 
-  it('deletes cached values whose time is over with their tags, however many, and keeps the others', async () => {
+  it('deletes expired cached values with their tags, however many, and keeps the others', async () => {
     const write = (n: number, ttlMs: number) =>
       state.caches.write({ tenant: 'acme', key: `k${n}`, value: n, ttlMs, tags: ['all', `t${n}`] });
     await Promise.all(Array.from({ length: 450 }, (_, n) => write(n, minute)));
@@ -108,7 +108,7 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     expect(rows('usage_account')).toBe(0);
   });
 
-  it('remembers an event that was counted for the retention from its last use, and the scores for good', async () => {
+  it('remembers a counted event for the retention from its last use, and the scores permanently', async () => {
     const add = (eventId: string) =>
       state.scores.add({ eventId, tenant: 'acme', updates: [{ category: 'c', model: 'm', positive: 1, negative: 0 }] });
     expect([await add('used'), await add('left')]).toEqual([true, true]);

@@ -129,7 +129,7 @@ describe('openSqlite', () => {
       expect((await heir.blobs.get(ref)).toString()).toBe('body');
     });
 
-    it('its leases are over at once, also under the same process id: a call that was under way begins again', async () => {
+    it('its leases end at once, also under the same process id: a call that was under way begins again', async () => {
       const first = open();
       const [runId, owner] = [newRunId(), 'standalone'];
       const lease = { id: owner, service: 'standalone', classes: ['expert'], ttlMs: 60_000 };
@@ -158,7 +158,7 @@ describe('openSqlite', () => {
       expect(await heir.state.runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
     });
 
-    it('each death with a record in its hands is counted, although every life has the same process id', async () => {
+    it('each death while holding a record is counted, although every life has the same process id', async () => {
       const delivery = { group: 'merger', record: 'run.commands/0/1' };
       let sqlite = open();
       await sqlite.log.publish([namedOutput(newRunId(), 'deadly')]);
@@ -171,7 +171,7 @@ describe('openSqlite', () => {
       expect(await sqlite.state.deliveries.begin(delivery)).toEqual({ attempts: 4, deaths: 3, suspects: 0 });
     });
 
-    it('finished records do not come again, whatever order they were finished in', async () => {
+    it('finished records are not redelivered, in whatever order they were finished', async () => {
       const first = open();
       const runId = newRunId();
       const stuck = new Set(['1', '4']);
@@ -250,7 +250,7 @@ describe('openSqlite', () => {
       await until('the old record is deleted', async () => (await stored(owner, 'run.commands')).length === 1);
     });
 
-    it('deletes streams, runs and bodies that have had their time, and nothing of an open run', async () => {
+    it('deletes expired streams, runs and bodies, and nothing of an open run', async () => {
       const sqlite = open(':memory:', { clock });
       const { runs, journal } = sqlite.state;
       const [over, alive] = [newRunId(), newRunId()];
@@ -283,7 +283,7 @@ describe('openSqlite', () => {
     });
   });
 
-  it('carries log, state, stream, bodies, graph and documents in one folder that opens again after it was closed', async () => {
+  it('keeps log, state, stream, bodies, graph and documents in one folder that opens again after it was closed', async () => {
     mkdirSync(join(root, 'documents'));
     writeFileSync(join(root, 'documents', 'a.md'), '# Lions\n\nLions sleep a lot.');
     const first = open();

@@ -13,7 +13,7 @@ const nested = (name: string): string => Array.from({ length: 14 }, () => `${'er
 const rows = (side: number): string[][] => Array.from({ length: side }, (_, r) => Array.from({ length: side }, (_none, c) => `${r}+${c}`));
 
 describe('mathematics without Python', () => {
-  it('is calculated by the Compute Engine, which is said', async () => {
+  it('is calculated by the Compute Engine, and the result says so', async () => {
     expect(await symbolic.evaluate({ operation: 'evaluate', args: { expression: 'sqrt(16) + 1/2' }, signal })).toEqual({
       ...{ result: '9/2', decimal: '4.5', latex: null, solutions: null, caveat: null, notes: [] },
       backend: expect.stringMatching(/^compute-engine \d/),

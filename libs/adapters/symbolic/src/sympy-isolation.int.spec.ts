@@ -37,7 +37,7 @@ const workers = (): number[] =>
     });
 
 describe('the process of SymPy', () => {
-  it('may do nothing but calculate, even where code runs in it', () => {
+  it('may only calculate, even if code runs in it', () => {
     const attempts = [
       `__import__('os').system('id')`,
       `eval('1+1')`,
@@ -98,7 +98,7 @@ for attempt in attempts:
     await process.kill();
   });
 
-  it('builds only the nodes it knows, whatever it is sent', async () => {
+  it('builds only the nodes it knows, whatever it receives', async () => {
     const { process } = await worker();
     const x = { kind: 'symbol', name: 'x' };
     for (const expression of [
@@ -131,7 +131,7 @@ for attempt in attempts:
     await until('the end of the worker', () => workers().every((pid) => before.includes(pid)), { timeoutMs: 20_000 });
   });
 
-  it('stops at its memory and at its time, and the next question is served', async () => {
+  it('stops at its memory and time limits, and the next question is served', async () => {
     const symbolic = symbolicWith({ memoryMb: 200, seconds: 2 });
     await evaluate(symbolic, '1+1');
     const heavy = symbolic.evaluate({
@@ -163,7 +163,7 @@ for attempt in attempts:
   });
 });
 
-describe('a Python that is named', () => {
+describe('a configured Python', () => {
   it('is used; if it is missing, another one calculates', async () => {
     expect(await symbolicWith({ python }).backend()).toMatch(/^sympy /);
     const nowhere = symbolicWith({ python: '/nowhere/python3', candidates: [python] });

@@ -72,7 +72,7 @@ describe('results of SymPy', () => {
     );
   });
 
-  it('expand and factor without a change of the value', async () => {
+  it('expand and factor without changing the value', async () => {
     await fc.assert(
       fc.asyncProperty(coefficients, coefficients, async (left, right) => {
         const expression = `(${written(left)})*(${written(right)})`;
@@ -85,7 +85,7 @@ describe('results of SymPy', () => {
     );
   });
 
-  it('are those of the Compute Engine wherever it has one', async () => {
+  it('equal those of the Compute Engine wherever it has one', async () => {
     const questions: readonly (readonly [SymbolicOperation, SymbolicArgs])[] = [
       ...[
         'sqrt(50) + sqrt(8)',

@@ -12,7 +12,7 @@ describe('the printed documents', () => {
     expect(printDocs()).toEqual(docs);
   });
 
-  it('name every event, topic and failure', () => {
+  it('list every event, topic and failure', () => {
     for (const { type } of events) expect(docs['docs/generated/events.md']).toContain(`| \`${type}\` |`);
     for (const { name } of topicsFor()) expect(docs['docs/generated/events.md']).toContain(`| \`${name}\` |`);
     for (const code of Object.keys(failures)) expect(docs['docs/generated/failures.md']).toContain(`| \`${code}\` |`);

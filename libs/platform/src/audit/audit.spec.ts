@@ -143,7 +143,7 @@ function sealedKey(runId: string, master: Buffer): string {
   return (new RunSeals(new MemorySealKeys(), [master]) as unknown as { wrapped(of: string): string }).wrapped(runId);
 }
 
-describe('the check of an export names the first line that is not as it was written', () => {
+describe('the check of an export names the first line that was changed', () => {
   const verdict = async (change: (lines: string[]) => readonly string[], publicKey: string | null = key.publicKey) => {
     const lines = await exported((await recorded()).source);
     return verifyAudit(change(lines), publicKey);
@@ -230,7 +230,7 @@ describe('the check of an export names the first line that is not as it was writ
 });
 
 describe('the key of an audit', () => {
-  it('is made once, for this user alone, and its public half is read from base64 and from PEM', () => {
+  it('is created once, readable only by this user, and its public half is read from base64 and from PEM', () => {
     const file = join(folder, 'deep', 'made.key');
     const made = openAuditKey(file);
     expect([made.made, statSync(file).mode & 0o777]).toEqual([true, 0o600]);
@@ -240,7 +240,7 @@ describe('the key of an audit', () => {
     expect(auditPublicKeyOf('nothing')).toBeNull();
   });
 
-  it('that is another text is refused, without quoting it', () => {
+  it('with any other content is refused, without quoting it', () => {
     const file = join(folder, 'wrong.key');
     writeFileSync(file, 'my secret');
     expect(() => openAuditKey(file)).toThrow(

@@ -95,7 +95,7 @@ describe('the shipped templates', () => {
     expect(resolve({ templates: { mine: { strategy: 'agentic' } } }, found, [provider('ollama')]).templates).toEqual(templates);
   });
 
-  it('take a model found on this machine before the demo, and never an embedding model', () => {
+  it('use a model found on this machine before the demo, and never an embedding model', () => {
     const { choice } = resolve(
       {},
       [demo, model('embed@ollama', { kind: 'embedding' }), model('qwen@ollama')],
@@ -113,7 +113,7 @@ describe('the shipped templates', () => {
     expect(choice.because).toBe('demo');
   });
 
-  it('take a local model before a configured paid one', () => {
+  it('use a local model before a configured paid one', () => {
     const configured = { providers: { cloud: { base_url: 'https://models.example/v1' } } };
     const { choice } = resolve(
       configured,
@@ -138,7 +138,7 @@ describe('the shipped templates', () => {
     expect(warnings.join()).toContain('paid model big@cloud');
   });
 
-  it('take the model that the file lists first', () => {
+  it('use the model that the file lists first', () => {
     const configured = {
       providers: { local: { base_url: 'http://127.0.0.1:1/v1' } },
       models: { 'b@local': { context: 4096 }, 'a@local': {} },
@@ -147,7 +147,7 @@ describe('the shipped templates', () => {
     expect(templates[0]).toMatchObject({ planner: { models: ['b@local'] }, contexts: { 'b@local': 4096 } });
   });
 
-  it('are not put on the demo model while a configured server is down', () => {
+  it('do not fall back to the demo model while a configured server is down', () => {
     const configured = { providers: { local: { base_url: 'http://127.0.0.1:1/v1' } } };
     const { templates, choice } = resolve(configured, [demo], [provider('local', { reachable: false }), demoProvider]);
     expect(choice.because).toBe('nothing');
@@ -179,7 +179,7 @@ describe('the shipped templates', () => {
 });
 
 describe('templates of an operator', () => {
-  it('say what happens to tools of clients, which the judge gets unless another model is named', () => {
+  it("say what happens to tools of clients, which the judge's model gets unless another one is named", () => {
     const { templates, warnings } = resolve(
       {
         mcp: { precision: { builtin: 'precision-tools' } },
@@ -220,7 +220,7 @@ describe('templates of an operator', () => {
       ...{ canSearch: false, canRecall: false, offers: { ...noOffers, tools } },
     });
 
-  it('carry the options of their strategy, with its defaults', () => {
+  it('have the options of their strategy, with its defaults', () => {
     const { templates } = withTools({ templates: { a: { strategy: 'waves' }, b: { strategy: 'waves', options: { depth: 2 } } } });
     expect(templates.slice(0, 2).map(({ options, tools }) => [options, tools])).toEqual([
       [{ depth: 5 }, [tool]],
@@ -232,11 +232,11 @@ describe('templates of an operator', () => {
     [{ strategy: 'waves', options: { dept: 2 } }, 'templates.a.options'],
     [{ strategy: 'waves', options: { depth: 'two' } }, 'templates.a.options.depth'],
     [{ strategy: 'own' }, 'there is no strategy own'],
-  ])('are refused where their strategy does not know what they ask of it: %j', (template, words) => {
+  ])('are refused if their strategy does not know an option: %j', (template, words) => {
     expect(() => withTools({ templates: { a: template } })).toThrow(words);
   });
 
-  it('of waves are offered where tools are, and nowhere once waves are switched off', () => {
+  it('of waves are offered if there are tools, and nowhere once waves are switched off', () => {
     const ids = (...given: Parameters<typeof withTools>) => withTools(...given).templates.map(({ id }) => id);
     expect(ids({})).toContain('conclave-waves');
     expect(ids({}, [])).not.toContain('conclave-waves');
@@ -268,7 +268,7 @@ describe('templates of an operator', () => {
     expect(templates.filter(({ id }) => id === 'conclave').map((one) => [one.max_agentic_rounds, one.gap_check])).toEqual([[1, 'answer']]);
   });
 
-  it('send capabilities to the class an operator made for them', () => {
+  it('send capabilities to the task class that an operator made for them', () => {
     const { templates } = resolve({ task_classes: { gpu: { capabilities: ['expert.math'] } } }, [demo], [demoProvider]);
     expect(templates[0]?.classes).toMatchObject({ expert: 'expert', 'expert.math': 'gpu' });
   });

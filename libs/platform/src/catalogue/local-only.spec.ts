@@ -33,7 +33,7 @@ const problems = (yaml: object, models = both) => resolved(yaml, models).problem
 const quiet = (more: object = {}) => ({ templates: { quiet: { local_only: true, ...more } } });
 
 describe('a template that is `local_only`', () => {
-  it('takes local models for every role that it does not name, where others come first', () => {
+  it('uses local models for every role that it does not name, even if others come first', () => {
     const { templates } = resolved({ models: { 'big@far': {} }, templates: { quiet: { local_only: true }, loud: {} } });
     const models = (id: string) => {
       const { planner, judge, experts } = templates.find((one) => one.id === id)!;
@@ -52,13 +52,13 @@ describe('a template that is `local_only`', () => {
     ['expert', { experts: { law: { t1: ['small@near'], t2: ['big@far'] } } }],
     ['expert that always answers', { experts: { law: { t1: ['small@near'], always: ['big@far'] } } }],
     ['model for tools of clients', { client_tools: 'pass_through', tool_model: 'big@far' }],
-  ])('is not offered with a model outside as %s', (_, more) => {
+  ])('is not offered with a model elsewhere as %s', (_, more) => {
     const { templates, problems: said } = resolved(quiet(more));
     expect(templates.map(({ id }) => id)).not.toContain('quiet');
     expect(said).toEqual(['templates.quiet is `local_only`, but its model big@far is outside this network.']);
   });
 
-  it('is not offered with an embedder or a reranker outside', () => {
+  it('is not offered with an embedder or a reranker elsewhere', () => {
     expect(problems({ ...quiet(), embeddings: { model: 'e@far' } })).toEqual([
       'templates.quiet is `local_only`, but `embeddings.model` is e@far, which is outside this network.',
     ]);
@@ -69,7 +69,7 @@ describe('a template that is `local_only`', () => {
     expect(problems({ templates: { loud: {} }, embeddings: { model: 'e@far' } })).toEqual([]);
   });
 
-  it('leads to no template that is not, by a split or by runs that it starts', () => {
+  it('leads to no template without that setting, neither by a split nor by runs that it starts', () => {
     const loud = { judge: { model: 'small@near' } };
     const split = { local_only: true, split: { template: 'loud', share: 0.5 } };
     const parent = { local_only: true, strategy: 'decompose', options: { child: 'loud' } };
@@ -81,7 +81,7 @@ describe('a template that is `local_only`', () => {
     }
   });
 
-  it('makes a start fail that cannot keep it, and is away later while its servers are', async () => {
+  it('prevents a start that cannot keep it, and is unavailable later while its servers are', async () => {
     let found = both;
     let prompts = {};
     const models: Models = {

@@ -24,7 +24,7 @@ const names = (tools?: readonly string[], files: object = {}, named?: readonly s
   ).map(({ name }) => name);
 
 describe('the tools of a template', () => {
-  it('are those that say they change nothing, of every server', () => {
+  it('are those that declare that they change nothing, of every server', () => {
     expect(names()).toEqual(['tickets.list', 'files.read']);
   });
 
@@ -37,7 +37,7 @@ describe('the tools of a template', () => {
     expect(names(['files.gone'])).toEqual([]);
   });
 
-  it('may change something where their server may', () => {
+  it('may change something if their server may', () => {
     expect(names(undefined, { may_write: true })).toEqual(['tickets.list', 'files.read', 'files.write']);
     expect(names(['tickets'], { may_write: true })).toEqual(['tickets.list']);
     expect(names(undefined, { may_write: false })).toEqual(['tickets.list', 'files.read']);
@@ -48,7 +48,7 @@ describe('the tools of a template', () => {
     expect(names(['files'], {}, ['files.write'])).toEqual(['files.read']);
   });
 
-  it('are refused where their server is not configured', () => {
+  it('are refused if their server is not configured', () => {
     expect(() => names(['shop.buy'])).toThrow(
       'templates.desk.tools: there is no tool server for shop.buy. Servers under `mcp`: tickets, files.',
     );

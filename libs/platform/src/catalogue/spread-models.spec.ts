@@ -28,7 +28,7 @@ describe('the size of a model', () => {
 });
 
 describe('several models of one machine', () => {
-  it('play different parts: the largest judges and is asked second, code and images have their own, the smallest stays free', () => {
+  it('play different parts: the largest judges and is the second tier, code and images have their own, the smallest stays free', () => {
     expect(spread('qwen2.5-coder:7b', 'llama3.1:8b', 'qwen3:0.6b', 'llava:13b', 'gemma3:27b')).toEqual({
       judge: 'gemma3:27b@ollama',
       experts: ['llama3.1:8b@ollama'],
@@ -38,7 +38,7 @@ describe('several models of one machine', () => {
     });
   });
 
-  it('believe the server before their names', () => {
+  it('are sorted by what the server reports before their names', () => {
     const models = [
       model('big'),
       model('tiny', { parameters: 0.5 }),
@@ -64,7 +64,7 @@ describe('several models of one machine', () => {
     expect(spread('alpha', 'beta', 'gamma')).toEqual(roles);
   });
 
-  it('are two at least: one model plays every part as before, two share', () => {
+  it('are at least two: one model plays every part, two share', () => {
     expect(spread('qwen3:8b')).toBeNull();
     expect(spread('qwen3:8b', 'qwen3:32b')).toMatchObject({
       judge: 'qwen3:32b@ollama',

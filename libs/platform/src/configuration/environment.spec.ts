@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { parseEnvironment, readEnvironment } from './environment.js';
 
-it('reads the pairs and the addresses that OpenTelemetry names', () => {
+it('reads the pairs and the addresses of the variables of OpenTelemetry', () => {
   const environment = readEnvironment({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-tenant=1',

@@ -78,7 +78,7 @@ describe('a configuration file', () => {
     expect(load().configuration.mcp).toEqual(servers);
   });
 
-  it('reads everything that the guide shows', () => {
+  it('accepts everything that the guide shows', () => {
     mkdirSync(join(folder, 'prompts'));
     write('You are careful.', 'prompts/medical.md');
     write(`
@@ -123,7 +123,7 @@ stores:
     expect(JSON.stringify(configuration)).not.toContain('sk-test-123456');
   });
 
-  it('adds headers to the requests of a provider, and reads those that are secret from the environment', () => {
+  it('adds headers to the requests of a provider, and reads secret ones from the environment', () => {
     const at = 'base_url: https://example.org/v1';
     write(`providers:\n  p: { ${at}, headers: { HTTP-Referer: https://a.example }, headers_env: { X-Org-Key: ORG_KEY } }\n`);
     const { configuration, secrets } = load({ ORG_KEY: 'org-secret' });
@@ -146,7 +146,7 @@ stores:
     expect(load({ CONCLAVE_CONFIG: named })).toMatchObject({ file: named, configuration: { store_prompts: 'full' } });
   });
 
-  it('names API keys of clients, each with its tenant and permission, and keeps them apart', () => {
+  it('contains API keys of clients, each with its tenant and permission, and keeps them apart', () => {
     write('keys:\n  ann: { key_env: ANN_KEY, tenant: acme, detail: full }\n  bob: { key_file: bob.key }\n');
     write('sk-bob\n', 'bob.key');
     const { configuration, secrets } = load({ ANN_KEY: 'sk-ann' });
@@ -431,7 +431,7 @@ describe('mistakes in a configuration', () => {
     ['KAFKA_BROKERS', 'localhost', 'host:port'],
     ['OPENAI_BASE_URL', 'localhost', 'http or https address'],
     ['WORKER_CLASSES', 'Expert', 'letters'],
-  ])('name a bad variable: %s', (name, value, words) => {
+  ])('include a bad variable: %s', (name, value, words) => {
     const { mistakes } = refused({ [name]: value });
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]).toMatchObject({ where: name });
@@ -442,7 +442,7 @@ describe('mistakes in a configuration', () => {
     expect(refused({ CONCLAVE_CONFIG: './none.yaml' }).text).toContain('there is no file');
   });
 
-  it('of the environment do not hide those that other variables lead to', () => {
+  it('of the environment do not hide those caused by other variables', () => {
     expect(refused({ KAFKA_BROKERS: '127.0.0.1:9092', LOG_LEVEL: 'loud' }).text).toMatch(
       /LOG_LEVEL[^]*needs Redis|needs Redis[^]*LOG_LEVEL/,
     );
@@ -458,13 +458,13 @@ describe('the environment', () => {
     expect(load({ PORT: '', OPENAI_BASE_URL: '' }).environment.PORT).toBeUndefined();
   });
 
-  it('makes OPENAI_BASE_URL the provider openai, with the key when there is one', () => {
+  it('turns OPENAI_BASE_URL into the provider openai, with the key if there is one', () => {
     const { configuration, secrets } = load({ OPENAI_BASE_URL: 'http://127.0.0.1:1234/v1', OPENAI_API_KEY: 'key-of-mine' });
     expect(configuration.providers.openai).toMatchObject({ base_url: 'http://127.0.0.1:1234/v1', api_key_env: 'OPENAI_API_KEY' });
     expect(secrets.providerKeys).toEqual({ openai: 'key-of-mine' });
   });
 
-  it('makes no provider of a key alone', () => {
+  it('makes no provider from a key alone', () => {
     expect(load({ OPENAI_API_KEY: 'key-of-mine' }).configuration.providers).toEqual({});
   });
 

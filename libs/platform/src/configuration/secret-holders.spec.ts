@@ -51,7 +51,7 @@ describe('a service of a cluster', () => {
     ]);
   });
 
-  it('lends its environment to commands that say whose it is; others need every secret', () => {
+  it('lends its environment to commands that name it; others need every secret', () => {
     expect(load([...shared, 'WEBHOOK'], undefined, { CONCLAVE_SERVICE: 'merger' }).secrets.clientKeys).toEqual({});
     expect(() => load([...shared, 'WEBHOOK'])).toThrow(/CLIENT is not set/);
   });

@@ -37,7 +37,7 @@ describe('a log line', () => {
     expect(JSON.stringify(lineOf('Something.', fields))).not.toContain('abcdefgh');
   });
 
-  it('keeps numbers of fields that are called like content', () => {
+  it('keeps numbers in fields that are named like content', () => {
     expect(lineOf('Counted.', { tokens: { prompt: 12 } })).toMatchObject({ tokens: '[redacted]' });
     expect(lineOf('Counted.', { usage: { prompt: 12, completion: 3 } })).toMatchObject({ usage: { prompt: 12, completion: 3 } });
   });
@@ -59,7 +59,7 @@ describe('sinks', () => {
     ]);
   });
 
-  it('show a person warnings and errors only, in one line each', () => {
+  it('show a person only warnings and errors, in one line each', () => {
     const lines: string[] = [];
     const logger = openLogger({ level: 'debug', sinks: [terminalLines({ write: (text) => lines.push(text) })] });
     logger.info('quiet');
@@ -106,7 +106,7 @@ describe('sinks', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('put a large file aside when they are opened', () => {
+  it('set a large file aside when they are opened', () => {
     const folder = mkdtempSync(join(tmpdir(), 'conclave-log-'));
     const file = join(folder, 'conclave.log');
     writeFileSync(file, Buffer.alloc(11 * 1024 * 1024, 32));

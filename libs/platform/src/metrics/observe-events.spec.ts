@@ -30,7 +30,7 @@ const ended = (id: string, data: object): Event =>
   });
 
 describe('gap checks', () => {
-  it('are counted by their verdict, one that could not be read and one that failed apart from a complete one', async () => {
+  it('are counted by their verdict; unreadable and failed ones are separate from complete ones', async () => {
     const metrics = openMetrics();
     const observe = observeEvents(metrics);
     observe(dispatched, [
@@ -56,7 +56,7 @@ describe('gap checks', () => {
 });
 
 describe('tasks', () => {
-  it('of an expert are measured by tier: confidence, escalation, and what of their time no call took', async () => {
+  it('of an expert are measured by tier: confidence, escalation, and the part of their time without a call', async () => {
     const metrics = openMetrics();
     const observe = observeEvents(metrics);
     const task = event('TaskDispatched', 't2-task', { capability: 'expert.code', tier: 't2' });
@@ -74,7 +74,7 @@ describe('tasks', () => {
     expect(text).toContain('conclave_task_overhead_seconds_sum{capability="expert.code"} 0.3');
   });
 
-  it('and plans and runs that fail are counted by closed error type', async () => {
+  it('and plans and runs that fail are counted by a closed error type', async () => {
     const metrics = openMetrics();
     const observe = observeEvents(metrics);
     const failure = { code: 'PROVIDER_UNREACHABLE', message: '', retriable: true };

@@ -11,7 +11,7 @@ const result = (id: string, time: number, durationMs: number): AnyEvent =>
 const ended = (calls: number): RunCompleted =>
   event('RunCompleted', 'end', 2_000, { startedAt: 1_000, completedAt: 2_000, usage: { calls } }) as RunCompleted;
 
-describe('the time that no interval covers', () => {
+describe('the time outside all intervals', () => {
   it('counts overlaps once, and nothing outside the window', () => {
     expect(uncovered([0, 100], [])).toBe(100);
     expect(
@@ -39,13 +39,13 @@ describe('the time that no interval covers', () => {
 });
 
 describe('the overhead of a run', () => {
-  it('is its time without the plans and the tasks, however many ran at once', () => {
+  it('is its time without plans and tasks, however many ran at once', () => {
     const overheads = new RunOverheads();
     for (const one of [asked, planned, result('a', 1_600, 200), result('b', 1_650, 250), result('b', 1_650, 250)]) overheads.took(one);
     expect(overheads.ended(ended(3))).toBe(1_000 - 300 - 250);
   });
 
-  it('takes a re-plan from its gap on', () => {
+  it('counts a re-plan from its gap on', () => {
     const overheads = new RunOverheads();
     for (const one of [asked, planned]) overheads.took(one);
     overheads.gave(event('GapDetected', 'gap', 1_400, { epoch: 0 }));
@@ -53,7 +53,7 @@ describe('the overhead of a run', () => {
     expect(overheads.ended(ended(2))).toBe(1_000 - 300 - 500);
   });
 
-  it('is not guessed when another process took some of the steps', () => {
+  it('is not guessed if another process took some of the steps', () => {
     const overheads = new RunOverheads();
     expect(overheads.ended(ended(1))).toBeNull();
     for (const one of [asked, planned]) overheads.took(one);

@@ -25,7 +25,7 @@ describe('the key of a run under store_prompts: none', () => {
     reads = new ForgottenRuns(state, { erase: async (id) => (erased.push(id), 'gone') }, silentLogger);
   });
 
-  it('is destroyed when the last of those who read its end has done so, and not before', async () => {
+  it('is destroyed when the last reader of its end has finished, and not before', async () => {
     const one = ended('run_00000001');
     await reads.done(one, 'graph-ingest');
     await reads.done(one, 'graph-ingest');
@@ -34,7 +34,7 @@ describe('the key of a run under store_prompts: none', () => {
     expect(erased).toEqual(['run_00000001']);
   });
 
-  it('waits for a webhook that the run asks for, and for no other', async () => {
+  it('waits for a webhook that the run requests, and for no other', async () => {
     const [told, untold] = [ended('run_00000001', [{ webhook: 'ops' }]), ended('run_00000002')];
     for (const run of [told, untold]) for (const by of ['learning', 'graph-ingest'] as const) await reads.done(run, by);
     expect(erased).toEqual(['run_00000002']);

@@ -15,7 +15,7 @@ describe('patience at the start', () => {
   });
 
   it.each([new Failure('STORE_REPLACED'), new Failure('CONFIGURATION_INVALID'), new TypeError('ours')])(
-    'does not wait for what time cannot mend: %s',
+    'does not wait for what time cannot fix: %s',
     async (error) => {
       let asked = 0;
       await expect(retryWhileStarting(async () => ((asked += 1), Promise.reject(error)), silentLogger)).rejects.toBe(error);

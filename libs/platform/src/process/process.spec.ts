@@ -39,7 +39,7 @@ describe('the check between log and state store', () => {
     expect(marks).toEqual({ own: { storeId: 'a', generation: 5 }, beside: { storeId: 'a', generation: 5 } });
   });
 
-  it('accepts a log that has not heard of the last start', async () => {
+  it('accepts a log that does not know of the last start', async () => {
     const { log, state } = stores({ storeId: 'a', generation: 4 }, { storeId: 'a', generation: 6 });
     await expect(claimStores(log, state)).resolves.toEqual({ storeId: 'a', generation: 7 });
   });
@@ -57,7 +57,7 @@ describe('the check between log and state store', () => {
     expect(marks).toEqual({ beside: { storeId: 'a', generation: 4 }, own });
   });
 
-  it('writes a newer mark beside the log now and then and at the end, and never an older one', async () => {
+  it('writes a newer mark beside the log from time to time and at the end, and never an older one', async () => {
     const claimed = { storeId: 'a', generation: 4 };
     const { log, state, marks } = stores(claimed, { storeId: 'a', generation: 9 });
     const held = holdStoreMark(log, state, claimed, silentLogger, 5);
@@ -85,7 +85,7 @@ describe('the check between log and state store', () => {
     ).toThrow(/a \(2 h\), b \(forever\)/);
   });
 
-  it('names topics of runs that keep records longer than the audit, which letters may', () => {
+  it('lists topics of runs that keep records longer than the audit, which dead letters may', () => {
     const day = 86_400_000;
     const of = (audit: number, plans: number) => [
       { name: 'audit', retentionMs: audit },
@@ -100,7 +100,7 @@ describe('the check between log and state store', () => {
 });
 
 describe('a process lease', () => {
-  it('is renewed, goes red when it may have expired, and ends with the process', async () => {
+  it('is renewed, is not ready when it may have expired, and ends with the process', async () => {
     jest.useFakeTimers();
     try {
       let answers = true;
@@ -133,7 +133,7 @@ describe('a process lease', () => {
 });
 
 describe('the admin server', () => {
-  it('answers for life, readiness and metrics', async () => {
+  it('answers for liveness, readiness and metrics', async () => {
     const readiness = openReadiness();
     const metrics = openMetrics({ runtime: true });
     let problem: string | null = null;

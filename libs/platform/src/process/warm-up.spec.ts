@@ -5,7 +5,7 @@ describe('code that is slow the first time', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('is done a second after the start, one step a turn', () => {
+  it('runs a second after the start, one step per turn', () => {
     const done: string[] = [];
     warmUpSoon([() => done.push('one'), () => done.push('two')]);
     jest.advanceTimersByTime(999);
@@ -17,7 +17,7 @@ describe('code that is slow the first time', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('is left when the process stops, also between two steps', () => {
+  it('is skipped when the process stops, also between two steps', () => {
     const done: string[] = [];
     const stop = warmUpSoon([() => done.push('one'), () => done.push('two')]);
     jest.advanceTimersByTime(1_000);

@@ -140,7 +140,7 @@ describe('the spans of a handled record', () => {
     });
   });
 
-  it('use no name of a convention that the conventions do not know', () => {
+  it('use no attribute name that the conventions do not know', () => {
     const spans = [
       ...spansOfDelivery(handled(task), [
         call(),
@@ -161,7 +161,7 @@ describe('the spans of a handled record', () => {
 });
 
 describe('the span of a run', () => {
-  it('is the root, hangs under the span of the client, or under the task that a child run serves', () => {
+  it('is the root, or below the span of the client, or below the task that a child run serves', () => {
     expect(runSpan(completed(), 'merger')).toMatchObject({
       spanId: runSpanId(runId),
       parentId: undefined,

@@ -18,7 +18,7 @@ describe('the name of a workflow', () => {
     return { names, asked };
   };
 
-  it('is said by the request and by the end of a run, and known at once from then on', () => {
+  it('is in the request and in the end of a run, and known at once from then on', () => {
     const { names, asked } = world('other');
     expect(names.of(event('PlanRequested', 'run_00000001', { template: { id: 'conclave' } }))).toBe('conclave');
     expect(names.of(event('TaskDispatched'))).toBe('conclave');

@@ -157,7 +157,7 @@ describe('a handler on the log', () => {
     ],
     ['a rejected promise', () => Promise.reject(new RangeError('the true reason'))],
     ['an observable that fails', () => throwError(() => new RangeError('the true reason'))],
-  ] as const)('keeps the error of %s as it is', async (_name, fail) => {
+  ] as const)('keeps the error of %s unchanged', async (_name, fail) => {
     const errors: unknown[] = [];
     const broker = new MemoryBroker();
     const log = broker.connect({ handled: ({ error }) => void (error && errors.push(error)) });
@@ -220,7 +220,7 @@ describe('a handler on the log', () => {
     expect((await changes()).map(({ data }) => (data as { setting: string }).setting).sort()).toEqual(['first', 'second']);
   });
 
-  it('gets the run and a signal, and its outputs stay in the trace of its event', async () => {
+  it('receives the run and a signal, and its outputs stay in the trace of its event', async () => {
     const contexts: DeliveryContext[] = [];
     const { log, changes } = await start({
       onKnowledge: (event, context) => {
@@ -249,7 +249,7 @@ describe('the transport', () => {
     expect(statuses).toEqual(['connected', 'disconnected']);
   });
 
-  it('refuses a pattern that no contract declares, when it starts', async () => {
+  it('refuses at its start a pattern that no contract declares', async () => {
     const log = new MemoryBroker().connect();
     const transport = new LogTransport({ log, service: 'graph-ingest', logger: silentLogger, metrics: openMetrics() });
     const app = await NestFactory.createMicroservice<MicroserviceOptions>(UnknownModule, { strategy: transport, logger: false });
@@ -267,7 +267,7 @@ describe('the transport', () => {
     expect(text).toContain('conclave_consumer_lag_records{group="graph-ingest",topic="knowledge.ingest"} 0');
   });
 
-  it('makes traceparents that are the same for the same event', () => {
+  it('creates the same traceparents for the same event', () => {
     const event = { id: 'run_12345678/0/plan', runId: 'run_12345678' };
     expect(traceparentFor(event)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(traceparentFor(event)).toBe(traceparentFor({ ...event }));

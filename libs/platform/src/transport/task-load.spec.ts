@@ -93,7 +93,7 @@ async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
 }
 
 describe('the load of a task class', () => {
-  it('counts slots and busy slots, and says how long the oldest waiting task has waited', async () => {
+  it('counts slots and busy slots, and reports how long the oldest waiting task has waited', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const { publish, transport, metrics } = await worker(async () => (await gate, []), 40_000);

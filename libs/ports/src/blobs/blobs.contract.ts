@@ -44,7 +44,7 @@ export function describeBlobs(name: string, open: () => Promise<BlobsWorld>): vo
       await expect(world.blobs.get({ sha256: 'ab'.repeat(32), bytes: 3 })).rejects.toMatchObject({ code: 'BLOB_MISSING' });
     });
 
-    it('says BLOB_CORRUPT for a body that does not match its hash', async () => {
+    it('throws BLOB_CORRUPT for a body that does not match its hash', async () => {
       const ref = await world.blobs.put(randomBytes(1000));
       await world.corrupt(ref);
       await expect(world.blobs.get(ref)).rejects.toMatchObject({ code: 'BLOB_CORRUPT' });

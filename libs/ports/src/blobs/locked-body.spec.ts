@@ -6,7 +6,7 @@ import { MemoryBlobs } from './memory-blobs.js';
 describe('a locked body', () => {
   const body = Buffer.from('canary'.repeat(100));
 
-  it('is read with its key alone', async () => {
+  it('is read only with its key', async () => {
     const blobs = new MemoryBlobs();
     const ref = await putLocked(blobs, body);
     expect((await blobs.get(ref)).toString('latin1')).not.toContain('canary');
@@ -15,7 +15,7 @@ describe('a locked body', () => {
     await expect(getLocked(blobs, other)).rejects.toMatchObject({ code: 'BLOB_CORRUPT' });
   });
 
-  it('belongs to one run: equal bodies are stored apart', async () => {
+  it('belongs to one run: equal bodies are stored separately', async () => {
     const blobs = new MemoryBlobs();
     const [one, other] = [await putLocked(blobs, body), await putLocked(blobs, body)];
     expect([one.sha256 === other.sha256, one.key === other.key]).toEqual([false, false]);

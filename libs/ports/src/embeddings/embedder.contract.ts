@@ -48,7 +48,7 @@ export function describeEmbedder(name: string, open: () => Promise<EmbedderWorld
       for (const at of [0, 64, 149]) expect(await embedder.embed([texts[at]!], { signal })).toEqual([together[at]]);
     });
 
-    it('takes no texts, texts without words, and hostile ones', async () => {
+    it('accepts no texts, texts without words, and hostile ones', async () => {
       expect(await embedder.embed([], { signal })).toEqual([]);
       const hostile = ['', '   ', '?!', '😀', '\ud800', '\u0000', '__proto__ constructor', 'x'.repeat(20_000), '中文字', '\u202e<script>'];
       const vectors = await embedder.embed(hostile, { signal });
@@ -56,7 +56,7 @@ export function describeEmbedder(name: string, open: () => Promise<EmbedderWorld
       for (const vector of vectors) expect(Math.abs(lengthOf(vector) - 1)).toBeLessThan(1e-5);
     });
 
-    it('says CALL_CANCELLED when the signal has aborted', async () => {
+    it('throws CALL_CANCELLED if the signal has aborted', async () => {
       await expect(embedder.embed(['a'], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
     });
 

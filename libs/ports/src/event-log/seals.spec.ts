@@ -105,7 +105,7 @@ describe('sealed records', () => {
     await expect(decodeRecord(read(old), blobs, new RunSeals(keys, [master]))).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
   });
 
-  it('ask for the key of a run once in a process', async () => {
+  it('read the key of a run once per process', async () => {
     const { keys, blobs, runId, request } = world();
     let asked = 0;
     const counted = {

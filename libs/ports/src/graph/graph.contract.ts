@@ -52,7 +52,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       ]);
     });
 
-    it('changes nothing when the same run writes again', async () => {
+    it('changes nothing if the same run writes again', async () => {
       const { id } = await world.graph.addSynthesis(write());
       const before = await about(['Copper']);
       expect(await world.graph.addSynthesis(write())).toEqual({ id, created: false });
@@ -65,7 +65,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       expect(await about(['Rust'])).toEqual([]);
     });
 
-    it('keeps one node for the same summary of two runs, names both, and leaves text and links as they were', async () => {
+    it('keeps one node for the same summary of two runs, names both, and leaves text and links unchanged', async () => {
       const { id } = await world.graph.addSynthesis(write());
       const again = await world.graph.addSynthesis(write({ runId: 'run_00000002', entities: ['Gold'], domain: 'other', confidence: 0.1 }));
       expect(again).toEqual({ id, created: false });
@@ -117,7 +117,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       expect(await about(['Copper'], { tenant: '' })).toEqual([]);
     });
 
-    it('takes hostile words as words', async () => {
+    it('treats hostile words as words', async () => {
       const summary = `'); DROP TABLE x; -- "\\ } ) RETURN n \u0000 $tenant {id: 1} 😀`;
       const entities = [`O'Brien"; MATCH (n) DETACH DELETE n //`, '__proto__', '$tenant', '😀'];
       await world.graph.addSynthesis(write());
@@ -131,7 +131,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       expect(await world.graph.addSynthesis(write({ runId: 'run_00000002', entities: [] }))).toMatchObject({ created: false });
     });
 
-    it('is healthy while it is open, and says GRAPH_UNAVAILABLE afterwards', async () => {
+    it('is healthy while it is open, and throws GRAPH_UNAVAILABLE afterwards', async () => {
       const other = await world.another();
       expect(await other.health()).toBeNull();
       await other.close();

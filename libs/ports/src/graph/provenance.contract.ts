@@ -62,7 +62,7 @@ export function describeProvenance({ open }: GraphUnderTest): void {
       expect(origins[1]!.answer).toBe('Copper, said run_00000003.');
     });
 
-    it('nothing of an answer that was not kept, and nothing of another tenant', async () => {
+    it('nothing of an answer that was not cached, and nothing of another tenant', async () => {
       await learn('run_00000001', { answer: null, sources: [] });
       expect((await known({ id }))!.origins).toEqual([{ runId: 'run_00000001', at: 1_700_000_000_000, answer: null, sources: [] }]);
       expect(await known({ id }, 'zeta')).toBeNull();

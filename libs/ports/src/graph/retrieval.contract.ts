@@ -86,7 +86,7 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       ]);
     });
 
-    it('takes no notice of a word that too many entities share', async () => {
+    it('ignores a word that too many entities share', async () => {
       await add(Array.from({ length: 250 }, (_, n) => `System a${n} | USES | System b${n}`));
       expect((await ask(['system'])).entities.filter(({ hops }) => hops === 0)).toHaveLength(20);
       await add(['System c | USES | Rare thing']);
@@ -120,7 +120,7 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       expect((await ask(['steel'])).syntheses).toHaveLength(1);
     });
 
-    it('links a synthesis to entities that only later become known by relations, and the other way round', async () => {
+    it('links a synthesis to entities that only later become known by relations, and vice versa', async () => {
       await insight('Gold does not rust.', ['Gold']);
       await add(['Gold | USES | Jewellery', 'Silver | USES | Jewellery']);
       await insight('Silver tarnishes.', ['Silver']);

@@ -76,7 +76,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await trust('A1')).toEqual([0.48, 0.48]);
     });
 
-    it('confirms what another run says too, once for each run', async () => {
+    it('confirms what another run states too, once for each run', async () => {
       await add(['Aspirin | TREATS | Headache']);
       expect(await add(['aspirin | TREATS | HEADACHE'], { runId: 'run_00000002' })).toMatchObject({ added: 0, confirmed: 1 });
       // 1 - 0.52 x 0.52
@@ -86,12 +86,12 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await about(['Aspirin'])).toMatchObject([{ subject: 'Aspirin', object: 'Headache' }]);
     });
 
-    it('takes a symmetric relation the other way round for the same one', async () => {
+    it('treats a symmetric relation in the other direction as the same one', async () => {
       await add(['Iron | INTERACTS_WITH | Oxygen']);
       expect(await add(['Oxygen | INTERACTS_WITH | Iron'], { runId: 'run_00000002' })).toMatchObject({ added: 0, confirmed: 1 });
     });
 
-    it('loses nothing when many runs say the same at the same time', async () => {
+    it('loses nothing if many runs state the same at the same time', async () => {
       const other = await world.another();
       const runs = Array.from({ length: 8 }, (_, n) => `run_1000000${n}`);
       const answers = await Promise.all(
@@ -122,7 +122,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       ['opposed', 'Ibuprofen | CONTRAINDICATES | Ulcer', 'Ibuprofen | TREATS | Ulcer'],
       ['inverse', 'Wheel | PART_OF | Car', 'Car | PART_OF | Wheel'],
       ['replaced', 'France | HAS_CAPITAL | Paris', 'France | HAS_CAPITAL | Lyon'],
-    ] as const)('puts a contradiction (%s) into the quarantine: %s, then %s', async (reason, first, second) => {
+    ] as const)('quarantines a contradiction (%s): %s, then %s', async (reason, first, second) => {
       await add([first]);
       const added = await add([triple(second, 0.9, ['kind', 'other'])], { runId: 'run_00000002', at: 5, domain: 'd' });
       const { subject, relation, object } = triple(second);
@@ -150,13 +150,13 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await about([subject])).toMatchObject([triple(first).subject === subject ? { relation: triple(first).relation } : {}]);
     });
 
-    it('sees no contradiction where none is', async () => {
+    it('sees no contradiction if there is none', async () => {
       await add(['France | HAS_CAPITAL | Paris', 'Spain | HAS_CAPITAL | Madrid', 'Curie | BORN_ON | 1867']);
       const more = ['Curie | BORN_ON | 1867-11-07', 'France | USES | Lyon', 'Paris | TREATS | Madrid', 'Madrid | CAUSES | Paris'];
       expect(await add(more)).toMatchObject({ added: more.length, quarantined: [] });
     });
 
-    it('lists one entry for what several runs say, newest first and bounded', async () => {
+    it('lists one entry for what several runs state, newest first and bounded', async () => {
       await add(['France | HAS_CAPITAL | Paris']);
       await add(['France | HAS_CAPITAL | Lyon'], { runId: 'run_00000002', at: 10 });
       await add(['France | HAS_CAPITAL | Lille'], { runId: 'run_00000002', at: 20 });
@@ -230,7 +230,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await world.graph.synthesesAbout({ tenant: 'acme', entities: ['Zinc'], limit: 5 })).toEqual([]);
     });
 
-    it('keeps tenants apart in every question and every write', async () => {
+    it('keeps tenants apart in every read and every write', async () => {
       await add(['France | HAS_CAPITAL | Paris']);
       expect(await add(['France | HAS_CAPITAL | Lyon'], { tenant: 'zeta' })).toMatchObject({ added: 1, quarantined: [] });
       expect(await add(['France | HAS_CAPITAL | Nice'], { tenant: '' })).toMatchObject({ added: 1 });
@@ -241,7 +241,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await world.graph.stats('zeta')).toMatchObject({ relations: 1, flagged: 1 });
     });
 
-    it('takes hostile names as names', async () => {
+    it('treats hostile names as names', async () => {
       const pairs = hostileNames.map((name, n) => triple(`${name} | USES | Thing ${n}`, 0.5, [name, name]));
       expect(await add(pairs, { domain: hostileNames[0]!, eventId: hostileNames[1]! })).toMatchObject({ added: pairs.length, refused: 0 });
       for (const [n, name] of hostileNames.entries())
@@ -252,7 +252,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await about(['a b'])).toMatchObject([{ subject: 'A B', object: 'half' }]);
     });
 
-    it('says GRAPH_UNAVAILABLE once it is closed', async () => {
+    it('throws GRAPH_UNAVAILABLE once it is closed', async () => {
       const other = await world.another();
       await other.close();
       const away = { code: 'GRAPH_UNAVAILABLE' };

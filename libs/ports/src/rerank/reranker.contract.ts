@@ -35,7 +35,7 @@ export function describeReranker(name: string, open: () => Promise<RerankerWorld
       expect(scores[0]).toBeCloseTo(scores[2]!, 6);
     });
 
-    it('takes no texts, many, and hostile ones', async () => {
+    it('accepts no texts, many, and hostile ones', async () => {
       expect(await reranker.score('ferry', [], { signal })).toEqual([]);
       const many = Array.from({ length: 120 }, (_, n) => `sentence number ${n}`);
       expect(await reranker.score('sentence 7', many, { signal })).toHaveLength(120);
@@ -45,7 +45,7 @@ export function describeReranker(name: string, open: () => Promise<RerankerWorld
       expect(scores.every((score) => Number.isFinite(score))).toBe(true);
     });
 
-    it('says CALL_CANCELLED when the signal has aborted', async () => {
+    it('throws CALL_CANCELLED if the signal has aborted', async () => {
       await expect(reranker.score('ferry', ['a'], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
     });
   });

@@ -45,7 +45,7 @@ describe('an append to a run stream', () => {
     expect(bodies).toEqual([chunk(1, 0, 'abc'), chunk(1, 3, 'de')]);
   });
 
-  it('keeps lines in any order once each', () => {
+  it('keeps lines in any order, each once', () => {
     const { append, bodies } = stream();
     append(line(1, 2), line(1, 0), line(1, 2), line(1, 1), line(1, 0), line(1, 3));
     expect(bodies).toEqual([line(1, 2), line(1, 0), line(1, 1), line(1, 3)]);
@@ -58,7 +58,7 @@ describe('an append to a run stream', () => {
     expect(bodies).toHaveLength(1);
   });
 
-  it('names a hole instead of closing it silently', () => {
+  it('reports a gap instead of closing it silently', () => {
     expect(() => stream().append(chunk(1, 4, 'late'))).toThrow('begins at character 4, but the stream holds 0');
   });
 

@@ -37,11 +37,11 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
     /** Entries without the fields that the stream adds. */
     const bare = (entries: readonly StreamEntry[]) => entries.map(({ id: _id, at: _at, ...body }) => body);
 
-    it('is empty for a run it does not know', async () => {
+    it('is empty for an unknown run', async () => {
       expect(await under.stream.read(newRunId(), 0, 10)).toEqual({ entries: [], first: 0, last: 0, ended: false });
     });
 
-    it('numbers the entries of engine and workers densely from 1, in the order they came', async () => {
+    it('numbers the entries of engine and workers densely from 1, in the order of arrival', async () => {
       await commit({ entries: [planning(0), planning(1)] });
       expect(await append(line(1, 0), chunk(1, 0, 'The sky'))).toBe('appended');
       await commit({ entries: [planning(2)] });
@@ -94,13 +94,13 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
       expect(bare(await read())).toEqual([chunk(1, 0, 'sky 😀'), chunk(1, 6, ' is blue')]);
     });
 
-    it('refuses to leave a hole in a text', async () => {
+    it('refuses to leave a gap in a text', async () => {
       await append(chunk(1, 0, 'sky'));
       await expect(append(chunk(1, 9, 'blue'))).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(await read()).toHaveLength(1);
     });
 
-    it('says once that a new attempt supersedes text, and how many characters of it', async () => {
+    it('reports once that a new attempt supersedes text, and how many characters of it', async () => {
       await append(chunk(1, 0, 'wrong'), line(1, 0));
       await append(line(2, 0));
       await append(chunk(2, 0, 'right'));
@@ -123,14 +123,14 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
       expect(bare(await read())).toEqual([chunk(2, 0, 'here'), other]);
     });
 
-    it('refuses an attempt that was overtaken, with all that came beside it', async () => {
+    it('refuses an overtaken attempt, with everything in the same append', async () => {
       await append(chunk(2, 0, 'new'));
       expect(await append(chunk(2, 3, 'er'), chunk(1, 0, 'old'))).toBe('refused');
       expect(await append(line(1, 7))).toBe('refused');
       expect(bare(await read())).toEqual([chunk(2, 0, 'new')]);
     });
 
-    it('refuses everything after the terminal entry, and says that it ended', async () => {
+    it('refuses everything after the terminal entry, and reports that it ended', async () => {
       await append(chunk(1, 0, 'blue'));
       expect((await under.stream.read(runId, 0, 10)).ended).toBe(false);
       await end();
@@ -150,7 +150,7 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
       expect(await under.stream.read(runId, 99, 10)).toEqual({ entries: [], first: 1, last: 5, ended: false });
     });
 
-    it('tells by the hint `stream` which run has news, from workers and from the engine', async () => {
+    it('reports with the hint `stream` which run has news, from workers and from the engine', async () => {
       const { heard } = await listen(await under.another(), 'stream');
       await append(line(1, 0));
       await until('the worker was heard', () => heard.includes(runId));

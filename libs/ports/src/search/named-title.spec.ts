@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { namedFirst, namesTitle } from './named-title.js';
 
-describe('a title that a text names', () => {
+describe('a title that occurs in a text', () => {
   it.each([
     ['Who directed The Silent Harbour?', 'The Silent Harbour'],
     ['who directed the silent harbour?', 'The Silent Harbour (film)'],
@@ -18,7 +18,7 @@ describe('a title that a text names', () => {
     ['Who is it?', '(film)'],
     ['In which year?', ''],
     ['It is so.', 'It'],
-  ])('and one that it does not: %s: %s', (text, title) => expect(namesTitle(text, title)).toBe(false));
+  ])('and one that does not: %s: %s', (text, title) => expect(namesTitle(text, title)).toBe(false));
 
   it('brings its document to the front, among several the better one first; all others keep their order', () => {
     const titles = ['Harbours', 'Ports', 'Ships', 'Gull Bridge', 'Ada Quist', 'Boats'];

@@ -43,7 +43,7 @@ export function describeAllowances({ open }: StoreHarness): void {
     };
     const kinds = (replies: readonly Reserved[]) => replies.map(({ kind }) => kind);
 
-    it('grant as many requests in a minute as the limit says, over all processes, and say when the next one is possible', async () => {
+    it('grant as many requests in a minute as the limit says, over all processes, and report when the next one is possible', async () => {
       const other = (await under.another()).store;
       const asked = Array.from({ length: 12 }, (_, n) => reserve([key({ requests_per_minute: 5 })], 1, {}, n % 2 ? other : under.store));
       const replies = await Promise.all(asked);
@@ -107,7 +107,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       },
     );
 
-    it('say how much is left of the budgets, the reservation included', async () => {
+    it('report how much is left of the budgets, including the reservation', async () => {
       const accounts = [key({ tokens_per_day: 1_000 }), all({ tokens_per_month: 700, cost_per_day: 2 })];
       expect(await reserve(accounts, 100)).toMatchObject({ room: { tokens: 700, cost: 2 } });
       const second = await reserve(accounts, 100);
@@ -170,7 +170,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(await reserve(account, 50)).toMatchObject({ room: { tokens: 600 } });
     });
 
-    it('charge the difference when more was spent than was known at the end', async () => {
+    it('charge the difference if more was spent than was known at the end', async () => {
       const account = [key({ tokens_per_day: 1_000 })];
       const runId = newRunId();
       await reserve(account, 100, { runId });
@@ -223,7 +223,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(kinds([await reserve([key({}), user('fay', { requests_per_minute: 1 })], 1)])).toEqual(['granted']);
     });
 
-    it('never exceed a budget by more than one reservation, however many ask at two processes', async () => {
+    it('never exceed a budget by more than one reservation, however many requests two processes make', async () => {
       const other = (await under.another()).store;
       const account = [key({ tokens_per_day: 5_000 })];
       const runs = Array.from({ length: 200 }, () => newRunId());

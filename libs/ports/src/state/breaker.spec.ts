@@ -26,7 +26,7 @@ describe('a breaker', () => {
     expect(after(of(calls))).toEqual({ kind: 'open', opened: { at: 1_000 + last, by: `c${last}` } });
   });
 
-  it('stays closed as long as less fails, and forgets failures that twenty calls have followed', () => {
+  it('stays closed as long as fewer calls fail, and forgets failures that twenty calls have followed', () => {
     expect(after(of('FFFFwFFFFw'))).toMatchObject({ kind: 'closed' });
     expect(after(of('Fww'.repeat(40)))).toMatchObject({ kind: 'closed' });
     expect(after(of('-'.repeat(100)))).toBeNull();
@@ -38,7 +38,7 @@ describe('a breaker', () => {
     expect([after(of('wwww')), after(of('wwww'), defaultBreaker, closed)]).toEqual([null, closed]);
   });
 
-  it('refuses while it is open, lets one probe through when its time is over, and another only where that one is lost', () => {
+  it('refuses while it is open, lets one probe through when its time is over, and another only if that one is lost', () => {
     const open: BreakerState = { kind: 'open', opened: { at: 1_000, by: 'c' } };
     expect(admit(open, { by: 'a', now: 1_000 + openMs - 1 }, openMs)).toEqual({ kind: 'refused', retryInMs: 1 });
     const at = 1_000 + openMs;
@@ -53,7 +53,7 @@ describe('a breaker', () => {
     ['well', { kind: 'closed', since: 90_000, failed: [] }],
     ['unwell', { kind: 'open', opened: { at: 90_000, by: 'probe' } }],
     ['neither', { kind: 'open', opened: { at: 1, by: 'c' } }],
-  ])('is after a probe that ended %s as the probe found it', (health, then) => {
+  ])('is unchanged after a probe that ended %s', (health, then) => {
     const halfOpen: BreakerState = { kind: 'half-open', opened: { at: 1, by: 'c' }, probe: { by: 'probe', since: 80_000 } };
     expect(settle(halfOpen, { by: 'probe', begunAt: 80_000, now: 90_000, health }, defaultBreaker)).toEqual(then);
     expect(settle(halfOpen, { by: 'other', begunAt: 80_000, now: 90_000, health }, defaultBreaker)).toBe(halfOpen);
@@ -83,7 +83,7 @@ const choice = fc.record({
 });
 
 describe('whatever calls do', () => {
-  it('an open breaker lets nothing through before its time, one probe at a time after it, and only a probe that succeeds closes it', () => {
+  it('an open breaker lets nothing through before its time, one probe at a time after it, and only a successful probe closes it', () => {
     fc.assert(
       fc.property(choice, fc.array(step, { maxLength: 120 }), (settings, steps) => {
         let state: BreakerState | null = null;

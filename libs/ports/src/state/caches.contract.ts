@@ -35,7 +35,7 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await caches.read('acme', 'other')).toBeNull();
     });
 
-    it('keep any JSON as it is', async () => {
+    it('keep any JSON unchanged', async () => {
       const values = [null, 0, '', false, [], {}, -0.1, 1e300, 'é🦁\u0000\ud83e', { a: [{ b: null }] }, '"]}', undefined];
       await Promise.all(values.map((value, n) => write(`k${n}`, { value })));
       expect(await Promise.all(values.map((_, n) => read(`k${n}`)))).toEqual(values.map((value) => value ?? null));
@@ -51,7 +51,7 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await read('short')).toBe('again');
     });
 
-    it('let the last write win, also over its tags and its time', async () => {
+    it('let the last write win, including its tags and its time', async () => {
       await write('k', { value: 1, tags: ['old', 'both'], ttlMs: 60_000 });
       await write('k', { value: 2, tags: ['both', 'new'], ttlMs: 400 });
       expect(await caches.read('acme', 'k')).toMatchObject({ value: 2, tags: ['both', 'new'] });
@@ -61,7 +61,7 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await read('k')).toBeUndefined();
     });
 
-    it('are not harmed by the same write twice, nor by many at the same time: one of them is kept whole', async () => {
+    it('survive the same write twice, and many at the same time: one of them is kept whole', async () => {
       await many(2, () => write('same', { tags: ['t'] }));
       expect(await caches.removeTagged('acme', 't')).toBe(1);
       const other = (await under.another()).store.caches;
@@ -103,7 +103,7 @@ export function describeCaches({ open }: StoreHarness): void {
   });
 
   describe('removal by tag', () => {
-    it('takes every entry of the tenant that carries it, tells how many, and takes nothing else', async () => {
+    it('removes every entry of the tenant with that tag, returns their number, and removes nothing else', async () => {
       await Promise.all([
         ...['a', 'b', 'c'].map((key) => write(key, { tags: ['run-1', key] })),
         write('d', { tags: ['run-2'] }),
@@ -118,7 +118,7 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await read('a')).toBe('a');
     });
 
-    it('counts no entry whose time is over', async () => {
+    it('counts no expired entry', async () => {
       await Promise.all([write('short', { tags: ['t'], ttlMs: 100 }), write('long', { tags: ['t'] })]);
       await pass(under, 110);
       await write('late', { tags: ['t'] });
@@ -169,7 +169,7 @@ export function describeCaches({ open }: StoreHarness): void {
       expect([await write('k', { tags: ['good'] }), await write('k', { tags: ['bad'], tenant: 'beta' })]).toEqual([true, true]);
     });
 
-    it('lets a ban end with its time, and no shorter one cut it', async () => {
+    it('lets a ban end at its time, and no shorter one cut it', async () => {
       await caches.removeTagged('acme', 'brief', 150);
       await caches.removeTagged('acme', 'lasting', 60_000);
       await caches.removeTagged('acme', 'lasting', 150);

@@ -54,7 +54,7 @@ export function describeHintsIdentity({ open }: StoreHarness): void {
       expect(await under.store.health()).toBeNull();
     });
 
-    it('throws STORE_UNAVAILABLE after it was closed, and closing twice is fine', async () => {
+    it('throws STORE_UNAVAILABLE after it was closed, and can be closed twice', async () => {
       const other = await under.another();
       await other.store.close();
       await other.store.close();

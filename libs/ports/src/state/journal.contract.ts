@@ -75,7 +75,7 @@ export function describeJournal({ open }: StoreHarness): void {
       expect(await begin(await process())).toEqual({ kind: 'done', outcome, attempt: 1 });
     });
 
-    it('is busy while the lease of the owner lives, also for the owner itself', async () => {
+    it('is busy while the lease of the owner is valid, also for the owner itself', async () => {
       const owner = await process();
       await begin(owner);
       for (const asker of [await process(), owner]) {
@@ -96,7 +96,7 @@ export function describeJournal({ open }: StoreHarness): void {
       expect(await begin(next, 'n2')).toEqual({ kind: 'begun', attempt: 2, repeated: true });
     });
 
-    it('begins a repeated attempt when the lease of the owner ran out', async () => {
+    it('begins a repeated attempt if the lease of the owner expired', async () => {
       await begin(await process(120));
       await pass(under, 200);
       expect(await begin(await process())).toEqual({ kind: 'begun', attempt: 2, repeated: true });
@@ -131,7 +131,7 @@ export function describeJournal({ open }: StoreHarness): void {
       expect(answers.map(({ kind }) => kind).sort()).toEqual(['begun', 'busy', 'busy', 'busy']);
     });
 
-    it('refuses the outcome of an attempt that was overtaken, and keeps the later one', async () => {
+    it('refuses the outcome of an overtaken attempt, and keeps the later one', async () => {
       const paused = await process();
       await begin(paused);
       await under.store.leases.endProcess(paused);
@@ -142,7 +142,7 @@ export function describeJournal({ open }: StoreHarness): void {
       expect(await begin(await process())).toEqual({ kind: 'done', outcome: reply('in time'), attempt: 2 });
     });
 
-    it('keeps the first outcome of an attempt when it is finished again', async () => {
+    it('keeps the first outcome of an attempt if it is finished again', async () => {
       await begin(await process());
       expect(await finish(1, reply('first'))).toBe('stored');
       expect(await finish(1, reply('second'))).toBe('stored');

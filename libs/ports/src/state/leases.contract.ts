@@ -13,7 +13,7 @@ export function describeLeases({ open }: StoreHarness): void {
     const renew = (id: string, classes: readonly string[], ttlMs = 60_000) =>
       under.store.leases.renewProcess({ id, service: 'experts', classes, ttlMs });
 
-    it('of a process live until they end, for every process to see', async () => {
+    it('of a process are valid until they end, for every process to see', async () => {
       const id = newName('worker');
       const other = (await under.another()).store.leases;
       expect(await other.alive(id)).toBe(false);
@@ -25,7 +25,7 @@ export function describeLeases({ open }: StoreHarness): void {
       expect(await under.store.leases.alive(id)).toBe(false);
     });
 
-    it('of a process run out when they are not renewed, and not while they are', async () => {
+    it('of a process expire if they are not renewed, and not while they are', async () => {
       const [silent, lively] = [newName('worker'), newName('worker')];
       await renew(silent, ['expert'], 150);
       await renew(lively, ['expert'], 150);
@@ -47,7 +47,7 @@ export function describeLeases({ open }: StoreHarness): void {
       expect(await leases.liveWorkers('expert')).toBe(1);
     });
 
-    it('name every process that lives', async () => {
+    it('list every living process', async () => {
       const { leases } = under.store;
       const [a, b, gone] = [newName('worker'), newName('worker'), newName('worker')];
       for (const id of [a, b, gone]) await renew(id, ['expert']);
@@ -75,7 +75,7 @@ export function describeLeases({ open }: StoreHarness): void {
 
     const acquire = (holder: string, limit = 2, ttlMs = 60_000) => under.store.leases.acquireSlot({ name, limit, holder, ttlMs });
 
-    it('are given up to their limit, once to each holder', async () => {
+    it('are assigned up to their limit, once to each holder', async () => {
       expect([await acquire('a'), await acquire('a'), await acquire('b'), await acquire('c')]).toEqual([true, true, true, false]);
       expect([await acquire('a'), await acquire('b')]).toEqual([true, true]);
       expect(await under.store.leases.acquireSlot({ name: newName('provider'), limit: 1, holder: 'c', ttlMs: 60_000 })).toBe(true);
@@ -89,7 +89,7 @@ export function describeLeases({ open }: StoreHarness): void {
       expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(3);
     });
 
-    it('are free again when released, which the hint `slot` tells', async () => {
+    it('are free again when released, which the hint `slot` reports', async () => {
       const hints = await listen(await under.another(), 'slot');
       await acquire('a', 1);
       expect(await acquire('b', 1)).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MemoryClaims } from './memory-claims.js';
 
 describe('MemoryClaims', () => {
-  it('does not pile up claims that are over, and drops none that is not', () => {
+  it('does not accumulate expired claims, and drops no other', () => {
     let now = 1;
     const claims = new MemoryClaims(() => now);
     const claim = (n: number, owner = 'a', ttlMs = 100) => claims.claim({ tenant: 'acme', key: `k${n}`, owner, ttlMs });

@@ -21,7 +21,7 @@ describe('records held by a process', () => {
     expect(deliveries.open()).toEqual(['merger plan.requested/0/0']);
   });
 
-  it('are those that a living process began after another one was done with them, and not once it is dead', async () => {
+  it('include those that a living process began after another one finished them, but not once it is dead', async () => {
     const { deliveries, of, dies } = ledgerWith('late', 'first');
     await of('first').begin(delivery);
     await of('first').done(delivery);

@@ -14,7 +14,7 @@ export function describeOnce({ open }: StoreHarness): void {
     const claim = (holder: string, { name = 'feedback', tenant = 'acme', ttlMs = null as number | null, on = under.store.once } = {}) =>
       on.claim({ tenant, name, holder, ttlMs });
 
-    it('is for the first who asks, and tells everybody else who that was', async () => {
+    it('belongs to the first caller, and tells all others who that was', async () => {
       expect(await claim('a')).toEqual({ mine: true, holder: 'a' });
       expect(await claim('b')).toEqual({ mine: false, holder: 'a' });
       expect(await claim('b', { on: (await under.another()).store.once })).toEqual({ mine: false, holder: 'a' });
@@ -22,14 +22,14 @@ export function describeOnce({ open }: StoreHarness): void {
       expect(await claim('b', { name: 'something else' })).toEqual({ mine: true, holder: 'b' });
     });
 
-    it('is for one of many who ask at the same time, and all hear of the same one', async () => {
+    it('belongs to one of many callers at the same time, and all receive the same one', async () => {
       const other = (await under.another()).store.once;
       const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(`h${n}`, { on: n % 2 ? other : under.store.once })));
       const winner = answers.findIndex(({ mine }) => mine);
       expect(answers).toEqual(answers.map((_, n) => ({ mine: n === winner, holder: `h${winner}` })));
     });
 
-    it('is over when its time is over, which a repeated claim does not prolong', async () => {
+    it('ends when its time is over, which a repeated claim does not prolong', async () => {
       await claim('a', { ttlMs: 600 });
       await claim('a', { name: 'for good' });
       await pass(under, 300);
@@ -44,7 +44,7 @@ export function describeOnce({ open }: StoreHarness): void {
       expect(await claim('b')).toEqual({ mine: true, holder: 'b' });
     });
 
-    it('is for each tenant and name apart, whatever they and their holders are called', async () => {
+    it('is separate for each tenant and name, whatever they and their holders are called', async () => {
       const all = (holderOf: (n: number) => string) =>
         Promise.all(hostilePairs.map(([tenant, name], n) => claim(holderOf(n), { tenant, name })));
       const holders = hostilePairs.map(([a, b]) => `${b}${a}`);

@@ -57,7 +57,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
     const call = (n: number, attempt = 1): RestoredCall => ({ step: step(n), attempt, outcome: reply(`reply ${n}`) });
     const begin = (n: number) => under.store.journal.begin({ runId, step: step(n), nonce: newName('nonce'), owner: under.processId });
 
-    it('has a tombstone in place of a run that was erased, which nothing of the log brings back', async () => {
+    it('has a tombstone in place of an erased run, which nothing on the log brings back', async () => {
       const erased = { runId, tenant: 'acme', requestedAt: 5, erasedAt: 9 };
       await under.recovery.run(restored(), above);
       await under.recovery.calls(runId, [call(1)]);
@@ -180,7 +180,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await under.store.runs.read(runId)).toMatchObject({ terminal: true });
     });
 
-    it('lets a run that no step has taken be published again', async () => {
+    it('lets a run without any step be published again', async () => {
       const accepted = { version: 0, state: null, status: 'accepted', applied: [], entries: [] } as const;
       await under.recovery.run(restored(accepted), above);
       expect(await under.store.runs.openCount()).toBe(1);
@@ -211,7 +211,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect((await under.stream.read(runId, 0, 10)).entries).toHaveLength(2);
     });
 
-    it('is the same when everything is written twice', async () => {
+    it('is the same if everything is written twice', async () => {
       const look = async () => [
         await under.store.runs.read(runId),
         await under.store.runs.list({ tenant: 'acme', limit: 5 }),
@@ -237,7 +237,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(new Set(listed.map(({ acceptedAt }) => acceptedAt)).size).toBe(3);
     });
 
-    it('knows retries, and numbers commands above those that may have been given', async () => {
+    it('knows retries, and numbers commands above those that may have been assigned', async () => {
       const header = { ...sampleHeader(runId), data: { ...sampleHeader(runId).data, requestedAt: await under.store.now() } };
       await under.recovery.run(restored({ header, retryKey: 'again' }), above);
       expect(await under.store.runs.findRetry('again')).toBe(runId);
@@ -260,7 +260,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       await expect(under.blobs.get(lost)).rejects.toMatchObject({ code: 'BLOB_CORRUPT' });
     });
 
-    it('names the processes that live', async () => {
+    it('lists the living processes', async () => {
       const { leases } = under.store;
       await leases.renewProcess({ id: 'p1', service: 'experts', classes: [], ttlMs: 60_000 });
       await leases.renewProcess({ id: 'p2', service: 'experts', classes: [], ttlMs: 60_000 });
@@ -268,7 +268,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await under.recovery.live()).toEqual(['p1']);
     });
 
-    it('is older than every store that anybody has seen until it is finished, and newer then', async () => {
+    it('is older than every known store until it is finished, and newer then', async () => {
       const { identity } = under.store;
       await under.recovery.begin(mark.storeId);
       expect(await identity.read()).toEqual({ storeId: 'store', generation: 0 });

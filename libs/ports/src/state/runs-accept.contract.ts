@@ -160,7 +160,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await runs.list({ tenant: 'nobody', limit: 10 })).toEqual([]);
     });
 
-    it('pages through a list by the acceptance time of the last one seen, losing and repeating none that came in the same millisecond', async () => {
+    it('pages through a list by the acceptance time of the last one seen, without losing or repeating runs of the same millisecond', async () => {
       const { runs } = under.store;
       const ids = Array.from({ length: 7 }, newRunId);
       await Promise.all(ids.map((runId) => runs.accept(acceptance(runId, { tenant: 'paged' }))));
@@ -211,7 +211,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       return runId;
     };
 
-    it('are parked when the process of the last client has died, and are given back when their time is over', async () => {
+    it('are parked when the process of the last client has died, and are returned when their time is over', async () => {
       const { runs, leases } = under.store;
       const gateway = await under.another();
       await lives(gateway.processId);
@@ -230,7 +230,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await runs.detach(shared, 'b')).toBe(0);
     });
 
-    it('are taken up by the next client, and by a process that was only thought dead', async () => {
+    it('are taken over by the next client, and by a process that was only thought dead', async () => {
       const { runs, leases } = under.store;
       const gateway = await under.another();
       await lives(under.processId);

@@ -173,14 +173,14 @@ export function describeCommit({ open }: StoreHarness): void {
       expect((await runs.read(runId))!.state).toEqual(state);
     });
 
-    it('says of a run that it is terminal, with its last status', async () => {
+    it('marks a run as terminal, with its last status', async () => {
       const { runs } = under.store;
       await runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1)));
       await runs.commit<Tally>(nthInput(runId, 2), counting(nthInput(runId, 2), ending));
       expect(await runs.read(runId)).toMatchObject({ version: 2, status: 'completed', terminal: true });
     });
 
-    it('leaves a run terminal whatever a later step says', async () => {
+    it('leaves a run terminal, whatever a later step says', async () => {
       const { runs } = under.store;
       await runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), ending));
       await runs.commit<Tally>(nthInput(runId, 2), counting(nthInput(runId, 2), { status: 'settled', terminal: false }));

@@ -50,7 +50,7 @@ export function describeErasure({ open }: StoreHarness): void {
       expect(await begin()).not.toMatchObject({ kind: 'done' });
     });
 
-    it('is erased once, however often that is asked for', async () => {
+    it('is erased once, however often that is requested', async () => {
       await ended();
       await erase();
       const first = await under.store.runs.erased(runId);
@@ -85,7 +85,7 @@ export function describeErasure({ open }: StoreHarness): void {
       expect(await under.store.runs.read(runId)).toBeNull();
     });
 
-    it('counts as ended: its flags are set, its stream takes nothing, and a call that ends late is paid and not kept', async () => {
+    it('counts as ended: its flags are set, its stream accepts nothing, and a call that ends late is paid but not stored', async () => {
       await ended();
       await erase();
       const { runs, journal, usage } = under.store;

@@ -21,13 +21,13 @@ export function describeScores({ open }: StoreHarness): void {
       on.add({ eventId, tenant, updates });
     const read = (models: readonly string[], tenant = 'acme', category = 'math') => scores.read({ tenant, category, models });
 
-    it('are zeros for a model that nothing is known of', async () => {
+    it('are zeros for an unknown model', async () => {
       expect(await read(['a', 'b'])).toEqual(['a', 'b'].map((model) => ({ model, positive: 0, negative: 0 })));
       expect(await read([])).toEqual([]);
       expect(await scores.all('acme')).toEqual([]);
     });
 
-    it('add up per model and category, and are read in the order that was asked for, by every process', async () => {
+    it('add up per model and category, and are read in the requested order, by every process', async () => {
       expect(await add([update('a', 1, 0), update('b', 0, 1), update('a', 2, 0, 'science')])).toBe(true);
       expect(await add([update('a', 1, 3), update('a', 1, 0)], { on: (await under.another()).store.scores })).toBe(true);
       expect(await read(['b', 'unknown', 'a'])).toEqual([
@@ -38,14 +38,14 @@ export function describeScores({ open }: StoreHarness): void {
       expect(await scores.all('acme')).toEqual([update('a', 3, 3), update('b', 0, 1), update('a', 2, 0, 'science')]);
     });
 
-    it('take weights between whole numbers, and small ones too, which add up', async () => {
+    it('accept weights between whole numbers, and small ones too, which add up', async () => {
       await Promise.all(Array.from({ length: 100 }, () => add([update('a', 0.1, 1e-7)])));
       const [found] = await read(['a']);
       expect(found!.positive).toBeCloseTo(10, 9);
       expect(found!.negative).toBeCloseTo(1e-5, 12);
     });
 
-    it('count an event once, however many processes bring it at the same time, and nothing else it says later', async () => {
+    it('count an event once, however many processes send it at the same time, and ignore its later values', async () => {
       const other = (await under.another()).store.scores;
       const asked = Array.from({ length: 20 }, (_, n) =>
         add([update('a', 1, 0), update('b', 0, 2)], { eventId: 'event-1', on: n % 2 ? other : scores }),
@@ -58,7 +58,7 @@ export function describeScores({ open }: StoreHarness): void {
       ]);
     });
 
-    it('lose nothing of many events at the same time', async () => {
+    it('lose none of many events at the same time', async () => {
       const other = (await under.another()).store.scores;
       await Promise.all(Array.from({ length: 40 }, (_, n) => add([update('a', 1, n % 2)], { on: n % 2 ? other : scores })));
       expect(await read(['a'])).toEqual([{ model: 'a', positive: 40, negative: 20 }]);
@@ -86,7 +86,7 @@ export function describeScores({ open }: StoreHarness): void {
       expect(await read(['a'], 'gamma')).toEqual([{ model: 'a', positive: 0, negative: 0 }]);
     });
 
-    it('are held apart, whatever the names of categories and models are', async () => {
+    it('are kept apart, whatever the names of categories and models are', async () => {
       const wanted = hostilePairs.map(([category, model], n) => update(model, n, 1, category));
       await add(wanted);
       const all = new Map((await scores.all('acme')).map((score) => [JSON.stringify([score.category, score.model]), score]));
@@ -98,7 +98,7 @@ export function describeScores({ open }: StoreHarness): void {
       );
     });
 
-    it('are held apart, whatever the names of tenants and events are', async () => {
+    it('are kept apart, whatever the names of tenants and events are', async () => {
       const added = hostilePairs.map(([tenant, eventId]) => add([update('a', 1, 0, tenant)], { tenant, eventId }));
       expect(new Set(await Promise.all(added))).toEqual(new Set([true]));
       const all = await Promise.all(hostileNames.map((tenant) => scores.all(tenant)));

@@ -19,7 +19,7 @@ export function describeSettings({ open }: StoreHarness): void {
       expect(await settings.read(name)).toEqual({ version: 1, value: { list: [], nothing: null } });
     });
 
-    it('let only the writer through who knows the present version', async () => {
+    it('accept a write only from a writer that knows the present version', async () => {
       const { settings } = under.store;
       const name = newName('templates');
       await settings.write(name, 0, 'one');
@@ -29,7 +29,7 @@ export function describeSettings({ open }: StoreHarness): void {
       expect(await settings.read(name)).toEqual({ version: 2, value: 'two' });
     });
 
-    it('let one of two writers win who write at the same time', async () => {
+    it('let one of two simultaneous writers win', async () => {
       const other = await under.another();
       const name = newName('templates');
       const wins = await Promise.all([under, other, under, other].map(({ store }, n) => store.settings.write(name, 0, n)));
@@ -51,7 +51,7 @@ export function describeSettings({ open }: StoreHarness): void {
       expect(await settings.read(name)).toEqual({ version: 1, value: 'again' });
     });
 
-    it('are listed by the beginning of their names, in order, with the version they have', async () => {
+    it('are listed by the beginning of their names, in order, with their present version', async () => {
       const { settings } = under.store;
       expect(await settings.list('')).toEqual([]);
       for (const name of ['prompts/b', 'prompts/a', 'prompts', 'prompts0', 'Prompts/c', '%', 'prompts/é', 'prompts/🦁', 'prompts/\uffee'])
@@ -118,7 +118,7 @@ export function describeSettings({ open }: StoreHarness): void {
       expect(await settings.readVersion(name, 1)).toMatchObject({ value: wins.indexOf(true) });
     });
 
-    it('are held apart from the history of others, whatever they are called', async () => {
+    it('are kept apart from the history of others, whatever they are called', async () => {
       const { settings } = under.store;
       const names = ['a', 'a:1', 'a:versions', '{a}', 'a"', 'versions:a', '__proto__'];
       for (const name of names) await settings.write(name, 0, `of ${name}`);

@@ -34,7 +34,7 @@ export function describeTimers({ open }: StoreHarness): void {
     };
     const never = () => new AbortController().signal;
 
-    it('come due by the clock of the store, earliest first, over all runs, and no more than asked for', async () => {
+    it('become due by the clock of the store, earliest first, over all runs, and no more than requested', async () => {
       const now = await under.store.now();
       const [a, b] = [newRunId(), newRunId()];
       await step(a, { arm: [timer('third', now - 10), timer('first', now - 30), timer('later', now + 60_000)] });
@@ -111,7 +111,7 @@ export function describeTimers({ open }: StoreHarness): void {
       expect(await dueNames()).toEqual([]);
     });
 
-    it('let a waiter sleep its whole time when nothing comes due', async () => {
+    it('let a waiter sleep its whole time if nothing becomes due', async () => {
       expect(await timed(under.store.timers.wait(250, never()))).toBeGreaterThan(200);
       await step(newRunId(), { arm: [timer('far', (await under.store.now()) + 600_000)] });
       expect(await timed(under.store.timers.wait(250, never()))).toBeGreaterThan(200);

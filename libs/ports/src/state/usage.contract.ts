@@ -40,7 +40,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect([await ledger.ofRun(runId), await account(), await account({ period: 'month' })]).toEqual([noUsage, noUsage, noUsage]);
     });
 
-    it('sums the calls of a run, and of the tenant and the key that asked for it, for every process', async () => {
+    it('sums the calls of a run, and of the tenant and the key that requested it, for every process', async () => {
       const other = (await under.another()).store.usage;
       await ledger.add(paid(1));
       await other.add(paid(2, { usage: used(2, { estimated: true }) }));
@@ -50,7 +50,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect([await account({ actor: 'key-2' }), await account({ tenant: 'beta' })]).toEqual([noUsage, noUsage]);
     });
 
-    it('counts an attempt of a call once, however many processes bring it and whatever they say later', async () => {
+    it('counts an attempt of a call once, however many processes send it and whatever they report later', async () => {
       const other = (await under.another()).store.usage;
       await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 ? other : ledger).add(paid(1))));
       await ledger.add(paid(1, { usage: used(9) }));
@@ -58,7 +58,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect([await ledger.ofRun(runId), await account()]).toEqual([used(2), used(2)]);
     });
 
-    it('loses nothing of many calls at the same time', async () => {
+    it('loses none of many calls at the same time', async () => {
       const other = (await under.another()).store.usage;
       await Promise.all(Array.from({ length: 40 }, (_, n) => (n % 2 ? other : ledger).add(paid(n))));
       expect([await ledger.ofRun(runId), await account()]).toEqual([used(40), used(40)]);
@@ -143,7 +143,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect(await ledger.ofRun(runId)).toEqual(noUsage);
     });
 
-    it('tells days and months apart by UTC', async () => {
+    it('separates days and months by UTC', async () => {
       const midnight = Date.UTC(2026, 10, 16);
       for (const [n, at] of [midnight - 1, midnight, Date.UTC(2026, 10, 1), Date.UTC(2026, 11, 1) - 1, Date.UTC(2026, 11, 1)].entries())
         await ledger.add(paid(n, { at }));

@@ -96,7 +96,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
         expect([result, valueOf(result, { x, y: x + 1 })]).toEqual([result, expect.closeTo(valueOf(wanted, { x, y: x + 1 }), 9)]);
     };
 
-    it('says in every result which back end calculated it', async () => {
+    it('states in every result which back end calculated it', async () => {
       const { backend: calculated } = await ask('evaluate', { expression: '1+1' });
       expect(calculated).toMatch(new RegExp(`^${backend}\\d+\\.\\d+`));
       expect(calculated).toBe(await symbolic.backend());
@@ -130,14 +130,14 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
       expect(decimal).toBe('1.41421356237309504880168872420969807857');
     });
 
-    it('puts values in', async () => {
+    it('substitutes values', async () => {
       expect(await ask('evaluate', { expression: 'x^2 + y', values: { x: 3, y: '1/2' } })).toMatchObject({
         result: '19/2',
         decimal: '9.5',
       });
     });
 
-    it('simplifies, expands and factors without a change of the value', async () => {
+    it('simplifies, expands and factors without changing the value', async () => {
       expect(await textOf('simplify', { expression: 'sin(x)**2 + cos(x)**2' })).toBe('1');
       const expanded = await textOf('expand', { expression: '(x + 1)^3 (x - 2)' });
       expect(expanded).not.toContain('(');
@@ -235,7 +235,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
       expect(await textOf('evaluate', { expression: '2+2' })).toBe('4');
     });
 
-    it('refuses arguments that are not there or mean nothing', async () => {
+    it('refuses missing or meaningless arguments', async () => {
       const wrong: readonly (readonly [SymbolicOperation, SymbolicArgs])[] = [
         ['evaluate', {}],
         ['evaluate', { expression: { $gt: 1 } }],

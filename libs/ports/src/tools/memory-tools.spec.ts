@@ -7,7 +7,7 @@ describeToolServers('MemoryToolServers', {
 });
 
 describe('a tool in memory', () => {
-  it('fails with what its function throws', async () => {
+  it('fails with the error that its function throws', async () => {
     const run = (): Promise<string> => Promise.reject(new Error('no luck'));
     const tools = new MemoryToolServers({ own: { roll: { description: 'Rolls.', inputSchema: { type: 'object' }, run } } });
     const calling = tools.call({ tool: 'own.roll', args: {}, signal: new AbortController().signal, timeoutMs: 1_000 });

@@ -5,7 +5,7 @@ import { boundedText, oneLine } from './tool-text.js';
 const object = (properties: Record<string, unknown>, required: readonly string[] = []) => ({ type: 'object', properties, required });
 
 describe('the signature of a tool', () => {
-  it('names what must be given first, and the type of everything', () => {
+  it('lists the required arguments first, and the type of everything', () => {
     const schema = object(
       {
         digits: { type: 'integer' },
@@ -54,7 +54,7 @@ describe('the signature of a tool', () => {
     expect(odd.length).toBeLessThan(640);
   });
 
-  it('looks at a bounded part of a schema that unfolds without end', () => {
+  it('reads a bounded part of a schema that unfolds without end', () => {
     const properties = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, { $ref: '#/$defs/all' }]));
     const schema = {
       ...object(properties),
@@ -67,7 +67,7 @@ describe('the signature of a tool', () => {
 });
 
 describe('foreign text', () => {
-  it('becomes one line without anything invisible', () => {
+  it('becomes one line without invisible characters', () => {
     expect(oneLine('  Read\u0000s\r\n\ta file.\u200b\u{E0041}\u202e \ud800 ', 100)).toBe('Reads a file.');
     expect(oneLine('abcdef', 4)).toBe('abc…');
   });

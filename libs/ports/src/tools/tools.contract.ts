@@ -82,7 +82,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect(offers.find((offer) => offer.name === 'sample.measure')!.signature).toBe('unit: "m" | "ft"');
     });
 
-    it('tell who answers and who does not, and never fail for one that is away', async () => {
+    it('report which servers answer and which do not, and never fail for an unavailable one', async () => {
       await world.tools.offers();
       const [away, sample] = [...world.tools.status()].sort((a, b) => (a.name < b.name ? -1 : 1));
       expect(sample).toEqual({ name: 'sample', ok: true, error: null, tools: 6 });
@@ -93,7 +93,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect(await call('sample.echo', { text: 'tea', times: 2 })).toEqual({ content: 'tea tea', structured: null, isError: false });
     });
 
-    it('take a name without its server where only one tool is called so', async () => {
+    it('accept a name without its server if only one tool has it', async () => {
       expect((await call('echo', { text: 'tea' })).content).toBe('tea');
       expect((await world.tools.describe('echo')).name).toBe('sample.echo');
     });
@@ -113,7 +113,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect(replies.map((reply) => reply.content)).toEqual(Array.from({ length: 40 }, (_, n) => `number ${n}`));
     });
 
-    it('name the nearest tool when one is not known', async () => {
+    it('name the nearest tool if one is unknown', async () => {
       expect(await failureOf(call('sample.ecko'))).toMatchObject({
         code: 'TOOL_UNKNOWN',
         detail: expect.stringContaining('`sample.echo`'),
@@ -125,7 +125,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect((await failureOf(call(`sample.\u0000${'x'.repeat(10_000)}`))).message.length).toBeLessThan(400);
     });
 
-    it('refuse arguments that do not fit before anything runs, with path and what is expected', async () => {
+    it('refuse invalid arguments before anything runs, with path and what is expected', async () => {
       expect(await failureOf(call('sample.echo', { text: 'tea', times: 'two' }))).toMatchObject({
         code: 'TOOL_ARGUMENTS_INVALID',
         detail: expect.stringMatching(/`times` must be integer.*text: string, times\?: integer/),
@@ -155,7 +155,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect((await call('sample.echo', { text: 'on' })).content).toBe('on');
     });
 
-    it('tell a server that its call is cancelled', async () => {
+    it('notify a server that its call is cancelled', async () => {
       const leaving = new AbortController();
       const failing = failureOf(call('sample.wait', {}, { signal: leaving.signal }));
       await call('sample.echo', { text: 'the call before has arrived' });
@@ -165,7 +165,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect((await failureOf(call('sample.echo', { text: 'x' }, { signal: AbortSignal.abort() }))).code).toBe('CALL_CANCELLED');
     });
 
-    it('fail for tools of a server that is away, and for every tool once they are closed', async () => {
+    it('fail for tools of an unavailable server, and for every tool once they are closed', async () => {
       expect((await failureOf(call('away.anything'))).code).toBe('TOOL_SERVER_UNAVAILABLE');
       expect((await failureOf(world.tools.describe('away.anything'))).code).toBe('TOOL_SERVER_UNAVAILABLE');
       await world.tools.close();

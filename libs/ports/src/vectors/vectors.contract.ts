@@ -101,12 +101,12 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await idsOf([0, 1, 0], { b: 'y' })).toEqual(['one']);
     });
 
-    it('takes the last of several records with one id', async () => {
+    it('keeps the last of several records with one id', async () => {
       await filled(record('one', [1, 0, 0], { metadata: { a: 1 } }), record('one', [0, 1, 0], { text: 'last' }));
       expect(await vectors.get(scope, ['one'])).toEqual([record('one', [0, 1, 0], { text: 'last' })]);
     });
 
-    it('filters by every value of where, and tells types apart', async () => {
+    it('filters by every value of where, and distinguishes types', async () => {
       await filled(
         record('int', [1, 0, 0], { metadata: { v: 1, lang: 'de' } }),
         record('text', [1, 0, 0], { metadata: { v: '1', lang: 'de' } }),
@@ -150,7 +150,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       });
     });
 
-    it('reports the keys no record carries, and not those that merely match nothing', async () => {
+    it('reports the keys that no record has, and not those that merely match nothing', async () => {
       await filled(record('one', [1, 0, 0], { metadata: { lang: 'de' } }), record('two', [1, 0, 0], { metadata: { year: 1 } }));
       expect(await ask([1, 0, 0], { lang: 'fr', expert_domian: 'law' })).toEqual({ hits: [], unknownKeys: ['expert_domian'] });
       expect(await ask([1, 0, 0], { lang: 'de', year: 1 })).toEqual({ hits: [], unknownKeys: [] });
@@ -166,7 +166,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
     const matched = async (...asked: Parameters<typeof match>) => (await match(...asked)).map(({ id }) => id);
     const text = (id: string, body: string, metadata: VectorMetadata = {}) => record(id, [1, 0, 0], { text: body, metadata });
 
-    it('finds words in texts, titles and headings, whatever their form, case and accents, the most telling first', async () => {
+    it('finds words in texts, titles and headings, whatever their form, case and accents, the most relevant first', async () => {
       await filled(
         text('bridge', 'The bridge crosses a river near the town.', { title: 'Gull Bridge' }),
         text('builder', 'She built bridges and towers.', { title: 'Ilse Brandvold' }),
@@ -205,7 +205,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await matched('tigers')).toEqual([]);
     });
 
-    it('takes every hostile query as words', async () => {
+    it('treats every hostile query as words', async () => {
       await filled(text('a', 'plain words \u0000 about nothing', { title: 'x"y' }));
       for (const words of [
         '',
@@ -230,7 +230,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await matched('plain', { limit: 0 })).toEqual([]);
     });
 
-    it('gets records by id in the order asked for, with their vectors', async () => {
+    it('returns records by id in the requested order, with their vectors', async () => {
       const [a, b] = [record('a', [0.5, -0.25, 2]), record('b', [1, 2, 3], { metadata: { k: 'v' } })];
       await filled(a, b);
       expect(await vectors.get(scope, ['b', 'missing', 'a', 'b'])).toEqual([b, a]);
@@ -323,7 +323,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await Promise.all(pairs.map((each) => vectors.count(each)))).toEqual([1, 0, 0, 1, 1, 1, 1, 1, 1]);
     });
 
-    it('takes hostile names, ids, keys and texts as they are', async () => {
+    it('accepts hostile names, ids, keys and texts unchanged', async () => {
       const hostile = `'); DROP TABLE vector_record; -- "\\ $and {"$ne": 1} ../../etc 😀 \u0000 \u202e`;
       const words = [
         'x',
@@ -422,7 +422,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await vectors.count(scope)).toBe(11);
     });
 
-    it('stops when the signal of a query has aborted', async () => {
+    it('stops if the signal of a query has aborted', async () => {
       await filled(record('a', [1, 0, 0]));
       const signal = AbortSignal.abort(new Error('enough'));
       await expect(vectors.query(scope, { vector: vectorOf(1, 0, 0), limit: 1, signal })).rejects.toThrow('enough');
@@ -437,7 +437,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await vectors.get(scope, ['a'])).toEqual([record('a', [1, 0, 0])]);
     });
 
-    it('is healthy while it is open, and says VECTORS_UNAVAILABLE afterwards', async () => {
+    it('is healthy while it is open, and throws VECTORS_UNAVAILABLE afterwards', async () => {
       const other = await world.another();
       expect(await other.health()).toBeNull();
       await other.close();

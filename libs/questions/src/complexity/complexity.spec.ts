@@ -21,7 +21,7 @@ describe('the complexity of a request', () => {
     ['Is SELECT * FROM t slow?', 'domain:code', 'code_reviewer'],
     ['10.0.0.0/22?', 'number', 'technical_support'],
     ['What is the derivative of x^3?', 'domain:mathematics', 'math'],
-  ])('sees the notation of a field in "%s"', (text, signal, category) => {
+  ])('recognises the notation of a field in "%s"', (text, signal, category) => {
     const { level, signals, category: named } = complexityOf(text, alone);
     expect(level).toBe('moderate');
     expect(signals).toContain(signal);
@@ -57,7 +57,7 @@ describe('the complexity of a request', () => {
     expect(complexityOf(text, alone)).toMatchObject({ level: 'moderate', signals: expect.arrayContaining([signal]) });
   });
 
-  it('takes one relation for common knowledge', () => {
+  it('treats one relation as common knowledge', () => {
     expect(levelOf('Who is the author of Moby Dick?')).toBe('trivial');
     expect(levelOf('Wie heißt die Hauptstadt von Kanada?')).toBe('trivial');
   });
@@ -96,7 +96,7 @@ describe('the complexity of a request', () => {
     ['Write a haiku about autumn.', false, false],
     ['What should I call you?', true, false],
     ['Thanks, that was kind.', false, false],
-  ])('tells whether "%s" can be looked up: %s, about the world: %s', (text, factual, worldly) => {
+  ])('decides whether "%s" can be looked up: %s, about the world: %s', (text, factual, worldly) => {
     expect(complexityOf(text, alone)).toMatchObject({ level: 'trivial', factual, worldly });
   });
 
@@ -110,14 +110,14 @@ describe('the complexity of a request', () => {
     expect(levelOf('What is the capital of Peru?', later)).toBe('trivial');
   });
 
-  it('raises whatever comes with an attachment', () => {
+  it('raises any question with an attachment', () => {
     expect(complexityOf('What does this picture show?', { hasHistory: false, hasAttachments: true })).toMatchObject({
       level: 'moderate',
       category: 'vision',
     });
   });
 
-  it('draws the line of length at 80 words', () => {
+  it('draws the limit of length at 80 words', () => {
     expect(complexityOf(words(80), alone)).toMatchObject({ level: 'complex', signals: expect.arrayContaining(['words>=80']) });
     expect(levelOf(words(79))).toBe('moderate');
     expect(levelOf('天気'.repeat(90))).toBe('complex');
@@ -138,7 +138,7 @@ describe('the complexity of a request', () => {
     );
   });
 
-  it('answers every text, and the longest ones at once', () => {
+  it('rates every text, and the longest ones at once', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void complexityOf(text, alone)));
     const parts = [
       'a',

@@ -139,7 +139,7 @@ describe('reading a question', () => {
     expect(values('Python 3.10')).toContain('3.10');
   });
 
-  it('knows which words are numbers, units and dates', () => {
+  it('recognises words that are numbers, units and dates', () => {
     expect(values('twenty five kilometres')).toEqual(['25', 'unit:km']);
     expect(values('am 3. Mai 2024')).toContain('2024-5-3');
     expect(values('20 °C')).toContain('unit:°c');
@@ -171,7 +171,7 @@ describe('the key of a question', () => {
     ['What is getUser?', 'What is getuser?'],
   ])('differs for "%s" and "%s"', (a, b) => expect(normaliseQuestion(a)).not.toBe(normaliseQuestion(b)));
 
-  it('is a key of itself', () => {
+  it('is its own key', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 80 }), (text) => {
         expect(normaliseQuestion(text)).toBe(normaliseQuestion(`  ${text}  `));

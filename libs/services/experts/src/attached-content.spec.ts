@@ -19,7 +19,7 @@ async function filled() {
 }
 const data = `data:image/png;base64,${body.toString('base64')}`;
 
-describe('what messages refer to', () => {
+describe('content to which messages refer', () => {
   it('is inserted right before a call: files as quoted text, images as parts after it', async () => {
     const { blobs, image, file } = await filled();
     const remote: AttachedReference = { kind: 'image', mime: 'image/*', blob: null, bytes: 0, url: 'https://pictures.example/x.png' };

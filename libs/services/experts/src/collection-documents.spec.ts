@@ -49,7 +49,7 @@ describe('documents of a collection', () => {
     expect((await find(10, 'other')).documents).toEqual([]);
   });
 
-  it('are read whole, without what chunks repeat and without the headings put before them', async () => {
+  it('are read whole, without what chunks repeat and without the headings before them', async () => {
     await put('d1', [
       ['Start', '# Start\n\nOpen the lid. Look inside.'],
       ['Start', 'Start\nLook inside. Close it.'],
@@ -66,7 +66,7 @@ describe('documents of a collection', () => {
     expect((await read('d1', { tenant: 'other' })).text).toBe('');
   });
 
-  it('that are too long are read to the limit, from the beginning or around the passage', async () => {
+  it('that are too long are read up to the limit, from the beginning or around the passage', async () => {
     await put(
       'long',
       Array.from({ length: 100 }, (_, n) => [`Part ${n}`, `## Part ${n}\n\n${`word${n} `.repeat(20)}`] as const),

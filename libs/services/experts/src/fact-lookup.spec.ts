@@ -13,7 +13,7 @@ const embedder: Embedder = {
 };
 
 describe('facts that filters select', () => {
-  it('are the nearest ones, and none that has nothing to do with the question, however well the filter fits', async () => {
+  it('are the nearest ones, and none without relation to the question, however well the filter matches', async () => {
     const vectors = new MemoryVectorStore().connect();
     const collection = collectionOf(factsPurpose, embedder);
     await vectors.create({ tenant: 'acme', collection }, 2);

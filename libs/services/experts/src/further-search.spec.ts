@@ -18,7 +18,7 @@ const titles = async (further?: Parameters<typeof searchHits>[1]['further']) =>
   (await searchHits(search, { query: 'Ada Quist', limit: 2, further }, new AbortController().signal)).map(({ title }) => title);
 
 describe('a search', () => {
-  it('of the first round asks its own query alone', async () => {
+  it('of the first round uses only its own query', async () => {
     asked.length = 0;
     expect(await titles()).toEqual(['Quist family', 'Works']);
     expect(asked).toEqual([{ query: 'Ada Quist', limit: 2 }]);

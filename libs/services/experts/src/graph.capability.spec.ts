@@ -213,7 +213,7 @@ describe('the graph capability', () => {
     expect(notes).toEqual(['The knowledge graph did not answer, so retrieval was skipped.']);
   });
 
-  it('asks the graph once, however often the task comes', async () => {
+  it('asks the graph once, however often the task is delivered', async () => {
     const inner = new MemoryGraphStore().connect();
     await learn(inner, [triple('Aurora Bridge', 'USES', 'Steel')]);
     let asked = 0;
@@ -225,7 +225,7 @@ describe('the graph capability', () => {
     expect(asked).toBe(1);
   });
 
-  it('leaves errors that are no outage to the log', async () => {
+  it('leaves errors that are not an outage to the log', async () => {
     const graph = { retrieve: () => Promise.reject(new TypeError('a bug')) } as unknown as KnowledgeGraph;
     await expect(worker({ graph }).ask()).rejects.toThrow('a bug');
   });
@@ -244,7 +244,7 @@ describe('the graph capability', () => {
   });
 
   describe('with facts that filters select', () => {
-    it('names unknown keys, and asks for the tenant and the question', async () => {
+    it('reports unknown keys, and searches for the tenant and the question', async () => {
       const asked: unknown[] = [];
       const facts: FactLookup = (...query) => {
         asked.push(query.slice(0, 3));
@@ -308,7 +308,7 @@ describe('the graph capability', () => {
       ['question', { question: 'What is the Aurora Bridge not made of?' }],
       ['categories', { categories: ['law'] }],
       ['filters', { filters: { expert_domain: 'law' } }],
-    ])('has an entry of its own for another %s', async (_what, other) => {
+    ])('has a separate entry for another %s', async (_what, other) => {
       const { cache, kept } = memoryCache();
       const { ask } = worker({ cache });
       await ask();
@@ -338,7 +338,7 @@ describe('the graph capability', () => {
       expect([after.texts, after.notes]).toEqual([[], []]);
     });
 
-    it('keeps nothing while the graph is away', async () => {
+    it('caches nothing while the graph is unavailable', async () => {
       const { cache, kept } = memoryCache();
       const graph = new MemoryGraphStore().connect();
       await graph.close();
@@ -347,7 +347,7 @@ describe('the graph capability', () => {
     });
   });
 
-  it('takes hostile questions as questions', async () => {
+  it('treats hostile questions as questions', async () => {
     const { graph, ask } = worker();
     await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
     for (const question of [

@@ -128,7 +128,7 @@ describe('the capability math', () => {
     ],
     ['a bare formula with the operation', { task: 'x^2', operation: 'derivative' }, 'differentiate', { expression: 'x^2' }],
     ['other names of operations', { operation: 'matrix.det', args: { matrix: [[1]] } }, 'determinant', { matrix: [[1]] }],
-  ])('takes %s', async (_what, input, operation, args) => {
+  ])('accepts %s', async (_what, input, operation, args) => {
     await perform(input);
     expect(asked).toMatchObject([{ operation, args }]);
   });

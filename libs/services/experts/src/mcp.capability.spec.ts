@@ -74,7 +74,7 @@ const adding = (more: Partial<MemoryTool> = {}): { readonly calls: unknown[]; re
 };
 
 describe('the tool capability', () => {
-  it('makes the result of a tool a fact with its source', async () => {
+  it('turns the result of a tool into a fact with its source', async () => {
     const { tools } = adding();
     const { run } = await worker(tools);
     const { result, records } = await run({ tool: 'precision.add', args: { values: [1, 2] } });
@@ -193,7 +193,7 @@ describe('the tool capability', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is over in time, and cancelled with its task', async () => {
+  it('ends in time, and is cancelled with its task', async () => {
     const stuck = adding({ run: () => new Promise(() => {}) });
     const slow = await worker(stuck.tools);
     expect((await slow.run({ tool: 'precision.add', args: { values: [] } }, { timeoutS: 0.05 })).result).toMatchObject({

@@ -7,7 +7,7 @@ describe('the text of a passage', () => {
     '# Ada Quist #\r\n\r\nAda Quist was a glazier.',
     'Ada Quist\n=========\nAda Quist was a glazier.',
     'Ada Quist\nAda Quist was a glazier.',
-  ])('does not begin with the title, so that in one line title and text are not one name: %j', (text) => {
+  ])('does not begin with the title, so that title and text are not read as one name in one line: %j', (text) => {
     expect(passageText({ text, title: 'Ada Quist', section: 'Ada Quist' })).toBe('Ada Quist was a glazier.');
   });
 
@@ -18,7 +18,7 @@ describe('the text of a passage', () => {
     ['Harbours', 'Harbours / Who clears it?', 'Harbours\n## Who clears it?\n\n    nobody', 'Who clears it?\n    nobody'],
     ['harbours.md', 'Harbours / Ice', '# Harbours\n## Ice\nIt freezes.', 'Harbours / Ice:\nIt freezes.'],
     ['TCP / IP', 'TCP / IP / IP / 6', 'TCP / IP\n## IP / 6\nAddresses.', 'IP / 6:\nAddresses.'],
-  ])('names the headings below the title before a colon: %s, %s, %j', (title, section, text, expected) => {
+  ])('puts the headings below the title before a colon: %s, %s, %j', (title, section, text, expected) => {
     expect(passageText({ text, title, section })).toBe(expected);
   });
 

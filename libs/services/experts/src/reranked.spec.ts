@@ -46,7 +46,7 @@ describe('hits with a reranker', () => {
     expect(await order(by(hanging, { withinMs: 20 }))).toEqual({ hits, note: expect.stringMatching(/^The reranker took too long;/) });
   });
 
-  it('are not returned once the run is cancelled, and a bug is not taken for a failed call', async () => {
+  it('are not returned once the run is cancelled, and a bug is not mistaken for a failed call', async () => {
     await expect(order(by(new MemoryReranker()), AbortSignal.abort())).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
     const broken = by({ id: 'm@p', score: async () => Promise.reject(new TypeError('bug')), close: async () => undefined });
     await expect(order(broken)).rejects.toThrow(TypeError);
@@ -56,7 +56,7 @@ describe('hits with a reranker', () => {
 describe('a search with a reranker', () => {
   const found = (n: number) => hit(n, { title: `Tower ${n}`, snippet: n === 8 ? 'It was built by Ada Quist.' : `Note ${n}.` });
 
-  it('of documents or the web takes more hits than are wanted, and keeps the best of its order', async () => {
+  it('of documents or the web requests more hits than are wanted, and keeps the best of its order', async () => {
     const limits: number[] = [];
     const search = new (class extends TableSearch {
       override query(asked: Parameters<Search['query']>[0]): Promise<readonly SearchHit[]> {

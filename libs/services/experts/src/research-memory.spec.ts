@@ -51,13 +51,13 @@ describe('the cache of searches', () => {
     expect(world.search.asked).toHaveLength(2);
   });
 
-  it('keeps an empty answer for a short time only', async () => {
+  it('keeps an empty answer only for a short time', async () => {
     const world = cachedWorld(() => []);
     await world.run(researchTask('copper conductivity', inRun(1)));
     expect([...world.caches.get('acme')!.entries.values()].map(({ ttlMs }) => ttlMs)).toEqual([30 * minute]);
   });
 
-  it('serves no tenant what another one found, even from one and the same store', async () => {
+  it('serves no tenant what another one found, even from the same store', async () => {
     const world = cachedWorld();
     const one = new TableCache(world.now);
     const shared = researchWorld(world.search, { cacheOf: () => one, now: world.now });
@@ -182,7 +182,7 @@ describe('equal searches of one run', () => {
     expect(failures).toBe(2);
   });
 
-  it('are forgotten after ten minutes, and when there are many', async () => {
+  it('are forgotten after ten minutes, or if there are many', async () => {
     let at = 0;
     const work = new SharedWork(() => at);
     const { signal } = new AbortController();

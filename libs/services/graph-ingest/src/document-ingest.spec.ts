@@ -123,7 +123,7 @@ const bound = (target: object, key: PropertyKey): unknown => {
 };
 
 describe('an uploaded document', () => {
-  it('ends the answers that were kept without it, of its tenant alone', async () => {
+  it('invalidates the answers that were cached without it, only those of its tenant', async () => {
     const { worker, event, state } = await world();
     const keep = (of: string) =>
       state.caches.write({ tenant: of, key: 'answer/1', value: 'Nobody knows.', ttlMs: 60_000, tags: [documentsTag] });
@@ -147,7 +147,7 @@ describe('an uploaded document', () => {
     expect(await metrics.text()).toContain('documents_ingested_total{outcome="ready"} 1');
   });
 
-  it('changes nothing when its record comes again', async () => {
+  it('changes nothing if its record is redelivered', async () => {
     const { worker, event, vectors, read } = await world();
     await worker().ingest(event(), live);
     const [count, before] = [await vectors.count(scope), await read()];
@@ -205,7 +205,7 @@ describe('an uploaded document', () => {
     ['of a kind that is not read', new Failure('DOCUMENT_UNSUPPORTED'), 'cannot be read'],
     ['that is broken', new Failure('DOCUMENT_UNREADABLE', 'It is encrypted.'), 'It is encrypted.'],
     ['that meets a mistake of ours', new TypeError('x is not a function'), 'unexpected'],
-  ])('%s is over with a sentence, and no record is blamed', async (_what, error, sentence) => {
+  ])('%s ends with a sentence, and no record is blamed', async (_what, error, sentence) => {
     const { worker, event, read, errors } = await world();
     const reader = { read: () => Promise.reject(error), close: () => Promise.resolve() };
     expect(await worker({ reader }).ingest(event(), live)).toEqual([]);
@@ -215,7 +215,7 @@ describe('an uploaded document', () => {
     expect((await read()).status).toBe('failed');
   });
 
-  it('without text, and without its bytes, is over too', async () => {
+  it('without text, or without its bytes, ends too', async () => {
     const empty = await world(' \n ');
     await empty.worker().ingest(empty.event(), live);
     expect(await empty.read()).toMatchObject({ status: 'failed' });
@@ -253,7 +253,7 @@ describe('an uploaded document', () => {
     expect(await vectors.count(scope)).toBe(0);
   });
 
-  it('is not worked on for a collection that is gone, nor for an earlier take', async () => {
+  it('is not worked on for a deleted collection, nor for an earlier upload', async () => {
     const { worker, event, vectors, state, read, change } = await world();
     await change({ take: 2 });
     expect(await worker().ingest(event(1), live)).toEqual([]);

@@ -22,7 +22,7 @@ function patchy(inner: KnowledgeGraph) {
 }
 
 describe('graph ingest', () => {
-  it('reads a run that is over for triples, and writes entities, relations and the insight', async () => {
+  it('extracts triples from a run that is over, and writes entities, relations and the insight', async () => {
     const { handler, graph, asked, metrics } = ingest({ replies: [treats] });
     const outcome = (await handler.onCompleted(completed(), context)) as readonly Event[];
     expect(outcome).toMatchObject([
@@ -47,7 +47,7 @@ describe('graph ingest', () => {
     expect(await metrics.text()).toContain('conclave_graph_extractions_total{outcome="ok"} 1');
   });
 
-  it('learns nothing from a run that was deleted, also while it was being read', async () => {
+  it('learns nothing from a run that was deleted, even while it was being read', async () => {
     const stores = new MemoryStores();
     const erase = () => stores.connect('two').state.runs.erase({ runId, tenant: 'default', requestedAt: 1 });
     const deleted = ingest({ stores });
@@ -81,7 +81,7 @@ describe('graph ingest', () => {
     expect(await inner.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
   });
 
-  it('believes no insight as assessed whose gap check failed or could not be read', async () => {
+  it('does not count an insight as assessed if its gap check failed or could not be read', async () => {
     const { handler, graph } = ingest({ replies: [treats] });
     await handler.onCompleted(completed({ rule: 'D3', reasonCode: 'assessment_unreadable', assessed: false }), context);
     const { relations, syntheses } = await about(graph, 'Aspirin');
@@ -89,7 +89,7 @@ describe('graph ingest', () => {
     expect(relations).toMatchObject([{ trust: 0.36 }]);
   });
 
-  it('pays once and changes nothing when the record comes again, also to another process', async () => {
+  it('pays once and changes nothing if the record is redelivered, also to another process', async () => {
     const stores = new MemoryStores();
     const graph = new MemoryGraphStore().connect();
     const first = ingest({ replies: [treats], stores, graph });
@@ -101,7 +101,7 @@ describe('graph ingest', () => {
     expect(await about(graph, 'Aspirin')).toEqual(before);
   });
 
-  it('waits in the log while the graph is away, keeps the reply it paid for, and catches up', async () => {
+  it('waits in the log while the graph is unavailable, keeps the paid reply, and catches up', async () => {
     const { graph, back } = patchy(new MemoryGraphStore().connect());
     const { handler, asked } = ingest({ replies: [treats], graph });
     for (let again = 0; again < 3; again += 1)

@@ -32,7 +32,7 @@ describe('triples of a reply', () => {
     expect(readTriples(reply)).toEqual({ triples: [read], dropped: 0, unusable: null });
   });
 
-  it('are read by place from arrays, with a middle confidence where none is said', () => {
+  it('are read by position from arrays, with a middle confidence if none is stated', () => {
     expect(readTriples('[["Tin","part of","Bronze"],["Tin","USES","Zinc",0.2]]').triples).toEqual([
       { subject: 'Tin', subjectType: '', relation: 'PART_OF', object: 'Bronze', objectType: '', confidence: 0.6 },
       { subject: 'Tin', subjectType: '', relation: 'USES', object: 'Zinc', objectType: '', confidence: 0.2 },
@@ -90,7 +90,7 @@ describe('triples of a reply', () => {
     );
   });
 
-  it('come out of any JSON without a throw', () => {
+  it('are read from any JSON without an exception', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), (json) => {
         const { triples } = readTriples(json);
@@ -102,7 +102,7 @@ describe('triples of a reply', () => {
   });
 });
 
-describe('the prompt that asks for triples', () => {
+describe('the prompt for triples', () => {
   it('quotes question, answer and sources as bounded data', () => {
     const [system, user] = triplesPrompt({
       question: 'q'.repeat(5_000),

@@ -72,7 +72,7 @@ describe('a terminal event that is published twice', () => {
 });
 
 describe('the handler of the engine', () => {
-  it('ends a run whose request could never be applied, as its header says it', async () => {
+  it('ends a run whose request could never be applied, using its header', async () => {
     expect(await engine().onCommand(command('abort'))).toMatchObject([
       { type: 'RunCompleted', data: { outcome: 'failed', question: 'What?', failure: { code: 'RECORD_DEAD' } } },
       { type: 'StepRecorded' },
@@ -103,7 +103,7 @@ describe('the handler of the engine', () => {
     await expect(engine(undefined, 70_000).onCommand(unknown)).rejects.toThrow('came before its run had begun');
   });
 
-  it('blames no record for a run that many want to change at once', async () => {
+  it('blames no record for contention for a run', async () => {
     const busy = engine(() => Promise.reject(new Failure('COMMIT_CONFLICT')));
     expect(await busy.onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
     const broken = engine(() => Promise.reject(new Failure('STORE_UNAVAILABLE')));

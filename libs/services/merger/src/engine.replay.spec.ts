@@ -72,7 +72,7 @@ function engine() {
 }
 
 describe("the engine's records of its steps", () => {
-  it('is enough to replay a run from its request to an abort', async () => {
+  it('suffice to replay a run from its request to an abort', async () => {
     const { handler, steps } = engine();
     await handler.onRequest(request);
     await handler.onCommand(abort);
@@ -80,7 +80,7 @@ describe("the engine's records of its steps", () => {
     expect(replay(runId, steps, { strategyOf, chainHash, stateHash })).toEqual({ kind: 'same', steps: 2, ended: true });
   });
 
-  it('is enough to replay an abort of a run whose request was never applied', async () => {
+  it('suffice to replay an abort of a run whose request was never applied', async () => {
     const { handler, steps } = engine();
     await handler.onCommand(abort);
     expect(steps).toMatchObject([{ input: { id: abort.id, time: 2 }, request: { id: runId, type: 'PlanRequested', time: 1 } }]);

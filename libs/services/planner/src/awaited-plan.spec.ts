@@ -47,7 +47,7 @@ describe('a plan', () => {
     expect(shown.entries).toEqual([]);
   });
 
-  it('for which no call is left is not given out for a run that was cancelled', async () => {
+  it('for which no call is left is not returned for a run that was cancelled', async () => {
     const world = planning([]);
     await world.request(runId);
     expect(typesOf(await world.process().onGap(gapOf(runId, 0), world.context))).toEqual(['PlanCreated']);

@@ -90,7 +90,7 @@ describe('a trivial question', () => {
     expect(performance.now() - began).toBeLessThan(3_000);
   });
 
-  it('about the world is moderate where only the web could tell, a plain definition is not', async () => {
+  it('about the world is moderate if only the web could tell, a plain definition is not', async () => {
     const search = corpus('', '', { kind: 'web', query: () => Promise.reject(new Error('The web is not asked in passing.')) });
     expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:web']);
     expect(await levelOf({ search }, 'What is photosynthesis?')).toEqual(['trivial']);
@@ -160,7 +160,7 @@ describe('a question to the demo model alone', () => {
     expect(await levelOf({ search }, risotto, { ...parts, experts })).toEqual(['moderate', 'forced:template']);
   });
 
-  it('in a chat may lean on the turns before it, unless it orders words', async () => {
+  it('in a chat may depend on the turns before it, unless it requests words', async () => {
     const chat = {
       conversation: [
         { role: 'user' as const, content: 'Who built the Gull Bridge?' },
@@ -207,7 +207,7 @@ describe('what was learned', () => {
     for (const { tasks } of [other, none, unable]) expect(tasks.map(({ id }) => id)).toEqual(['x1']);
   });
 
-  it('goes to experts that say nothing of what they need or need evidence, not to one that wants none', () => {
+  it('reaches experts that do not say what they need or need evidence, not one that wants none', () => {
     const expert = (id: string, needs: string[]) => ({
       id,
       capability: 'expert.general',

@@ -39,7 +39,7 @@ describe('the order in which first-tier models are asked', () => {
     expect(draws).toBe(drawn);
   });
 
-  it('is drawn for a trivial question and for a plan of the cache too', async () => {
+  it('is drawn for a trivial question and for a cached plan too', async () => {
     const { plan, stores, prompts } = planning([]);
     await stores.scores.add(learned('acme'));
     const trivial = await plan('run_00000001', { template: two, goal: 'What is the capital of France?' });
@@ -48,7 +48,7 @@ describe('the order in which first-tier models are asked', () => {
     expect(prompts).toEqual([]);
   });
 
-  it('leaves a category with one model, named twice or not, as it is, and looks at no scores', async () => {
+  it('leaves a category with one model, named twice or not, unchanged, and reads no scores', async () => {
     const { plan, stores } = planning([reply]);
     stores.scores.read = () => Promise.reject(new Error('Nobody needs them.'));
     const same = { ...two, experts: { ...two.experts, general: { t1: ['a@fake', 'a@fake'], prompt: '' } } };

@@ -21,7 +21,7 @@ const kept: KeptPlan = {
   ],
 };
 
-describe('a plan that was kept and came with the request', () => {
+describe('a cached plan that arrived with the request', () => {
   it('is the plan of the first round without a call, with its level, filters and search question', async () => {
     const { plan, prompts, stores } = planning([]);
     expect(await plan('run_00000001', { plan: kept })).toMatchObject({ ...kept, cached: true, fallback: false, usage: { calls: 0 } });
@@ -36,7 +36,7 @@ describe('a plan that was kept and came with the request', () => {
     expect(await rePlan('run_00000001')).toMatchObject({ cached: false, tasks: [{ id: 'narrow' }, {}] });
   });
 
-  it('is left alone by a question that needs no plan', async () => {
+  it('is ignored by a question that needs no plan', async () => {
     const { plan } = planning([]);
     expect(await plan('run_00000001', { plan: kept, goal: 'Thanks!' })).toMatchObject({
       cached: false,
@@ -46,8 +46,8 @@ describe('a plan that was kept and came with the request', () => {
   });
 });
 
-describe('a plan that was made', () => {
-  it('goes into no cache: its run has not ended', async () => {
+describe('a newly made plan', () => {
+  it('is not cached: its run has not ended', async () => {
     const { plan, stores, prompts } = planning([reply('g1'), reply('g2')]);
     const written: unknown[] = [];
     const { write } = stores.caches;

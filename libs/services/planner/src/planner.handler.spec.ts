@@ -97,7 +97,7 @@ const down = '500';
 const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"}]}';
 
 describe('the planner', () => {
-  it('asks again with the error, at most twice, and sums up what all of it cost', async () => {
+  it('asks again with the error, at most twice, and sums up the cost', async () => {
     const { handler, asked } = planner({ replies: ['chat', '{"tasks":[]}', good] });
     const [plan, ...records] = (await handler.onRequest(request, context)) as unknown as [{ data: unknown }, ...unknown[]];
     expect(plan.data).toMatchObject({ reAsks: 2, fallback: false, usage: { calls: 3, prompt: 30 }, tasks: [{ id: 'x1' }] });
@@ -119,7 +119,7 @@ describe('the planner', () => {
     ]);
   });
 
-  it('says why no plan came, and why another model is asked for it', async () => {
+  it('says why no plan arrived, and why another model is asked for it', async () => {
     const alone = planner({ replies: [down] });
     await alone.handler.onRequest(request, context);
     expect(alone.said()).toEqual(['m@fake makes the plan of a moderate question', 'No plan came: Provider fake, status 500.']);

@@ -54,7 +54,7 @@ describe('adaptive', () => {
     ['no reply', (run: Scenario) => run.planFailed(0)],
     ['garbage', (run: Scenario) => run.planned(0, [expert('x1', 'answers at once')], oneCall, { content: { class: 'odd' } })],
     ['silence', (run: Scenario) => run.fired()],
-  ])('takes the loop after %s of the router', (_, says) => {
+  ])('uses the loop after %s of the router', (_, says) => {
     const run = began(open);
     says(run);
     expect(strategyIn(run)).toBe('agentic');
@@ -77,7 +77,7 @@ describe('adaptive', () => {
     expect(strategyIn(began('Who designed it?', { conversation: [{ role: 'user', content: 'Compare two bridges.' }] }))).toBe('adaptive');
   });
 
-  it('answers as the strategy that took over, with its options and its limits', () => {
+  it('answers like the strategy that took over, with its options and its limits', () => {
     const run = began('Compare slate with tile.', {}, { decompose: { max_topics: 1 } });
     run.planned(0, [topicTask(1, 'a', 'a', []), topicTask(2, 'b', 'b', [])], oneCall, { content: { synthesis: 'merge' } });
     expect(run.facts.some(({ kind }) => kind === 'PlanRefused')).toBe(true);
@@ -115,7 +115,7 @@ describe('adaptive', () => {
 });
 
 describe('the words of a question', () => {
-  it('are read without a throw, and in time, whatever they are', () => {
+  it('are read without an exception, and in time, whatever they are', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), (text) => typeof readClass(text).sure === 'boolean'));
     const from = performance.now();
     readClass('which of or between and '.repeat(2_000));

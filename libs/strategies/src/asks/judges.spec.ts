@@ -36,7 +36,7 @@ const critique = readBy(criticAsk, {
 });
 
 describe('hints of the judge', () => {
-  it('go to the tasks they name; others and empty ones are dropped', () => {
+  it('reach the tasks they name; others and empty ones are dropped', () => {
     expect(hints('```json\n{"hints":[{"task":"x1","hint":"Be exact."},{"task":"x9","hint":"?"},{"task":"x2","hint":" "}]}\n```')).toEqual({
       output: { kind: 'hints', hints: { 'run_00000001/0/x1': 'Be exact.' } },
     });
@@ -48,10 +48,10 @@ describe('hints of the judge', () => {
     ['{"hints":"be exact"}', '"hints": Invalid input: expected array, received string.'],
     ['{"hints":[{"task":"x1","hint":7}]}', '"hints.0.hint": Invalid input: expected string, received number.'],
     ['{"hints":[{"task":"x9","hint":"?"}]}', 'No hint names a task that was shown. They are: x1, x2.'],
-  ])('cannot be read in %s, and why', (reply, fault) => {
+  ])('cannot be read in %s, with the reason', (reply, fault) => {
     expect(hints(reply)).toEqual({ faults: [fault] });
   });
-  it('that were cut off are said to be', () => {
+  it('that were cut off are reported as such', () => {
     expect(hints('{"hints":[{"task":"x1","hint":"Be', true)).toEqual({
       faults: ['The reply was cut off before its JSON ended: be shorter.'],
     });
@@ -70,7 +70,7 @@ describe('scores of the judge', () => {
       },
     });
   });
-  it('of a pair without two numbers, or said twice, do not count', () => {
+  it('of a pair without two numbers, or of a repeated pair, do not count', () => {
     expect(scores('{"scores":[{"task":"x1~r1","a":0.1,"b":0.2},{"task":"x1~r1","a":1,"b":0},{"task":"x2~r1","a":0.4}]}')).toMatchObject({
       output: { scores: [{ taskId: 'run_00000001/0/x1~r1' }] },
     });
@@ -114,7 +114,7 @@ describe('the asks of the judges', () => {
       additionalProperties: false,
     });
   });
-  it('are asked again as often as they say: the gap check and the answer never', () => {
+  it('are repeated as often as they declare: the gap check and the answer never', () => {
     expect([gapAsk, synthesisAsk, hintsAsk, scoreAsk, thinkingAsk, criticAsk].map(({ reAsks }) => reAsks)).toEqual([0, 0, 1, 1, 1, 2]);
   });
 });

@@ -15,12 +15,12 @@ const run = (facts: readonly Fact[], searchQuestion: string | null = null) =>
 const found = (facts: readonly Fact[], epoch: number) => furtherOf(run(facts), epoch).further?.found.map(({ text }) => text);
 
 describe('the texts from which a search continues', () => {
-  it('is nothing on the first round, and without anything sourced', () => {
+  it('are empty on the first round, and without a finding that has a source', () => {
     expect(furtherOf(run([fact('a', 0, 'r1')]), 0)).toEqual({});
     expect(furtherOf(run([fact('42', 0, 't1', 'tool'), fact('an opinion', 0, 'x1', 'expert')]), 1)).toEqual({});
   });
 
-  it('is the question and the first findings of the latest round, those of its tasks in turn', () => {
+  it('are the question and the first findings of the latest round, those of its tasks in turn', () => {
     const facts = [fact('a1', 0, 'r1'), fact('a2', 0, 'r1'), fact('b1', 0, 'r2'), fact('b2', 0, 'r2')];
     expect(found(facts, 1)).toEqual(['a1', 'b1']);
     expect(found([...facts, fact('c1', 1, 'r1')], 2)).toEqual(['c1']);

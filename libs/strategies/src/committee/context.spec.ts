@@ -85,8 +85,8 @@ const taskInput = (view: CommitteeView, task: TaskState) => inputOf(view, '', ta
 const findings = (view: CommitteeView, epoch: number) => roundSummary({ ...view, run: { ...view.run, epoch } }, []).findings;
 const synthesis = (view: CommitteeView) => synthesisInput(view, null) as Extract<TaskInput, { kind: 'synthesis' }>;
 
-describe('what an expert gets', () => {
-  it('is images for the one that can see alone, and files for everybody', () => {
+describe('the input of an expert', () => {
+  it('includes images only for the one that can see, and files for everybody', () => {
     const image = { kind: 'image', mime: 'image/png', name: null, blob: 'i', url: null } as const;
     const file = { kind: 'file', mime: 'text/plain', name: 'a.txt', blob: 'f', url: null } as const;
     const run = runWith({ attachments: [image, file] });
@@ -142,7 +142,7 @@ describe('the input of the gap check', () => {
 });
 
 describe('the input of the composer', () => {
-  it('is the most trusted facts when there are too many, of these the latest, tools before documents', () => {
+  it('consists of the most trusted facts if there are too many, of these the latest, tools before documents', () => {
     const documents = Array.from({ length: 60 }, (_, n) => fact(`document ${n}`));
     const { facts } = synthesis(
       runWith({ facts: [fact('computed', { kind: 'tool' }), ...documents, fact('opinion', { kind: 'expert' })] }),
@@ -153,7 +153,7 @@ describe('the input of the composer', () => {
     expect(facts.at(-1)!.text).toBe('document 59');
   });
 
-  it('is every answer that is heard, whole: two of one category are parts of one answer', () => {
+  it('contains every answer that counts, whole: two of one category are parts of one answer', () => {
     const { answers } = synthesis(
       runWith({
         facts: [
@@ -170,7 +170,7 @@ describe('the input of the composer', () => {
     expect(answers.map(({ text }) => text)).toEqual(['whole bathroom', 'whole cellar', 'whole kitchen']);
   });
 
-  it('is nothing of an answer or a result that another one took the place of', () => {
+  it('contains nothing of an answer or a result that was superseded', () => {
     const gone = { superseded: true };
     const run = runWith({
       epoch: 1,
@@ -194,7 +194,7 @@ describe('the input of the composer', () => {
     expect(findings(run, 0)).toBe('a passage of the first round');
   });
 
-  it('names failed tasks once they stayed failed, and merges none of them as text', () => {
+  it('lists failed tasks once they stayed failed, and merges none of them as text', () => {
     const failure = { code: 'PROVIDER_FAILED', message: 'down', retriable: true };
     const { failed, answers } = synthesis(
       runWith({
@@ -228,7 +228,7 @@ describe('the input of the composer', () => {
     expect(synthesis(runWith({ facts: facts.slice(0, 1), tasks: { a: tasks.a } })).contradictions).toBeUndefined();
   });
 
-  it('is the day the run started', () => {
+  it('contains the day the run started', () => {
     expect(synthesis(runWith({})).startedOn).toBe('2026-01-02');
   });
 });
@@ -247,13 +247,13 @@ describe('history', () => {
     expect(findings(run, 5)).toBe('No task ran.');
     expect(findings(runWith({ facts: Array.from({ length: 99 }, (_, n) => fact(`${n} `.repeat(90))) }), 0)).toHaveLength(2_000);
   });
-  it('says that a round that ran brought nothing', () => {
+  it('says that a round found nothing', () => {
     expect(findings(runWith({ tasks: { a: settled(spec('r1', 'research', 'q'), 0, {}) } }), 0)).toBe('Nothing new was found.');
   });
 });
 
 describe('the answer without a model', () => {
-  it('is null when nothing is known', () => {
+  it('is null if nothing is known', () => {
     expect(ledgerAnswer(runWith({}), 'why')).toBeNull();
   });
   it('says what is known with its sources, what stays open and why the run stopped', () => {

@@ -24,7 +24,7 @@ describe('cancelling', () => {
     return run;
   };
 
-  it('ends a run as cancelled when a worker finds its flag although no command ever came', () => {
+  it('ends a run as cancelled if a worker finds its flag although no command ever arrived', () => {
     const run = flagged();
     expect(run.state!.due.at! - run.state!.flaggedAt!).toBe(5_000);
     run.fired();
@@ -47,7 +47,7 @@ describe('cancelling', () => {
     expect(run.outputs.slice(before).map(({ type }) => type)).toEqual([]);
   });
 
-  it('takes no cancelled result of a task for a cancel of the run that the engine had given up itself', () => {
+  it('does not take the cancelled result of a task that the engine gave up itself for a cancel of the run', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q'), research('r2', 'something else')]);
@@ -84,7 +84,7 @@ describe('a pause', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3' });
   });
 
-  it('is not undone by an older command that comes later', () => {
+  it('is not undone by an older command that arrives later', () => {
     const run = new Scenario();
     run.requested();
     run.command(3, { name: 'pause' });
@@ -119,7 +119,7 @@ describe('a pause', () => {
   });
 });
 
-describe('an engine record that is a dead letter', () => {
+describe('a dead letter of an engine record', () => {
   const abort = (at: number) =>
     makeEvent(
       CommandIssued,
@@ -184,7 +184,7 @@ describe('the usage of a run', () => {
     expect(run.completed()).toMatchObject({ usage: { calls: 4 }, openCalls: 1 });
   });
 
-  it('has no open calls beside it where all of them have ended', () => {
+  it('contains no open calls if all of them have ended', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [expert('x1', 'answer')]);
@@ -250,7 +250,7 @@ describe('budgets', () => {
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2' });
   });
 
-  it('say that a reserve was reached before they say that a budget is used up', () => {
+  it('report that a reserve was reached before they report that a budget is used up', () => {
     const run = new Scenario();
     run.requested({ model_calls: 10 });
     run.planned(0, [expert('x1', 'answer')]);
@@ -259,14 +259,14 @@ describe('budgets', () => {
     expect(run.completed()!['reason']).toContain('model calls is nearly used up: 9 of 10');
   });
 
-  it('reserve for a task what its own input needs at least', () => {
+  it('reserve for a task at least what its own input needs', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [expert('x1', 'w'.repeat(150_000))]);
     expect((dispatches(run)[0] as unknown as { allowance: { tokens: number } }).allowance.tokens).toBeGreaterThan(45_000);
   });
 
-  it('name the composer as the reason when the time ran out while an accepted answer was written', () => {
+  it('name the composer as the reason if the time ran out while an accepted answer was written', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [expert('x1', 'answer')]);
@@ -280,7 +280,7 @@ describe('budgets', () => {
 });
 
 describe('the ledger', () => {
-  it('keeps an answer that has no letter in it', () => {
+  it('keeps an answer without letters', () => {
     const run = new Scenario({ max_agentic_rounds: 0 });
     run.requested();
     run.planned(0, [expert('x1', 'answer with one sign')]);

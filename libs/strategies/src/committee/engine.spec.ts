@@ -13,7 +13,7 @@ const twoHop = (): Scenario => {
 };
 
 describe('the engine', () => {
-  it('walks the reference flow: plan, evidence, expert, gap, re-plan, synthesis, one terminal event', () => {
+  it('follows the reference flow: plan, evidence, expert, gap, re-plan, synthesis, one terminal event', () => {
     const run = twoHop();
     expect(run.dispatched()).toEqual(['0/r1', '0/x1', '0/judge.gap']);
     run.judged('needs_more_info', 'where A was born');
@@ -75,7 +75,7 @@ describe('the engine', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D6' });
   });
 
-  it('calls missing facts insufficient without asking the judge', () => {
+  it('treats missing facts as insufficient without asking the judge', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q')]);
@@ -129,7 +129,7 @@ describe('the engine', () => {
     expect(run.state!.decisions.at(-1)!.rule).toBe('D4');
   });
 
-  it('takes the general task when the first plan never comes, and finishes stuck when a re-plan never comes', () => {
+  it('uses the general task if the first plan never arrives, and finishes stuck if a re-plan never arrives', () => {
     const run = new Scenario();
     run.requested();
     run.fired();
@@ -141,7 +141,7 @@ describe('the engine', () => {
     expect(run.completed()).toMatchObject({ outcome: 'stuck', reasonCode: 'planner_failed' });
   });
 
-  it('ignores the planner that answers after the fallback was taken, but counts its cost', () => {
+  it('ignores a planner that answers after the fallback was used, but counts its cost', () => {
     const run = new Scenario();
     run.requested();
     run.fired();
@@ -207,7 +207,7 @@ describe('the engine', () => {
     }
   });
 
-  it('leaves a task that was started alone until its own deadline', () => {
+  it('leaves a started task alone until its own deadline', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q')]);
@@ -309,7 +309,7 @@ describe('the engine', () => {
     expect(run.dispatched().filter((id) => id.endsWith('/r1'))).toEqual(['0/r1', '1/r1']);
   });
 
-  it('writes the draft first in answer mode and sends the accepted draft out without another call', () => {
+  it('writes the draft first in answer mode and sends the accepted draft without another call', () => {
     const run = new Scenario({ gap_check: 'answer' });
     run.requested();
     run.planned(0, [expert('x1', 'answer')]);
@@ -347,7 +347,7 @@ describe('the engine', () => {
     expect(run.completed()).toMatchObject({ outcome: 'failed', rule: null, failure: { code: 'RECORD_DEAD' } });
   });
 
-  it('takes the general task when the first planner says that it failed', () => {
+  it('uses the general task if the first planner reports that it failed', () => {
     const run = new Scenario();
     run.requested();
     run.planFailed(0);

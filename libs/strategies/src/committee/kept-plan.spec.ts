@@ -21,7 +21,7 @@ describe('the plan that a run leaves for an equal question', () => {
     return run.completed()!['plan'];
   };
 
-  it('is its first one, told with its end and not before', () => {
+  it('is its first one, published with its end and not before', () => {
     const run = planned();
     expect(run.types()).not.toContain('RunCompleted');
     expect(ended(run)).toEqual({
@@ -36,7 +36,7 @@ describe('the plan that a run leaves for an equal question', () => {
     ['a cache gave or no model was asked for', planned({ cached: true }, noUsage)],
     ['stands for replies that could not be used', planned({ fallback: true })],
     ['may not be kept', planned({}, undefined, null)],
-  ])('is none where the plan is one that %s', (_what, run) => {
+  ])('is absent if the plan is one that %s', (_what, run) => {
     expect(ended(run)).toBeNull();
   });
 });

@@ -94,7 +94,7 @@ describe('a trivial question', () => {
     ['live', {}],
     ['held', { experts: { general: profile({ t2: ['big@fake'] }) } }],
     ['held', { critic: { categories: ['general'] } }],
-  ])('is shown %s where the template is %j', (stream, changes) => {
+  ])('is shown %s if the template is %j', (stream, changes) => {
     const run = trivial(changes);
     expect(run.outputs.find(({ type }) => type === 'TaskDispatched')?.data).toMatchObject({ stream });
   });
@@ -116,7 +116,7 @@ describe('refinement', () => {
       output: { kind: 'scores', scores: [{ taskId: id(run, n === '' ? 'x1~r1' : 'x1~r2'), before, after }] },
     });
 
-  it('takes a better answer, and its finding joins the ledger only then', () => {
+  it('uses a better answer, and its finding joins the ledger only then', () => {
     const run = asked();
     hinted(run);
     run.answered('x1~r1', 'exactly', 0.9);
@@ -129,7 +129,7 @@ describe('refinement', () => {
   it.each([
     [0.5, 0.5],
     [0.5, 0.4],
-  ])('does not take one that is scored %d before and %d after', (before, after) => {
+  ])('does not use one that is scored %d before and %d after', (before, after) => {
     const run = asked({ refine_rounds: 1 });
     hinted(run);
     run.answered('x1~r1', 'quite another text', 0.9);
@@ -139,7 +139,7 @@ describe('refinement', () => {
     expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
   });
 
-  it('goes on for a second round where the better answer is unsure, and not for a third', () => {
+  it('continues for a second round if the better answer is unsure, but not for a third', () => {
     const run = asked();
     hinted(run);
     run.answered('x1~r1', 'a little better', 0.5);
@@ -184,13 +184,13 @@ describe('thinking', () => {
     expect((run.state!.own as Own).thinking).toBe('CONCLUSION: yes');
     expect(run.dispatched()).toEqual(['0/x1', '0/judge.thinking', '0/judge.synthesis']);
   });
-  it('is not missed where it fails', () => {
+  it('can fail without consequences', () => {
     const run = complex();
     run.failed('judge.thinking');
     run.composed('written');
     expect(run.completed()).toMatchObject({ answer: 'written' });
   });
-  it('is left out where the template does not want it', () => {
+  it('is left out if the template does not want it', () => {
     expect(complex({ thinking: false }).dispatched()).toEqual(['0/x1', '0/judge.synthesis']);
   });
 });
@@ -210,7 +210,7 @@ describe('the critic', () => {
     return run;
   };
 
-  it('holds the text back and lets the answer out as it leaves it', () => {
+  it('holds the text back and releases the answer as the critic leaves it', () => {
     const run = written();
     expect(run.outputs.find(({ id }) => id.endsWith('judge.synthesis'))?.data).toMatchObject({ stream: 'held' });
     run.result('judge.critic', { output: { kind: 'critique', verdict: 'corrected', reasons: ['period'], text: 'Thirty days.' } });
@@ -230,7 +230,7 @@ describe('the critic', () => {
     expect(run.dispatched().at(-1)).toBe('1/judge.critic');
   });
 
-  it('reviews what the question itself shows to be dangerous, whatever category the plan names, and a trivial answer too', () => {
+  it('reviews a question that is itself dangerous, whatever category the plan names, and a trivial answer too', () => {
     const shown = (topic: 'medicine' | 'law' | 'danger', more = {}): Scenario => {
       const run = new Scenario({ ...reviewed, critic: { categories: ['medical_consult'] } });
       run.requested();
@@ -282,7 +282,7 @@ describe('the critic', () => {
   });
 });
 
-describe('an answer of a cache', () => {
+describe('a cached answer', () => {
   it('is a run of one step that plans nothing', () => {
     const run = new Scenario();
     run.requested(
@@ -299,7 +299,7 @@ describe('an answer of a cache', () => {
     expect(run.completed()!['reason']).toContain('distance 0.04');
   });
 
-  it('is known to whoever has the request: the entries of the run, before the engine has come to it', () => {
+  it('is known to whoever has the request: the entries of the run, before the engine handles it', () => {
     const cached = {
       origin: 'exact' as const,
       runId: 'run_00000009',

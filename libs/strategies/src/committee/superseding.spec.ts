@@ -41,7 +41,7 @@ describe('an answer of a later round', () => {
   it.each([
     [0.4, 0.9],
     [0.6, 0.6],
-  ])('to the same question takes the place of one that was no surer: %d and then %d', (first, second) => {
+  ])('to the same question replaces one that was no surer: %d and then %d', (first, second) => {
     const run = twoRounds(first, second);
     expect(current(run)).toEqual(['A passage.', 'It opened in 1932.']);
     expect([isHistory(run, '0/x1'), isHistory(run, '1/x1')]).toEqual([true, false]);
@@ -57,7 +57,7 @@ describe('an answer of a later round', () => {
     expect(current(twoRounds(0.4, 0.9, { task: 'Who built it?' }))).toHaveLength(3);
   });
 
-  it.each([['0/x1'], ['x1']])('takes the place of the one its plan names as %s, whatever its words and category are', (name) => {
+  it.each([['0/x1'], ['x1']])('replaces the one its plan names as %s, whatever its words and category are', (name) => {
     const changes = { task: 'Settle the year for good', capability: 'expert.science', redoes: [name] };
     expect(current(twoRounds(0.4, 0.9, changes))).toEqual(['A passage.', 'It opened in 1932.']);
   });
@@ -73,7 +73,7 @@ describe('an answer of a later round', () => {
     expect(current(run)).toEqual(['It opened in 1931.', 'A passage.']);
   });
 
-  it('takes no place where two of a round were asked in the same words: which one is meant is not said', () => {
+  it('replaces none if two of a round were asked in the same words, because it is unclear which one is meant', () => {
     const run = started();
     run.planned(0, [research('r1', 'one'), research('r2', 'two'), expert('x1', 'Explain it', ['r1']), expert('x2', 'Explain it', ['r2'])]);
     run.found('r1', 'f1');
@@ -87,7 +87,7 @@ describe('an answer of a later round', () => {
     expect(current(run)).toEqual(['f1', 'f2', 'About one.', 'About two.', 'f3', 'About three.']);
   });
 
-  it('of two tasks of one round nothing is dropped', () => {
+  it('does not drop anything from two tasks of one round', () => {
     const run = started();
     run.planned(0, [expert('x1', 'Clean the kitchen'), expert('x2', 'Clean the bathroom')]);
     run.answered('x1', 'Mop it.', 0.9);

@@ -50,7 +50,7 @@ describe('decompose', () => {
     expect(stagesOf(run)).toEqual(['decomposing', 'researching_parallel', 'synthesizing', 'done']);
   });
 
-  it('tells a sub-topic that failed from one that found nothing', () => {
+  it('distinguishes a sub-topic that failed from one that found nothing', () => {
     const run = began();
     run.planned(0, topics('trains', 'ferries', 'planes'), oneCall, content('rank'));
     run.found('t1', 'Trains cost 12.');
@@ -128,7 +128,7 @@ describe('decompose', () => {
     expect(topicsGiven(run)).toMatchObject({ failed: [{ topic: 'ferries', reason: expect.stringContaining('budget') }] });
   });
 
-  it('answers without a call when the budget is spent while its sub-topics are out', () => {
+  it('answers without a call if the budget is spent while its sub-topics are under way', () => {
     const run = began({}, { model_calls: 4 });
     run.planned(0, topics('trains', 'ferries'), oneCall, content());
     run.result('t1', {

@@ -24,8 +24,8 @@ const begun = (): Scenario => {
   return run;
 };
 
-describe('a strategy that says only what follows', () => {
-  it('plans, works and writes as the committee does', () => {
+describe('a strategy with only the required members', () => {
+  it('plans, works and writes like the committee', () => {
     const run = begun();
     run.composed('It is so.', 'judge.write');
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is so.' });
@@ -55,7 +55,7 @@ describe('a question of an extension', () => {
   });
   const input = { kind: 'values', values: { n: 3 } };
 
-  it('works on values and says values', () => {
+  it('receives values and returns values', () => {
     expect(ask.prompt(ask.input.parse(input), anyRoom)).toEqual([{ role: 'user', content: 'Vote 3' }]);
     expect(ask.read({ text: 'So: {"for": 2}', cutShort: false }, input)).toEqual({ output: { kind: 'values', values: { for: 2 } } });
     expect(ask.read({ text: 'two', cutShort: false }, input)).toEqual({ faults: ['No JSON.'] });

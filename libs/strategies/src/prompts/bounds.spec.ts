@@ -82,7 +82,7 @@ describe('a prompt for a small context', () => {
 });
 
 describe('a composer whose answer a program reads', () => {
-  it('is asked for JSON alone: no citations, no block, no list of sources', () => {
+  it('requests only JSON: no citations, no block, no list of sources', () => {
     const system = synthesisPrompt(synthesis({ parameters: { response_format: { type: 'json_object' } } }))[0]!.content;
     expect(system).toContain('as JSON only');
     expect(system).not.toContain('<SYNTHESIS_INSIGHT>');

@@ -44,7 +44,7 @@ const gap = {
 } as GapDetected['data'];
 
 describe('the planner prompt', () => {
-  it('puts the iteration block in front of the system prompt on a re-plan only', () => {
+  it('puts the iteration block before the system prompt only on a re-plan', () => {
     const first = plannerPrompt(request, null)[0]!.content;
     const again = plannerPrompt(request, gap)[0]!.content;
     expect(first.startsWith('You are the planner')).toBe(true);
@@ -61,7 +61,7 @@ describe('the planner prompt', () => {
     expect(again).toContain('carries "redoes"');
     expect(again).not.toContain('never existed');
   });
-  it('shows a re-plan the facts of the latest task first, those of one task as it found them', () => {
+  it('shows a re-plan the facts of the latest task first, those of one task in the order in which they were found', () => {
     const found = (taskId: string, text: string) => ({ ...fact(text), taskId });
     const facts = [found('run/0/r1', 'Best.'), found('run/0/r1', 'Second.'), found('run/0/x1', 'Finding.')];
     const again = plannerPrompt(request, { ...gap, memory: { ...gap.memory, facts } })[0]!.content;
@@ -100,7 +100,7 @@ describe('the words of the user', () => {
 });
 
 describe('the gap check', () => {
-  it.each(['evidence', 'answer'] as const)('of the %s is shown how sure the experts are and what they could not say', (mode) => {
+  it.each(['evidence', 'answer'] as const)('of the %s is shown how sure the experts are and what they could not answer', (mode) => {
     const experts = [
       { category: 'law', task: 'Say what holds', confidence: 0.4, gaps: ['the statute', 'the date'] },
       { category: 'general', task: 'Say it', confidence: 0.9, gaps: [] },

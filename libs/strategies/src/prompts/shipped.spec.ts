@@ -2,12 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { longestPrompt, plannerBounds, promptFaults, promptText, shippedPrompts } from './shipped.js';
 
 describe('a shipped prompt', () => {
-  it.each(shippedPrompts.map((prompt) => [prompt.name, prompt] as const))(
-    '%s is what would be accepted from an operator',
-    (name, prompt) => {
-      expect(promptFaults(name, prompt.text)).toEqual([]);
-    },
-  );
+  it.each(shippedPrompts.map((prompt) => [prompt.name, prompt] as const))('%s would be accepted from an operator', (name, prompt) => {
+    expect(promptFaults(name, prompt.text)).toEqual([]);
+  });
   it('gets its placeholders filled in, and the inserted text is not expanded again', () => {
     expect(promptText('gap', {}, { input: '{final_response}', final_response: 'A' })).toContain(
       'ORIGINAL QUESTION: {final_response}\nCURRENT ANSWER: A',
@@ -17,10 +14,10 @@ describe('a shipped prompt', () => {
 });
 
 describe('a prompt of an operator', () => {
-  it('takes the place of the shipped one', () => {
+  it('replaces the shipped one', () => {
     expect(promptText('composer', { composer: 'Write in verse.' })).toBe('Write in verse.');
   });
-  it('is refused with unknown, and without needed placeholders', () => {
+  it('is refused with unknown placeholders, and without required ones', () => {
     expect(promptFaults('gap', 'Is {input} answered by {anwser}?')).toEqual([
       'The placeholder {anwser} is not known to the prompt "gap". It may use: {input}, {final_response}.',
       'The prompt "gap" needs the placeholder {final_response}.',

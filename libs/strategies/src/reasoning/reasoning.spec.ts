@@ -78,7 +78,7 @@ describe('the decision table of reasoning', () => {
     expect(r.completed()).toMatchObject({ outcome: 'completed', answer: 'Both.', rounds: 2 });
   });
 
-  it('D11 asks the model when the last step is only partial; done needs the confidence, else the step is repeated', () => {
+  it('D11 asks the model if the last step is only partial; done needs the confidence, else the step is repeated', () => {
     const r = run().begun().steps(1, 'research').step('red barn', 3).decided('done', { confidence: 0.5, final_answer: 'Perhaps.' });
     expect(r.rules()).toEqual(['D11', 'D11']);
     r.step('blue whale', 3).decided('done', { confidence: 0.7, final_answer: 'Surely.' });
@@ -98,7 +98,7 @@ describe('the decision table of reasoning', () => {
     ]);
   });
 
-  it('D4 ends when the model says stuck, and when decisions stay unreadable', () => {
+  it('D4 ends if the model says stuck, and if decisions stay unreadable', () => {
     const said = run().begun().steps(1, 'research').step('red barn', 1).decided('stuck');
     expect(said.rules()).toEqual(['D11', 'D4']);
     const mute = run().begun().steps(1, 'research').step('red barn', 1);
@@ -191,7 +191,7 @@ describe('the decision table of reasoning', () => {
 });
 
 describe('a held plan of reasoning', () => {
-  it('is stuck at once when the goal is out of reach', () => {
+  it('is stuck at once if the goal is out of reach', () => {
     const r = run().begun();
     r.planned(1, [], oneCall, { content: { steps: [], impossible: 'no way', working_memory: null } });
     expect(r.completed()).toMatchObject({ rule: 'D4', outcome: 'failed', reason: expect.stringContaining('no way') });

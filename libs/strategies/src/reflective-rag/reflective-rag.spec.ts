@@ -56,7 +56,7 @@ const rules = (run: Scenario): string[] => run.state!.decisions.map(({ rule }) =
 const asked = (run: Scenario) => (run.outputs.findLast(({ type }) => type === 'GapDetected')!.data as GapDetected['data']).asked;
 
 describe('reflective-rag', () => {
-  it('looks up, takes facts, judges them, and answers when they suffice', () => {
+  it('looks up, extracts facts, judges them, and answers if they suffice', () => {
     const run = begun();
     routed(run, 0, { collections: ['law', 'manuals'] });
     expect(run.dispatched()).toEqual(['0/c1-law', '0/c2-manuals']);
@@ -145,7 +145,7 @@ describe('reflective-rag', () => {
     expect(stages(run).slice(0, 4)).toEqual(['routing', 'discovering', 'reading', 'summarizing']);
   });
 
-  it.each(['exploratory', 'comparative', 'deep_dive'] as const)('looks everywhere when no document was found (%s)', (kind) => {
+  it.each(['exploratory', 'comparative', 'deep_dive'] as const)('looks everywhere if no document was found (%s)', (kind) => {
     const run = begun();
     routed(run, 0, { class: kind, collections: ['law', 'manuals'] });
     run.failed('discover');
@@ -153,20 +153,20 @@ describe('reflective-rag', () => {
     expect(inputOf<'collections'>(run, 'c1-law').documents).toBeUndefined();
   });
 
-  it('looks the question up in all collections when the router fails', () => {
+  it('looks the question up in all collections if the router fails', () => {
     const run = begun();
     run.planFailed(0);
     expect(run.dispatched()).toEqual(['0/c1-law', '0/c2-manuals']);
     expect(inputOf<'collections'>(run, 'c1-law').query).toBe('Who founded it?');
   });
 
-  it('refuses a route to a collection that is not offered, and looks in all of them', () => {
+  it('refuses a route to a collection that is not offered, and searches all of them', () => {
     const run = begun();
     routed(run, 0, { collections: ['secrets'] });
     expect(run.dispatched()).toEqual(['0/c1-law', '0/c2-manuals']);
   });
 
-  it('takes no facts for insufficient without a call', () => {
+  it('treats no facts as insufficient without a call', () => {
     const run = begun();
     pass(run, 0);
     expect(run.dispatched()).toEqual(['0/c1-law', '0/judge.refine']);
@@ -203,7 +203,7 @@ describe('reflective-rag', () => {
     expect(run.outputs.filter(({ type }) => type === 'GapDetected')).toHaveLength(1);
   });
 
-  it('makes a query of its own where none can be read', () => {
+  it('builds a query of its own if none can be read', () => {
     const run = begun();
     pass(run, 0, 'one');
     assessed(run, 'partial', 'the year');
@@ -298,7 +298,7 @@ describe('reflective-rag', () => {
     expect(empty.outputs.map(({ type }) => type)).toEqual(['RunCompleted']);
   });
 
-  describe('with a question on which a wrong answer does harm', () => {
+  describe('with a question to which a wrong answer does harm', () => {
     const careful = { critic: { categories: ['medical_consult', 'legal_advisor'] } };
     const long = `Ada founded it [1]. ${'The law says so in many words. '.repeat(4)}`;
     const written = (changes: Partial<Template> = careful): Scenario => {
@@ -349,7 +349,7 @@ describe('reflective-rag', () => {
     });
   });
 
-  it('looks in the configured search beside the collections', () => {
+  it('searches the configured search beside the collections', () => {
     const run = begun({ capabilities: ['collections', 'research'] });
     routed(run, 0, { class: 'exploratory', collections: ['research', 'law'] });
     expect(run.dispatched()).toEqual(['0/discover', '0/search']);

@@ -16,7 +16,7 @@ describe('the marks of quoted data', () => {
     [`\`\`\`\n${open}\nx = 1\n${close}\n\`\`\``, '```\nx = 1\n```'],
     ['1 << 2 and DATA > 3', '1 << 2 and DATA > 3'],
     ['ends with <<<DA', 'ends with <<<DA'],
-  ])('are taken out of %j', (text, shown) => {
+  ])('are removed from %j', (text, shown) => {
     expect(withoutMarks(text, '', [label])).toBe(shown);
   });
 

@@ -107,7 +107,7 @@ describe('an expert reply', () => {
     expect(readConfidence(value)).toBeCloseTo(expected);
   });
 
-  it('takes the first two sentences as the finding where none is marked', () => {
+  it('uses the first two sentences as the finding if none is marked', () => {
     expect(readExpert('One. Two! Three?').finding).toBe('One. Two!');
   });
 });
@@ -138,7 +138,7 @@ describe('a gap reply', () => {
   it('does not count as complete if the format was only repeated', () => {
     expect(readGap('COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: x')).toMatchObject({ verdict: 'complete', parsed: false });
   });
-  it('falls back to complete, and says that it could not be read', () => {
+  it('falls back to complete, and reports that it could not be read', () => {
     expect(readGap('The answer looks good to me.')).toEqual({ verdict: 'complete', gap: '', nextFocus: '', parsed: false });
   });
 });
@@ -146,7 +146,7 @@ describe('a gap reply', () => {
 describe('the insight block', () => {
   const whole =
     'Both agree.<SYNTHESIS_INSIGHT>{"summary":"A equals B","entities":["A","B"],"insight_type":"comparison"}</SYNTHESIS_INSIGHT>';
-  it('is stripped and read wherever the stream is cut', () => {
+  it('is removed and read wherever the stream is cut', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length), { maxLength: 12 }), (cuts) => {
         const filter = new InsightFilter();
@@ -177,12 +177,12 @@ describe('the insight block', () => {
   });
 });
 
-describe('replies of a model that lost itself', () => {
+describe('replies of a confused model', () => {
   it.each([
     ['stars', `GAPS: ${'*'.repeat(60_000)}x`],
     ['line ends', `${'\n'.repeat(60_000)}x`],
     ['brackets', '[{'.repeat(30_000)],
-  ])('made of %s are read in no time', (_what, reply) => {
+  ])('made of %s are read at once', (_what, reply) => {
     const from = performance.now();
     readExpert(reply);
     readGap(reply);
@@ -192,7 +192,7 @@ describe('replies of a model that lost itself', () => {
 });
 
 describe('the end of a text', () => {
-  it('is shown once, however often it is asked for', () => {
+  it('is shown once, however often it is requested', () => {
     const filter = new InsightFilter();
     expect(filter.push('a <')).toBe('a ');
     expect(filter.end().shown + filter.end().shown).toBe('<');

@@ -12,7 +12,7 @@ const fact = (text: string, title = 'Page'): Fact => ({
 const missing = (text: string, facts: readonly Fact[], question = ''): readonly string[] =>
   unsupported(text, facts, question).flatMap((one) => one.missing);
 
-describe('a citation that no fact was given for', () => {
+describe('a citation without a fact', () => {
   const cited = (text: string, facts: readonly Fact[] = [], question = '') => unsupported(text, facts, question).map(({ n }) => n);
 
   it('is flagged, with facts and without any', () => {
@@ -29,7 +29,7 @@ describe('a citation that no fact was given for', () => {
     ['a root', '\\\\sqrt[3]{8}'],
     ['a year', 'In [1932] it was opened.'],
     ['a word of the question', 'The button [1] opens it.'],
-  ])('is not taken for %s', (_what, text) => {
+  ])('does not include %s', (_what, text) => {
     expect(cited(text, [], 'What does [1] do?')).toEqual([]);
   });
 });
@@ -64,7 +64,7 @@ describe('a cited sentence', () => {
     expect(missing('Die Brücke wurde von Tomas Aldine gebaut [1].', source)).toEqual(['Tomas', 'Aldine']);
   });
 
-  it('is named beneath the answer', () => {
+  it('is listed below the answer', () => {
     expect(unsupportedNote(unsupported('It was opened in 1933 [1].', facts))).toBe('\n\nNot found in the cited source:\n- [1]: 1933');
     expect(unsupportedNote([])).toBe('');
   });

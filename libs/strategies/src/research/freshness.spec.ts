@@ -42,11 +42,11 @@ describe('the results of a search', () => {
     'liver function',
     '',
     'Der Heutebach',
-  ])('last a day for what stays: %s', (query) => {
+  ])('last a day for lasting facts: %s', (query) => {
     expect([minutes(query), freshnessOf(query).kind]).toEqual([24 * 60, 'lasting']);
   });
 
-  it('are found again under the same question, differently typed', () => {
+  it('are found again for the same question in another spelling', () => {
     const same = ['Who built the bridge?', '  who BUILT the   bridge ', 'Who built the bridge?!', 'Ｗｈｏ built the bridge...'];
     expect(new Set(same.map(normalisedQuery)).size).toBe(1);
     expect(normalisedQuery('“exact words” -not site:a.example')).toBe('"exact words" -not site:a.example');

@@ -80,7 +80,7 @@ describe('the reply of the planner of waves', () => {
     ['a need of the same wave', { ...good, tools: [good.tools[0], { ...good.tools[0], id: 'w2', needs: ['w1'] }] }, 'same wave'],
     ['a need of nobody', { ...good, tools: [{ ...good.tools[0], needs: ['z'] }] }, 'no earlier wave'],
     ['too many calls', { ...good, tools: Array.from({ length: 17 }, (_, n) => ({ ...good.tools[0], id: `w${n}` })) }, 'at most 16'],
-  ])('is asked for again with %s', (_what, reply, fault) => {
+  ])('is requested again with %s', (_what, reply, fault) => {
     expect(read(reply, { calls: [known] })).toEqual({ faults: expect.arrayContaining([expect.stringContaining(fault)]) });
   });
 

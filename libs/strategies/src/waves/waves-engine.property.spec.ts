@@ -81,7 +81,7 @@ function waveFaultsOf(run: Scenario): readonly string[] {
 }
 
 describe('waves under any order of events', () => {
-  it('end exactly once with nothing open; no id and no order goes out twice, and no wave is asked for above the limit', () => {
+  it('end exactly once with nothing open; no id and no order is sent twice, and no wave is requested above the limit', () => {
     const seen = { runs: 0, answered: 0, calls: 0, refused: 0, waves: 0 };
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { minLength: 5, maxLength: 120 }), (draws) => {

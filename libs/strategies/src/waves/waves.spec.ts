@@ -23,7 +23,7 @@ const waves = (run: Scenario): number => run.outputs.filter(({ type }) => type =
 const tasks = (run: Scenario): string[] => run.dispatched().filter((id) => !id.includes('judge.'));
 
 describe('waves', () => {
-  it('plan the next wave from the results of the last, and are over when the planner is done with its calls', () => {
+  it('plan the next wave from the results of the last, and end when the planner is done with its calls', () => {
     const run = begun();
     wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' }), call('b', 'stock.count', { item: 'bolt' })], { slots: { x: 1 } });
     expect(tasks(run)).toEqual(['0/a', '0/b']);
@@ -51,7 +51,7 @@ describe('waves', () => {
     expect(run.state!.decisions.map(({ rule }) => rule)).toEqual(['D11', 'D3']);
   });
 
-  it.each(['done', 'continue'] as const)('are over without a call when the planner wants none (%s)', (status) => {
+  it.each(['done', 'continue'] as const)('end without a call if the planner wants none (%s)', (status) => {
     const run = begun();
     wave(run, 0, status, []);
     run.composed('Nothing to call.');
@@ -125,7 +125,7 @@ describe('waves', () => {
   it.each([
     ['stock.count', ['0/a', '1/b']],
     ['stock.order', ['0/a']],
-  ])('make a failed call of %s again only where that changes nothing', (tool, made) => {
+  ])('repeat a failed call of %s only if that changes nothing', (tool, made) => {
     const run = begun();
     wave(run, 0, 'continue', [call('a', tool, { item: 'nut' })]);
     run.failed('a');
@@ -152,7 +152,7 @@ describe('waves', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', reasonCode: 'composer_failed', answer: 'Counting the nuts.' });
   });
 
-  it('fail where not even a first plan came', () => {
+  it('fail if not even a first plan arrived', () => {
     const run = begun();
     run.planFailed(0);
     expect(run.completed()).toMatchObject({ outcome: 'failed', answer: null });

@@ -56,7 +56,7 @@ describe('a delivery', () => {
     });
   });
 
-  it.each([200, 201, 204])('is taken with status %d, whatever follows it', async (status) => {
+  it.each([200, 201, 204])('is accepted with status %d, whatever follows it', async (status) => {
     await post(`http://hooks.example:${port}/${status}`, { operatorHosts: operatorHosts() });
     await post(`http://hooks.example:${port}/endless`, { operatorHosts: operatorHosts() });
   });
@@ -134,7 +134,7 @@ describe('the address of a client', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('of a wrong entry of the list is refused at the start', () => {
+  it('of a wrong entry in the list is refused at the start', () => {
     expect(() => openWebhookSender({ clientHosts: ['https://x/y'] })).toThrow('webhook_delivery.client_hosts');
   });
 });

@@ -71,7 +71,7 @@ describe('Database', () => {
       expect(await Promise.all([1, 2, 3].map((n) => database.write(() => n)))).toEqual([1, 2, 3]);
     });
 
-    it('refuses a value that the native binding would die of', async () => {
+    it('refuses a value that would crash the native binding', async () => {
       const database = open(':memory:');
       for (const value of [true, undefined, {}, Symbol('x')]) {
         await expect(database.write(({ sql }) => sql.run('SELECT ?', value as never))).rejects.toThrow(TypeError);
@@ -118,7 +118,7 @@ describe('Database', () => {
       ]);
     });
 
-    it('makes one transaction of all writes of a tick, ordered and queued, and none of one that only reads', async () => {
+    it('makes one transaction of all writes of a tick, ordered and queued, and none of a tick that only reads', async () => {
       let committed = 0;
       const counter = { statement: () => undefined, committed: () => void (committed += 1), stateStored: () => undefined };
       const database = open(undefined, { counter });
@@ -162,7 +162,7 @@ describe('Database', () => {
       expect([isDurable, seenByOthers(), database.health()]).toEqual([true, ['long ago', 'small', 'after'], null]);
     });
 
-    it('says at the next opening whether the one before was closed', async () => {
+    it('reports at the next opening whether the one before was closed', async () => {
       const first = open();
       await order(first, 'a');
       await first.durable();
@@ -183,7 +183,7 @@ describe('Database', () => {
   });
 
   describe('a full disk', () => {
-    it('is said as STORE_FULL, acknowledges nothing, loses nothing, and is over when there is room', async () => {
+    it('is reported as STORE_FULL, acknowledges nothing, loses nothing, and is over when there is room', async () => {
       const database = open();
       await put(database, 'before');
       const limit = (pages: number) => database.read((sql) => sql.all(`PRAGMA max_page_count = ${pages}`));
@@ -200,7 +200,7 @@ describe('Database', () => {
   });
 
   describe('durability', () => {
-    it('keeps every acknowledged tick of a process that is killed, and each tick whole', async () => {
+    it('keeps every acknowledged tick of a killed process, and each tick whole', async () => {
       const home = join(root, 'home');
       const child = new Child('acknowledging-writer.ts', home);
       children.push(child);
@@ -216,7 +216,7 @@ describe('Database', () => {
       expect([acknowledged, acknowledged + 1]).toContain(ticks.length);
     });
 
-    it('reads exactly the ticks in front of a torn tail, wherever it was torn', async () => {
+    it('reads exactly the ticks before a torn tail, wherever it was torn', async () => {
       const home = join(root, 'home');
       const database = open(home);
       const ticks = 40;
@@ -242,7 +242,7 @@ describe('Database', () => {
       expect(new Set(found).size).toBeGreaterThan(20);
     });
 
-    it('reads the ticks in front of bytes that were damaged', async () => {
+    it('reads the ticks before damaged bytes', async () => {
       const home = join(root, 'home');
       const database = open(home);
       for (let n = 0; n < 20; n += 1) await put(database, `${n}`);
@@ -266,7 +266,7 @@ describe('Database', () => {
   });
 
   describe('the data folder', () => {
-    it('is refused to a second user in the same process, with who has it', async () => {
+    it('is refused to a second user in the same process, with the name of the owner', async () => {
       const first = open();
       expect(() => open()).toThrow(
         expect.objectContaining({ code: 'DATA_FOLDER_IN_USE', message: expect.stringContaining(`process ${process.pid}`) }) as never,
@@ -276,7 +276,7 @@ describe('Database', () => {
       expect(names(open())).toEqual(['still works']);
     });
 
-    it('is refused while another process lives in it, and taken over at once when that was killed', async () => {
+    it('is refused while another process uses it, and taken over at once when that was killed', async () => {
       const home = join(root, 'home');
       const child = new Child('acknowledging-writer.ts', home);
       children.push(child);
@@ -296,7 +296,7 @@ describe('Database', () => {
       expect(open().opening).toBeGreaterThan(first.opening);
     });
 
-    it('that cannot be used is said to be unavailable', () => {
+    it('that cannot be used is reported as unavailable', () => {
       writeFileSync(join(root, 'file'), 'not a folder');
       expect(() => open(join(root, 'file'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }) as never);
       expect(() => open(join(root, 'file', 'below'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }) as never);
@@ -308,7 +308,7 @@ describe('Database', () => {
     const two = { version: 2, sql: 'ALTER TABLE setting ADD COLUMN note TEXT; CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;' };
     const backups = (home: string) => readdirSync(home).filter((name) => name.endsWith('.bak.db'));
 
-    it('bring an older folder to the newest version after a copy of it was made', async () => {
+    it('bring an older folder to the newest version after making a copy', async () => {
       const home = join(root, 'home');
       const old = open(home, { migrations: [one] });
       await put(old, 'kept');
@@ -326,7 +326,7 @@ describe('Database', () => {
       expect(backups(home)).toHaveLength(1);
     });
 
-    it('refuse a folder of a newer program and leave it as it is', async () => {
+    it('refuse a folder of a newer program and leave it unchanged', async () => {
       const home = join(root, 'home');
       await open(home, { migrations: [one, two] }).close();
       expect(() => open(home, { migrations: [one] })).toThrow(expect.objectContaining({ code: 'DATA_FOLDER_NEWER' }) as never);
@@ -363,7 +363,7 @@ describe('Database', () => {
       expect(again.read((sql) => sql.all('SELECT name FROM setting'))).toEqual([{ name: 'kept' }]);
     });
 
-    it('leave the old version whole when a step fails', async () => {
+    it('leave the old version intact if a step fails', async () => {
       const home = join(root, 'home');
       const old = open(home, { migrations: [one] });
       await put(old, 'kept');

@@ -94,7 +94,7 @@ describe('the record of a call', () => {
       ({ bytes }) => bytes,
     );
 
-  it('with a long body is deflated, and read as it was', async () => {
+  it('with a long body is deflated, and read unchanged', async () => {
     const events = [call('', 'Which town is it? '.repeat(200)), call('', 'ä "quoted" \u0000 '.repeat(200))];
     await sqlite.log.publish(events);
     for (const bytes of stored()) expect(bytes).toBeLessThan(packedFromBytes / 4);

@@ -20,7 +20,7 @@ describe('headers in their row', () => {
     ['of an event', event],
     ['with a trace', { ...event, traceparent: '00-6854996e21180ee957f12b0eebf4ace5-dd31c0b32f583ef7-01' }],
     ['with a body elsewhere', { ...event, ce_dataref: 'sha256:00' }],
-  ])('%s take a third of the room', (_what, headers) => {
+  ])('%s take a third of the space', (_what, headers) => {
     const stored = storedHeaders(headers, row);
     expect(headersOf(stored, row)).toEqual(headers);
     expect(stored.length).toBeLessThan(JSON.stringify(headers).length / 2);
@@ -33,7 +33,7 @@ describe('headers in their row', () => {
     ['no attributes at all', { plain: 'yes' }],
     ['an empty traceparent', { ...event, traceparent: '' }],
     ['none', {}],
-  ])('come back as they were: %s', (_what, headers) => {
+  ])('are restored unchanged: %s', (_what, headers) => {
     expect(headersOf(storedHeaders(headers, row), row)).toEqual(headers);
     expect(headersOf(storedHeaders(headers, { ...row, key: null }), { ...row, key: null })).toEqual(headers);
   });
@@ -53,7 +53,7 @@ describe('headers in their row', () => {
     expect(storedHeadersOf(whole, headers)).toBe(storedHeaders(headers, { key: whole.key, event_id: whole.id }));
   });
 
-  it('that an older version wrote are read', () => {
+  it('written by an older version are readable', () => {
     expect(headersOf(JSON.stringify(event), row)).toEqual(event);
   });
 });

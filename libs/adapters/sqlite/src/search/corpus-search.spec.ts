@@ -33,7 +33,7 @@ describe('CorpusSearch', () => {
   /** A random word that no document contains by chance. */
   const word = () => `w${randomBytes(5).toString('hex').replace(/\d/g, 'x')}`;
 
-  it('ranks the document first that says most about the question, of a corpus made just now', async () => {
+  it('ranks the document first that says most about the question, in a newly generated corpus', async () => {
     const [bridge, river, builder] = [word(), word(), word()];
     put('bridge.md', `# The bridge ${bridge}\n\nIt was built by ${builder} across the ${river}.\n`);
     put('river.md', `# The river ${river}\n\nThe ${river} is long.\n`);
@@ -88,7 +88,7 @@ describe('CorpusSearch', () => {
     expect(await titles('quasar')).toEqual(['long', 'long', 'short']);
   });
 
-  it('takes every hostile query as words', async () => {
+  it('treats every hostile query as words', async () => {
     put('a.txt', 'plain words about nothing');
     await open();
     const hostile = [
@@ -177,7 +177,7 @@ describe('CorpusSearch', () => {
     expect(await titles('lions')).toEqual(['a']);
   });
 
-  it('reads nothing but documents of the folder itself', async () => {
+  it('reads only documents of the folder itself', async () => {
     writeFileSync(join(root, 'secret.txt'), 'about secrets');
     symlinkSync(join(root, 'secret.txt'), join(folder, 'link.txt'));
     symlinkSync(root, join(folder, 'up'));
@@ -189,7 +189,7 @@ describe('CorpusSearch', () => {
     expect(search!.description).toContain('1 document');
   });
 
-  it('says SEARCH_UNAVAILABLE when the folder is gone, and after it was closed', async () => {
+  it('throws SEARCH_UNAVAILABLE if the folder is gone, and after it was closed', async () => {
     put('a.txt', 'about lions');
     await open();
     expect(await search!.health()).toBeNull();
@@ -203,7 +203,7 @@ describe('CorpusSearch', () => {
     });
   });
 
-  it('asks nothing when the caller has given up', async () => {
+  it('asks nothing if the caller has given up', async () => {
     await open();
     const gone = new AbortController();
     gone.abort(new Error('gone'));

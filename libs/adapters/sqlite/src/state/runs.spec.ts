@@ -121,7 +121,7 @@ describe('the steps of a run', () => {
       await next.close();
     });
 
-    it('are read only by one who can fold them', async () => {
+    it('are read only by a store that can fold them', async () => {
       const runId = newRunId();
       await take(runId, 1);
       const other = openSqlite({ home: await killed(), processId: 'standalone', durability: 'process', prunes: false });
@@ -129,7 +129,7 @@ describe('the steps of a run', () => {
       await other.close();
     });
 
-    it('leave their state a second later, and when the store is closed', async () => {
+    it('write their state a second later, and when the store is closed', async () => {
       const [runId, other] = [newRunId(), newRunId()];
       await take(runId, 1);
       await until('the state is in the file', () => storedVersion(folder, runId) === 1);
@@ -140,7 +140,7 @@ describe('the steps of a run', () => {
       sqlite = openFolding(folder);
     });
 
-    it('leave the state of the end at once, and each one that has no record', async () => {
+    it('write the state of the end at once, and each one that has no record', async () => {
       const [runId, other] = [newRunId(), newRunId()];
       await take(runId, 1);
       await take(runId, 2, { terminal: true });
@@ -154,7 +154,7 @@ describe('the steps of a run', () => {
     });
   });
 
-  it('are on the log once when their outputs are published after the commit, whatever else is published with them', async () => {
+  it('are on the log once if their outputs are published after the commit, whatever else is published with them', async () => {
     const runId = newRunId();
     const { outputs } = await commit(runId, 1);
     const [more] = [namedOutput(runId, 'more')];

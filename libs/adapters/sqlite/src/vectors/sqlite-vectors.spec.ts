@@ -35,7 +35,7 @@ describe('vectors in a data folder', () => {
     await after.close();
   });
 
-  it('say VECTORS_UNAVAILABLE when the store is closed under them', async () => {
+  it('throw VECTORS_UNAVAILABLE if the store is closed while they use it', async () => {
     const database = openDatabase(`${folder}/one`);
     const vectors = new SqliteVectors(database);
     await vectors.create(scope, 2);

@@ -24,7 +24,7 @@ describe('a check', () => {
     ['asin(2)', 'pi/2 - acos(2)', 'acos(2)'],
     ['atanh(1/2) + acosh(2) + asinh(1)', 'ln(3)/2 + ln(2 + sqrt(3)) + ln(1 + sqrt(2))', 'ln(3)'],
     ['erf(1) + gamma(1/2) + binomial(5, 2)', '0.8427007929497149 + sqrt(pi) + 10', '11'],
-  ])('of the value of %s knows right from wrong', (text, right, wrong) => {
+  ])('of the value of %s distinguishes right from wrong', (text, right, wrong) => {
     expect([checks.sameValue(tree(text), tree(right)), checks.sameValue(tree(text), tree(wrong))]).toEqual([true, false]);
   });
 
@@ -122,7 +122,7 @@ describe('a decimal', () => {
     expect(rounded(text, digits)).toBe(shown);
   });
 
-  it('of a fraction that ends is written whole; of a complex number in two parts', () => {
+  it('of a terminating fraction is written whole; of a complex number in two parts', () => {
     expect(decimalOf(tree('-819/2'), null, 3)).toBe('-409.5');
     expect(decimalOf(tree('1/3'), { re: '0.33333333333', im: '0' }, 3)).toBe('0.333');
     expect(decimalOf(tree('i'), { re: '0.5', im: '-0.25' }, 5)).toBe('0.5 - 0.25*i');

@@ -51,7 +51,7 @@ const alive = (pid: unknown): boolean => {
 };
 
 describe('a pool of processes', () => {
-  it('asks no process again that has given its last reply and is about to end', async () => {
+  it('asks no process again that has sent its last reply and is about to end', async () => {
     const one = pool();
     expect(await one.ask({ act: 'last' }, { signal: never })).toMatchObject({ last: true });
     expect(await who(one)).toMatchObject({ id: 1 });
@@ -86,7 +86,7 @@ describe('a pool of processes', () => {
     expect(replaced).toEqual(['a calculation ended it']);
   });
 
-  it('ends a process at the end of its time, and when its question is given up', async () => {
+  it('ends a process when its time is over, and when its question is given up', async () => {
     const made = pool({ calculationMs: 100 });
     const { pid } = await who(made);
     await expect(made.ask({ act: 'hang' }, { signal: never })).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe('a pool of processes', () => {
     await expect(asked).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
   });
 
-  it('asks no more processes at once than it may, and lets those who wait leave', async () => {
+  it('asks no more processes at once than allowed, and lets waiting callers leave', async () => {
     const made = pool({ processes: 2 });
     const pids = new Set((await Promise.all(Array.from({ length: 6 }, () => who(made)))).map(({ pid }) => pid));
     expect(pids.size).toBeLessThanOrEqual(2);

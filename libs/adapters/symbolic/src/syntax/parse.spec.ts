@@ -74,7 +74,7 @@ describe('an expression', () => {
     ['2,340', '2,340 is read as 2340'],
     ['log(2)', 'natural logarithm'],
     ['10%', 'divided by 100'],
-  ])('says how it understood %s', (text, words) => {
+  ])('is read, and the interpretation of %s is reported', (text, words) => {
     expect(parse(text).notes.join(' ')).toContain(words);
   });
 
@@ -92,11 +92,11 @@ describe('an expression', () => {
     ['2 +', 'ends where a value'],
     ['log(2, 3, 4)', 'takes 1 to 2 values'],
     ['1e9999', 'exponent'],
-  ])('says of %s what to write', (text, words) => {
+  ])('%s is refused with what to write', (text, words) => {
     expect(() => parse(text)).toThrow(words);
   });
 
-  it('takes declared names as variables, whatever else they mean', () => {
+  it('treats declared names as variables, whatever else they mean', () => {
     expect(parse('i^2 + price*e', new Set(['i', 'price'])).value).toEqual({
       kind: 'sum',
       terms: [

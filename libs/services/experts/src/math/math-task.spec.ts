@@ -66,7 +66,7 @@ describe('a task in words', () => {
   });
 
   it.each(['for x from 1 to ', '\n', ' = ', ' and y = 2 ', ' as x approaches ', '1.000.', ' plus '])(
-    'is read in bounded time where %j is repeated',
+    'is read in bounded time if %j is repeated',
     (unit) => {
       const from = performance.now();
       for (const start of ['integrate ', 'sum of ', 'löse ', 'limit of ', 'calculate '])

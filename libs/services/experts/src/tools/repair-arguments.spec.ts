@@ -98,7 +98,7 @@ describe('arguments of a model', () => {
     expect(performance.now() - from).toBeLessThan(2_000);
   });
 
-  it('that fit are never changed', () => {
+  it('that match are never changed', () => {
     const fits = fc.record(
       {
         expression: fc.string(),
@@ -121,7 +121,7 @@ describe('arguments of a model', () => {
     );
   });
 
-  it('that may be anything end as something, in sentences that are short and visible', () => {
+  it('that may be anything become something, with short sentences and only visible characters', () => {
     const names = fc.constantFrom(...Object.keys(schema.properties), 'maxDigits', 'args', 'a\n\u202e`', 'x'.repeat(500));
     fc.assert(
       fc.property(fc.dictionary(names, fc.jsonValue({ maxDepth: 3 })), (args) => {

@@ -72,7 +72,7 @@ describe('a chunk', () => {
     expect(textWithHeadings({ headings: [], text: 'text' })).toBe('text');
   });
 
-  it('tears no character in two, whatever it is made of', () => {
+  it('splits no character, whatever it is made of', () => {
     const family = '👩‍👩‍👧‍👦';
     for (const unit of ['😀', family, 'e\u0301', 'नि', '🇩🇪']) {
       const text = unit.repeat(2_000);
@@ -82,7 +82,7 @@ describe('a chunk', () => {
     }
   });
 
-  it('bounds a hostile heading and a run of marks without end', () => {
+  it('limits a hostile heading and an endless run of marks', () => {
     const [chunk] = chunksOf('d', `# ${'😀'.repeat(5_000)}\ntext`);
     expect(chunk!.headings[0]!.length).toBeLessThanOrEqual(200);
     expect(chunk!.headings[0]).not.toMatch(/[\ud800-\udbff]$/);
@@ -90,7 +90,7 @@ describe('a chunk', () => {
     expect(Math.max(...marks.map(({ text }) => text.length))).toBeLessThanOrEqual(600);
   });
 
-  it('is made of megabytes in good time', () => {
+  it('is made from megabytes in reasonable time', () => {
     const before = process.cpuUsage();
     const text = `${'# h\n\n'.repeat(1_000)}${prose(10_000)}\n\n${'x'.repeat(500_000)}\n${'word '.repeat(200_000)}${'\n#\n`\n~~~\n'.repeat(20_000)}`;
     expect(chunksOf('d', text).length).toBeGreaterThan(2_000);

@@ -122,7 +122,7 @@ describe('what a committed run adds to the cache of plans', () => {
     expect(await kept()).toBeNull();
   });
 
-  it('goes with a bad rating, and does not come back', async () => {
+  it('is removed by a bad rating, and does not come back', async () => {
     const { complete, plan: kept, rate } = world();
     await complete({ plan });
     await rate(1);
@@ -164,7 +164,7 @@ describe('what a committed run adds to the caches of answers', () => {
     expect([await exact(), await semantic(), await answers()]).toEqual([null, null, []]);
   });
 
-  it('goes when the documents of its tenant change', async () => {
+  it('is removed when the documents of its tenant change', async () => {
     const { complete, exact, semantic, state } = world();
     await complete();
     expect(await state.caches.removeTagged('another', documentsTag)).toBe(0);
@@ -194,7 +194,7 @@ describe('what a committed run adds to the caches of answers', () => {
     expect(await semantic()).toBeNull();
   });
 
-  it('is of its tenant alone', async () => {
+  it('belongs only to its tenant', async () => {
     const { complete, exact, vectors, at } = world();
     await complete();
     expect(await exact('other')).toBeNull();
@@ -202,7 +202,7 @@ describe('what a committed run adds to the caches of answers', () => {
     expect(await vectors.count(at(answersPurpose, 'other'))).toBe(0);
   });
 
-  it('works without vectors, and leaves out an answer that is too large', async () => {
+  it('is added without vectors, and leaves out an answer that is too large', async () => {
     const { complete, exact } = world({ withoutVectors: true });
     await complete();
     expect(await exact()).not.toBeNull();
@@ -220,7 +220,7 @@ describe('what a committed run adds to the caches of answers', () => {
     expect([await vectors.count(at(answersPurpose)), await vectors.count(at(answersPurpose, tenant, other))]).toEqual([0, 0]);
   });
 
-  it('is swept out once its time is over', async () => {
+  it('is removed once its time is over', async () => {
     const { complete, at, vectors } = world();
     await complete();
     const later = now + 9 * 24 * 60 * 60_000;
@@ -304,7 +304,7 @@ describe('scores', () => {
     expect((await scores())[0]!.positive).toBeCloseTo(1.8);
   });
 
-  it('take no rating of another tenant, and its bad rating takes nothing away', async () => {
+  it('ignore a rating of another tenant, and its bad rating removes nothing', async () => {
     const { complete, rate, scores, exact, answers, state } = world();
     await complete();
     await rate(1, runId, 'other');
@@ -333,7 +333,7 @@ describe('a bad rating', () => {
     expect(await left(all)).toEqual(nothing);
   });
 
-  it('that comes before the run is learned keeps it from being served at all', async () => {
+  it('that arrives before the run is learned prevents it from being served at all', async () => {
     const all = world();
     await all.rate(2);
     await all.complete({ evidence: [fact('one')] });
@@ -350,19 +350,16 @@ describe('a bad rating', () => {
     expect(await left(all)).toEqual(nothing);
   });
 
-  it.each(['after', 'before'])(
-    'of an answer that a cache gave takes away the answer it came from, also %s that run is known',
-    async (when) => {
-      const all = world();
-      await all.complete({ evidence: [fact('one')] });
-      const given = () => all.complete({ cached: { origin: 'semantic', runId, distance: 0.1 }, experts: [] }, 'run_00000002');
-      if (when === 'after') await given();
-      await all.rate(1, 'run_00000002');
-      if (when === 'before') await given();
-      expect(await left(all)).toEqual(nothing);
-      expect((await all.scores())[0]!.negative).toBeCloseTo(1.2);
-    },
-  );
+  it.each(['after', 'before'])('of a cached answer removes the answer it came from, also %s that run is known', async (when) => {
+    const all = world();
+    await all.complete({ evidence: [fact('one')] });
+    const given = () => all.complete({ cached: { origin: 'semantic', runId, distance: 0.1 }, experts: [] }, 'run_00000002');
+    if (when === 'after') await given();
+    await all.rate(1, 'run_00000002');
+    if (when === 'before') await given();
+    expect(await left(all)).toEqual(nothing);
+    expect((await all.scores())[0]!.negative).toBeCloseTo(1.2);
+  });
 
   it('of another run of the same question leaves this answer alone', async () => {
     const all = world();
@@ -372,7 +369,7 @@ describe('a bad rating', () => {
   });
 });
 
-describe('while the vectors or the embedder are away', () => {
+describe('while the vectors or the embedder are unavailable', () => {
   it.each([
     [
       'the vectors',

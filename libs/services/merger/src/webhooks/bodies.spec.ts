@@ -8,8 +8,8 @@ const of = (over: Partial<RunCompleted['data']> = {}, options: Partial<BodyOptio
   JSON.parse(bodyOf(ended(over), { ...usual, ...options }));
 const event = (...args: Parameters<typeof of>): WebhookEvent => WebhookEvent.parse(of(...args));
 
-describe('our own body', () => {
-  it('has the end of the run under the names of its view, and nothing else', () => {
+describe('the body of our own format', () => {
+  it('contains the end of the run under the names of its view, and nothing else', () => {
     expect(of()).toEqual({
       type: 'run.completed',
       timestamp: '2026-03-10T12:00:00.000Z',
@@ -25,14 +25,14 @@ describe('our own body', () => {
     });
   });
 
-  it('says by its type whether there is an answer', () => {
+  it('shows by its type whether there is an answer', () => {
     expect(event({ outcome: 'limit_reached' }).type).toBe('run.completed');
     const failure = { code: 'RUN_FAILED', message: 'It failed.', retriable: true };
     expect(event({ outcome: 'failed', answer: null, failure })).toMatchObject({ type: 'run.failed', data: { failure } });
     expect(event({ outcome: 'cancelled', answer: null })).toMatchObject({ type: 'run.cancelled', data: { answer: null } });
   });
 
-  it('has the question only where prompts are stored in full', () => {
+  it('contains the question only if prompts are stored in full', () => {
     expect(event({}, { withQuestion: false }).data.question).toBeNull();
     expect(bodyOf(ended(), { ...usual, withQuestion: false })).not.toContain('Hamlet?');
   });

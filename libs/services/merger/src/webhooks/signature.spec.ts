@@ -18,7 +18,7 @@ describe('a signature', () => {
     });
   });
 
-  it('is right for the reference implementation, and wrong for any other body, id, time and secret', () => {
+  it('is valid for the reference implementation, and invalid for any other body, id, time and secret', () => {
     const headers = { ...signed(first, { id, at: Date.now() + 999, body }) };
     expect(new Webhook(first).verify(body, headers)).toEqual(JSON.parse(body));
     const verify = (secret: string, text: string, changed: object) => () => new Webhook(secret).verify(text, { ...headers, ...changed });

@@ -82,7 +82,7 @@ describe('the end of a run', () => {
     ]);
   });
 
-  it('is durable before anybody outside hears of it', async () => {
+  it('is durable before anybody outside receives it', async () => {
     let durable = false;
     const watched = { caches: state.caches, runs: state.runs, now: () => state.now(), durable: async () => void (durable = true) };
     const before: boolean[] = [];
@@ -95,7 +95,7 @@ describe('the end of a run', () => {
     expect(before).toEqual([true]);
   });
 
-  it('is signed under an id that stays the same, for an address of a client too', async () => {
+  it('is signed under a constant id, for an address of a client too', async () => {
     const event = to({ url: 'https://client.example/hook' });
     failing.set('https://client.example/hook', new Failure('WEBHOOK_FAILED'));
     await expect(handler.onCompleted(event, context())).rejects.toThrow();

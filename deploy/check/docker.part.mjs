@@ -10,7 +10,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 export const title = 'the image on a Docker engine: size, user, read-only root, an answer, a quick stop; five services of the compose file';
 export const unproven = [
   'The images of the stores (apache/kafka, redis, neo4j, chromadb/chroma, searxng/searxng) and of Open WebUI, Prometheus and Grafana: no image registry was reachable. Their sections of docker-compose.yml are checked as configuration only.',
-  'The size above the real node:24-slim: the base was made of Debian 12 and the Node of npm.',
+  'The size compared with the real node:24-slim: the base was built from Debian 12 and the Node package of npm.',
 ];
 
 const docker = '/usr/bin/docker';

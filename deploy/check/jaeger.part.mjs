@@ -10,9 +10,9 @@ import { check, until } from './until.mjs';
 const root = path.resolve(import.meta.dirname, '../..');
 const version = 'v1.76.0';
 
-export const title = 'a real Jaeger takes the trace of a run and shows one trace with one root through five services';
+export const title = 'a real Jaeger receives the trace of a run and shows one trace with one root through five services';
 export const unproven = [
-  'The page of Jaeger: what it draws from the answers of its API was not looked at.',
+  'The web page of Jaeger: only the answers of its API were checked.',
   'Jaeger with a store on disk: the check keeps traces in memory.',
 ];
 export const missing = () =>

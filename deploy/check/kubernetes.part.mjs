@@ -8,12 +8,12 @@ const examples = () => readdirSync(path.join(chart, 'ci')).map((file) => file.re
 const valuesOf = (example) => path.join(chart, 'ci', `${example}.values.yaml`);
 const namespace = 'conclave';
 
-export const title = 'the chart before a real API server: strict validation, Pod Security, quota, RBAC, install, upgrade, roll back';
+export const title = 'the chart on a real API server: strict validation, Pod Security, quota, RBAC, install, upgrade, roll back';
 export const unproven = [
-  'Containers: nodes are played, so pods become ready without a process. The same image and variables run in the part docker.',
-  'That a network plugin enforces the NetworkPolicies: `npx jest chart.int` computes who reaches whom.',
-  'KEDA and the Prometheus operator themselves: their objects are accepted by the definitions, nothing acts on them.',
-  'An ingress controller: its annotations are accepted as text.',
+  'Containers: the nodes are simulated, so pods become ready without a process. The part `docker` runs the same image and variables.',
+  'That a network plugin enforces the NetworkPolicies: `npx jest chart.int` only computes the allowed connections.',
+  'KEDA and the Prometheus operator themselves: their objects match the definitions, but nothing acts on them.',
+  'An ingress controller: its annotations were only accepted as text.',
 ];
 export const missing = missingForCluster;
 

@@ -18,7 +18,7 @@ const left =
 
 export const title = `the real Open WebUI ${version} in Chromium: a connection, and the functions of deploy/open-webui`;
 export const unproven = [
-  'Several users with accounts and groups of Open WebUI: the check signs nobody in.',
+  'Several users with accounts and groups of Open WebUI: nobody is signed in during the check.',
   'Uploads and knowledge of Open WebUI: its own models for them were not installed.',
 ];
 

@@ -40,11 +40,9 @@ const faults = (mode, jobs, needs) => {
 
 /**
  * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, with this number of
- * spec files;
- * any other passes or fails as one. One with `beside` begins together with the suite of that name, if both are run, and may outlast it.
- * Those with `computes` take the processor time that the others leave, one after the other, from the first suite on that is not `alone`:
- * such a
- * suite uses every processor.
+ * spec files; any other passes or fails as one. One with `beside` begins together with the suite of that name, if both are run, and may
+ * outlast it. Those with `computes` take the processor time that the others leave, one after the other, from the first suite on that is not
+ * `alone`: such a suite uses every processor.
  */
 export const suites = () => [
   { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 1_500, alone: true },

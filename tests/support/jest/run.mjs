@@ -8,8 +8,7 @@ export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
 
 /**
  * Runs Node with `args`, which write Jest's JSON to .results/<name>.json. Ends it at `limit` seconds, or if it does not end within
- * `endLimit`
- * seconds after its last test: a handle that a test left open would keep Jest running forever.
+ * `endLimit` seconds after its last test: a handle that a test left open would keep Jest running forever.
  *
  * @returns what `runInGroup` returns, the numbers of passed and skipped tests, and a sentence for each failure. It is also a failure if
  * fewer

@@ -6,9 +6,9 @@ const lookEveryMs = 250;
 const codes = { SIGINT: 130, SIGTERM: 143 };
 
 /**
- * Sends SIGTERM to this process when the npm script that started it is gone, unless a signal arrived before: Ctrl+C reaches npm, shell and
- * program alike. Does nothing if npm does not run `script`: a background program may outlive its shell. Returns a function that tells
- * whether npm is gone, for code that blocks the event loop.
+ * Sends SIGTERM to this process when the npm script that started it has ended, unless a signal arrived before: Ctrl+C reaches npm, shell
+ * and program alike. Does nothing if npm does not run `script`: a background program may outlive its shell. Returns a function that returns
+ * whether npm has ended, for code that blocks the event loop.
  */
 export function endWithNpm(script) {
   if (!process.env.npm_lifecycle_script?.includes(script)) return () => false;

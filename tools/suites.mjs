@@ -11,7 +11,7 @@ const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).j
 /** More than one at a time of those that mostly wait for time-outs of groups. */
 const workers = { 'int:kafka': ['--maxWorkers=3'] };
 
-/** A suite of Jest: one level of spec files, of the whole workspace or of one folder, but for those that `without` matches. */
+/** A suite of Jest: one level of spec files, of the whole workspace or of one folder, except for those that `without` matches. */
 function ofJest(name, title, level, { folder, without, ...rest }) {
   const outcome = `--outputFile=.results/${name.replace(':', '-')}.json`;
   const others = without ? [`^(?!.*(?:${without.source}))`] : [];

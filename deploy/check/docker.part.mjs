@@ -49,7 +49,7 @@ async function makeBase(engine, folder) {
   rmSync(layer, { recursive: true, force: true });
 }
 
-/** A Docker engine of its own, which leaves that of the machine and its firewall alone. */
+/** A separate Docker engine, which does not touch that of the machine and its firewall. */
 async function withEngine(work) {
   const kept = process.env.CONCLAVE_CHECK_FOLDER;
   const folder = kept ?? mkdtempSync(path.join(tmpdir(), 'conclave-docker-'));

@@ -33,8 +33,9 @@ export const nodes = () => {
 };
 
 /**
- * Plays the kubelets of all nodes: a pod that was given a node is said to run and to be ready, and one that is to be deleted is gone. No container
- * is started. Returns `{ end, pause }`: while it is paused, pods stay as they are.
+ * Simulates the kubelets of all nodes: a pod that was assigned to a node is reported as running and ready, and one that is to be deleted is
+ * gone.
+ * No container is started. Returns `{ end, pause }`: while it is paused, pods stay as they are.
  */
 export function playNodes({ port, token, caFile }) {
   const agent = new https.Agent({ keepAlive: true, ca: readFileSync(caFile) });

@@ -142,7 +142,7 @@ async function rollsOut({ helm, kubectl, apply, folder, pause }, fact) {
     await evict(one);
     return refusal(() => evict(two), 'The eviction of a second merger');
   };
-  // The first one would be replaced before the second is asked for.
+  // The first one would be replaced before the second is requested.
   pause(true);
   const said = await evicted().finally(() => pause(false));
   expect(/disruption budget/.test(said), `Refused for another reason: ${said}`);

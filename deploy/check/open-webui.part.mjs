@@ -42,7 +42,7 @@ async function install(fact) {
   const began = Date.now();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(cacheFolder, { recursive: true });
-  // Its scripts name the folder, so it is made in place; one whose installation was stopped lacks the mark of a whole one.
+  // Its scripts contain the name of the folder, so it is installed in place; an interrupted installation lacks the mark of a complete one.
   await execute(pythons.find(fits), ['-m', 'venv', folder]);
   await execute(path.join(folder, 'bin/python'), ['-m', 'pip', 'install', '--quiet', 'uv==0.9.11'], { withinMs: 300_000 });
   const overrides = path.join(folder, 'overrides.txt');

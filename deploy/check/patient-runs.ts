@@ -14,7 +14,7 @@ const patient = {
 /** Without a provider the demo model answers, from the sample documents. A busy machine may take its time, which is not tested here. */
 export const patientConfiguration = { providers: {}, models: {}, templates: { patient }, gateway: { max_queue_wait_s: 0 } } as const;
 
-/** Questions whose answers lie two documents deep, with the words that the right answer begins with. */
+/** Questions whose answers are two documents deep, with the first words of the right answer. */
 const questions = [
   ['In which town was the founder of the Northlight Clock Company born?', 'Saint Orrin'],
   ['In which town was the founder of the Tidewater Clock Company born?', 'Kettle Sound'],

@@ -47,7 +47,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** An embedded system whose run was accepted, and its request never published: the gateway died between the two. */
+/** An embedded system whose run was accepted, while its request was never published: the gateway died between the two. */
 async function accepted(runId: string) {
   const sqlite = openSqlite({ home: ':memory:', processId: 'test', durability: 'process' });
   closers.push(() => sqlite.close());

@@ -24,7 +24,7 @@ let far: ScriptedModelServer;
 let running: RunningServer;
 let home: string;
 
-/** A server is said to be outside: an address outside would not answer. */
+/** A server is only declared to be outside, because a real address outside would not answer. */
 const load = (more: object = {}, data = 'data') => {
   const configuration = {
     // The only model that is named, and the smallest one, is outside: everything else prefers it.

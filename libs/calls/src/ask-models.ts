@@ -21,7 +21,7 @@ export interface ModelQuestion {
   readonly models: readonly string[];
   /** The prompt, or a function that writes it within the given number of tokens. */
   readonly messages: readonly AskedMessage[] | ((promptTokens: number) => readonly AskedMessage[]);
-  /** What the user said while the run was going on; every prompt shows it. */
+  /** What the user said during the run; every prompt shows it. */
   readonly userInputs?: readonly string[];
   /** Inserts what the messages refer to; absent if they refer to nothing. */
   readonly fillIn?: FillIn;
@@ -40,7 +40,7 @@ export interface ModelQuestion {
   readonly cost?: number | null;
   readonly prices: Prices;
   readonly signal: AbortSignal;
-  /** Asked for a finished run, to learn from it. */
+  /** Made for a finished run, to learn from it. */
   readonly afterRun?: boolean;
   /** Called for each call that is begun; absent if all are wanted. */
   readonly wanted?: Wanted;

@@ -274,8 +274,8 @@ export class CallMaker implements Calls {
       const handedBack = call.signal.aborted;
       const stopped = watch.stopped() && !handedBack;
       if (!cancelled && (stopped || handedBack || !(error instanceof Failure) || isOutage(error))) {
-        // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. The next owner of the record begins
-        // again. A sent request is paid all the same.
+        // Not an outcome of the call: the process is stopping, a store is unavailable, or our own code failed. The next owner of the record
+        // begins again. A sent request is paid all the same.
         const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
         const paid = paidFor(name, spent, startedAt + elapsed());
         await retryDuringOutage(() => state.journal.abandon(at, paid), this.closing.signal);
@@ -351,8 +351,8 @@ export class CallMaker implements Calls {
   }
 
   /**
-   * The call is paid: retries until the journal has its outcome, however long the store is away. An outcome that cannot be stored at all is
-   * dropped.
+   * The call is paid: retries until the journal has its outcome, however long the store is unavailable. An outcome that cannot be stored at
+   * all is dropped.
    */
   private async keep(
     at: JournalCall,

@@ -59,7 +59,7 @@ export type JournalledModelCall = JournalledCall & { readonly maxReplyTokens?: n
 export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent' | 'onReply'> & {
   readonly name: string;
   readonly request: unknown;
-  /** The task that the call is made for: its capability token is verified first. Null for a look-up that no plan asked for. */
+  /** The task for which the call is made: its capability token is verified first. Null for a look-up that no plan requested. */
   readonly task: TaskDispatched | null;
   /** Whether a reply says that the tool failed, for its circuit breaker. */
   readonly isError?: (reply: string) => boolean;

@@ -34,7 +34,7 @@ interface Watched {
 }
 
 /**
- * Tells running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast. Where
+ * Notifies running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast. Where
  * hints may get lost, a poll makes it certain. All calls of the process share one subscription and one poll.
  */
 export class CancelWatch {

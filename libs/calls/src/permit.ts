@@ -80,7 +80,7 @@ function policyIn(value: string): CapabilityPolicy | null {
   }
 }
 
-/** The token of a dispatched task: for this task alone, until it must have ended, under the policy of its template. */
+/** The token of a dispatched task: only for this task, until its latest end, under the policy of its template. */
 export function permitOf(task: TaskDispatched, policies: CapabilityPolicies, key: Buffer): Permit {
   const { runId, data } = task;
   const subject = subjectOf(task);

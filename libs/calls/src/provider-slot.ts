@@ -47,7 +47,7 @@ export class ProviderSlots {
   private readonly hearing = new Map<string, Promise<() => Promise<void>>>();
   private readonly releases = new Set<Promise<void>>();
   private taken = 0;
-  /** Tells the services of one process apart: with the same name they would share a lease and exceed the limit. */
+  /** Distinguishes the services of one process: with the same name they would share a lease and exceed the limit. */
   private readonly owner: string;
 
   constructor(private readonly parts: SlotParts) {

@@ -23,7 +23,7 @@ type TrustListener = (spec: { readonly type: string; readonly schema: z.ZodType 
 
 const trustListeners = new Set<TrustListener>();
 
-/** Tells the listeners about data that is not checked. */
+/** Notifies the listeners about data that is not checked. */
 export function trustData(spec: { readonly type: string; readonly schema: z.ZodType }, data: unknown): void {
   for (const listener of trustListeners) listener(spec, data);
 }

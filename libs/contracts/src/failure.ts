@@ -43,5 +43,5 @@ export class Failure extends Error {
 /** Whether our own log, state or stream store is failing. */
 export const isOutage = (error: unknown): boolean => error instanceof Failure && error.spec.outage;
 
-/** Whether a model, search, page or tool server is away and may come back. */
+/** Whether a model, search, page or tool server is unavailable and may come back. */
 export const isUpstreamOutage = ({ retriable, spec }: Failure): boolean => retriable && spec.type === 'upstream_error';

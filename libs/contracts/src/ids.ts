@@ -54,7 +54,7 @@ export function childRunId(task: string): string {
   return `${runId}~${epoch}.${local}`;
 }
 
-/** The task that started a run; null for a run that a client asked for. */
+/** The task that started a run; null for a run that a client requested. */
 export function parentTaskOf(runId: string): (TaskAddress & { readonly taskId: string }) | null {
   const match = /^(.+)~(\d+)\.([^~]+)$/.exec(runId);
   if (!match) return null;
@@ -62,13 +62,13 @@ export function parentTaskOf(runId: string): (TaskAddress & { readonly taskId: s
   return { runId: parent, epoch, local, taskId: taskId(parent, epoch, local) };
 }
 
-/** The run that a client asked for: the run itself, or the first ancestor of a child run. */
+/** The run that a client requested: the run itself, or the first ancestor of a child run. */
 export const rootOf = (runId: string): string => runId.split('~', 1)[0]!;
 
-/** Generations between a run and the one that a client asked for; 0 for the latter. */
+/** Generations between a run and the one that a client requested; 0 for the latter. */
 export const depthOf = (runId: string): number => runId.split('~').length - 1;
 
-/** Runs and tasks whose cancel also cancels this run, nearest first; empty for a run that a client asked for. */
+/** Runs and tasks whose cancel also cancels this run, nearest first; empty for a run that a client requested. */
 export function ancestorsOf(runId: string): readonly string[] {
   const parent = parentTaskOf(runId);
   return parent ? [parent.taskId, parent.runId, ...ancestorsOf(parent.runId)] : [];

@@ -61,7 +61,7 @@ export type StoredTemplateOptions = z.infer<typeof StoredTemplateOptions>;
 /** Settings that hold an issued API key, and the options of a tenant. */
 export const keySetting = (id: string): string => `keys/${id}`;
 export const tenantSetting = (id: string): string => `tenants/${id}`;
-/** Changes with every key and tenant, so that one look tells whether any did. */
+/** Changes with every key and tenant, so that a single read shows whether any has changed. */
 export const accountsSetting = 'accounts';
 /** Says when a cache of a tenant was last emptied. */
 export const cachePurgeSetting = (tenant: string, layer: string): string => `caches/${tenant}/${layer}`;

@@ -12,7 +12,7 @@ import {
 } from '@conclave/strategies';
 import type * as zod from 'zod';
 
-/** Passed to an extension module, which imports nothing of the product. `z` is all of zod. */
+/** Passed to an extension module, which imports nothing from the product. `z` is all of zod. */
 export const extensionKit = (z: typeof zod) => ({
   strategy: describeStrategy,
   capability: describeCapability,
@@ -20,7 +20,7 @@ export const extensionKit = (z: typeof zod) => ({
   planAsk: describePlanAsk,
   /** Judge that writes the answer from all findings. */
   writer,
-  /** Foreign text, fenced so that it is not read as an instruction; `dataRule` is the sentence that tells the model so. */
+  /** Foreign text, fenced so that it is not read as an instruction; `dataRule` is the sentence that explains this to the model. */
   asData,
   dataRule,
   /** The run's current knowledge, its tasks of a round, and the kind of a task. */

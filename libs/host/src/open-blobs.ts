@@ -5,10 +5,10 @@ import type { Blobs } from '@conclave/ports';
 import { bodyMsOf, type Keep } from './cluster.js';
 
 /**
- * Bodies where `stores.blobs` says, otherwise in the store of the runs. Bodies that were put before `stores.blobs` was set are still
+ * Bodies where `stores.blobs` says, otherwise in the store of the runs. Bodies that were stored before `stores.blobs` was set are still
  * found in the latter. Throws Failure STORE_UNAVAILABLE.
  *
- * @param removes Whether this process removes bodies whose time is over.
+ * @param removes Whether this process removes expired bodies.
  */
 export async function openBlobs(loaded: Loaded, ofRuns: Blobs, keep: Keep, { removes = true } = {}): Promise<Blobs> {
   const { blobs } = loaded.configuration.stores;

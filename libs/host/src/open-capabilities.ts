@@ -55,7 +55,7 @@ export async function openCapabilities(
   };
 }
 
-/** The configured tool servers; none is started before its tools are asked for. */
+/** The configured tool servers; none is started before its tools are requested. */
 export async function openToolServersOf(loaded: Loaded, logger: Logger): Promise<ToolServers> {
   return (await import('@conclave/adapter-mcp')).openToolServers({
     servers: loaded.configuration.mcp,

@@ -5,7 +5,7 @@ import type { AppName } from './opening.js';
 /** Services that run inside the process of another one. */
 const hosts: Readonly<Record<string, string>> = { learning: 'merger', webhooks: 'merger', transport: 'merger' };
 
-/** Opens the export of traces if a collector is configured. Without one nothing of OpenTelemetry is loaded. */
+/** Opens the export of traces if a collector is configured. Without one, no part of OpenTelemetry is loaded. */
 export async function openTracer(loaded: Loaded, service: AppName, logger: Logger): Promise<Tracer | null> {
   const { environment, configuration } = loaded;
   const { OTEL_SERVICE_NAME: given, OTEL_SDK_DISABLED: disabled } = environment;

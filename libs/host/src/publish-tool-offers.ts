@@ -5,7 +5,7 @@ import type { StateStore, ToolServers } from '@conclave/ports';
 
 /** Interval at which tool servers are asked for their offers. */
 const everyMs = 60_000;
-/** The first wait for a server that is away, such as one that is still starting; each further wait doubles. */
+/** The first wait for an unavailable server, such as one that is still starting; each further wait doubles. */
 const soonMs = 1_000;
 
 export interface OfferParts {
@@ -24,7 +24,7 @@ export interface PublishedOffers {
 
 /**
  * Maintains the setting in which gateways find the tools of this process's servers: once now, in the background, then every minute, and
- * more often while a server is away. Writes the setting when it changes. If no server is configured, starts nothing and empties the
+ * more often while a server is unavailable. Writes the setting when it changes. If no server is configured, starts nothing and empties the
  * setting.
  */
 export function publishToolOffers({ configuration, ports, logger, everyMs: every = everyMs }: OfferParts): PublishedOffers {

@@ -32,7 +32,7 @@ export function childCancelled(run: RunState, { ref, by, at, result }: FactOf<'T
   ];
 }
 
-/** The end of a child run as the result of the task that started it; nothing for a run that a client asked for. */
+/** The end of a child run as the result of the task that started it; nothing for a run that a client requested. */
 export function resultForParent(run: RunState, { answer, ending, failure, openCalls: _, ...ended }: FactOf<'RunEnded'>): readonly Event[] {
   const parent = parentTaskOf(run.runId);
   if (!parent) return [];
@@ -40,7 +40,7 @@ export function resultForParent(run: RunState, { answer, ending, failure, openCa
   const facts = currentFacts(run.memory)
     .slice(-factsTold)
     .map((fact) => ({ ...fact, taskId, epoch }));
-  // A cancelled child fails the task alone: only the cancel of the parent ends the parent.
+  // A cancelled child only fails its task: only the cancel of the parent ends the parent.
   const why =
     ending.outcome === 'cancelled'
       ? { code: 'CALL_CANCELLED', message: ending.reason, retriable: false }

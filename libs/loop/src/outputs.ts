@@ -117,7 +117,7 @@ const ofClient = ({ runId, memory }: RunState): boolean => memory.facts.some(({ 
 /** Characters of the question that an answer is kept with, so that a question like it finds it. */
 const keptOfGoal = 100;
 
-/** An answer that was put together without a model, or from too little, is recalled by no other run. */
+/** An answer that was built without a model, or from too little, is not recalled by other runs. */
 const answerToKeep = (goal: string, { outcome, reasonCode }: Ending, answer: Draft | null) =>
   answer !== null && outcome === 'completed' && reasonCode !== 'composer_failed'
     ? [{ id: 'answer', text: `${goal.slice(0, keptOfGoal)}: ${answer.text}` }]

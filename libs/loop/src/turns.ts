@@ -13,11 +13,11 @@ import { awaitUser } from './waiting.js';
 /** Performs one action that follows from the state alone; returns false if there is none. */
 export function advance(turning: Turning): boolean {
   const { run, now, strategies } = turning;
-  // A cancelled run awaits the command that says by whom and why.
+  // A cancelled run awaits the command that says who cancelled it and why.
   if (run.flaggedAt !== undefined) return false;
   // A complete streamed text is the answer, even while the run is paused.
   if (run.ending && run.live && (run.paused || run.question)) return done(sayLast(turning));
-  // Inputs are folded; owed questions stay owed.
+  // Inputs are folded; pending questions stay pending.
   if (run.paused || run.question) return false;
   if (endsByBudget(turning)) return true;
   const [owed] = run.owed;
@@ -68,7 +68,7 @@ function turn(turning: Turning, owed: Owed): void {
     case 'command': {
       const { seq, command } = owed;
       const { name } = command;
-      // An answer is applied when it comes; only what follows from it is owed.
+      // An answer is applied when it arrives; only its consequences are pending.
       const isApplied = name === 'answer';
       if (isApplied && run.ending) return;
       const moves = strategy.onCommand?.(view, command) ?? [];

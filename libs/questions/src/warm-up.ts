@@ -1,7 +1,7 @@
 import { complexityOf } from './complexity/complexity.js';
 
 /**
- * Questions that together use every pattern. Patterns with letters of all alphabets are compiled on first use and once more soon after:
+ * Questions that together use every pattern. Patterns with letters of all alphabets are compiled on first use and again soon after:
  * about 0.4 s of CPU for the complexity of a question, 0.1 s for the comparison of two.
  */
 export const warmUpQuestions = [

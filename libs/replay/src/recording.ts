@@ -78,7 +78,7 @@ export class Recording {
     return [...this.outputs.values()].filter((event): event is TaskDispatched => event.type === 'TaskDispatched');
   }
 
-  /** Ids of the runs that this one asked for; one that was cancelled before it began has no records. */
+  /** Ids of the runs that this one requested; one that was cancelled before it began has no records. */
   get children(): readonly string[] {
     return this.tasks().flatMap(({ data }) => (data.capability === runCapability ? [childRunId(data.taskId)] : []));
   }

@@ -10,7 +10,7 @@ import { PlannerHandler } from '@conclave/service-planner';
 import { strategyOf } from '@conclave/strategies';
 import type { RecordedCalls } from './recorded-calls.js';
 
-/** The state a handler saw, as far as the recording tells. */
+/** The state a handler saw, as far as the recording shows it. */
 export interface SeenState {
   readonly now: number;
   readonly started: boolean;

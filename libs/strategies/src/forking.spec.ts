@@ -6,7 +6,7 @@ import { runId, type Scenario } from './testing/scenario.js';
 import { scriptedRuns } from './testing/scripted-runs.js';
 
 const newId = 'run_00000002';
-/** Long after the run: nothing of a fork may depend on the clock of the run that it takes up. */
+/** Long after the run: nothing in a fork may depend on the clock of the run that it continues. */
 const later = 90_000_000_000;
 const renamed = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll(runId, newId)) as T;
 
@@ -32,7 +32,7 @@ function begun(run: Scenario, fork: Fork): Decision {
 const open = ({ tasks }: RunState): readonly string[] =>
   Object.entries(tasks).flatMap(([ref, { status }]) => (status === 'open' ? [ref] : []));
 const kinds = (facts: readonly RunFact[]): readonly string[] => facts.map(({ kind }) => kind);
-/** Inputs that a fork may be given, too: its timers are its own. */
+/** Inputs that a fork may receive, too: its timers are its own. */
 const replayable = ({ input }: RecordedStep): boolean => input.type !== 'TimerFired';
 
 describe('a fork of a scripted run', () => {

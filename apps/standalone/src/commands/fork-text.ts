@@ -12,7 +12,7 @@ export interface ForkedPair {
   readonly forkFacts: readonly ToldFact[];
 }
 
-/** A fact of both runs (` `), of the original alone (`-`), or of the fork alone (`+`), with its step in its run. */
+/** A fact of both runs (` `), only of the original (`-`), or only of the fork (`+`), with its step in its run. */
 export interface ComparedFact {
   readonly sign: ' ' | '-' | '+';
   readonly step: number;

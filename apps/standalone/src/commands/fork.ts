@@ -29,7 +29,7 @@ export interface ForkCommand {
 }
 
 /**
- * Takes a run up after a step as a run of its own, shows its progress, then both side by side. Uses the running gateway, otherwise opens the
+ * Continues a run after a step as a new run, shows its progress, then both side by side. Uses the running gateway, otherwise opens the
  * data folder in this process. Returns the exit code. Throws GatewayRefusal, RUN_NOT_FOUND, DATA_FOLDER_IN_USE.
  */
 export function forkCommand(command: ForkCommand): Promise<number> {

@@ -65,7 +65,7 @@ export class GatewayClient {
     return RunFactList.parse(await this.json('GET', `/v1/runs/${encodeURIComponent(runId)}/facts`));
   }
 
-  /** Takes a run up after a step. `model` makes the calls from then on; null for today's models of its template. */
+  /** Continues a run after a step. `model` makes the calls from then on; null for today's models of its template. */
   async fork(runId: string, step: number, model: string | null): Promise<RunAccepted> {
     return RunAccepted.parse(await this.json('POST', `/v1/runs/${encodeURIComponent(runId)}/forks`, { step, model }));
   }

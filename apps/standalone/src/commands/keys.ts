@@ -120,7 +120,7 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
     out.write(values.json ? asJson(key) : keyText(key));
     return exitCodes.answered;
   };
-  /** The value alone goes to the output, so that a script can take it from there. */
+  /** Only the value goes to the output, so that a script can read it from there. */
   const shownOnce = (answer: unknown): number => {
     const key = KeyCreated.parse(answer);
     if (values.json) return (out.write(asJson(key)), exitCodes.answered);

@@ -50,7 +50,7 @@ describe('replay --template', () => {
     expect(text).toMatch(new RegExp(`\nmodel calls +${original.usage.total.calls} +\\d+\n`));
     expect(text).toMatch(/\nFirst difference: .*round 1 · /);
     expect(text).toContain(original.answer!);
-    // A run of its own: it is driven again from its own records.
+    // A separate run: it is replayed from its own records.
     const replayed = await said((out) => replayCommand({ loaded: load(), runId: id, recorded: true, out, terminal: sink }));
     expect(replayed).toMatchObject({ code: exitCodes.answered, text: expect.stringMatching(/same decisions, same state/) });
   });

@@ -10,8 +10,8 @@ export interface RerunCommand extends Pick<ForkCommand, 'loaded' | 'runId' | 'js
 }
 
 /**
- * Asks the question of a recorded run again of another template, as a run of its own, shows its progress, then both side by side. Uses the
- * running gateway, otherwise opens the data folder in this process. Returns the exit code. Throws as `forkCommand`.
+ * Asks the question of a recorded run again with another template, as a new run, shows its progress, then both side by side. Uses the
+ * running gateway, otherwise opens the data folder in this process. Returns the exit code. Throws like `forkCommand`.
  */
 export function rerunCommand(command: RerunCommand): Promise<number> {
   const { runId, template, json = false, out } = command;
@@ -73,7 +73,7 @@ async function direct(client: GatewayClient, model: string, question: string): P
     rounds: null,
     calls: 1,
     tokens: usage ? usage.prompt_tokens + usage.completion_tokens : 0,
-    // A single call says its tokens alone.
+    // A single call reports only its tokens.
     cost: null,
     seconds: (performance.now() - began) / 1_000,
     answer: choices[0]?.message.content ?? null,

@@ -52,7 +52,7 @@ describe('the options of `conclave run`', () => {
   });
 });
 
-/** A run that shows its entries one by one, and the commands that it was sent. */
+/** A run that shows its entries one by one, and the commands that it received. */
 class Watched {
   readonly sent: CommandRequest[] = [];
   readonly input = Object.assign(new PassThrough(), { isTTY: false });

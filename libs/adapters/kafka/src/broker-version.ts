@@ -27,7 +27,7 @@ const releases: readonly (readonly [level: number, release: string])[] = [
 /** Highest level of the newest of them. */
 const newestLevel = 27;
 
-/** What can be said of the version, in a sentence. */
+/** The findings about the version, in a sentence. */
 export function versionSentence({ metadataLevel: level, requests }: BrokerVersion): string {
   if (level === null)
     return `The broker does not tell its version, and its cluster has agreed on no metadata.version; it takes Produce requests up to version ${requests.get(0) ?? '?'} and Fetch requests up to ${requests.get(1) ?? '?'}.`;

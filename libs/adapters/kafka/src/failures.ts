@@ -8,7 +8,9 @@ export function logUnavailable(doing: string, cause: unknown): Failure {
   return new Failure('LOG_UNAVAILABLE', `${doing}: ${why}`, { cause });
 }
 
-/** kafkajs says "Topic creation errors" of several topics, whose own reasons, such as a missing right, are what helps. */
+/**
+ * For several topics kafkajs only reports "Topic creation errors"; the helpful part is the reason of each topic, such as a missing right.
+ */
 function reasonOf(error: Error): string {
   const [first, ...others] = (error as { readonly errors?: readonly (Error & { readonly topic?: string })[] }).errors ?? [];
   if (!first) return error.message;

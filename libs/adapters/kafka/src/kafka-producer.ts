@@ -55,7 +55,7 @@ export class KafkaProducer {
   }
 }
 
-/** Whether a broker refuses something for good. A broker that is away is expected back, also where kafkajs has given up. */
+/** Whether a broker refuses something permanently. An unavailable broker is expected back, even if kafkajs has given up. */
 const mayBeOfOneRecord = (error: unknown): boolean =>
   error instanceof Error && error.name === 'KafkaJSProtocolError' && (error as { retriable?: boolean }).retriable === false;
 

@@ -96,7 +96,7 @@ export class ServerConnection {
     await this.list();
   }
 
-  /** Throws what `ToolServers.call` throws, and LostReply when the connection is lost; its `sent` tells whether the tool may have run. */
+  /** Throws what `ToolServers.call` throws, and LostReply when the connection is lost; its `sent` says whether the tool may have run. */
   async call(tool: ListedTool, args: JsonObject, signal: AbortSignal, timeoutMs: number): Promise<ToolReply> {
     if (this.failure) throw new LostReply(this.failure, false);
     // A separate signal: the client never stops listening to it, and would report answered calls as cancelled.

@@ -1,7 +1,7 @@
 import type { Logger } from '@conclave/platform';
 import { oneLine } from '@conclave/ports';
 
-/** Most characters kept of a line. */
+/** Maximum number of characters kept of a line. */
 const longestLine = 300;
 const linesPerMinute = 30;
 

@@ -7,7 +7,7 @@ import type { ServerBounds } from './bounds.js';
 import type { Launch } from './launch-plan.js';
 import type { ProgramLog } from './program-log.js';
 
-/** Most output lines that are not messages, such as a greeting. */
+/** Maximum number of output lines that are not messages, such as a greeting. */
 const mostStrayLines = 100;
 /** Milliseconds a program has to exit after the end of its input, and again after SIGTERM. */
 const graceMs = 500;

@@ -18,7 +18,7 @@ import type { RelationType } from '@conclave/contracts';
 import neo4j, { type ManagedTransaction } from 'neo4j-driver';
 import * as statements from './statements.js';
 
-/** A transaction whose statements all carry the tenant and the mark of this write. */
+/** A transaction whose statements all have the tenant and the mark of this write. */
 export class TenantTransaction {
   constructor(
     private readonly transaction: ManagedTransaction,

@@ -8,7 +8,7 @@ import { relationTypes, type RelationType } from '@conclave/contracts';
 /** Serializes the writers of one tenant, so that what they read stays current. Taken first, so that no deadlock can occur. */
 export const lock = 'MERGE (t:GraphTenant {tenant: $tenant}) SET t.write = $write';
 
-/** The first write of a run wins forever; `$write` tells a retry of the same write from another one. */
+/** The first write of a run wins forever; `$write` distinguishes a retry of the same write from another write. */
 export const claimRun = `MERGE (run:LearnedRun {tenant: $tenant, id: $runId})
 ON CREATE SET run.synthesis = $id, run.write = $write, run.at = $at, run.answer = $answer, run.sources = $sources
 RETURN run.synthesis AS id, run.write = $write AS mine`;

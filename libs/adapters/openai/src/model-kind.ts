@@ -1,4 +1,4 @@
-/** The kind of a model, judged by its name: most servers tell nothing else. */
+/** The kind of a model, judged by its name: most servers report nothing else. */
 export function kindByName(model: string): 'chat' | 'embedding' | 'other' {
   const name = model.toLowerCase();
   if (/rerank/.test(name)) return 'other';

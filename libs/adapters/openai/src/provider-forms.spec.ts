@@ -87,7 +87,7 @@ describe('a proxy', () => {
       else process.env[name] = value;
   });
 
-  /** A proxy that leads every host to the server at `target`; records the hosts that it was asked for. */
+  /** A proxy that leads every host to the server at `target`; records the requested hosts. */
   async function proxyTo(target: string): Promise<{ readonly url: string; readonly hosts: string[] }> {
     const hosts: string[] = [];
     const proxy = createServer().on('connect', (request: IncomingMessage, client, head) => {

@@ -21,7 +21,7 @@ const numberIn = (value: string | null | undefined): number | null =>
   value && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Math.ceil(Number(value)) : null;
 
 /**
- * Milliseconds to wait before attempt `next` (2 = the first retry). A wait asked for by the server is kept in full, plus up to a tenth
+ * Milliseconds to wait before attempt `next` (2 = the first retry). A wait requested by the server is kept in full, plus up to a tenth
  * so that callers do not return together; otherwise between half and all of base * 2^(next - 2), at most the cap.
  */
 export function backOffMs(next: number, asked: number | null, settings: RetrySettings, random: () => number = Math.random): number {

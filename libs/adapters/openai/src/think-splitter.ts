@@ -86,8 +86,8 @@ export class ThinkSplitter {
 const piece = (kind: ThinkPiece['kind'], text: string): ThinkPiece[] => (text === '' ? [] : [{ kind, text }]);
 
 /**
- * Some chat templates put the opening tag into the prompt, so that only the closing tag comes back. In the whole reply, text before a
- * lone closing tag is thinking. Chunks streamed before it were passed on as answer text.
+ * Some chat templates put the opening tag into the prompt, so that the reply contains only the closing tag. In the whole reply, text before
+ * a lone closing tag is thinking. Chunks streamed before it were passed on as answer text.
  */
 export function takeUnopenedThinking(content: string): { readonly content: string; readonly reasoning: string } {
   const at = content.indexOf(close);

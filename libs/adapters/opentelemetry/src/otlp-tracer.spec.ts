@@ -82,7 +82,7 @@ describe('the export of spans', () => {
   });
 
   it('costs nothing while nobody listens: memory is bounded, and the close is short', async () => {
-    // A server that takes connections and never answers is the slowest kind of away.
+    // A server that accepts connections and never answers is the slowest kind of outage.
     const sockets: Socket[] = [];
     const silent = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

@@ -31,7 +31,7 @@ const longestQueue = 8_192;
 /** Ids of spans remembered, so that a repeat in this process is not exported again. */
 const remembered = 8_192;
 
-/** Opens an exporter. It connects with the first spans: a collector that is away delays and fails nothing. */
+/** Opens an exporter. It connects with the first spans: an unavailable collector delays nothing and causes no failure. */
 export const openTracer = (options: TracerOptions): Tracer => new OtlpTracer(options);
 
 const ignore = (): void => undefined;
@@ -90,7 +90,7 @@ class OtlpTracer implements Tracer {
   async close(): Promise<void> {
     const { logger, closeMs = 2_000 } = this.options;
     const flushed = this.processor.shutdown().catch((error: unknown) => logger.warn('The last traces were not exported.', { error }));
-    // Of a collector that is away it has been said before.
+    // The outage of a collector was already reported.
     const late = (): void =>
       this.exporter.isFailing ? undefined : logger.warn('The last traces were not exported in time.', { waitedMs: closeMs });
     await pTimeout(flushed, { milliseconds: closeMs, fallback: late });

@@ -50,7 +50,7 @@ export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: Se
 
     async query({ query, limit, signal }) {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
-      // Signs alone are no words to search for; some engines fail on them.
+      // Signs alone are not words to search for; some engines fail on them.
       if (!/[\p{L}\p{N}]/u.test(query)) return [];
       const bounded = new Bounded([signal, closing.signal], timeoutMs);
       try {

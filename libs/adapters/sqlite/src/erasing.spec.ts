@@ -10,7 +10,7 @@ import { openSqlite, type Sqlite } from './open-sqlite.js';
 const canary = 'xylophonequince';
 const nextCanary = 'marmaladewombat';
 
-/** A folder keeps nothing of an erased run: neither in rows, nor in what deleted rows leave behind. */
+/** A folder keeps nothing of an erased run, neither in rows nor in the remains of deleted rows. */
 describe('a data folder', () => {
   let home: string;
   let sqlite: Sqlite;

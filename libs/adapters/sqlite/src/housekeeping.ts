@@ -39,7 +39,7 @@ export async function prune(store: Store, now: number, ttl: StoreTtl, retention?
       'DELETE FROM usage_call WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = usage_call.run_id)',
       now - ttl.retentionMs,
     );
-    // An erased run outlives the last record that may come for it.
+    // An erased run is remembered longer than the last record that may still arrive for it.
     sql.run('DELETE FROM erased_run WHERE at <= ?', now - longestMs - day);
     sql.run('DELETE FROM usage_account WHERE day < ?', dayOf(now - accountMs));
     sql.run(
@@ -100,7 +100,7 @@ function pruneCaches(tick: Tick, now: number): number {
   return over.length;
 }
 
-/** Deletes rows whose time is not after `before` from a table with a two-column key. */
+/** Deletes rows whose time is at or before `before` from a table with a two-column key. */
 function pruneNamed({ sql }: Tick, table: string, [first, second]: readonly [string, string], time: string, before: number): number {
   return sql.run(
     `DELETE FROM ${table} WHERE (${first}, ${second}) IN (SELECT ${first}, ${second} FROM ${table} WHERE ${time} <= ? LIMIT ?)`,

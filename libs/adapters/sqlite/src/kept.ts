@@ -1,6 +1,6 @@
 interface Entry<T> {
   readonly thing: T;
-  /** Whether it was put in or read since it was last passed over. */
+  /** Whether it was added or read since it was last skipped. */
   used: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { SymbolicJob } from './request.js';
 
 export type Calculated = Omit<SymbolicResult, 'backend'>;
 
-/** Calculates jobs in processes of its own. */
+/** Calculates jobs in separate processes. */
 export interface Backend {
   /** As in a result: `sympy 1.11.1`. */
   readonly name: string;

@@ -22,7 +22,7 @@ export interface SymbolicOptions {
   readonly prefer?: 'sympy' | 'compute-engine';
 }
 
-/** Exact mathematics in processes of its own. Nothing is started before the first question. */
+/** Exact mathematics in separate processes. Nothing is started before the first question. */
 export function openSymbolic({
   python,
   memoryMb,

@@ -36,7 +36,7 @@ export interface SympyOptions {
 export async function pythons(): Promise<readonly string[]> {
   const known = ['/usr/bin/python3'];
   try {
-    // Only the path of the program is asked for, without any package: a shim of the path needs our environment to find it.
+    // Only the path of the program is requested, without any package: a shim in the path needs our environment to find it.
     const { stdout } = await promisify(execFile)('python3', ['-I', '-S', '-c', 'import sys; print(sys.executable)'], { timeout: 10_000 });
     const found = stdout.trim();
     return found !== '' && !known.includes(found) ? [...known, found] : known;

@@ -183,7 +183,7 @@ const ClientKeySettings = z.strictObject({
   user_limits: KeyLimits.optional().describe('limits of each end user whom its requests name, beside those of the key'),
 });
 
-/** How a reranker puts the hits of one retrieval in order. */
+/** How a reranker orders the hits of one retrieval. */
 const RerankSettings = z.strictObject({
   model: ConfiguredModel.describe('model@provider; the path `/rerank` is added to the base_url of the provider'),
   candidates: z.int().min(2).max(100).default(20).describe('best hits of the search that it reads'),

@@ -55,7 +55,7 @@ export const CapabilityPolicy = z.strictObject({
 });
 export type CapabilityPolicy = z.infer<typeof CapabilityPolicy>;
 
-/** Policies by name; the first of tool, capability and `*` that has an entry counts alone. */
+/** Policies by name; only the first of tool, capability and `*` that has an entry applies. */
 export const CapabilityPolicies = z.record(z.string().min(1).max(200), CapabilityPolicy);
 export type CapabilityPolicies = z.infer<typeof CapabilityPolicies>;
 

@@ -7,7 +7,7 @@ const tiers = ['local', 'light', 'medium', 'heavy'] as const;
 const modelsOf = (tier: string) => z.array(ConfiguredModel).min(1).optional().describe(`models of the tier ${tier}, first one first`);
 const promptFor = (phase: string) => z.string().max(20_000).default('').describe(`prompt that ${phase}; empty = the shipped one`);
 
-/** Steps are slow and come one after the other: what calls more often, or fails three times, has gone astray. */
+/** Steps are slow and follow one another: a run that calls more often, or fails three times, has gone astray. */
 const stepPolicy = CapabilityPolicy.parse({ rate: { calls: 10, per_s: 60 }, breaker: { failures: 3, open_s: 300, counts: 'errors' } });
 
 /** Options of the strategy `reasoning`: the section `reasoning` of the file, and `options` of its templates. */

@@ -63,7 +63,7 @@ export type KeyRequest = z.infer<typeof KeyRequest>;
 export const KeyCreated = KeyView.extend({ key: z.string().describe('its value, shown only here and never again') });
 export type KeyCreated = z.infer<typeof KeyCreated>;
 
-/** Members that are absent stay as they are. Unlike elsewhere, null is a value: it takes a limit away. */
+/** Absent members stay as they are. Unlike elsewhere, null is a value: it removes a limit. */
 export const KeyChange = z.strictObject(KeyRights.shape).partial();
 export type KeyChange = z.infer<typeof KeyChange>;
 

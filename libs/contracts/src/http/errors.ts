@@ -3,7 +3,7 @@ import type { Failure } from '../failure.js';
 import { type FailureCode, failures } from '../failures.js';
 import type { MessagesError } from './messages.js';
 
-/** The error shape of this gateway, at every status and inside streams, but for the routes of Anthropic's API. */
+/** The error shape of this gateway, at every status and inside streams, except for the routes of Anthropic's API. */
 export const ErrorBody = z.object({
   error: z.object({
     message: z.string().describe('what happened and what to do, for people'),

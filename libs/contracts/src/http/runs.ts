@@ -43,7 +43,7 @@ export const ForkRequest = z.object({
 });
 export type ForkRequest = z.infer<typeof ForkRequest>;
 
-/** Asks the question of a run once more, as a run of its own, of another template. */
+/** Asks the question of a run once more, as a new run with another template. */
 export const RerunRequest = z.object({
   template: z
     .string({ error: 'must be the id of a template' })

@@ -52,7 +52,7 @@ describe('the shipped templates', () => {
   it('exist without any file, on the demo model', () => {
     const { templates, choice, warnings } = resolve({}, [demo], [demoProvider]);
     expect(choice.because).toBe('demo');
-    // The demo model has no knowledge: each question goes to the documents, and repeating it helps nothing.
+    // The demo model has no knowledge: each question is answered from the documents, and repeating it does not help.
     for (const template of templates) expect(template).toMatchObject({ complexity: 'moderate', refine_rounds: 0 });
     expect(warnings).toEqual([]);
     expect(templates.map(({ id, strategy, max_agentic_rounds, gap_check }) => [id, strategy, max_agentic_rounds, gap_check])).toEqual([

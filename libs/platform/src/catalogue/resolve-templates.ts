@@ -249,7 +249,7 @@ function resolveOne(
     collections: asked.includes('collections') ? [...offers.collections] : [],
     ...(settings.client_tools === 'ignore' ? {} : { client_tools: settings.client_tools, tool_model: settings.tool_model ?? judge[0]! }),
     ...(Object.keys(policies).length > 0 ? { policies } : {}),
-    // The demo model has no knowledge and cannot advise: every question goes to the documents, and no expert is asked again.
+    // The demo model has no knowledge and cannot advise: every question is answered from the documents, and no expert is asked again.
     complexity: isDemo && settings.complexity === 'auto' ? 'moderate' : settings.complexity,
     thinking: settings.thinking,
     refine_rounds: isDemo ? 0 : settings.refine_rounds,

@@ -22,7 +22,7 @@ const madeForVision =
 
 /**
  * Parameters of a model in billions from its name, such as 8 for `qwen3:8b`, 0.135 for `SmolLM2-135M`, 56 for `mixtral:8x7b` and 4 for
- * `gemma3n:e4b`; null if the name does not tell.
+ * `gemma3n:e4b`; null if the name does not say.
  */
 export function sizeByName(model: string): number | null {
   const found = [...model.toLowerCase().matchAll(/(?<![a-z0-9.])(?:e|(\d+)x)?(\d+(?:\.\d+)?)([bm])(?![a-z0-9])/g)].map(

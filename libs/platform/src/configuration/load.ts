@@ -40,7 +40,7 @@ export interface LoadOptions {
   readonly categories?: readonly string[];
   /** The program is one process of several: it is refused without shared stores. Default false: a data folder is enough. */
   readonly sharesStores?: boolean;
-  /** Whose secrets are read; absent: those that CONCLAVE_SERVICE says, or all. */
+  /** The service whose secrets are read; absent: the one in CONCLAVE_SERVICE, or all. */
   readonly secretsOf?: SecretHolder;
 }
 

@@ -100,7 +100,7 @@ function measureTask(metrics: Metrics, { data: task }: TaskDispatched, { data, t
   if (failure) countFailure(metrics, 'task', failure);
 }
 
-/** Commands that a step has applied or rejected, which may have come with an earlier one. */
+/** Commands that a step has applied or rejected, which may have arrived with an earlier one. */
 function measureCommands(metrics: Metrics, known: Known, { runId, data }: StepRecorded): void {
   for (const fact of data.facts as readonly Partial<FactOf<'CommandApplied' | 'CommandRejected'>>[]) {
     if (fact.kind === 'CommandRejected') metrics.count('commands_rejected_total', { command: fact.name! });

@@ -20,7 +20,7 @@ export function uncovered([from, to]: Interval, intervals: readonly Interval[]):
 const remembered = 2_000;
 
 interface Worked {
-  /** Epoch -> when its plan was asked for. */
+  /** Epoch -> when its plan was requested. */
   readonly planAskedAt: Map<number, number>;
   /** Id of a plan or result -> when it was worked on, and the model calls it cost. */
   readonly work: Map<string, { readonly at: Interval; readonly calls: number }>;

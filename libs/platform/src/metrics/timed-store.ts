@@ -6,11 +6,11 @@ import type { Metrics } from './metrics.js';
 const graphOperations = ['addSynthesis', 'synthesesAbout', 'synthesis', 'addTriples', 'quarantine', 'retrieve', 'stats'] as const;
 const vectorOperations = ['upsert', 'query', 'match', 'get', 'delete', 'count', 'list'] as const;
 
-/** The same graph, whose operations are timed. */
+/** The same graph, with timed operations. */
 export const timedGraph = (graph: KnowledgeGraph, metrics: Pick<Metrics, 'observe'>): KnowledgeGraph =>
   timed(graph, 'graph', graphOperations, metrics);
 
-/** The same vector store, whose operations are timed. */
+/** The same vector store, with timed operations. */
 export const timedVectors = (vectors: Vectors, metrics: Pick<Metrics, 'observe'>): Vectors =>
   timed(vectors, 'vectors', vectorOperations, metrics);
 

@@ -10,7 +10,7 @@ export interface ProcessLease {
 }
 
 /**
- * Tells the other processes that this one is alive: renewed every 2 s, expires after 6 s. Throws STORE_UNAVAILABLE if the lease cannot be
+ * Shows the other processes that this one is alive: renewed every 2 s, expires after 6 s. Throws STORE_UNAVAILABLE if the lease cannot be
  * taken.
  */
 export async function holdProcessLease(

@@ -1,7 +1,7 @@
 import type { AnyEvent, Event } from '@conclave/contracts';
 import type { Runs } from '@conclave/ports';
 
-/** Most runs whose template is remembered. */
+/** Maximum number of runs whose template is remembered. */
 const most = 1_000;
 
 /**

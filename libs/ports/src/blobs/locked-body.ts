@@ -12,7 +12,7 @@ export interface LockedRef extends BlobRef {
   readonly key: string;
 }
 
-/** Equal bodies have different keys and hashes. Throws as `put`. */
+/** Equal bodies have different keys and hashes. Throws like `put`. */
 export async function putLocked(blobs: Pick<Blobs, 'put'>, body: Buffer): Promise<LockedRef> {
   const key = randomBytes(keyBytes);
   return { ...(await blobs.put(encrypted(key, body, Buffer.alloc(0)))), key: key.toString('base64') };

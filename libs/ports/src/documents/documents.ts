@@ -11,7 +11,7 @@ export interface DocumentToRead {
   readonly bytes: Uint8Array;
   /** Declared media type, parameters allowed. If it is unspecific (`application/octet-stream`, empty), the name decides. */
   readonly mime: string;
-  /** File name: its extension tells the type, and it replaces a missing title. */
+  /** File name: its extension determines the type, and it replaces a missing title. */
   readonly name: string;
   readonly signal?: AbortSignal;
 }

@@ -55,7 +55,7 @@ export class MemoryBroker {
     for (const group of this.groups.values()) group.dispatch();
   }
 
-  /** Blanks the records of a run and of its child runs, and those that still come. */
+  /** Blanks the records of a run and of its child runs, including those that still arrive. */
   erase(runId: string): void {
     this.erased.add(runId);
     for (const [topic, records] of this.topics)

@@ -133,8 +133,8 @@ export const sealedHeader = 'ce_sealed';
 export const isErased = ({ headers }: Pick<RawRecord, 'headers'>): boolean => headers[erasedHeader] !== undefined;
 
 /**
- * The record without its content: of a step its hashes and the ids of its outputs stay, of any other the hash of its body. An erased record,
- * and the record of the erasure itself, is returned as it is.
+ * The record without its content: a step keeps its hashes and the ids of its outputs, any other record the hash of its body. An erased
+ * record, and the record of the erasure itself, is returned unchanged.
  */
 export function erasedRecord<R extends Pick<RawRecord, 'headers' | 'raw'> & { readonly event?: Event }>(record: R, now: number): R {
   const { headers, raw } = record;
@@ -209,7 +209,7 @@ export async function storedRecord(record: RawRecord, blobs: Blobs, seals: SealO
     const code = error instanceof Failure ? error.code : null;
     if (code === 'EVENT_UNDECODABLE' || code === 'BLOB_MISSING') return { ...stored, event: null };
     if (code !== 'EVENT_ERASED') throw error;
-    // Its key was destroyed: to readers it is as one whose body was erased.
+    // Its key was destroyed: readers see it as a record whose body was erased.
     return { ...stored, headers: { [erasedHeader]: 'sealed', ...headers }, event: null };
   }
 }

@@ -6,7 +6,7 @@ import { encodeEvent, encodeEventNow, erasedRecord, type EncodedRecord, type Raw
 
 /**
  * The key of each run, wrapped by the master key; kept beside the state of the run for longer than the log keeps a record. Child runs share
- * the key of the run that a client asked for. Throws STORE_*.
+ * the key of the run that a client requested. Throws STORE_*.
  */
 export interface SealKeys {
   /** Null for a run that never had one, `destroyed` after `destroy`. */

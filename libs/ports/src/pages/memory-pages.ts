@@ -10,7 +10,7 @@ export interface StoredPage {
 
 /** Pages from a table, for tests and simulations. Other addresses are unavailable. */
 export class MemoryPages implements PageReader {
-  /** Addresses asked for, in order. */
+  /** Requested addresses, in order. */
   readonly asked: string[] = [];
 
   constructor(

@@ -62,7 +62,7 @@ export function speechToModels(text: string): readonly string[] {
 }
 
 /**
- * Notices about a foreign text: that something was removed from it, and that it addresses a model. They quote nothing of the text, because
+ * Notices about a foreign text: that something was removed from it, and that it addresses a model. They quote no part of the text, because
  * they appear outside the fence around it.
  */
 export const noticesAbout = (text: string, removed: number): readonly string[] => [

@@ -11,7 +11,7 @@ export interface Reranker {
   close(): Promise<void>;
 }
 
-/** How the hits of one retrieval are put in order by a reranker. */
+/** How a reranker orders the hits of one retrieval. */
 export interface Reranking {
   readonly reranker: Reranker;
   /** Hits that it reads, the best of the search. */

@@ -57,7 +57,7 @@ export class MemoryRunStream implements RunStream {
     this.hints.send('stream', runId);
   }
 
-  /** Drops the entries; the stream has ended and takes no more. */
+  /** Drops the entries; the stream has ended and accepts no more. */
   erase(runId: string): void {
     this.streams.set(runId, { entries: [], progress: new Map(), endedAt: this.now() });
   }

@@ -5,9 +5,9 @@ import { daysOf } from './usage-ledger.js';
 export interface LimitedAccount {
   /** Unique in its tenant, and the same for as long as the key or the tenant exists. */
   readonly id: string;
-  /** Whose usage in the ledger counts; absent: that of the whole tenant. */
+  /** The actor whose usage in the ledger counts; absent: the whole tenant. */
   readonly actor?: string;
-  /** The one end user of the actor whose usage counts; absent: that of all. */
+  /** The one end user of the actor whose usage counts; absent: all of them. */
   readonly user?: string;
   readonly limits: KeyLimits;
 }

@@ -28,7 +28,7 @@ export const settingVersions = 20;
 
 const HOUR = 60 * 60 * 1000;
 
-/** How long a store keeps finished data, in milliseconds. Nothing of an open run expires. */
+/** How long a store keeps finished data, in milliseconds. Data of an open run does not expire. */
 export interface StoreTtl {
   /**
    * Applied ids, journal, cancel flags and delivery counts from their last use, and a run from its terminal step.

@@ -79,7 +79,7 @@ export class MemoryRuns implements Runs {
   }
 
   async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
-    // Runs of one millisecond have times of their own, the last of which may be yet to come.
+    // Runs of one millisecond have distinct times, the last of which may be in the future.
     const before = Math.max(this.parts.now(), this.newest) - olderThanMs;
     return [...this.rows.values()]
       .filter(({ version, header, acceptedAt }) => version === 0 && header !== null && acceptedAt <= before)
@@ -149,7 +149,7 @@ export class MemoryRuns implements Runs {
     return 'erased';
   }
 
-  /** Puts the tombstone in place of the run. */
+  /** Replaces the run by its tombstone. */
   eraseNow(erased: ErasedRun): void {
     const { runId } = erased;
     const { version = 0, acceptedAt = this.parts.now() } = this.rows.get(runId) ?? {};

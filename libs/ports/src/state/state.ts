@@ -37,7 +37,7 @@ export interface StateStore {
     start(storeId: string): Promise<StoreMark>;
   };
   /**
-   * Resolves when every write that this process was told of is durable: call it before showing its effects outside. A store whose writes
+   * Resolves when every write acknowledged to this process is durable: call it before showing its effects outside. A store whose writes
    * are durable when they resolve returns at once. Rejects if the store is closed first.
    */
   durable(): Promise<void>;
@@ -64,13 +64,13 @@ export interface Runs {
    * Applies a step: next state, outputs, facts, timers and cancel flags in one atomic write under the event id, with compare-and-set on the
    * version (on conflict the step is computed again, a bounded number of times, then throws COMMIT_CONFLICT). A repeated event id returns
    * the stored outputs without calling the step. `step` is pure and may return null: nothing is stored and no outputs are returned (the
-   * event does not concern the run). So it is for every event of an erased run.
+   * event does not concern the run). The same applies to every event of an erased run.
    */
   commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>>;
   read<S>(runId: string): Promise<StoredRun<S> | null>;
   /**
    * Removes an ended run: its header, state, stored outputs, journal and stream. A tombstone stays as long as an ended run would, and the
-   * retry mapping stays: steps, calls and entries that still come for the run leave nothing. A repeat changes nothing. Returns `open`
+   * retry mapping stays: steps, calls and entries that still arrive for the run leave nothing. A repeat changes nothing. Returns `open`
    * (nothing removed) for a run that has not ended.
    */
   erase(run: Omit<ErasedRun, 'erasedAt'>): Promise<'erased' | 'open'>;

@@ -31,7 +31,7 @@ export const paidCallOf = ({ runId, data }: Pick<CallRecorded, 'runId' | 'data'>
   ...(data.caller ? { caller: data.caller } : {}),
 });
 
-/** Whose usage to sum, and over which day or month (UTC). */
+/** The account to sum, and over which day or month (UTC). */
 export interface AccountPeriod {
   readonly tenant: string;
   /** One caller of the tenant, as `Caller.actor` names it; all callers if absent. */

@@ -24,7 +24,7 @@ export interface MemoryTool {
 export class MemoryToolServers implements ToolServers {
   private closed = false;
 
-  /** Server name -> its tools, or null for a server that is away. */
+  /** Server name -> its tools, or null for an unavailable server. */
   constructor(private readonly servers: Readonly<Record<string, Readonly<Record<string, MemoryTool>> | null>>) {}
 
   async offers(): Promise<readonly ToolDescription[]> {

@@ -1,13 +1,11 @@
 import type { ToolOffer } from '@conclave/contracts';
 
 /**
- * Servers whose tools `mcp` tasks may call. Adapters: MCP over stdio and streamable HTTP. A server that is away or misbehaves affects only
- * its own tools. Everything a server sends is data, never an instruction.
+ * Servers whose tools `mcp` tasks may call. Adapters: MCP over stdio and streamable HTTP. A server that is unavailable or misbehaves
+ * affects only its own tools. Everything a server sends is data, never an instruction.
  */
 export interface ToolServers {
-  /**
-   * Tools of every server that answers, by name. Never throws, and waits at most a few seconds: `status()` reports servers that are away.
-   */
+  /** Tools of every server that answers, by name. Never throws, and waits at most a few seconds: `status()` reports unavailable servers. */
   offers(): Promise<readonly ToolOffer[]>;
   /** Throws Failure TOOL_UNKNOWN (naming the nearest one), TOOL_SERVER_UNAVAILABLE. */
   describe(tool: string): Promise<ToolDescription>;

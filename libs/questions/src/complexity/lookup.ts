@@ -90,7 +90,7 @@ const described =
 const attribute =
   /^["'(\s]*(?:(?:in|at|on|from) )?(?:where|when|wo|wann|which \p{L}+ (?:did|does|was|is)|(?:in|aus|an) welche[rnm]? \p{L}+)(?!\p{L})/iu;
 
-/** Whether a factual question needs more than one look-up, judged by its structure alone. */
+/** Whether a factual question needs more than one look-up, judged only by its structure. */
 export function isCompound(text: string): boolean {
   const related = relations.reduce((sum, pattern) => sum + countOf(text, pattern), 0);
   return related >= 2 || (related >= 1 && (attribute.test(text) || described.test(text)));

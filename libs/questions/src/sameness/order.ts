@@ -80,7 +80,7 @@ const isList = ({ tokens }: ComparedText, from: number, to: number): boolean => 
   );
 };
 
-/** 1 for names and other words whose position tells who does what to whom. */
+/** 1 for names and other words whose position shows who does what to whom. */
 const weightOf = ({ first, second }: Match, a: ComparedText, b: ComparedText): 0 | 1 => {
   const [left, right] = [a.tokens[first]!, b.tokens[second]!];
   return left.kind === 'identifier' ||

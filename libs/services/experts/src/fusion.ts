@@ -12,7 +12,7 @@ const smoothing = 2;
 
 /**
  * Weight of full text; vectors weigh 1. Word vectors find synonyms but distinguish names and numbers badly: they add what full text
- * misses and leave its order alone.
+ * misses and do not change its order.
  */
 export const textWeight = { words: 8, sentences: 2 } as const;
 

@@ -1,7 +1,7 @@
 /** Between the headings of a path, outermost first. */
 const between = ' / ';
 
-/** A stored chunk without the line of headings that was put before it; headings of its own carry their marks. */
+/** A stored chunk without the line of headings that was put before it; its own headings have their marks. */
 export function withoutPath(text: string, section: string): string {
   const [first] = text.split('\n', 1) as [string];
   const rest = text.slice(first.length + 1);

@@ -9,8 +9,8 @@ export interface Reranked<T> {
 }
 
 /**
- * Puts the best hits of a search in the order of a reranker. Without one, or for fewer than two hits, all stay as they are; if it fails or takes
- * too long, too, and a note says so. Throws CALL_CANCELLED when the signal aborts.
+ * Puts the best hits of a search in the order of a reranker. All stay as they are without a reranker, for fewer than two hits, and, with a
+ * note, if the reranker fails or takes too long. Throws CALL_CANCELLED when the signal aborts.
  */
 export async function reranked<T>(
   reranking: Reranking | null,

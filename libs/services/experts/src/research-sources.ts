@@ -46,7 +46,7 @@ export interface ResearchOptions {
   readonly pages?: PageReader | null;
   /** Pages that are read per search. */
   readonly readPages?: number;
-  /** Puts the hits in order; null or absent: they stay in the order of the search. */
+  /** Orders the hits; null or absent: they stay in the order of the search. */
   readonly reranking?: Reranking | null;
   /** Cache of the task's tenant; null if the template or the request wants none. */
   readonly cacheOf?: (task: TaskDispatched) => SearchCache | null | Promise<SearchCache | null>;

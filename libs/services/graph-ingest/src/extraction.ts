@@ -24,7 +24,7 @@ export type Extracted =
 
 /**
  * Asks a model of the run what its answer teaches, through the journal: a reply is paid once, however often the record is redelivered.
- * An unusable or missing reply is counted, logged without its text, and not asked for again.
+ * An unusable or missing reply is counted, logged without its text, and not requested again.
  */
 export async function extractTriples(
   { state, maker, logger, metrics }: ExtractionParts,

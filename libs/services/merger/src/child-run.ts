@@ -56,7 +56,7 @@ export async function beginChildRun(
       answer: {},
       origin: 'runs',
       requestedAt: now,
-      // Its parent alone gets the answer.
+      // Only its parent gets the answer.
       caching: null,
       children: input.children,
       ...(data.detail === 'full' ? { detail: data.detail } : {}),

@@ -50,7 +50,7 @@ export class RunParking implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  /** Checks the runs whose clients are lost once. Throws STORE_*, LOG_UNAVAILABLE. */
+  /** Checks once for runs whose clients are lost. Throws STORE_*, LOG_UNAVAILABLE. */
   async sweep(): Promise<void> {
     const { parked, overdue } = await this.state.runs.park(this.parkMs, batch);
     if (parked > 0) {

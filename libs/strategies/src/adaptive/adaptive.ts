@@ -16,7 +16,7 @@ const routes: Readonly<Record<QuestionClass | 'unread', string>> = {
   unread: 'agentic',
 };
 
-/** Strategies that answer from what they find alone. */
+/** Strategies that answer only from what they find. */
 const looking: ReadonlySet<string> = new Set(['decompose', 'reflective-rag']);
 
 /** Options of the strategies that a run may become, by their names. */
@@ -83,7 +83,7 @@ export const adaptive: AskingStrategy<null> = {
   next: (view) => {
     const { request, ending } = view.run;
     if (ending) return [];
-    // The committee alone looks at images and files.
+    // Only the committee looks at images and files.
     if ((request.attachments?.length ?? 0) > 0) return handOver(null, 'it has attachments', view);
     const read = readClass(request.goal);
     if (read.sure && request.conversation.length === 0) return handOver(read.class, 'by its words', view);

@@ -16,7 +16,7 @@ const words = (...parts: readonly string[]): RegExp => new RegExp(`(?<![\\p{L}\\
 const more =
   '(?!(?:over|under|after|other|another|either|neither|whether|never|ever|over|number|order|per|her|for|or)\\b)\\p{L}{3,}er(?:e[nrsm]?)?';
 
-/** Things are held against each other, or put in order. */
+/** Things are compared with each other, or ordered. */
 const comparative = words(
   // Two things to choose from, or one that has more of something than another.
   'or',
@@ -253,7 +253,7 @@ const exploratory = words(
   'wofür interessier',
 );
 
-/** One value, name, date or place is asked for. */
+/** One value, name, date or place is requested. */
 const factual = new RegExp(
   "^(?:(?:and|so|please|und|also|bitte|hey|ok)[, ]+)?(?:(?:do you know|can you tell me|could you tell me|tell me|i need to know|weißt du|kannst du mir sagen|sag mir),? )?(?:who(?:se|m)?\\b|when\\b|where\\b|how (?:many|much|old|tall|long|far|high|deep|fast|heavy|big|large|often|wide)\\b|what (?:year|time|date|day|colou?r|country|city|town|language|currency|percentage|temperature|unit|name|number)\\b|what (?:is|was|are|were|'s) (?:the|a|an|its|his|her)\\b|what's\\b|which (?:year|country|city|town|river|planet|element|person|language|company|team|author|day|month|king|queen|president|bridge|mountain|ship|metal|state|sea|lake|island|port|street)\\b|in (?:which|what)\\b|on (?:which|what)\\b|at (?:which|what)\\b|by whom\\b|(?:is|are|was|were|did|does|do|has|have|can) (?!you\\b)|" +
     'wer\\b|wem\\b|wen\\b|wessen\\b|wann\\b|wo\\b|woher\\b|wohin\\b|wie (?:viele?|hoch|alt|lang|lange|weit|tief|schnell|schwer|groß|oft|breit|heißt|heißen|hieß|lautet|nennt)\\b|welche[rsnm]? (?:jahr|land|stadt|fluss|planet|element|sprache|währung|farbe|tag|monat|firma|könig|königin|autor|autorin|berg|brücke|metall|meer|see|insel|hafen|straße|bundesland|temperatur|einheit|nummer)\\b|in welche[rmn]\\b|an welche[rmn]\\b|auf welche[rmn]\\b|seit wann\\b|was (?:ist|war|sind|bedeutet|kostet|heißt) |(?:ist|sind|war|waren|hat|haben|gibt|liegt|kann) (?!du\\b|man\\b))',
@@ -264,7 +264,7 @@ const factual = new RegExp(
 const longFactual = 22;
 
 /**
- * Reads the class of a question off its words, English and German, without a model. Things held against each other come before the depth
+ * Derives the class of a question from its words, English and German, without a model. Comparisons come before the depth
  * of reading, and that before the breadth. Pure.
  */
 export function readClass(question: string): ReadClass {

@@ -16,7 +16,7 @@ export const criticAsk: Ask<Extract<TaskInput, { kind: 'critic' }>, Extract<Task
   name: 'critic',
   input: inputOf('critic'),
   output: outputOf('critique'),
-  // Without a readable review a possibly harmful answer would be delivered as it is.
+  // Without a readable review a possibly harmful answer would be delivered unchanged.
   reAsks: 2,
   call: {
     temperature: 0,

@@ -66,7 +66,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
     evidence: [...now, ...before].slice(0, factsInPrompt),
     hints: task.hints ?? null,
     previous,
-    // Experts without vision get only the text of files: a model that takes no images refuses the whole call.
+    // Experts without vision get only the text of files: a model that accepts no images refuses the whole call.
     attachments: (view.run.request.attachments ?? []).filter(({ kind }) => kind === 'file' || category === visionCategory),
     ...(writesAnswer(view) ? { final: true, parameters: view.run.request.answer } : {}),
     ...(marked ? {} : { marked: false }),

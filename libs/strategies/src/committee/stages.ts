@@ -40,7 +40,7 @@ export const pairsOf = (view: View) =>
 
 /**
  * The answer without synthesis: exactly one expert's answer counts, it was sure, and there is neither evidence nor a failed task. The
- * only expert of a trivial question is taken as it is.
+ * only expert of a trivial question is used unchanged.
  */
 export function fastAnswer(view: View): Draft | null {
   const { run, own } = view;

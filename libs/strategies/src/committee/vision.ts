@@ -17,7 +17,7 @@ interface RequestWithImages {
 }
 
 /**
- * Ensures that a first plan has a vision task for the images. A missing one is put in front and every other expert waits for it, since
+ * Ensures that a first plan has a vision task for the images. A missing one is put first and every other expert waits for it, since
  * no other expert sees the images; in a full plan the general expert (else the last one) becomes the vision task.
  */
 export function withVision(

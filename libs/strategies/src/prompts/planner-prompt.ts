@@ -23,7 +23,7 @@ function catalogueOf(template: PlannerRequest['template']): string {
     .join('\n');
 }
 
-/** Tells the planner which attachments there are and how files begin. Images go to the vision expert, files to every expert. */
+/** Describes to the planner which attachments there are and how files begin. Images go to the vision expert, files to every expert. */
 function attachedTo({ attachments = [], template }: PlannerRequest): string | null {
   if (attachments.length === 0) return null;
   const excerpts = attachments.flatMap(({ name, text }) =>

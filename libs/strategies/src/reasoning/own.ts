@@ -43,7 +43,7 @@ export interface Own {
   readonly word: Decision | null;
   /** A reply could not be read. */
   readonly invalid: boolean;
-  /** No usable input came, so the step was not run. */
+  /** No usable input arrived, so the step was not run. */
   readonly unprepared: boolean;
   /** The work for which the budget leaves no call. */
   readonly unaffordable: string | null;

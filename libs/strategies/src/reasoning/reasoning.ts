@@ -201,7 +201,7 @@ export const reasoning: AskingStrategy<Own> = {
       // A change of plan is followed by a round or a failure, so rounds bound it.
       adjusts: isCircling ? 0 : options.max_iterations,
       stuck: options.stuck_threshold,
-      // A question to the user is progress of its own.
+      // A question to the user counts as progress.
       stall: view.own?.word?.action === 'ask_user' ? null : stalledRounds,
       end: 'limit_reached',
       threshold: options.done_confidence_threshold,

@@ -21,7 +21,7 @@ const longestFact = 600;
 const passageLength = 8_000;
 const passagesLength = 24_000;
 
-/** Takes the facts that bear on the question from the passages of a pass; each carries the source of its passage. */
+/** Extracts the facts that bear on the question from the passages of a pass; each has the source of its passage. */
 export const factsAsk: Ask<Input, Evidence> = {
   name: 'rag.facts',
   input: inputOf('values'),

@@ -85,7 +85,7 @@ function ragFaultsOf(run: Scenario): readonly string[] {
   const searches = tasks.flatMap(({ id, data: { input } }) => (input.kind === 'collections' ? [{ id, input }] : []));
   const reads = tasks.flatMap(({ data: { input } }) => (input.kind === 'document' ? [`${input.collection}/${input.document}`] : []));
   const judged = tasks.flatMap(({ id, data: { input } }) => (input.kind === 'values' ? [{ id, values: input.values }] : []));
-  // What tools of the client gave is evidence of its own.
+  // Results of the client's tools count as evidence of their own.
   const ledger = currentFacts(run.state!.memory).filter(({ taskId }) => taskId !== clientToolsRef(runId));
   const settled = run.facts.flatMap((fact) => (fact.kind === 'TaskSettled' && fact.result.output?.kind === 'evidence' ? [fact] : []));
   const taken = new Set(

@@ -22,7 +22,7 @@ const classWords: Readonly<Record<RagContent['class'], string>> = {
 
 const askedOf = ({ own, template }: RagView): RagAsked => ({ query: own.refined, places: [...placesOf(template)] });
 
-/** The plan of a pass whose router has failed: the query as it is, looked up everywhere. */
+/** The plan of a pass whose router has failed: the unchanged query, looked up everywhere. */
 const everywhere = ({ run, own, template }: RagView): PlanCreated['data'] => ({
   epoch: 0,
   complexity: 'moderate',

@@ -42,7 +42,7 @@ function verdictOn(verdict: Verdict, view: RagView): Pick<Own, 'draft' | 'review
   const seen = asCommittee(view);
   const { draft, review } = committee.reviewed(seen.own, verdict, seen);
   if (draft === null || review !== 'corrected') return { draft, review };
-  // A corrected answer may cite facts of the ledger alone, as any other.
+  // A corrected answer may cite only facts of the ledger, like any other.
   const { memory, request } = view.run;
   const known = new KnownCitations(currentFacts(memory).length, request.goal);
   return { draft: { ...draft, text: known.push(draft.text) + known.end() }, review };

@@ -13,9 +13,9 @@ export const questionWords = setOf(words.questionWords);
 export const personPronouns = setOf(words.personPronouns);
 export const thingPronouns = setOf(words.thingPronouns);
 export const possessivePronouns = setOf(words.possessivePronouns);
-/** Nouns for a person that tell nothing about them. */
+/** Nouns for a person that say nothing about them. */
 export const genericPeople = setOf(words.genericPeople);
-/** Nouns beside a name that only tell the kind of thing, and nouns that a question asks for. */
+/** Nouns beside a name that only state its kind, and nouns that a question asks for. */
 const kindNouns = setOf(words.kindNouns);
 const placeKinds = setOf(words.placeKinds);
 const timeKinds = setOf(words.timeKinds);

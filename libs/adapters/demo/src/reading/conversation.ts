@@ -48,7 +48,9 @@ function withOtherAsking(question: string, word: string): string | null {
   return verb ? `${word.charAt(0).toUpperCase()}${word.slice(1)} ${question.slice(verb.start)}` : null;
 }
 
-/** The subject of an answer: the person it names if a person was asked for, else the first name of its last sentence of evidence. */
+/**
+ * The subject of an answer: the person it names if the question asked for a person, else the first name of its last sentence of evidence.
+ */
 function subjectOf(question: string, answer: string): string | null {
   const body = answer.split(/\s*(?:\(This answer comes from|\bSources:)/)[0]!.replace(/\s*\[\d+\]/g, '');
   const sentences = body.split(/(?<=[.!?])\s+(?=\p{Lu})/u).filter((sentence) => sentence.trim() !== '');

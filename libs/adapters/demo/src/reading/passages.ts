@@ -78,7 +78,7 @@ export function passageOf(n: number, raw: string, title: string): ParsedPassage 
   return passage;
 }
 
-/** A title in lower case only comes from a file name and is one name. */
+/** A title in lower case can only come from a file name and is one name. */
 function namesOfTitle(title: string): readonly Name[] {
   const names = namesOf(title, tokensOf(title));
   if (names.length > 0 || title === '') return names;

@@ -7,7 +7,10 @@ const webPorts: ReadonlySet<number> = new Set([80, 443, 8080, 8443]);
 /** Public by its number, yet the address of a cloud's own machine services: Azure's wire server. */
 const cloudServices: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Ranges that an allowed host may lie in; link-local ones (metadata services), multicast, translated and reserved ones never. */
+/**
+ * Private ranges that an allowed host may use; link-local ones (metadata services), multicast, translated and reserved ones are never
+ * allowed.
+ */
 const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
@@ -52,10 +55,10 @@ export const hostOf = (hostname: string): string => hostname.toLowerCase().repla
 /** A page address that passed the checks that need no name server. */
 export interface WebAddress {
   readonly url: URL;
-  /** Without brackets, as a socket takes it. */
+  /** Without brackets, as a socket expects it. */
   readonly host: string;
   readonly port: number;
-  /** Whether the host may lie in a private network. */
+  /** Whether the host may be in a private network. */
   readonly allowed: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface FetchLimits {
 }
 export interface Fetched {
   readonly url: URL;
-  /** Content-Type as it was sent, empty where none was. */
+  /** Content-Type as it was sent, empty if there was none. */
   readonly type: string;
   readonly bytes: Uint8Array;
 }

@@ -37,7 +37,7 @@ export interface SampleAddress {
   headers(): IncomingMessage['headers'];
   /** Forgets every session, as after a restart. */
   forget(): void;
-  /** Tells every client that the tools have changed. */
+  /** Notifies every client that the tools have changed. */
   toolsChanged(): Promise<void>;
 }
 

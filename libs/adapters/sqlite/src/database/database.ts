@@ -93,9 +93,9 @@ export class DatabaseView implements Store {
 const closedFailure = (): Failure => new Failure('STORE_UNAVAILABLE', 'It is closed.');
 
 /**
- * The embedded store: one file, one connection, one process. All writes of one tick of the event loop form one transaction; a write that
- * throws is rolled back alone. `order` acknowledges at once: later writes are committed with it or after it. `write` acknowledges after
- * the commit.
+ * The embedded store: one file, one connection, one process. All writes of one tick of the event loop form one transaction; of these, only
+ * a write that throws is rolled back. `order` acknowledges at once: later writes are committed with it or after it. `write` acknowledges
+ * after the commit.
  */
 export class Database {
   private readonly sql: Sql;

@@ -89,7 +89,7 @@ export class TickWriter {
     return value;
   }
 
-  /** Queues a write for the end of the tick. Resolves with its result after the commit; nothing of it is stored when it rejects. */
+  /** Queues a write for the end of the tick. Resolves with its result after the commit; if it rejects, no part of it is stored. */
   queued<T>(write: (tick: Tick) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.queue.push({ write, resolve: resolve as (value: unknown) => void, reject });
@@ -103,7 +103,7 @@ export class TickWriter {
     this.schedule();
   }
 
-  /** Resolves when all writes ordered so far are durable. `demands` only tells the counter that a caller waits for it. */
+  /** Resolves when all writes ordered so far are durable. `demands` only informs the counter that a caller waits for it. */
   durable(demands: boolean): Promise<void> {
     if (!this.isOpen && !this.lost && this.afterOrdered.length === 0 && this.owed.size === 0) return Promise.resolve();
     return new Promise((resolve, reject) => this.waiting.push({ demands, resolve, reject }));

@@ -1,7 +1,7 @@
 import { rootOf } from '@conclave/contracts';
 import type { Store, Tick } from '../database/database.js';
 
-/** Runs that were erased, by their id: known to all users of a database, so that nothing that still comes for one is kept. */
+/** Runs that were erased, by their id: known to all users of a database, so that nothing that still arrives for one is stored. */
 export class ErasedRuns {
   private readonly known: Set<string>;
 
@@ -9,7 +9,7 @@ export class ErasedRuns {
     this.known = new Set(database.read((sql) => sql.all<{ run_id: string }>('SELECT run_id FROM erased_run')).map(({ run_id }) => run_id));
   }
 
-  /** Whether it, or the run that a client asked for, was erased. */
+  /** Whether the run, or the run that a client requested, was erased. */
   has(runId: string): boolean {
     return this.known.size > 0 && (this.known.has(runId) || this.known.has(rootOf(runId)));
   }

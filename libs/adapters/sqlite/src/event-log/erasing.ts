@@ -28,7 +28,7 @@ export interface RecordsOfRun {
   readonly texts: ReadonlySet<string>;
 }
 
-/** The records of a run, its child runs included. `isOf` tells them by the run in their headers. */
+/** The records of a run, including its child runs. `isOf` recognises them by the run in their headers. */
 export function recordsOfRun({ sql }: Tick, runId: string, isOf: (runId: string) => boolean): RecordsOfRun {
   // '0' follows '/' and DEL follows '~': the ranges contain the ids of the run and of its child runs.
   const rows = [

@@ -45,7 +45,7 @@ const erasedAtOnce = 50;
 /** Most rows of one statement. */
 const rowsAtOnce = 32;
 
-/** Topics whose handlers write outside this file or tell the outside world: their records are handed out only when durable. */
+/** Topics whose handlers write outside this file or have effects outside: their records are handed out only when durable. */
 const goesOut: ReadonlySet<string> = new Set(['run.completed', 'knowledge.ingest']);
 
 /** The table of all topics, ordered by its sequence. Watchers of a topic are woken when records are added. */
@@ -158,7 +158,7 @@ export class LogTable {
     }
   }
 
-  /** Erases the records of a run and of its child runs, and those that still come. */
+  /** Erases the records of a run and of its child runs, including those that still arrive. */
   async erase(runId: string): Promise<void> {
     const isOf = (id: string): boolean => id === runId || rootOf(id) === runId;
     const found = await this.database.write((tick) => {

@@ -20,7 +20,7 @@ export class NewestRecords {
     while (this.records.length > mostKept) this.from = this.records.shift()!.seq;
   }
 
-  /** Puts a record in the place of the one at its position. */
+  /** Replaces the record at its position. */
   replace(record: LoggedRecord): void {
     const at = this.records.findIndex(({ seq }) => seq === record.seq);
     if (at >= 0) this.records[at] = record;

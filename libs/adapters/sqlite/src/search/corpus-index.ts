@@ -42,7 +42,7 @@ export class CorpusIndex {
     return this.sql.get<{ size: number }>('SELECT COUNT(*) AS size FROM document')!.size;
   }
 
-  /** Puts and removes documents in one transaction. */
+  /** Adds and removes documents in one transaction. */
   update(changed: readonly (IndexedFile & { readonly source: string })[], gone: readonly string[]): void {
     if (changed.length === 0 && gone.length === 0) return;
     this.sql.exec('BEGIN IMMEDIATE');

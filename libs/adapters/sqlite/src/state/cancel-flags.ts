@@ -1,7 +1,7 @@
 import type { Store, Tick } from '../database/database.js';
 import { Kept } from '../kept.js';
 
-/** Most runs whose flags stay in memory. */
+/** Maximum number of runs whose flags stay in memory. */
 const mostKept = 512;
 
 const runOf = (id: string): string => id.split('/', 1)[0]!;

@@ -24,7 +24,7 @@ export function eraseRun(tick: Tick, erased: ErasedRuns, run: ErasedRun): void {
   sql.run("UPDATE applied SET outputs = '[]' WHERE run_id = ?", runId);
   for (const table of ['journal', 'timer', 'command_seq', 'attached', 'parked', 'stream_entry'])
     sql.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
-  // A stream that has ended takes no more.
+  // A stream that has ended accepts no more.
   sql.run(
     'INSERT INTO stream (run_id, first, ended_at) VALUES (?, 1, ?) ON CONFLICT DO UPDATE SET ended_at = coalesce(ended_at, excluded.ended_at)',
     runId,

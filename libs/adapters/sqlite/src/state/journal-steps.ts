@@ -29,7 +29,7 @@ interface Changed {
   readonly outcome: () => string | null;
 }
 
-/** Most runs whose steps stay in memory. */
+/** Maximum number of runs whose steps stay in memory. */
 const mostKept = 512;
 /** Most rows of one statement. */
 const rowsAtOnce = 32;

@@ -70,7 +70,7 @@ export class ProcessLeases implements Leases {
     return Promise.resolve(true);
   }
 
-  /** Names of runs are never asked for again: once a minute, those whose last holder's time has ended are dropped. */
+  /** Names of runs are never requested again: once a minute, those whose last holder's time has ended are dropped. */
   private forget(now: number): void {
     if (now < this.forgetAt) return;
     this.forgetAt = now + 60_000;

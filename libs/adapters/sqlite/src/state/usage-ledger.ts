@@ -76,12 +76,12 @@ function accountSum(database: Store, { tenant, actor, user, ...period }: Account
   return usageOf(row);
 }
 
-/** Whose calls to what are summed. */
+/** Which calls of which account are summed. */
 interface Account extends Caller {
   readonly model?: string | undefined;
 }
 
-/** Most runs whose account stays in memory. */
+/** Maximum number of runs whose account stays in memory. */
 const mostKept = 512;
 
 /** Adds calls to the ledger as part of ordered writes: each row at once, the sums of the accounts once per tick. */

@@ -86,7 +86,7 @@ export const otherFunctionNames: Readonly<Record<string, FunctionName>> = {
   Mod: 'mod',
 };
 
-/** What an input may be at most. */
+/** Upper limits of an input. */
 export const bounds = {
   /** Characters of one text. */
   text: 4_000,

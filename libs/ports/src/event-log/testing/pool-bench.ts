@@ -74,7 +74,7 @@ export class PoolBench {
   }
 }
 
-/** A handler that ends when the test tells it to. */
+/** A handler that ends when the test says so. */
 export class Gates {
   readonly started: string[] = [];
   private readonly openers = new Map<string, () => void>();

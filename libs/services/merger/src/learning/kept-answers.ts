@@ -48,10 +48,10 @@ export class KeptAnswers {
     const age = (await this.state.now()) - completedAt;
     if (teaches(data)) await this.keepPlan(runId, data, age);
     const question = caching && mayServeAgain(data) ? await this.keepAnswer(runId, data, age) : null;
-    // The template alone decides on learning: a run that fills no cache can still teach facts.
+    // Only the template decides on learning: a run that fills no cache can still teach facts.
     const facts = factsOf(runId, data);
     if (!this.sources || (question === null && facts.length === 0)) return;
-    // A ban refuses the mark: nothing of this run may be found any more.
+    // A ban refuses the mark: nothing from this run may be found any longer.
     if (!(await this.state.caches.write({ ...this.markOf(caller.tenant, runId), value: 1, ttlMs: keptMs.semantic, tags: [runTag(runId)] })))
       return;
     const { embedder } = this.sources;
@@ -73,7 +73,7 @@ export class KeptAnswers {
     await this.sweep(caller.tenant, dayOf(completedAt));
   }
 
-  /** From now on nothing of the run is served, and pending writes to the caches are refused. */
+  /** From now on nothing from the run is served, and pending writes to the caches are refused. */
   async takeAway(tenant: string, runId: string): Promise<void> {
     await this.state.caches.removeTagged(tenant, runTag(runId), keptMs.semantic);
     await this.removeVectors(tenant, runId);

@@ -15,7 +15,7 @@ export class KeptResults {
     const { remember, caller, question, completedAt } = data;
     if (!remember || remember.results.length === 0) return;
     const { tenant } = caller;
-    // A bad rating bans the run: nothing of it may be found any more.
+    // A bad rating bans the run: nothing from it may be found any longer.
     const mark = { tenant, key: `results/${runId}`, value: 1, ttlMs: keptMs.semantic, tags: [runTag(runId)] };
     if (!(await this.state.caches.write(mark))) return;
     const texts = remember.results.map(({ text }) => text);
@@ -31,7 +31,7 @@ export class KeptResults {
         metadata: { kind: remember.kind, run: runId, about: question.slice(0, 200), day: new Date(completedAt).toISOString().slice(0, 10) },
       })),
     );
-    // The ban may have come in the meantime.
+    // The ban may have been set in the meantime.
     if ((await this.state.caches.read(tenant, mark.key)) === null) await forgetRun(this.vectors, tenant, runId);
   }
 }

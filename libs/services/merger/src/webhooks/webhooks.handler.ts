@@ -44,8 +44,8 @@ const nameOf = (target: DeliveryTarget): string => ('webhook' in target ? target
 const markOf = (runId: string, name: string): string => `delivered/${runId}/${name}`;
 
 /**
- * Tells receivers of the end of a run: its own consumer group, `webhooks`. A delivery is made at least once: what fails is delivered again by
- * the log, each time under the same id, and is a dead letter after the last attempt. The run has ended before and stays as it is.
+ * Notifies receivers of the end of a run, in a separate consumer group, `webhooks`. A delivery is made at least once: the log repeats a
+ * failed one under the same id, and it becomes a dead letter after the last attempt. The run has already ended and stays as it is.
  */
 @Controller()
 export class WebhooksHandler {

@@ -2,7 +2,7 @@
 
 const utf8 = () => new TextDecoder('utf-8', { fatal: true });
 
-/** What windows-1252 has at 0x80 to 0x9f. Node decodes these as controls, so they are put right afterwards. */
+/** The characters of windows-1252 at 0x80 to 0x9f. Node decodes these as controls, so they are corrected afterwards. */
 const above = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const windows1252 = {
   encoding: 'windows-1252',

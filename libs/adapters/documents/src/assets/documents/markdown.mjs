@@ -9,7 +9,7 @@ const blocks = new Set(
     'h1 h2 h3 h4 h5 h6'
   ).split(' '),
 );
-/** Nothing of these is content. */
+/** None of these is content. */
 const dropped = new Set(['template', 'noscript', 'object', 'svg', 'canvas', 'select', 'button', 'head', 'datalist', 'audio', 'video']);
 /** Neither of these is content, and nothing in them is markup: HTML does not let them close themselves. */
 const raw = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'textarea', 'plaintext']);
@@ -25,7 +25,7 @@ export function markdownOf(html, limit = Number.POSITIVE_INFINITY) {
   const writer = new MarkdownWriter();
   let title = '';
   let inTitle = false;
-  /** Element whose content is left out, and how many of its name are open in it. */
+  /** Element whose content is left out, and how many with its name are open inside it. */
   let skipped = null;
   eachTag(html, {
     text(text) {

@@ -1,4 +1,4 @@
-// The package of an Office document (OPC): a ZIP archive of XML parts that name each other. Nothing of it is trusted.
+// The package of an Office document (OPC): a ZIP archive of XML parts that refer to each other. Nothing in it is trusted.
 import { unzipSync } from 'fflate';
 import { SaxesParser } from 'saxes';
 import { Unreadable } from './unreadable.mjs';

@@ -1,4 +1,4 @@
-// Reads one document at a time, away from the thread that serves: hostile ones cost their own thread at most.
+// Reads one document at a time, outside the serving thread: a hostile document costs at most its own thread.
 import { parentPort } from 'node:worker_threads';
 import { charactersOf, isBinary } from './decoding.mjs';
 import { Unreadable } from './unreadable.mjs';

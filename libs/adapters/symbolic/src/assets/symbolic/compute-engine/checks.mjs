@@ -3,7 +3,7 @@ import { add, over, real, scale, size, subtract, times } from './complex.mjs';
 import { remainderOf } from './remainders.mjs';
 import { valueAt } from './value.mjs';
 
-/** Values that are put in for names: no special points, away from poles and branches of usual functions. */
+/** Values that are substituted for names: no special points, away from poles and branches of usual functions. */
 const samples = [0.618, 1.327, 2.211, 0.243];
 
 const valuesFor = (names, n) => Object.fromEntries(names.map((name, k) => [name, real(samples[(n + k) % samples.length] + 0.071 * k)]));
@@ -76,7 +76,7 @@ export function isIntegral(expression, variable, bounds, result) {
   });
 }
 
-/** Whether values close to the point come closer to the result the closer they are. */
+/** Whether values nearer to the point are nearer to the result. */
 export function isLimit({ expression, variable, point, direction }, result) {
   const names = symbolsOf(expression, point, result).filter((name) => name !== variable);
   return everywhere(names, 1e-3, (at) => {

@@ -1,4 +1,4 @@
-/** How tightly a notation binds; what binds less is put in brackets. */
+/** How tightly a notation binds; whatever binds less is put in brackets. */
 const binding = { sum: 1, negative: 2, product: 2, power: 4, atom: 5 };
 
 /** The expression in the notation that is read again: `x^2/2`, `2*sqrt(2)`. */

@@ -1,4 +1,4 @@
-// Calculates jobs with the Compute Engine: one line of JSON in, one line of JSON out. Says {"ready": version} first; ends with its input.
+// Calculates jobs with the Compute Engine: one line of JSON in, one line of JSON out. Writes {"ready": version} first; ends with its input.
 import { createInterface } from 'node:readline';
 import { ComputeEngine, version } from '@cortex-js/compute-engine';
 import { checkedResult, treesIn } from './checked-result.mjs';

@@ -17,7 +17,7 @@ export const layerRules = {
   settings: {
     'boundaries/elements': workspace.map(({ folder, layer, name }) => ({ type: layer, pattern: folder, partialMatch: false, name })),
     'boundaries/files': [{ category: 'spec', pattern: specs }],
-    // Without it the plugin starts from the folder it was called in.
+    // Without it the plugin starts from the folder in which it was called.
     'boundaries/root-path': workspaceRoot,
     'import/resolver': {
       typescript: {
@@ -56,7 +56,7 @@ const importsOnly = (layer, allowed, message) => ({
 });
 const wayIntoAnotherProject = { regex: '^\\..*/src/', message: 'Import another project by its package name.' };
 
-/** What is named `z` in the package holds all of it, with every language's messages: a start would compile it. */
+/** The export named `z` of the package contains all of it, with the messages of every language: a start would compile it. */
 const wholeZod = { selector: 'ImportDeclaration[source.value="zod"] ImportSpecifier', message: "Write `import * as z from 'zod'`." };
 
 /** npm packages and Node modules that a layer may import. */
@@ -72,7 +72,9 @@ const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
   ];
 });
 
-/** For files of TypeScript. Of several blocks with this rule the last one counts for a file, so each begins with what holds everywhere. */
+/**
+ * For TypeScript files. If several blocks set this rule, only the last one applies to a file, so each begins with what applies everywhere.
+ */
 const restrictedSyntax = (...more) => ({
   'no-restricted-syntax': [
     'error',
@@ -101,7 +103,7 @@ const forbiddenGlobals = [
   'globalThis',
 ];
 
-/** The reading of questions, the loop and the strategies compute; they never look at a clock, a random number or the world. */
+/** The reading of questions, the loop and the strategies only compute; they never use a clock, a random number or the outside world. */
 const purity = {
   files: foldersOf('questions', 'loop', 'strategies'),
   ignores: specs,
@@ -121,7 +123,7 @@ const purity = {
   },
 };
 
-/** A configuration is read once, by the app, and handed on as a value. */
+/** The app reads a configuration once and passes it on as a value. */
 const configuration = {
   files: foldersOf('ports', 'calls', 'services', 'adapters', 'host', 'replay'),
   ignores: specs,
@@ -133,7 +135,7 @@ const configuration = {
   },
 };
 
-/** A bundle gives only the default of a package in the older format to whoever imports it lazily, and Jest and Node give all its names. */
+/** A lazy import of a package in the older format has only its default in a bundle, but all its names in Jest and Node. */
 const lazyPackages = {
   files: foldersOf('ports', 'platform', 'calls', 'services', 'adapters', 'host', 'replay', 'apps'),
   ignores: specs,
@@ -147,7 +149,7 @@ const focused = ['only', 'skip', 'todo', 'failing'].flatMap((property) =>
   ['it', 'test', 'describe'].map((object) => ({ object, property, message: 'Every test runs, or is deleted.' })),
 );
 
-/** A test that waits without a bound for a process holds the whole run, and Jest's own time-outs cannot end a synchronous wait. */
+/** A test that waits without a limit for a process holds up the whole run, and Jest's own time-outs cannot end a synchronous wait. */
 const boundedWaits = ['ts', 'mjs'].map((ending) => {
   const rule = {
     selector: 'CallExpression[callee.name=/^(spawnSync|execFileSync|execSync)$/]:not(:has(Property[key.name="timeout"]))',
@@ -168,7 +170,7 @@ const testFiles = {
   },
 };
 
-/** Identifiers that stand in the last column of the glossary. */
+/** Identifiers in the last column of the glossary. */
 const forbiddenNames = readFileSync(`${workspaceRoot}/docs/glossary.md`, 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '))

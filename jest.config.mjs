@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import vm from 'node:vm';
 import { levels, sourceFolders } from './tests/support/jest/levels.mjs';
 
-// Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its libraries
-// anew: a larger nursery and a collector without helper threads clean up after it with less work.
+// Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its
+// libraries
+// again: a larger nursery and a collector without helper threads clean up after it with less work.
 if (typeof vm.SourceTextModule !== 'function') {
   const memory = ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=64'];
   const flags = ['--experimental-vm-modules', '--no-warnings', ...memory];
@@ -15,14 +16,14 @@ const named = Object.keys(levels).find((name) => process.argv.slice(2).some((arg
 const [level, mode] = process.env.TEST_LEVEL?.split('-') ?? [named];
 if (mode) process.env.TEST_MODE = mode;
 
-/** Set by tests/support/jest/run.mjs: where to note what is running. */
+/** Set by tests/support/jest/run.mjs: where to write what is running. */
 const progress = process.env.CONCLAVE_TEST_PROGRESS;
 
 /**
  * The Jest configuration of the whole workspace: `npx jest <pattern>`, or `npx jest <pattern> --roots <folder>` for one project.
  *
- * TEST_LEVEL says which level of spec files runs, e2e-distributed with its mode. Without it that is the one that the command line names
- * (`npx jest redis-state.int`, `npx jest tests/simulation`), and otherwise the fast one.
+ * TEST_LEVEL says which level of spec files runs, e2e-distributed with its mode. Without it the command line determines the level
+ * (`npx jest redis-state.int`, `npx jest tests/simulation`); otherwise it is the fast one.
  */
 export default {
   roots: sourceFolders.map((folder) => `<rootDir>/${folder}`),
@@ -38,9 +39,9 @@ export default {
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),
   modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/(bench/langgraph|tests/clients)/node_modules/'],
   workerIdleMemoryLimit: '1GB',
-  // It ends what hangs: on two busy cores a process that a test starts may take longer than Jest's five seconds to say its first word.
+  // It ends what hangs: on two busy cores a process started by a test may need more than Jest's five seconds to print its first line.
   testTimeout: 30_000,
   ...levels[level]?.limits,
-  // A property is tried for seconds there.
+  // These suites try a property for seconds.
   ...(process.env.CONCLAVE_FUZZ ? { testTimeout: 300_000 } : {}),
 };

@@ -1,6 +1,6 @@
 /**
  * Which layer may import which, by the `layer:` tag of the project. Lint enforces it; `tools/boundaries.spec.mjs` proves
- * that lint does. A layer may always import itself only inside one project: two projects of a layer stay strangers.
+ * that lint does. A layer may always import itself, but only inside one project: two projects of a layer do not import each other.
  *
  *   contracts <- loop <- strategies <- services   questions <- strategies, services   contracts <- ports <- platform <- services        adapters -> ports
  *
@@ -27,7 +27,7 @@ const everything = [
 export const layers = {
   contracts: [],
   loop: ['contracts'],
-  /** Reads a question without a model. Of the loop it takes which characters count as the same. */
+  /** Reads a question without a model. From the loop it uses which characters count as the same. */
   questions: ['contracts', 'loop'],
   strategies: ['contracts', 'questions', 'loop'],
   ports: ['contracts'],
@@ -36,15 +36,15 @@ export const layers = {
   calls: ['contracts', 'strategies', 'ports', 'platform'],
   services: ['contracts', 'questions', 'loop', 'strategies', 'ports', 'platform', 'calls'],
   adapters: ['contracts', 'ports', 'platform'],
-  /** Opens ports by configuration and runs a process: the one room that knows which adapter is which. */
+  /** Opens ports by configuration and runs a process: the only package that knows which adapter is which. */
   host: ['contracts', 'ports', 'platform', 'adapters'],
-  /** Drives recorded runs with the code of the services, and rebuilds a store from the log; it takes ports as anybody else does. */
+  /** Drives recorded runs with the code of the services, and rebuilds a store from the log; it uses ports like everybody else. */
   replay: ['contracts', 'loop', 'strategies', 'ports', 'platform', 'calls', 'services'],
-  /** The deterministic tools and their server: a program of its own, stranger to everything else of the product. */
+  /** The deterministic tools and their server: a separate program, independent of everything else in the product. */
   'precision-tools': [],
-  /** Runs in a browser and knows the product by its HTTP API alone; the shapes of that are the contracts. */
+  /** Runs in a browser and knows the product only by its HTTP API, whose shapes are in the contracts. */
   console: ['contracts'],
-  /** Loads strategies and capabilities that are not in the repository, and gives them what they need. */
+  /** Loads strategies and capabilities that are not in the repository, and passes them what they need. */
   extensions: ['contracts', 'loop', 'strategies'],
   apps: everything,
   /** Also starts the real servers. */
@@ -54,7 +54,7 @@ export const layers = {
   deploy: everything,
 };
 
-/** npm packages a layer may import; a layer that is not named here may import any. Node's own modules count as packages. */
+/** npm packages a layer may import; a layer that is not listed here may import any. Node's own modules count as packages. */
 export const packages = {
   contracts: ['zod'],
   questions: [],
@@ -62,5 +62,5 @@ export const packages = {
   strategies: ['zod'],
 };
 
-/** What the specs of every layer may import besides. */
+/** What the specs of every layer may import in addition. */
 export const forSpecs = { layers: ['test-support'], packages: ['@jest/globals', 'fast-check', 'node:*'] };

@@ -1,6 +1,7 @@
-// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios, from the counts, from what
-// clients found and from the checks of the deployment, and the dashboards and alert rules: `npm run docs`.
-// With --check nothing is written, and a difference between what is printed and what is committed is a failure.
+// Prints the documentation that comes from the contracts, the platform's list of metrics, the fault scenarios, the counts, the results of
+// the
+// clients and the checks of the deployment, and the dashboards and alert rules: `npm run docs`.
+// With --check nothing is written, and a difference between the printed and the committed files is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { printDocs } from '../libs/contracts/src/index.ts';
@@ -12,7 +13,7 @@ import { clientsPage } from '../tests/clients/page.mjs';
 import { guaranteesPage } from '../tests/faults/src/index.ts';
 
 const generatedFolder = 'docs/generated';
-/** Everything in these folders is printed; a file there that nothing prints any more is out of date too. */
+/** Everything in these folders is printed; a file that is no longer printed is out of date too. */
 const printedFolders = [generatedFolder, ...monitoringFolders];
 
 const printed = {
@@ -36,7 +37,7 @@ const orphans = printedFolders
 if (changed.length + orphans.length === 0) console.log(`${Object.keys(printed).length} printed documents are current.`);
 else if (process.argv.includes('--check')) {
   for (const [name] of changed) console.error(`${name} is not what the code prints.`);
-  for (const name of orphans) console.error(`${name} is not printed any more.`);
+  for (const name of orphans) console.error(`${name} is no longer printed.`);
   console.error('Run `npm run docs` and commit the result.');
   process.exitCode = 1;
 } else {

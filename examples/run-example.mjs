@@ -44,7 +44,7 @@ Set OPENAI_BASE_URL, and OPENAI_API_KEY where the server wants one, to use real 
 
 const program = join(workspaceRoot, 'dist/standalone.js');
 
-/** Variables of an example's own installation: a data folder that goes away, and no running gateway. */
+/** Variables for the installation of an example: a temporary data folder, and no running gateway. */
 async function environmentOf({ configuration }, home, baseUrl, key) {
   const [port] = await freePorts(1);
   const others = ['CONCLAVE_URL', 'CONCLAVE_API_KEY', 'OPENAI_API_KEY'];
@@ -56,7 +56,7 @@ async function environmentOf({ configuration }, home, baseUrl, key) {
   };
 }
 
-/** Runs `use` with the environment of an example; model and data folder are gone afterwards. */
+/** Runs `use` with the environment of an example; model and data folder are removed afterwards. */
 async function installed(example, own, use) {
   const home = mkdtempSync(join(tmpdir(), 'conclave-example-'));
   const standIn = own ? null : await example.standIn();
@@ -76,7 +76,7 @@ function ask(example, question, own) {
     );
     const args = [program, 'ask', '--no-cache', '--model', example.template, question];
     const child = spawn(process.execPath, args, { cwd: workspaceRoot, env, stdio: ['ignore', 'inherit', 'inherit'] });
-    // The child has the signal too: it cancels its run, and its folder is removed after it.
+    // The child receives the signal too: it cancels its run, and its folder is removed afterwards.
     process.on('SIGINT', () => undefined);
     process.on('SIGTERM', () => child.kill('SIGTERM'));
     return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));

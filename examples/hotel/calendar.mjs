@@ -1,7 +1,7 @@
-// The calendar: what people call days, as days. A fixture, so that every run of the example finds the same ones.
+// The calendar: translates what people call days into dates. A fixture, so that every run of the example finds the same ones.
 import { after, coming, dayOf, nightsBetween, Refusal, textOf, weekdayOf, weekdays } from './dates.mjs';
 
-/** The day the example is set on. */
+/** The day on which the example takes place. */
 const today = '2025-01-13';
 
 /** First and last evening. */
@@ -27,7 +27,7 @@ function resolveHoliday({ holiday_name, year }) {
   return { ...found, duration_days, year: held };
 }
 
-/** What a hint may say, and the first day and the nights that it means. `nights: null` = as many as were asked for. */
+/** What a hint may say, and the first day and the nights that it means. `nights: null` = as many as requested. */
 const hints = [
   [/^(tonight|today)$/, (now) => ({ first: now, nights: null, because: 'it is the same day' })],
   [/^tomorrow$/, (now) => ({ first: after(now, 1), nights: null, because: 'it is the day after' })],

@@ -2,7 +2,7 @@
 
 const dayMs = 86_400_000;
 
-/** What a tool says instead of a result: a code for programs, a sentence for whoever planned the call. */
+/** What a tool returns instead of a result: a code for programs, a sentence for the planner of the call. */
 export class Refusal extends Error {
   constructor(code, sentence) {
     super(sentence);
@@ -10,7 +10,7 @@ export class Refusal extends Error {
   }
 }
 
-/** `argument` is named in the refusal. Days that no month has are refused too. */
+/** The refusal names `argument`. Days that exist in no month are refused too. */
 export function dayOf(text, argument) {
   const day = Date.parse(`${text}T00:00:00Z`);
   if (Number.isNaN(day) || textOf(day) !== text)

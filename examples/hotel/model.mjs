@@ -1,5 +1,5 @@
-// A stand-in for a model, so that the example can be watched without one: an OpenAI-compatible server that reads no more than the names of
-// some holidays, "next weekend", "tomorrow" and days such as January 17-19, and plans calls for them by rule.
+// A stand-in for a model, so that the example can be watched without one: an OpenAI-compatible server that reads only the names of some
+// holidays, "next weekend", "tomorrow" and days such as January 17-19, and plans calls for them by rule.
 //   node examples/hotel/model.mjs [port]
 import { createServer } from 'node:http';
 
@@ -27,7 +27,7 @@ function resultsIn(prompt) {
   });
 }
 
-/** The next wave: what the days are, where they are not known; which rooms are free, once they are; nothing more after that. */
+/** The next wave: the dates of the days, if they are unknown; then which rooms are free; then nothing more. */
 function plan(prompt) {
   const question = /^QUESTION: (.*)$/m.exec(prompt)?.[1] ?? '';
   const results = resultsIn(prompt);

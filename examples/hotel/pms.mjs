@@ -1,4 +1,4 @@
-// The property management system: which rooms are free. A fixture; a true one would be asked over the network.
+// The property management system: which rooms are free. A fixture; a real one would be asked over the network.
 import { after, dayOf, nightsBetween, Refusal } from './dates.mjs';
 
 const currency = 'ILS';
@@ -37,8 +37,8 @@ function getAvailability({ check_in, check_out, adults = 2 }) {
 const day = (description) => ({ type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: `${description}, YYYY-MM-DD` });
 
 /**
- * The tools, for whoever holds the token of the hotel. A true system would send it with its own requests; nothing that is said of it, no
- * result, no refusal and no line of the log, may ever hold it.
+ * The tools, for a caller that has the token of the hotel. A real system would send the token with its own requests; no result, refusal or
+ * log line may ever contain it.
  */
 export function openTools(token) {
   if (!token) throw new Error('PMS_TOKEN is not set: name it under `env` of this server.');

@@ -19,7 +19,7 @@ function fail(sentence) {
   process.exit(2);
 }
 
-/** Every tool only looks things up: a call may be made again, and nobody has to be asked before. */
+/** Every tool only looks things up: a call may be repeated, and nobody has to be asked before. */
 const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const listed = Object.entries(tools).map(([tool, { description, properties, required }]) => ({
   name: tool,
@@ -57,6 +57,6 @@ function answer({ method, params = {} }) {
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
-  // What has no id is a notice and wants no answer.
+  // A message without an id is a notification and expects no answer.
   if (message.id !== undefined) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer(message) })}\n`);
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 const program = fileURLToPath(new URL('server.mjs', import.meta.url));
 const token = 'pms-token-of-the-spec-4b1d';
 
-/** Speaks to a server as a client would: all requests on its input, one answer a line. */
+/** Talks to a server like a client: all requests on its input, one answer a line. */
 function speak(server, requests, env = { PMS_TOKEN: token }) {
   const lines = [{ method: 'notifications/initialized' }, ...requests.map((request, n) => ({ id: n + 1, ...request }))];
   const input = lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join('');
@@ -14,7 +14,7 @@ function speak(server, requests, env = { PMS_TOKEN: token }) {
   return { status, stdout, stderr, answers: answers.map((line) => JSON.parse(line)) };
 }
 const call = (name, given) => ({ method: 'tools/call', params: { name, arguments: given } });
-/** What a tool says: its result, or the text of its refusal. */
+/** What a tool returns: its result, or the text of its refusal. */
 function said(server, name, given) {
   const { result } = speak([server], [call(name, given)]).answers[0];
   return result.isError ? result.content[0].text : result.structuredContent;
@@ -65,7 +65,7 @@ describe('the calendar', () => {
     ['tomorrow', { current_date: '2024-02-28', default_nights: 2 }, '2024-02-29', '2024-03-02', 2, ['thursday', 'friday']],
     ['in 3 days', { current_date: '2026-12-30' }, '2027-01-02', '2027-01-03', 1, ['saturday']],
     ['next monday', {}, '2025-01-20', '2025-01-21', 1, ['monday']],
-  ])('reads "%s" said with %j', (date_hint, rest, check_in, check_out, nights, days) => {
+  ])('reads "%s" with the hints %j', (date_hint, rest, check_in, check_out, nights, days) => {
     expect(said('calendar', 'resolve_date_hint', { date_hint, ...rest })).toMatchObject({ check_in, check_out, nights, days });
   });
 
@@ -74,7 +74,7 @@ describe('the calendar', () => {
     ['2025-01-18', undefined, true],
     ['2025-01-19', undefined, false],
     ['2025-01-19', 'western', true],
-  ])('says of %s (%s) whether it is a weekend: %s', (date, weekend_type, is_weekend) => {
+  ])('reports of %s (%s) whether it is a weekend: %s', (date, weekend_type, is_weekend) => {
     const kind = weekend_type && { weekend_type };
     expect(said('calendar', 'check_is_weekend', { date, ...kind })).toMatchObject({ is_weekend });
   });
@@ -85,7 +85,7 @@ describe('the calendar', () => {
     ['resolve_date_hint', { date_hint: 'when it snows' }, /^HINT_UNKNOWN: .*next weekend/],
     ['resolve_date_hint', { date_hint: 'tomorrow', current_date: '2025-02-29' }, /^DATE_INVALID: `current_date`/],
     ['check_is_weekend', { date: '2026-13-01' }, /^DATE_INVALID: `date` is "2026-13-01"/],
-  ])('refuses in %s: %j', (tool, given, sentence) => {
+  ])('refuses, as %s: %j', (tool, given, sentence) => {
     expect(said('calendar', tool, given)).toMatch(sentence);
   });
 });

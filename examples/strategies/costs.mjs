@@ -3,7 +3,7 @@
 import { Supervised, until } from '../../tests/support/src/index.ts';
 import { ask } from '../../tests/support/src/system/index.ts';
 
-/** Questions for every strategy that answers from documents, and what a right answer holds. */
+/** Questions for every strategy that answers from documents, and what a right answer contains. */
 const questions = [
   { title: 'One fact', text: 'Who founded the Tidewater Clock Company?', holds: ['Ilse Brandvold'] },
   { title: 'Two hops', text: 'In which town was the founder of the Northlight Clock Company born?', holds: ['Saint Orrin'] },
@@ -16,10 +16,10 @@ const questions = [
 const templates = ['single-pass', 'agentic', 'reflective-rag', 'reasoning', 'decompose', 'adaptive'];
 const hotelQuestion = { text: 'Hanukkah and also next weekend', holds: ['2026-12-04', '2025-01-17'] };
 
-/** Milliseconds for the tools of the hotel to be listed. */
+/** Milliseconds to wait until the tools of the hotel are listed. */
 const toolsMs = 30_000;
 
-/** A gateway of this installation, as long as `use` needs it; its address is handed over. */
+/** A gateway of this installation, for as long as `use` needs it; `use` receives its address. */
 async function served(env, program, use) {
   const url = `http://127.0.0.1:${env.PORT}`;
   const gateway = await Supervised.start({
@@ -33,7 +33,7 @@ async function served(env, program, use) {
   }
 }
 
-/** Asks once. Returns calls, tokens, and whether the answer holds what it should. */
+/** Asks once. Returns calls, tokens, and whether the answer contains what it should. */
 async function costOf(url, model, { text, holds }) {
   const messages = [{ role: 'user', content: text }];
   const { status, body } = await ask(url, { model, messages }, { 'x-conclave-cache': 'off' });
@@ -44,10 +44,10 @@ async function costOf(url, model, { text, holds }) {
 
 const cell = ({ calls, tokens, isRight }) => `${calls} calls, ${tokens} tokens${isRight ? '' : ', not answered'}`;
 
-/** Costs of every strategy as a table in Markdown. `installed` opens an installation of a configuration and hands its environment over. */
+/** Costs of every strategy as a table in Markdown. `installed` opens an installation of a configuration and passes its environment on. */
 export async function costsTable(installed, program) {
   const rows = new Map(templates.map((name) => [name, []]));
-  // A fresh installation for each question: what `reasoning` remembers of one would stand in the prompts of the next.
+  // A fresh installation for each question: otherwise the memory of `reasoning` would appear in the prompts of the next one.
   for (const question of questions)
     await installed('examples/strategies/conclave.yaml', (env) =>
       served(env, program, async (url) => {

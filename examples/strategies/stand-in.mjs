@@ -1,6 +1,6 @@
 // A stand-in for a model, so that the examples can be watched without one: it plays every role of the six strategies that answer from
-// documents. It reads nothing but its prompts, and finds its way by their fixed lines. The roles of the committee are those of the built-in
-// demo model; the others are played by the few rules below.
+// documents. It reads only its prompts, and recognises them by their fixed lines. The roles of the committee are those of the built-in
+// demo model; the few rules below play the others.
 import { promptMarks as marks } from '../../libs/contracts/src/index.ts';
 import { demoReply } from '../../libs/adapters/demo/src/index.ts';
 import { roleOf } from '../../tests/support/src/system/index.ts';
@@ -24,7 +24,7 @@ const lineOf = (prompt, mark) =>
     ?.slice(mark.length + 1)
     .trim() ?? '';
 
-/** What follows `- ` at the beginning of lines. */
+/** The text after `- ` at the beginning of lines. */
 const itemsOf = (text) => text.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
 const sentencesOf = (text) =>
   text
@@ -36,7 +36,7 @@ const sentencesOf = (text) =>
 const namesIn = (text) => [...new Set(text.match(/\p{Lu}[\p{L}’'-]+(?:\s\p{Lu}[\p{L}’'-]+)+/gu) ?? [])];
 const compares = (question) => /\b(?:compare|compared|comparison|difference|versus|vs|older|larger)\b/iu.test(question);
 
-/** Whether passages answer a question, and what has to be found next if they do not. */
+/** Whether passages answer a question, and what must be found next if they do not. */
 function assessed(question, passages) {
   const said = demoReply({
     messages: [
@@ -48,7 +48,7 @@ function assessed(question, passages) {
   return { isAnswered, next: isAnswered ? '' : lineOf(said, gapCheck.nextFocus) || question };
 }
 
-/** A search for what a question needs first, and that was not tried. */
+/** An untried search for what a question needs first. */
 function queryFor(question, next, tried) {
   const plan = demoReply({
     messages: [
@@ -67,7 +67,7 @@ function queryFor(question, next, tried) {
   return JSON.parse(plan).tasks.find(({ search_query }) => search_query)?.search_query ?? (next || question);
 }
 
-/** Sentences that bear on one of the names, at most two of a passage. A sentence that begins with a pronoun names its title instead. */
+/** Sentences that bear on one of the names, at most two per passage. If a sentence begins with a pronoun, the title replaces it. */
 const bearingOn = (names, { title, text }) =>
   sentencesOf(text)
     .map((sentence) => sentence.replace(/^(?:It|He|She)\b/, title))
@@ -90,7 +90,7 @@ const citedLines = (block) =>
     return n === undefined ? [] : [{ n: Number(n), text, title: title.replace(/ <[^<>]*>$/, '') }];
   });
 
-/** What the steps of a run have brought, as numbered passages. */
+/** What the steps of a run have found, as numbered passages. */
 const broughtBy = (text) =>
   text
     .split(/\n(?=- )/)
@@ -126,7 +126,7 @@ const roles = {
     const [capability = 'research'] = itemsOf(prompt.split(`${marks.capabilities}\n`)[1] ?? '').map((line) => line.split(':')[0]);
     const found = broughtBy(quotedUnder(prompt, marks.results));
     const first = { capability, input_description: assessed(question, found).next || question, reason: 'The answer needs it.' };
-    // A description such as "the founder of the X" has to be looked up before what is asked about it.
+    // A description such as "the founder of the X" must be looked up before the actual question.
     const isNested = found.length === 0 && /\bthe \p{Ll}+ of (?:the )?\p{Lu}/u.test(question);
     const then = { capability, input_description: 'what is asked about whoever was found', reason: 'The first step names it.' };
     return json({ steps: isNested ? [first, then] : [first], working_memory: 'Nothing is known yet.' });
@@ -175,7 +175,7 @@ const roles = {
   // adaptive
   classifier: (prompt) => json({ class: compares(lineOf(prompt, marks.question)) ? 'comparative' : 'factual' }),
 
-  // The committee, where the demo model has no part.
+  // The committee, in which the demo model plays no part.
   thinker: (prompt) => `CONCLUSION: ${quotedUnder(prompt, marks.facts).split('\n').length} facts are known.`,
   adviser: () => json({ hints: [] }),
   scorer: () => json({ scores: [] }),

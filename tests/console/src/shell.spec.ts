@@ -40,7 +40,7 @@ describe('the transferred size', () => {
     expect(parts.filter(([, size]) => Number(size) >= 150)).toEqual([]);
   });
 
-  it('is cached by the browser for ever, and the page itself not at all', async () => {
+  it('is cached by the browser forever, and the page itself not at all', async () => {
     const get = (path: string, accept = 'text/html') => fetch(system.url() + path, { headers: { accept } });
     for (const name of readdirSync(folder).filter((file) => /\.(js|css)$/.test(file))) {
       const asset = await get(`/assets/${name}`);

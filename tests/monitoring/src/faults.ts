@@ -35,7 +35,7 @@ export const faults: readonly Fault[] = [
     make: ({ system }) => poisonLog(system, 'gap.detected'),
   },
   {
-    cause: 'a model server that does not answer any more',
+    cause: 'a model server that no longer answers',
     modes: ['embedded', 'distributed'],
     alert: 'ConclaveProviderDown',
     labels: { provider: 'sick' },

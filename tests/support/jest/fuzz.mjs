@@ -1,8 +1,8 @@
 // Tries the property tests with new seeds: `npm run fuzz`. Prints the seed of each round, and for each test that fails its first
 // counterexample with the command that reproduces it. Exit code 0 if nothing was found, 1 for counterexamples, 2 for wrong arguments.
-// --minutes 10 how long to look
-// --seed 42 one round with this seed
-// --only dates only spec files whose path contains this
+//   --minutes 10       how long to look
+//   --seed 42          one round with this seed
+//   --only dates       only spec files whose path contains this
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -37,7 +37,7 @@ describe('a list of tools', () => {
 
 describe('the schema of a tool', () => {
   it.each([
-    ['whose pattern takes for ever', 'pattern', { a: `${'a'.repeat(40)}b` }, 'too long'],
+    ['whose pattern takes forever', 'pattern', { a: `${'a'.repeat(40)}b` }, 'too long'],
     ['that unfolds without end', 'unfolding', { a: 'text' }, 'too long'],
     ['that is somewhere else', 'elsewhere', { a: 'text' }, 'cannot be read'],
   ])('%s fails its own calls alone', async (_name, tool, args, words) => {

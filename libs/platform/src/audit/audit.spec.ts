@@ -192,13 +192,13 @@ describe('the check of an export names the first line that was changed', () => {
       /not the body on the log/,
     ],
     [
-      'lines that were chained anew after one was taken out',
+      'lines that were chained again after one was removed',
       (all) => [...rewritten(all.filter((_, n) => n !== 1)), all.at(-1)!],
       5,
       /the last 1 of 5 lines are missing/,
     ],
     [
-      'lines that were chained anew with another tenant',
+      'lines that were chained again with another tenant',
       (all) => [...rewritten(edited(all, 0, (line) => ({ ...line, tenant: 'b' }))), all.at(-1)!],
       6,
       /the head belongs to other lines/,

@@ -155,7 +155,7 @@ export class DocumentIngest {
     if (isOutage(failure) && failure.code !== 'BLOB_MISSING') throw failure;
     if (!(error instanceof Failure)) this.logger.error('A document could not be processed.', { document: id, error });
     if (waits(failure)) {
-      // Without its collection none of its chunks exist any more.
+      // Without its collection none of its chunks exist.
       const lost = failure.code === 'COLLECTION_NOT_FOUND' ? { done: 0 } : {};
       const outcome = await this.update(work, { ...lost, problem: `Waits: ${failure.message}` }).catch(ignoreGone);
       this.logger.debug('A document waits.', { document: id, code: failure.code });

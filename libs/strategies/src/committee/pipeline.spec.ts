@@ -299,7 +299,7 @@ describe('a cached answer', () => {
     expect(run.completed()!['reason']).toContain('distance 0.04');
   });
 
-  it('is known to whoever has the request: the entries of the run, before the engine handles it', () => {
+  it('is known to every holder of the request: the entries of the run, before the engine handles it', () => {
     const cached = {
       origin: 'exact' as const,
       runId: 'run_00000009',

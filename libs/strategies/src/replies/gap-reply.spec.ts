@@ -223,7 +223,7 @@ describe('a reply without a verdict', () => {
     ['prose that only uses the words', 'We can complete this once more information arrives, but the status of that is unknown.'],
     ['nothing', ''],
     ['only thinking', '<think>COMPLETION_STATUS: COMPLETE\nGAP: none'],
-    ['a gap of which the words around it say that it is none', 'Everything is COMPLETE.\nGAP: the answer names all of it'],
+    ['a gap that the words around it contradict', 'Everything is COMPLETE.\nGAP: the answer names all of it'],
     ['a status of its own', 'COMPLETION_STATUS: MAYBE\nGAP: none'],
     ['COMPLETE beside a gap', `COMPLETION_STATUS: COMPLETE\nGAP: ${gap}\nNEXT_FOCUS: ${focus}`],
     ['more being needed of nothing', 'COMPLETION_STATUS: NEEDS_MORE_INFO'],

@@ -76,7 +76,7 @@ describe('the reply of the planner of waves', () => {
     ['tools that are no list', { ...good, tools: { id: 'w1' } }, 'must be a list'],
     ['an id twice', { ...good, tools: [good.tools[0], good.tools[0]] }, 'used twice'],
     ['an id of an earlier wave', { ...good, tools: [{ ...good.tools[0], id: 'a' }] }, 'earlier wave'],
-    ['an id that is none', { ...good, tools: [{ ...good.tools[0], id: 'a b/c' }] }, 'is not valid'],
+    ['an invalid id', { ...good, tools: [{ ...good.tools[0], id: 'a b/c' }] }, 'is not valid'],
     ['a need of the same wave', { ...good, tools: [good.tools[0], { ...good.tools[0], id: 'w2', needs: ['w1'] }] }, 'same wave'],
     ['a need of nobody', { ...good, tools: [{ ...good.tools[0], needs: ['z'] }] }, 'no earlier wave'],
     ['too many calls', { ...good, tools: Array.from({ length: 17 }, (_, n) => ({ ...good.tools[0], id: `w${n}` })) }, 'at most 16'],

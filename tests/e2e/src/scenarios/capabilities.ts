@@ -97,7 +97,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
       expect(JSON.stringify(run.sources)).toContain('precision.date_diff');
     });
 
-    it('refuse what would take for ever or leave their sandbox, within the run and with the reason', async () => {
+    it('refuse what would take forever or leave their sandbox, within the run and with the reason', async () => {
       const s = script('What do the tools say to hostile questions?');
       const began = performance.now();
       const { run } = await answered(s, [

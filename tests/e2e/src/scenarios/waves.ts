@@ -141,7 +141,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       ['takes an id again', count('l1', 'bin-11'), 'l1'],
       ['needs a call of the same wave', count('c1', 'bin-11', ['c1']), 'c1'],
       ['needs a call that was never made', count('c1', 'bin-11', ['l9']), 'l9'],
-    ])('that %s is told so, and asked anew', async (what, wrong, named) => {
+    ])('that %s is returned with the fault, and requested again', async (what, wrong, named) => {
       const s = script(`How many anvils are there (it ${what})?`)
         .wave(wave('continue', 'Looks for the anvil', locate('l1', 'anvil')))
         .wave(wave('continue', 'Counts', wrong))

@@ -13,10 +13,10 @@ export type Missing = (group: string, service: string, event: Event) => string |
  * What a group must have left behind for an event it has committed:
  * - a task class: the result of the task;
  * - `planner`: the plan. It makes none for a run that is over or cancelled, or whose time for planning has passed, and leaves nothing
- * then: excused if the run has ended and the planner's history says that it completely handled the event;
+ *   then: excused if the run has ended and the planner's history says that it completely handled the event;
  * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step if nothing follows, as for a run
- * that is over or a timer that was armed again: excused if it takes none in the state that the recorded steps lead to, and the
- * merger's history says that it completely handled the event;
+ *   that is over or a timer that was armed again: excused if it takes none in the state that the recorded steps lead to, and the
+ *   merger's history says that it completely handled the event;
  * - others (`graph-ingest`): their effect is outside the log; the history of the service must say that it completely handled the event.
  * If a service has no deliveries in the history at all, every event counts as handled, and only the excuse is checked.
  */

@@ -6,7 +6,7 @@ const inputs = (count: number) => Array.from({ length: count }, (_, n) => sample
 
 export const deliveryPromises: readonly LogPromise[] = [
   {
-    sentence: 'gives each record to one of the members of a group',
+    sentence: 'assigns each record to one of the members of a group',
     async test(stage) {
       const second = await stage.world.another();
       await stage.consume(async () => [], { member: 'first' });
@@ -17,7 +17,7 @@ export const deliveryPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'gives every record to every group',
+    sentence: 'delivers every record to every group',
     async test(stage) {
       const members = ['red', 'green'];
       for (const member of members) await stage.consume(async () => [], { member, group: `${stage.group}-${member}` });
@@ -47,7 +47,7 @@ export const deliveryPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'gives the records of a member that died to another one',
+    sentence: 'assigns the records of a dead member to another one',
     async test(stage) {
       const stuck = stage.gate();
       await stage.consume(async () => (await stuck.passed, []), { member: 'dying' });
@@ -80,7 +80,7 @@ export const deliveryPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'says how far a group is behind, and 0 at the end',
+    sentence: 'reports how far a group is behind, and 0 at the end',
     async test(stage) {
       const stuck = stage.gate();
       await stage.consume(async () => (await stuck.passed, []));
@@ -93,7 +93,7 @@ export const deliveryPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'waits for handlers that run when it closes, and hands back what has not begun',
+    sentence: 'waits for running handlers when it closes, and hands back records that have not begun',
     async test(stage) {
       const { passed, open } = stage.gate();
       await stage.consume(async () => (await passed, []), { member: 'leaving', concurrency: 2 });
@@ -113,7 +113,7 @@ export const deliveryPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'aborts a handler that outlasts the grace, and hands its record back without an attempt',
+    sentence: 'aborts a handler that outlasts the grace period, and hands its record back without an attempt',
     async test(stage) {
       let aborted = false;
       const handle = ({ signal }: { signal: AbortSignal }) =>
@@ -134,7 +134,7 @@ export const deliveryPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'lets one consumption end while another goes on',
+    sentence: 'lets one consumption end while another continues',
     async test(stage) {
       const ending = await stage.consume(async () => [], { member: 'ending', group: `${stage.group}-ending` });
       await stage.consume(async () => [], { member: 'going on' });

@@ -6,7 +6,7 @@ import { inputTopic, sampleInput, sampleOutput, sampleRunId } from './sample-eve
 
 export const erasingPromises: readonly LogPromise[] = [
   {
-    sentence: 'erases what it can of a run, and says whether that is all',
+    sentence: 'erases what it can of a run, and reports whether that is all',
     async test(stage) {
       const { log } = stage;
       const child = { ...sampleInput('child'), runId: `${sampleRunId('gone')}~0.t1`, id: `${sampleRunId('gone')}~0.t1/proposed` };

@@ -11,7 +11,7 @@ const answers = async (stage: Stage, log = stage.log) =>
 
 export const failurePromises: readonly LogPromise[] = [
   {
-    sentence: 'tries a failing record again while others go on, then puts it aside with its bytes, headers, reason and attempts',
+    sentence: 'tries a failing record again while others continue, then dead-letters it with its bytes, headers, reason and attempts',
     async test(stage) {
       const gate = stage.gate();
       await stage.consume(
@@ -47,7 +47,7 @@ export const failurePromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'puts records that are no events aside at once, in raw bytes',
+    sentence: 'dead-letters records that are not events at once, in raw bytes',
     async test(stage) {
       const { headers, raw } = await goodRecord(stage);
       const reasons: string[] = [];
@@ -73,7 +73,7 @@ export const failurePromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'puts a record that killed its process three times aside unrun',
+    sentence: 'dead-letters a record that killed its process three times without running it',
     async test(stage) {
       await stage.log.publish([sampleInput('deadly')]);
       let log: EventLog = stage.log;
@@ -105,7 +105,7 @@ export const failurePromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'survives a TypeError in a handler and goes on with other records',
+    sentence: 'survives a TypeError in a handler and continues with other records',
     async test(stage) {
       const consumption = await stage.consume(
         async (_delivery, name) => {
@@ -122,7 +122,7 @@ export const failurePromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'puts nothing aside while our own store does not answer, and goes on afterwards',
+    sentence: 'dead-letters nothing while our own store does not answer, and continues afterwards',
     async test(stage) {
       const consumption = await stage.consume(async () => [], { retry: { ...quickly, attempts: 1 } });
       await stage.world.ledgerOutage.begin();

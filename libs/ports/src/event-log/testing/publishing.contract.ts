@@ -7,7 +7,7 @@ const names = (prefix: string, count: number) => Array.from({ length: count }, (
 
 export const publishingPromises: readonly LogPromise[] = [
   {
-    sentence: 'has stored what it acknowledged, although the process dies right after',
+    sentence: 'has stored what it acknowledged, even if the process dies right afterwards',
     async test(stage) {
       const event = { ...sampleInput('kept'), traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
       await stage.log.publish([event]);
@@ -18,7 +18,7 @@ export const publishingPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'carries the CloudEvents attributes as headers and the data as JSON',
+    sentence: 'has the CloudEvents attributes as headers and the data as JSON',
     async test(stage) {
       const event = sampleInput('open');
       const before = Date.now();
@@ -81,7 +81,7 @@ export const publishingPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'reads a topic to its present end, and records that are no events too',
+    sentence: 'reads a topic to its present end, including records that are not events',
     async test(stage) {
       await stage.log.publish([sampleInput('good')]);
       await stage.world.publishRaw({ topic: inputTopic, key: 'bad', headers: { why: 'test' }, raw: Buffer.from('not JSON') });

@@ -36,7 +36,7 @@ async function twoGroups(stage: Stage) {
 
 export const redrivePromises: readonly LogPromise[] = [
   {
-    sentence: 're-drives a dead letter to the group that failed and to no other, counted anew, under the same event id',
+    sentence: 're-drives a dead letter to the group that failed and to no other, with new attempts, under the same event id',
     async test(stage) {
       const { world, settled } = await twoGroups(stage);
       const event = sampleInput('bad');
@@ -70,7 +70,7 @@ export const redrivePromises: readonly LogPromise[] = [
   },
   {
     sentence:
-      'shows a settled letter only when asked, refuses a second re-drive unless it is asked for again, and keeps that over a restart',
+      'shows a settled letter only on request, refuses a second re-drive unless it is requested again, and keeps that over a restart',
     async test(stage) {
       const { world, settled } = await twoGroups(stage);
       await stage.log.publish([sampleInput('bad')]);
@@ -92,7 +92,7 @@ export const redrivePromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 're-drives bytes that are no event as they are, and makes a letter of them again',
+    sentence: 're-drives bytes that are not an event unchanged, and makes a letter of them again',
     async test(stage) {
       const { settled } = await twoGroups(stage);
       const raw = Buffer.from([0x7b, 0xff, 0x00, 0x22]);

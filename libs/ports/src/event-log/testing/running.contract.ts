@@ -6,7 +6,7 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const runningPromises: readonly LogPromise[] = [
   {
-    sentence: 'lets a long task neither delay short ones behind it nor be restarted for ever by a member that joins late',
+    sentence: 'does not let a long task delay short ones behind it, or be restarted forever by a member that joins late',
     partitions: 1,
     async test(stage) {
       const { longTaskMs, patienceMs } = stage;
@@ -31,7 +31,7 @@ export const runningPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'holds a bounded number of records while handlers do not get on',
+    sentence: 'holds a bounded number of records while handlers make no progress',
     async test(stage) {
       const stuck = stage.gate();
       const consumption = await stage.consume(async () => (await stuck.passed, []));

@@ -1,5 +1,5 @@
 // Proofs on real engines that are too long for CI: `npm run check:deploy`, or `npm run check:deploy -- docker brokers` for some of them.
-// What was found is written to deploy/check/results.json with its date; `npm run docs` prints docs/deployment-checks.md from it.
+// The findings are written to deploy/check/results.json with their date; `npm run docs` prints docs/deployment-checks.md from it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parts } from './check/parts.mjs';

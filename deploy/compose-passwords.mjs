@@ -1,4 +1,4 @@
-// Writes the passwords and keys of docker-compose.yml into `.env` beside it, each its own; keeps those that are there.
+// Writes the passwords and keys of docker-compose.yml into `.env` beside it, a different one for each; keeps existing ones.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ export const passwords = [
   'GRAFANA_PASSWORD',
 ];
 
-/** Adds what is missing to the file, which only its user can read then. Returns the names that were added. */
+/** Adds what is missing to the file, which only its user can read then. Returns the added names. */
 export function writePasswords(file) {
   const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const missing = passwords.filter((name) => !new RegExp(`^${name}=.+$`, 'm').test(present));

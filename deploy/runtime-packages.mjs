@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Copies the packages that built programs import while they run, with all that these depend on: node deploy/runtime-packages.mjs <folder>
-// Everything else is bundled. The second engine of mathematics is left out: where this is used, SymPy is there.
+// Copies the packages that built programs import while they run, with all their dependencies: node deploy/runtime-packages.mjs <folder>
+// Everything else is bundled. The second engine of mathematics is left out, because SymPy is available wherever this is used.
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** A native part, and what the threads import that read documents. */
+/** A native part, and the imports of the threads that read documents. */
 export const imported = ['libsql', '@mozilla/readability', 'fflate', 'htmlparser2', 'linkedom', 'saxes', 'unpdf'];
 
 /** The folder of a package as Node finds it from another folder; null for an optional one that is not installed. */

@@ -40,7 +40,7 @@ function styleSheets(files) {
 
 const sourcesOf = () => filesUnder(source).filter((path) => !/\.spec\.ts$/.test(path));
 
-/** The lockfile stands for the versions of all packages. */
+/** The lockfile represents the versions of all packages. */
 const recipeOf = (files) =>
   [fileURLToPath(import.meta.url), inRoot('package-lock.json'), shared.tsconfig]
     .reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256'))

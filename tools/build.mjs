@@ -65,7 +65,7 @@ function programs(within = '') {
   );
 }
 
-/** What outputs depend on besides the sources. The lockfile stands for esbuild's version, which takes longer to ask for. */
+/** What outputs depend on besides the sources. The lockfile represents esbuild's version, which takes longer to determine. */
 const recipeOf = (entryPoints) =>
   [fileURLToPath(import.meta.url), leanPackagesFile, inRoot('package-lock.json'), programOptions.tsconfig]
     .reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256'))

@@ -37,9 +37,9 @@ const faults = (mode, jobs, needs) => {
 };
 
 /**
- * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, of so many spec files;
- * another passes or fails as a whole. Several run at a time, except for those that are `alone`: such a suite uses every processor. Those with
- * `computes` take what the others leave of the processors, one after the other, from the first suite on that is not `alone`.
+ * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, with this number of
+ * spec files; any other passes or fails as one. Several run at a time, except for those that are `alone`. Those with `computes` take the
+ * processor time that the others leave, one after the other, from the first suite on that is not `alone`.
  */
 export const suites = () => [
   { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 1_500, alone: true },
@@ -57,7 +57,7 @@ export const suites = () => [
   faults('distributed', 4, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];
 
-/** Where each kind of clients of others runs, and what it needs besides Node. */
+/** Where each kind of third-party client runs, and what it needs besides Node. */
 const clients = { node: ['in Node', []], python: ['in Python', ['python-clients']], browser: ['in Chromium', ['chromium']] };
 /** What others see from outside, in one mode. */
 function ofSurface(kind, mode, servers = []) {

@@ -1,4 +1,4 @@
-// The committee as a LangGraph.js graph: planner, four experts in one superstep, gap check, back to the planner or on to
+// The committee as a LangGraph.js graph: planner, four experts in one superstep, gap check, then back to the planner or on to
 // the composer. All sides of the benchmark use the same step functions.
 import { Annotation, END, Send, START, StateGraph } from '@langchain/langgraph';
 

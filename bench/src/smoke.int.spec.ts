@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { buildWorkspace, importedBy, runBench } from './__fixtures__/bench.js';
 
 /**
- * What a benchmark prints must hold whatever the machine does; the figures themselves are not judged here. Two of those that need no server, one
- * of runs and one of requests: the others are put together from the same parts, and are run by hand with their figures.
+ * The form of what a benchmark prints, which must not depend on the machine; the figures themselves are not judged here. Only a few that
+ * need no
+ * server are run: the others consist of the same parts, and are run by hand with their figures.
  */
 describe('npm run bench without servers', () => {
   beforeAll(() => buildWorkspace(), 180_000);
@@ -54,7 +55,7 @@ describe('npm run bench without servers', () => {
     expect(importedBy(app)).toBeLessThan(most);
   });
 
-  it('lists the known benchmarks for an unknown one, and names no host', async () => {
+  it('lists the known benchmarks for an unknown one, and prints no host name', async () => {
     const { code, text } = await runBench(['B99']);
     expect(text).toContain('There is no benchmark B99');
     for (const id of ['B1', 'B2', 'B3', 'B4', 'B5', 'B6', 'B7', 'B8', 'B9', 'B10', 'B12', 'B13', 'B14']) expect(text).toContain(id);

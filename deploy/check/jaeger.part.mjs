@@ -23,7 +23,7 @@ export const missing = () =>
 const folder = path.join(cacheFolder, `jaeger-${version}`);
 const program = path.join(folder, 'jaeger');
 
-/** Builds Jaeger from the Go module proxy: its own go.mod holds replacements, so it is built in a copy of its module. */
+/** Builds Jaeger from the Go module proxy: its own go.mod contains replacements, so it is built in a copy of its module. */
 async function buildJaeger(fact) {
   if (existsSync(program)) return;
   mkdirSync(folder, { recursive: true });

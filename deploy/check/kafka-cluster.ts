@@ -24,9 +24,9 @@ export interface KafkaUser {
 export interface SecuredCluster {
   readonly brokers: readonly string[];
   readonly caFile: string;
-  /** Has no right at all until somebody grants it. */
+  /** Has no rights at all until some are granted. */
   readonly service: KafkaUser;
-  /** A user that nobody grants anything. */
+  /** A user without any rights. */
   readonly stranger: KafkaUser;
   /** Settings file of the operator, who may do everything, for `--command-config`. */
   readonly operatorConfig: string;
@@ -56,7 +56,7 @@ export async function startSecuredCluster(size = 3): Promise<SecuredCluster> {
 
   const settings = (n: number): Readonly<Record<string, string>> => ({
     ...kafkaSettings,
-    // As brokers have them by default: other than one alone, three would think each other dead on a busy machine.
+    // The defaults of brokers: with the values of a single one, three would think each other dead on a busy machine.
     'broker.session.timeout.ms': '9000',
     'broker.heartbeat.interval.ms': '2000',
     'process.roles': 'broker,controller',
@@ -70,7 +70,7 @@ export async function startSecuredCluster(size = 3): Promise<SecuredCluster> {
     'sasl.enabled.mechanisms': 'SCRAM-SHA-512',
     'listener.name.clients.scram-sha-512.sasl.jaas.config': 'org.apache.kafka.common.security.scram.ScramLoginModule required;',
     'ssl.client.auth': 'required',
-    // Listeners with SASL ask for certificates only where it is said for the very listener.
+    // Listeners with SASL ask for certificates only if that is set for the very listener.
     'listener.name.clients.ssl.client.auth': 'required',
     ...tlsOf(certificates.caFile, inside),
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',

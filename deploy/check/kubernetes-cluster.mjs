@@ -11,7 +11,7 @@ const built = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'h
 const installed = ['etcd', 'kubectl', 'openssl'];
 const folderOfPrograms = () => process.env.CONCLAVE_KUBERNETES_PROGRAMS ?? '';
 
-/** Null where a cluster can be started here, else a sentence. */
+/** Null if a cluster can be started here, else a sentence. */
 export function missingForCluster() {
   const absent = built.filter((name) => !existsSync(path.join(folderOfPrograms(), name)));
   if (absent.length > 0)
@@ -49,7 +49,7 @@ export async function withCluster(work) {
     }),
     { mode: 0o600 },
   );
-  /** Asked again where a busy machine let it wait too long; every command here may be repeated. */
+  /** Repeated if a busy machine let it wait too long; every command here may be repeated. */
   const kubectl = async (args, input) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -82,7 +82,7 @@ export async function withCluster(work) {
     await start(program('kube-controller-manager'), [
       ...[`--kubeconfig=${kubeconfig}`, `--secure-port=${manager}`, '--bind-address=127.0.0.1', '--leader-elect=false'],
       ...[`--service-account-private-key-file=${at('accounts.key')}`, '--use-service-account-credentials=false'],
-      // Nobody renews the leases of nodes that are played.
+      // Nobody renews the leases of simulated nodes.
       '--controllers=*,-node-lifecycle-controller',
     ]);
     await start(program('kube-scheduler'), [

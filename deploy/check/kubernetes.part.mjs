@@ -20,7 +20,7 @@ export const missing = missingForCluster;
 const expect = (holds, sentence) => {
   if (!holds) throw new Error(sentence);
 };
-/** The text of the refusal; throws where it was not refused. */
+/** The text of the refusal; throws if it was not refused. */
 const refusal = (attempt, what) =>
   attempt().then(
     () => {
@@ -105,7 +105,7 @@ async function isGuarded({ kubectl }, fact) {
 const deployer = 'deployer';
 
 async function rollsOut({ helm, kubectl, apply, folder, pause }, fact) {
-  // Whoever installs the chart needs no more than the usual role `admin` of the namespace.
+  // The user who installs the chart needs no more than the usual role `admin` of the namespace.
   await apply({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',
@@ -222,7 +222,7 @@ async function rollsOut({ helm, kubectl, apply, folder, pause }, fact) {
   fact('`helm uninstall` left nothing behind.');
 }
 
-/** The embedded mode, on a volume that is there already: no cluster of this kind makes one. */
+/** The embedded mode, on an existing volume: a cluster of this kind does not create one. */
 async function keepsAVolume({ helm, kubectl, apply }, fact) {
   await apply({
     apiVersion: 'v1',

@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Runs programs of Node, one after the other, as lists of arguments. They note what they found as lines of the file in CHECK_FACTS, which
- * become facts also where one of them fails; then it throws.
+ * Runs Node programs, one after the other, as lists of arguments. They write what they found as lines to the file in CHECK_FACTS, which
+ * become facts even if one of them fails; then it throws.
  */
 async function runNoted(programs, fact) {
   const root = path.resolve(import.meta.dirname, '../..');

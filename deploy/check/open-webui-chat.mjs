@@ -5,7 +5,7 @@ import { until } from './until.mjs';
 export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const pictures = path.resolve(import.meta.dirname, '../../docs/pictures/open-webui');
 
-/** The chat page of Open WebUI, as somebody uses it who looks at what stands there. */
+/** The chat page of Open WebUI, used like a person who reads what is on it. */
 export class Chat {
   constructor(page, url) {
     this.page = page;

@@ -69,7 +69,7 @@ describe.each([
     const ids: string[] = [];
     const refused: string[] = [];
     const ask = async (n: number): Promise<void> => {
-      // What a client does: the same request with the same key until it is accepted.
+      // Like a client: the same request with the same key until it is accepted.
       await until(
         `run ${n} to be accepted`,
         async () => {

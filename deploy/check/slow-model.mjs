@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 
 /** A model server whose answers do not end by themselves: a word each 100 ms, for a minute at most. */
 export class SlowModel {
-  /** Answers begun, and answers whose client went away. */
+  /** Answers begun, and answers whose client left. */
   begun = 0;
   left = 0;
 

@@ -11,7 +11,7 @@ export async function until(what, probe, withinMs) {
   }
 }
 
-/** Throws with the sentence where it is not so. */
+/** Throws with the sentence if it is false. */
 export function check(holds, sentence) {
   if (!holds) throw new Error(`This does not hold: ${sentence}`);
 }

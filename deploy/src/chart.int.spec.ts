@@ -1,4 +1,4 @@
-// The chart, rendered by Helm's own engine. What a cluster says of it is seen by `npm run check:deploy -- kubernetes`.
+// The chart, rendered by Helm's own engine. `npm run check:deploy -- kubernetes` shows what a cluster says about it.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const chart = path.join(root, 'deploy/helm/conclave');
 const read = (file: string): string => readFileSync(path.join(chart, file), 'utf8');
 const examples = readdirSync(path.join(chart, 'ci')).map((file) => file.replace('.values.yaml', ''));
 
-/** Values that are refused, and what is said of them. */
+/** Values that are refused, with the message. */
 const refused: Readonly<Record<string, readonly [values: string, sentence: string | RegExp]>> = {
   'no Kafka': ['', 'needs config.stores.kafka.brokers; for one pod without Kafka set mode: embedded'],
   'no Redis': ['config: { stores: { kafka: { brokers: [k:9092] } } }', 'needs config.stores.redis.url'],
@@ -159,7 +159,7 @@ describe.each(examples)('the chart with the values of ci/%s', (example) => {
   });
 });
 
-/** What `restricted` refuses of a pod, and what the product asks for beyond it. */
+/** What `restricted` refuses of a pod, and what the product requires beyond it. */
 function unrestricted(pod: PodSpec): readonly string[] {
   const { securityContext: context } = pod;
   const harmless = ['name', 'configMap', 'emptyDir', 'projected', 'persistentVolumeClaim'];
@@ -259,13 +259,13 @@ describe('the ingress', () => {
     }>(of(example), 'Ingress');
     const said = Object.fromEntries(Object.entries(metadata.annotations).map(([name, value]) => [name.replace(/.*\//, ''), value]));
     expect(said).toMatchObject({ 'proxy-buffering': 'off', 'proxy-request-buffering': 'off', 'proxy-http-version': '1.1' });
-    // The longest chat template ends after 270 s, /events goes on as long as a run.
+    // The longest chat template ends after 270 s; /events lasts as long as a run.
     expect(Number(said['proxy-read-timeout'])).toBeGreaterThanOrEqual(3_600);
   });
 });
 
 describe('what the network policies let through', () => {
-  /** Targets of ci/full by the name that the table of the README gives them. */
+  /** Targets of ci/full by their name in the table of the README. */
   const targets: Readonly<Record<string, readonly string[]>> = {
     DNS: ['kube-system:53', 'kube-system:53/udp'],
     Kafka: ['stores:9093'],

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { folders, imported } from '../runtime-packages.mjs';
 
 const root = join(import.meta.dirname, '../..');
-/** Needed only where there is no Python, which the images have. */
+/** Needed only if there is no Python, which the images have. */
 const withoutPython = '@cortex-js/compute-engine';
 
 describe('the packages of an image', () => {

@@ -26,7 +26,7 @@ describe('docker-compose.yml', () => {
     expect(/^ {4}image: (.*)$/m.exec(service(name))?.[1]).toBe(image);
   });
 
-  it.each(Object.entries(kafkaSettings))('gives the broker %s = %s as the local stack does', (setting, value) => {
+  it.each(Object.entries(kafkaSettings))('sets %s = %s for the broker as the local stack does', (setting, value) => {
     const variable = `KAFKA_${setting.toUpperCase().replaceAll('.', '_')}`;
     expect(new RegExp(`^ {6}${variable}: '?([^'\\n]*)'?$`, 'm').exec(service('kafka'))?.[1]).toBe(value);
   });
@@ -66,7 +66,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('is a compose file, with and without what the local stack changes of it', () => {
+  it('is a compose file, with and without the changes of the local stack', () => {
     // Its durations are those of Go, not of ISO 8601, and it is older than the name of a project.
     const schema = JSON.parse(JSON.stringify(composeSchema).replaceAll('"format":"duration"', '"minLength":2')) as Schema;
     const validator = new Validator(schema, '7', false);
@@ -75,11 +75,11 @@ describe('docker-compose.yml', () => {
       expect(validator.validate(rest).errors).toEqual([]);
       expect([undefined, 'conclave']).toContain(name);
     }
-    // What the schema is worth: a misspelt key is found.
+    // The schema is worth something: a misspelt key is found.
     expect(validator.validate({ services: { one: { image: 'one', restrat: 'always' } } }).valid).toBe(false);
   });
 
-  it('passes `docker compose config`, where there is one', () => {
+  it('passes `docker compose config`, if that is available', () => {
     const env = { ...process.env, ...Object.fromEntries(passwords.map((name) => [name, 'of-the-test'])) };
     const said = [['docker', 'compose'], ['docker-compose']]
       .filter(([program = '', ...first]) => spawnSync(program, [...first, 'version'], { timeout: 20_000 }).status === 0)
@@ -115,7 +115,7 @@ describe('docker-compose.yml', () => {
     for (const { stop_grace_period: grace } of ours) expect(Number.parseInt(grace ?? '0', 10)).toBeGreaterThan(140);
   });
 
-  it('gives each service the secrets that it needs, and no others', () => {
+  it('hands each service the secrets that it needs, and no others', () => {
     const { services } = parse(compose, { merge: true }) as { services: Record<string, { environment?: Record<string, string> }> };
     const secrets = (name: string) =>
       Object.keys(services[name]!.environment!)

@@ -3,7 +3,7 @@ import { isPortFree, waitUntilAnswers } from './probes.mjs';
 import { lastLines, startProcess, stopProcess } from './processes.mjs';
 import { portVariables } from './settings.mjs';
 
-/** Installs what the servers need where allowed. Throws a sentence with the command to run if something is still missing. */
+/** Installs what the servers need if allowed. Throws a sentence with the command to run if something is still missing. */
 export async function provide(servers, { install = false, say = () => undefined } = {}) {
   const lacking = servers.map((server) => ({ server, missing: server.missing() })).filter(({ missing }) => missing !== null);
   const packages = [...new Set(lacking.flatMap(({ missing }) => missing.packages))];

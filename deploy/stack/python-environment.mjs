@@ -12,8 +12,9 @@ const canMakeEnvironments = (python, oldest) =>
     .status === 0;
 
 /**
- * A Python environment below the cache folder with exactly the packages of `requirements`, a file that lists every one of them; `purpose` ends
- * the sentence about a missing Python, `oldest` is its first version that will do. Named after what is installed in it.
+ * A Python environment below the cache folder with exactly the packages of `requirements`, a file that lists every one of them; `purpose`
+ * ends
+ * the sentence about a missing Python, `oldest` is the first version that will do. Named after what is installed in it.
  */
 export function pythonEnvironment({ name, requirements, purpose, oldest = [3, 10] }) {
   const environment = () => {
@@ -36,7 +37,7 @@ export function pythonEnvironment({ name, requirements, purpose, oldest = [3, 10
       if (!python) throw new Error(`No Python ${oldest.join('.')} or newer with venv was found, which ${purpose}.`);
       mkdirSync(cacheFolder, { recursive: true });
       const incoming = mkdtempSync(`${folder}-incoming-`);
-      // What is imported is compiled then: compiling everything takes as long as fetching it.
+      // Modules are compiled when they are imported: compiling everything takes as long as fetching it.
       const options = ['--quiet', '--no-deps', '--no-compile', '--disable-pip-version-check', '--requirement', requirements];
       try {
         await run(python, ['-m', 'venv', incoming]);

@@ -43,7 +43,7 @@ export const writeRecord = (record) => writeJson(path.join(recordsFolder, `${rec
 
 export const removeRecord = (name) => rmSync(path.join(recordsFolder, `${name}.json`), { force: true });
 
-/** Writes env.json from the records, or removes it when there are none. Returns the addresses. */
+/** Writes env.json from the records, or removes it if there are none. Returns the addresses. */
 export function writeEnvironment() {
   const environment = Object.assign({}, ...readRecords().map((record) => record.environment));
   if (Object.keys(environment).length === 0) rmSync(environmentFile, { force: true });

@@ -28,7 +28,7 @@ const programs = [
       findOnPath('prometheus') && findOnPath('promtool') ? null : { reason: 'no prometheus and promtool found', packages: ['prometheus'] },
   },
   {
-    // What the functions for Open WebUI import, which brings it itself.
+    // Imports of the functions for Open WebUI, which itself includes them.
     name: 'open-webui',
     missing: () =>
       spawnSync(process.env.OPEN_WEBUI_PYTHON ?? python, ['-c', 'import aiohttp, pydantic'], { timeout: 60_000 }).status === 0
@@ -47,7 +47,7 @@ const programs = [
   pythonClients,
 ];
 
-/** Installs what is missing where allowed; returns why each of the others is missing, by name. */
+/** Installs what is missing if allowed; returns why each of the others is missing, by name. */
 async function providePrograms(names) {
   const wanted = programs.filter(({ name }) => names.includes(name));
   const missing = await provide(wanted);

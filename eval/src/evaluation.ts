@@ -17,15 +17,15 @@ export interface EvaluationReport {
   readonly definition: readonly string[];
   readonly sections: readonly Section[];
   readonly findings: readonly Finding[];
-  /** What is missing or to be kept in mind. */
+  /** What is missing, or must be kept in mind. */
   readonly notes: readonly string[];
   /** All figures for programs: what `--json` prints beside the findings. */
   readonly figures: Readonly<Record<string, unknown>>;
-  /** The user gave up: the figures are those of what was measured until then. */
+  /** The user interrupted it: the figures are those measured until then. */
   readonly cancelled?: boolean;
 }
 
-/** Material of the user's own; an evaluation that does not take it ignores it. */
+/** The user's own material; an evaluation that has no use for it ignores it. */
 export interface EvaluationOptions {
   /** File of questions and paragraphs. */
   readonly set?: string | null;

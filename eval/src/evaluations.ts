@@ -6,5 +6,5 @@ import { router } from './router/router.js';
 import { twoHop } from './two-hop/two-hop.js';
 import { routing } from './routing/routing.js';
 
-/** The list is the registry, the usage text and the table of the command at once. */
+/** This list is the registry, the usage text and the table of the command at once. */
 export const evaluations: readonly Evaluation[] = [routing, router, cache, recall, twoHop, loop];

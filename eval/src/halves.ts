@@ -1,9 +1,12 @@
 export const halves = ['tuning', 'regression'] as const;
 /**
- * Neither half is unseen: rules were changed after a look at `tuning`, and words that only `regression` has went into them too. Its texts stay as
- * they are, so that a change that makes decisions worse is seen; how questions of strangers fare it does not say.
+ * Neither half is unseen: rules were changed after a look at `tuning`, and words that only `regression` has went into them too. Its texts
+ * stay
+ * unchanged, so that a change for the worse is noticed; they do not show how questions of strangers fare.
  */
 export type Half = (typeof halves)[number];
 
-/** The fixed rule of every set here: within one group (level and language, or kind and language) every second entry belongs to `regression`. */
+/**
+ * The fixed rule of every set here: within one group (level and language, or kind and language) every second entry belongs to `regression`.
+ */
 export const halfOf = (position: number): Half => (position % 2 === 0 ? 'tuning' : 'regression');

@@ -22,7 +22,7 @@ ${evaluations.map(({ id, title }) => `  ${id.padEnd(9)}${title}`).join('\n')}
   --served                 two-hop: ask the built program over HTTP, with the template conclave
 `;
 
-/** Code 1: a target is missed. 2: wrong use. 130: given up. */
+/** Code 1: a target is missed. 2: wrong use. 130: interrupted. */
 async function main(): Promise<number> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -81,7 +81,7 @@ async function main(): Promise<number> {
   return cancelled ? 130 : missed > 0 ? 1 : 0;
 }
 
-/** Aborts at the first signal to end, so that what was measured is kept; the second one ends the process. */
+/** Aborts at the first signal to end, so that the measured results are kept; the second one ends the process. */
 function givenUp(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (): void => (stop.signal.aborted ? process.exit(130) : stop.abort());

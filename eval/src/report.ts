@@ -3,7 +3,7 @@ import { isMet, type EvaluationReport, type Finding } from './evaluation.js';
 /** 0 to 1 as `12.3 %`. */
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-/** Lines of a table: the first column to the left, figures to the right. */
+/** Lines of a table: the first column aligned left, figures aligned right. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const cells = [columns, ...rows];
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));

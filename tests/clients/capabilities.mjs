@@ -1,4 +1,4 @@
-// What a client program is told, and how it says what works: one line of JSON for each capability.
+// What a client program receives, and how it reports what works: one line of JSON for each capability.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,10 @@ import { join } from 'node:path';
 /** Address without /v1. */
 export const address = process.env.CLIENT_ADDRESS;
 export const apiKey = process.env.CLIENT_KEY;
-/** A template that runs its committee, one that passes tools through, one that asks for tools first, and a model that is asked directly. */
+/**
+ * A template that runs its committee, one that passes tools through, one that asks the tool model first, and a model that is asked
+ * directly.
+ */
 export const models = { template: 'conclave-fast', passing: 'passes', asking: 'asks', direct: 'scripted@fake' };
 
 export const versionOf = (name) => {
@@ -24,7 +27,7 @@ export const versionOf = (name) => {
 
 export const tell = (line) => console.log(JSON.stringify(line));
 
-/** Tries a capability; whatever it throws is why the client fails at it. */
+/** Tries a capability; the error that is thrown is the reason why the client fails at it. */
 export async function check(capability, work) {
   try {
     await work();
@@ -50,8 +53,8 @@ export function counted() {
 /** A question that no other capability asks, so that no cache answers it. */
 let asked = 0;
 export const question = (what = '') => `How is the weather in Ulm? ${process.argv[1]} ${(asked += 1)} ${what}`;
-/** What the scripted model says, calls its tool with, and fills a schema with. */
+/** What the scripted model replies, calls its tool with, and fills a schema with. */
 export const said = 'It rains in Ulm.';
 export const town = 'Ulm';
-/** A part of a question at which the scripted model begins to speak and does not end. */
+/** A part of a question at which the scripted model begins to reply without ever ending. */
 export const endless = '[endless]';

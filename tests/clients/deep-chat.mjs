@@ -1,4 +1,4 @@
-// deep-chat on a page of another origin, used as a person uses it: in Chromium, by its input and its button.
+// deep-chat on a page of another origin, used like a person uses it: in Chromium, through its input and its button.
 /* global customElements, document -- of the page, in what it evaluates */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -26,8 +26,8 @@ const browser = await chromium.launch({
 });
 
 /**
- * Opens a chat. `service` is that of `directConnection`, as people write it, with a `function_handler` where it has tools.
- * @returns its page, and `say`, which asks and gives the answer, or the error that the person reads
+ * Opens a chat. `service` is that of `directConnection`, as people write it, with a `function_handler` if it has tools.
+ * @returns its page, and `say`, which asks and returns the answer, or the error that the person reads
  */
 async function open(path, name, service, { stream = false, ...headers } = {}) {
   const page = await browser.newPage();
@@ -74,14 +74,15 @@ async function open(path, name, service, { stream = false, ...headers } = {}) {
   return { page, write, state, say };
 }
 
-/** The chat API is chosen with `completions`; its settings, too, are read from `chat`. */
+/** The chat API is selected with `completions`; its settings, too, are read from `chat`. */
 const completions = (model, rest = {}) => ({ key: apiKey, completions: true, chat: { model, ...rest } });
 /**
- * On a busy page, deep-chat notices the end of a stream before the events that came with it: it then shows an error beside the answer, or an
+ * On a busy page, deep-chat notices the end of a stream before the events that arrived with it: it then shows an error beside the answer,
+ * or an
  * answer without its end.
  */
 const missedItsEnd = (answer) => answer.includes('No valid stream events were sent') || (answer !== said && said.startsWith(answer));
-/** What `work` gives, tried again where the page was busy. */
+/** The result of `work`, tried again if the page was busy. */
 async function unhurried(work, answerOf) {
   for (let tries = 1; ; tries += 1) {
     const found = await work();

@@ -1,4 +1,4 @@
-// Installs the clients of this folder when they are missing or differ from its lockfile.
+// Installs the clients of this folder if they are missing or differ from its lockfile.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

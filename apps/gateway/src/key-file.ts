@@ -39,7 +39,7 @@ export function openKeyFile(file: string): KeyFile {
   if (present !== null) return { file, value: present, made: false };
   const value = `sk-conclave-${randomBytes(32).toString('base64url')}`;
   try {
-    // It may be the data folder, which holds what people asked.
+    // It may be the data folder, which contains what people asked.
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${value}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {

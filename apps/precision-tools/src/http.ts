@@ -6,9 +6,9 @@ import { listedTools, openServer } from './server.js';
 
 export interface HttpOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free one. */
   port: number;
-  /** Further names in the Host and Origin header that are let in, without port. */
+  /** Further names that are accepted in the Host and Origin headers, without port. */
   allowedHosts?: readonly string[];
   log(line: string): void;
 }
@@ -31,13 +31,13 @@ function originName(origin: string): string | null {
 }
 
 function refuse(response: ServerResponse, status: number, message: string, headers: Record<string, string> = {}): void {
-  // The rest of a body that nobody reads would hold the connection.
+  // The rest of an unread body would block the connection.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers });
   response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_600, message }, id: null }));
 }
 
 /**
- * Serves MCP as streamable HTTP at /mcp without sessions: each request has a server of its own over the shared tools. Requests
+ * Serves MCP as streamable HTTP at /mcp without sessions: each request has a separate server over the shared tools. Requests
  * whose Host or Origin names another machine are refused, so that a page in a browser cannot reach the tools by DNS rebinding.
  */
 export async function serveHttp(toolbox: Toolbox, { host, port, allowedHosts = [], log }: HttpOptions): Promise<HttpService> {

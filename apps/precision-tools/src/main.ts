@@ -1,6 +1,6 @@
 import module from 'node:module';
 
-// What is imported after this is compiled once for all starts, where Node can keep it.
+// Code that is imported after this is compiled once for all starts, if Node can cache it.
 (module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 const { start } = await import('./start.js');
 await start(import.meta.url);

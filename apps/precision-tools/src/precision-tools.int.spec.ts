@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
 jest.setTimeout(60_000);
-/** What ships, as the build leaves it: with the entry, the loader and the machine code of a release. */
+/** The built program as it ships: with the entry, the loader and the machine code of a release. */
 const program = fileURLToPath(new URL('../../../dist/precision-tools.js', import.meta.url));
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -28,7 +28,7 @@ async function overStdio(): Promise<Client> {
   return connected(new StdioClientTransport({ command: process.execPath, args: [program], stderr: 'ignore' }));
 }
 
-/** Address of the service in a process of its own. */
+/** Address of the service in a separate process. */
 async function served(allowedHosts: readonly string[] = []): Promise<string> {
   const args = [program, '--http', '--port', '0', ...allowedHosts.flatMap((host) => ['--allow-host', host])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -105,7 +105,7 @@ describe.each([
 });
 
 describe('the program over stdio', () => {
-  /** Sends lines and gives what comes back until the program ends; its input is closed once `replies` lines came. */
+  /** Sends lines and returns the output until the program ends; its input is closed once `replies` lines have arrived. */
   async function talk(lines: readonly string[], replies: number): Promise<{ out: string[]; code: number | null }> {
     const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'ignore'], timeout: 30_000 });
     let text = '';
@@ -118,7 +118,7 @@ describe('the program over stdio', () => {
     return { out: text.trimEnd().split('\n'), code };
   }
 
-  it('answers a message of more than 32 MiB with an error, goes on, and ends with its input', async () => {
+  it('answers a message of more than 32 MiB with an error, continues, and ends with its input', async () => {
     const huge = JSON.stringify({
       jsonrpc: '2.0',
       method: 'tools/call',

@@ -5,9 +5,9 @@ import { serveStdio } from './stdio.js';
 /** stdout belongs to the protocol. */
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Runs until the input ends (stdio) or a signal comes (HTTP). Returns the exit code. */
+/** Runs until the input ends (stdio) or a signal arrives (HTTP). Returns the exit code. */
 export async function runProgram(workerFile: URL): Promise<number> {
-  // Lines for the log are lost where nobody reads them any more; the tools go on.
+  // Log lines are lost if nobody reads them any longer; the tools continue.
   process.stderr.on('error', () => {});
   let options;
   let toolbox;
@@ -31,7 +31,7 @@ export async function runProgram(workerFile: URL): Promise<number> {
       await stopped;
       await service.close();
     } else {
-      // A client that went away closes the pipe; what is still written is of no use to anyone.
+      // A client that has left closes the pipe; nobody needs what is still written.
       process.stdout.on('error', () => process.exit(0));
       await Promise.race([serveStdio(toolbox, process.stdin, process.stdout), stopped]);
     }

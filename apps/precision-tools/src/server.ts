@@ -8,10 +8,10 @@ export const serverInfo = { name: 'conclave-precision-tools', version: '0.1.0' }
 const instructions =
   'Deterministic tools. Call them for every calculation, date, unit, amount of money, hash, subnet, count or quotation of German law instead of answering from memory. An error says what to change.';
 
-/** Draft 7, which every client reads. Defaults stay optional in what a caller has to send. */
+/** Draft 7, which every client understands. Defaults stay optional in the input of a caller. */
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') => z.toJSONSchema(schema, { target: 'draft-7', io, unrepresentable: 'any' });
 
-/** What `tools/list` answers, made when it is first asked for. */
+/** The answer to `tools/list`, created at the first request. */
 export function listedTools({ tools }: Toolbox): () => Tool[] {
   let listed: Tool[] | undefined;
   return () => (listed ??= tools.map(declared));
@@ -27,8 +27,8 @@ const declared = ({ name, title, description, input, output }: ToolDeclaration):
 });
 
 /**
- * One MCP server over the tools; a transport needs one of its own. The plain `Server` of the SDK is used because its
- * high-level one checks arguments itself, with messages that tell a model less.
+ * One MCP server over the tools; each transport needs one. The plain `Server` of the SDK is used because its
+ * high-level one checks arguments itself, with messages that are less helpful to a model.
  */
 export function openServer(toolbox: Toolbox, listed: () => Tool[]): Server {
   const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });

@@ -8,8 +8,8 @@ const id = /"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")/;
 const edge = 4_096;
 
 /**
- * Hands on whole lines only, each in one piece, so that the reader behind it never joins the same bytes again and again. A line
- * over the limit is dropped, and `onTooLong` gets the id found near its ends.
+ * Passes on only whole lines, each in one piece, so that the reader after it does not join the same bytes again and again. A line
+ * over the limit is dropped, and `onTooLong` receives the id found near its ends.
  */
 class WholeLines extends Transform {
   private parts: Buffer[] = [];
@@ -53,7 +53,7 @@ class WholeLines extends Transform {
   }
 }
 
-/** Longest message, in bytes; a longer one is answered with an error and the connection stays. */
+/** Longest message, in bytes; a longer one is answered with an error and the connection stays open. */
 const longestMessage = 32 * 1024 * 1024;
 
 /** Serves MCP on a pair of streams until the input ends. */

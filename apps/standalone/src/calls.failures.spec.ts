@@ -248,7 +248,7 @@ describe('cancelling', () => {
 describe('the usage ledger', () => {
   const ofRun = () => sqlite.state.usage.ofRun(runId);
 
-  it('holds every call that was made, retried, failed or cut short, once, with its known usage', async () => {
+  it('contains every call that was made, retried, failed or cut short, once, with its known usage', async () => {
     const { models } = await serverWith(
       [
         { match: () => true, reply: { status: 500, body: {} }, times: 2 },
@@ -279,7 +279,7 @@ describe('the usage ledger', () => {
     expect(await ofRun()).toEqual(addUsage(before, cut.kind === 'cancelled' ? cut.usage : noUsage));
   });
 
-  it('holds a call that a stopping process abandoned, which has no record', async () => {
+  it('contains a call that a stopping process abandoned, which has no record', async () => {
     const { server, models } = await serverWith([{ match: () => true, reply: { hang: true } }, answer]);
     const stop = new AbortController();
     const running = askModels(await maker(models), question({ signal: stop.signal })).catch((error: unknown) => error);
@@ -292,7 +292,7 @@ describe('the usage ledger', () => {
     expect(await ofRun()).toMatchObject({ calls: 2 });
   });
 
-  it('holds a call whose outcome came too late to count', async () => {
+  it('contains a call whose outcome came too late to count', async () => {
     let go = (): void => undefined;
     const held = new Promise<void>((resolve) => (go = resolve));
     const { server, models } = await serverWith([{ match: () => true, reply: { chunks: [{ when: held, text: 'late' }] } }, answer]);
@@ -306,7 +306,7 @@ describe('the usage ledger', () => {
     expect(await ofRun()).toMatchObject({ calls: 2 });
   });
 
-  it('holds no tools and no calls that were never sent', async () => {
+  it('contains no tools and no calls that were never sent', async () => {
     const { models } = await serverWith([]);
     const calls = await maker(models);
     const call = { runId, owner, index: 0, purpose: 'research', name: 'search.corpus', request: {}, deadline: Date.now() + 20_000 };
@@ -319,7 +319,7 @@ describe('the usage ledger', () => {
   });
 });
 
-describe('what a question may cost', () => {
+describe('the cost limit of a question', () => {
   it('counts every attempt of a failed call, and makes no more than the budget allows', async () => {
     const { server, models } = await serverWith([{ match: () => true, reply: { status: 500, body: {} }, times: 20 }], { attempts: 4 });
     const asked = await askModels(await maker(models), question({ models: ['a@fake', 'b@fake'], calls: 3 }));

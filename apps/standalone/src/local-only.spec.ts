@@ -84,7 +84,7 @@ describe('a template that is `local_only`', () => {
     expect(far.calls).toEqual([]);
   });
 
-  it('is not how another template is answered: that one prefers what is outside', async () => {
+  it('does not apply to another template, which prefers models outside', async () => {
     const { id } = (await (await post('/v1/runs', { model: 'loud', input: 'What is the answer, and why is it the answer?' })).json()) as {
       id: string;
     };

@@ -32,7 +32,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Starts `npm start` in its own process group and waits for the gateway; its data folder holds the program's address and id. */
+/** Starts `npm start` in its own process group and waits for the gateway; its data folder contains the program's address and id. */
 async function npmStart(name: string) {
   const home = mkdtempSync(join(homes, `${name}-`));
   const [port] = await freePorts(1);

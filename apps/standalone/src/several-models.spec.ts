@@ -12,7 +12,7 @@ import { DirectGateway } from './__fixtures__/direct-gateway.js';
 
 type Answer = (response: ServerResponse, body: Record<string, unknown>) => void;
 
-/** A model server that answers every request in the same way, until it is told another. */
+/** A model server that answers every request in the same way, until it is told otherwise. */
 class Upstream {
   readonly got: string[] = [];
   private constructor(
@@ -143,7 +143,7 @@ describe.each(Object.entries(apis))('%s with an alias of several models', (path,
     expect(b.got).toEqual([]);
   });
 
-  it('is answered by the next where the first fails, which is tried once', async () => {
+  it('is answered by the next if the first fails, which is tried once', async () => {
     a.answer = refuses(503);
     const response = await post(path, { model: 'either', ...question });
     expect([response.status, response.headers.get('x-conclave-model')]).toEqual([200, 'm@b']);
@@ -248,13 +248,13 @@ describe('embeddings with an alias of several models', () => {
     expect([data.model, response.headers.get('x-conclave-model'), a.got.length]).toEqual(['m@b', 'm@b', 1]);
   });
 
-  it('are refused where the models differ, because their vectors do', async () => {
+  it('are refused if the models differ, because their vectors do', async () => {
     const asked = client.embeddings.create({ model: 'mixed', input: 'x' });
     await expect(asked).rejects.toMatchObject({ status: 400, param: 'model' });
   });
 });
 
-it('an alias of several models stands in the list, with what it stands for', async () => {
+it('an alias of several models is in the list, with its models', async () => {
   const { data } = (await (await fetch(`${world.url}/v1/models`)).json()) as { data: { id: string; description?: string }[] };
   expect(data.find(({ id }) => id === 'either')?.description).toBe('The first of m@a, m@b that answers.');
   expect((await post('/v1/runs', { model: 'either', messages: hi })).status).toBe(400);

@@ -74,7 +74,7 @@ describe('the start-up text', () => {
     expect(text).not.toContain('sk-admin');
   });
 
-  it('shows the link that signs a browser in, where there is a key to sign in with', () => {
+  it('shows the link that signs a browser in, if there is a key to sign in with', () => {
     expect(startText(facts)).toContain('  Console    http://127.0.0.1:8080/#signin=once (signs this browser in, once');
     expect(startText({ ...facts, signIn: null })).not.toContain('signs this browser in');
   });

@@ -143,7 +143,7 @@ const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) =
   topics: (args) => topicsCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
 };
 
-/** Returns the exit code; undefined if the process goes on. */
+/** Returns the exit code; undefined if the process keeps running. */
 async function main(openProbe: OpenProbe | undefined): Promise<number | undefined> {
   const [first = '', ...args] = process.argv.slice(2);
   if (Object.hasOwn(commandsWithArguments, first)) return commandsWithArguments[first]!(args);

@@ -63,7 +63,7 @@ const post = (path: string, body: object) =>
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-/** Uploads a document and gives its state once it was read. */
+/** Uploads a document and returns its state once it was read. */
 async function uploaded(name: string): Promise<string> {
   await post('/collections', { name: 'harbours', description: 'Tides.' });
   const response = await post('/collections/harbours/documents', { name, mime: 'text/markdown', text });

@@ -21,7 +21,7 @@ const learnedWithinMs = 20_000;
 const learnedAfterMs = 500;
 
 const asked = 'How do I reset my password?';
-/** Paraphrases, tried one after the other until a cache knows one: a paraphrase asked too early is learned itself. */
+/** Paraphrases, tried one after the other until a cache answers one: a paraphrase that is asked too early becomes an entry itself. */
 const inOtherWords = ['How can I reset my password?', 'How could I reset my password?', 'How do I properly reset my password?'];
 
 const fullRun = 'full run';
@@ -71,7 +71,7 @@ async function askAlone(url: string, content: string, asking?: Asking): Promise<
   return answered;
 }
 
-/** Measures milliseconds per request; throws when a request was answered in another way than this subject expects. */
+/** Measures milliseconds per request; throws if a request was answered in another way than this subject expects. */
 const subject = (
   name: string,
   requests: number,

@@ -31,7 +31,7 @@ export class RunStarter {
     return starter;
   }
 
-  /** One run from acceptance to its terminal entry. Throws when it does not end as scripted. */
+  /** One run from acceptance to its terminal entry. Throws if it does not end as scripted. */
   async run(runId: string): Promise<void> {
     const header = requestOf(runId, this.template);
     const ended = this.ended(runId);
@@ -42,7 +42,7 @@ export class RunStarter {
       throw new Error(`The run ended otherwise than scripted:\n${await this.story(runId)}`);
   }
 
-  /** What the run did, without its text and its lines of progress, cut to say why it ended as it did. */
+  /** What the run did, without its text and its lines of progress, shortened to what explains its end. */
   private async story(runId: string): Promise<string> {
     const { entries } = await this.ports.stream.read(runId, 0, 1_000);
     const told = entries.filter(({ kind }) => kind !== 'chunk' && kind !== 'progress');

@@ -8,8 +8,8 @@ import { above, countsPage } from './counts-page.js';
 
 const page = join(workspaceRoot, 'docs/counts.md');
 
-describe('what a run costs, counted', () => {
-  it('is not above docs/counts.md', async () => {
+describe('the counted costs of a run', () => {
+  it('are not above docs/counts.md', async () => {
     const wrong: string[] = [];
     const stop = onTrustedData(({ type, schema }, data) => {
       const parsed = schema.safeParse(data);
@@ -17,13 +17,13 @@ describe('what a run costs, counted', () => {
     });
     const { counts } = await countRuns(8);
     stop();
-    // What is not checked when it is made is right all the same.
+    // Events that are not checked when they are made are valid all the same.
     expect(wrong).toEqual([]);
     if (process.env['CONCLAVE_WRITE_COUNTS']) writeFileSync(page, countsPage(counts));
     expect(above(readFileSync(page, 'utf8'), counts)).toEqual([]);
   }, 60_000);
 
-  it('reports a single count above the documented one', () => {
+  it('are reported one by one if they are above the documented ones', () => {
     const counts = { transactions: 3, awaited: 2, statements: 40, bytes: 900, states: 1, checks: 5 };
     expect(above(countsPage(counts), counts)).toEqual([]);
     expect(above(countsPage(counts), { ...counts, statements: 41 })).toEqual([expect.stringContaining('41, recorded 40')]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { interleave } from './interleave.js';
 
 describe('interleaved rounds', () => {
-  it('measures each subject once a round, in turned order, and throws the warm-up away', async () => {
+  it('measures each subject once a round, in rotated order, and discards the warm-up', async () => {
     const order: string[] = [];
     const subject = (name: string) => ({
       name,

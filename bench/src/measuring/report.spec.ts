@@ -31,7 +31,7 @@ describe('the report of a benchmark', () => {
     expect(text).toContain('7.000 ms [6.000 to 8.000, n=3], RATIO 1.100x [1.000 to 1.200, n=3]; target <= 5 ms: NOT MET');
   });
 
-  it('is not a success when a target is missed, or when none was judged', () => {
+  it('is not a success if a target is missed, or if none was judged', () => {
     const findings = [finding(4, { atLeast: 3 }), finding(0.44, { atLeast: 3 }), finding(1, null)];
     expect(misses({ findings })).toEqual(['runs/s, against the other: 0.4400x, target >= 3 x']);
     expect(misses({ findings: [finding(4, { atLeast: 3 }), finding(1, null)] })).toEqual([]);

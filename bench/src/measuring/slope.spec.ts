@@ -4,7 +4,7 @@ import { slopeOf } from './slope.js';
 const points = (...ys: number[]) => ys.map((y, x) => ({ x, y }));
 
 describe('the slope of a series', () => {
-  it('is that of the line through all points, with zero error', () => {
+  it('is that of the line through all points, with an error of zero', () => {
     expect(slopeOf(points(1, 3, 5, 7))).toEqual({ perUnit: 2, error: 0 });
   });
 
@@ -15,7 +15,7 @@ describe('the slope of a series', () => {
     expect(error).toBeCloseTo(Math.sqrt(0.7 / 2 / 5));
   });
 
-  it('is refused when it is undefined', () => {
+  it('is refused if it is undefined', () => {
     expect(() => slopeOf(points(1, 2))).toThrow('2 points');
     expect(() => slopeOf([1, 2, 3].map((y) => ({ x: 1, y })))).toThrow('same x');
   });

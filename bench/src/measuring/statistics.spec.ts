@@ -11,7 +11,7 @@ describe('statistics', () => {
     expect(values).toEqual([40, 10, 30, 20]);
   });
 
-  it('orders numbers by size and not by their digits', () => {
+  it('orders numbers by size, not by their digits', () => {
     expect(quantile([9, 100, 20], 1)).toBe(100);
   });
 

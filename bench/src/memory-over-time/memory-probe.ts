@@ -9,7 +9,7 @@ export interface MemoryNote {
   readonly rss: number;
   /** Bytes of live objects after the collection. */
   readonly heap: number;
-  /** Bytes outside the heap held by its objects, such as buffers. */
+  /** Bytes outside the heap that its objects hold, such as buffers. */
   readonly external: number;
 }
 

@@ -28,7 +28,7 @@ export function scriptedRole(messages: readonly Message[]): ScriptedRole {
   return text.includes(marks.roles.expert('general')) ? 'expert' : 'direct';
 }
 
-/** Names that a question is split into, each of which is the title of a document. */
+/** Names into which a question is split, each of which is the title of a document. */
 export const subTopics = ['Marvane', 'Tollick', 'Ruseth', 'Ondrell'] as const;
 
 /** Replies of calls that are not streamed to the client; streamed ones consist of stamped tokens. */
@@ -42,5 +42,5 @@ export const wholeReply = {
   topicReader: JSON.stringify({ facts: [{ fact: 'It is ground from stone.', source: 1 }] }),
 } as const satisfies Partial<Record<ScriptedRole, string>>;
 
-/** Answer of a call that is not streamed, given at once: about 1 KB. */
+/** Answer of a call that is not streamed, sent at once: about 1 KB. */
 export const unstreamedAnswer = 'The sea is wide, and deep, and cold. '.repeat(27);

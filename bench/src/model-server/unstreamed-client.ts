@@ -23,7 +23,7 @@ export class UnstreamedClient {
     this.body = JSON.stringify({ model: options.model, messages: [{ role: 'user', content: prompt }] });
   }
 
-  /** Milliseconds until the whole answer was read. Throws for another status than 200, or another answer than `expected`. */
+  /** Milliseconds until the whole answer was read. Throws for any other status than 200, or any other answer than `expected`. */
   async ask(expected: string): Promise<number> {
     const from = performance.now();
     const { status, text } = await this.send();

@@ -23,7 +23,7 @@ interface Order {
 const orderOf = (quick: boolean): Order => (quick ? { viewers: 200, runs: 5, chats: 10 } : { viewers: 5_000, runs: 50, chats: 200 });
 
 const answer = { firstTokenMs: 20, gapMs: 500, tokens: 40, hang: null } as const;
-/** Viewers that warm a process up: what the first ones compile and fill belongs to no viewer. */
+/** Viewers that warm a process up, because code compiled and caches filled for the first ones belong to no viewer. */
 const warmUpViewers = 100;
 /** A heartbeat comes after ten seconds of silence. */
 const heartbeatWithinMs = 60_000;
@@ -33,9 +33,9 @@ const endWithinMs = 120_000;
 interface Sample {
   /** Kilobytes of resident memory, after a collection, that each viewer adds. */
   readonly rssKb: number;
-  /** Kilobytes of live heap, and of external memory that it keeps. */
+  /** Kilobytes of live heap, and of external memory that the heap holds. */
   readonly heapKb: number;
-  /** Milliseconds between two arrivals at a chat, p99; null for Express, which answers none. */
+  /** Milliseconds between two arrivals of a chat, p99; null for Express, which answers no chats. */
   readonly gapMs: number | null;
 }
 
@@ -94,7 +94,7 @@ export const openStreams: Benchmark = {
   },
 };
 
-/** Bytes that each viewer of ours read at first, for Express to send as many; our side is measured first. */
+/** Bytes that each viewer of ours read at first, so that Express can send as many; our side is measured first. */
 let firstBytes = 0;
 
 async function measureProduct(order: Order, progress: (text: string) => void): Promise<Sample> {
@@ -157,7 +157,7 @@ async function measureExpress(order: Order): Promise<Sample> {
   }
 }
 
-/** Opens all viewers, and tells what each beyond the first hundred adds. */
+/** Opens all viewers, and returns what each viewer after the first hundred adds. */
 async function memoryOf(
   memory: ProbedProcess,
   viewers: Viewers,
@@ -169,7 +169,7 @@ async function memoryOf(
   const before = await memory.note();
   const added = order.viewers - warmUpViewers;
   await viewers.open(urls, added);
-  // The first note collects what opening left behind; the second one reads the memory after that.
+  // The first reading collects the garbage of opening; the second one reads the memory after that.
   await memory.note();
   const after = await memory.note();
   const each = (bytes: number): number => bytes / added / 1_000;
@@ -190,7 +190,7 @@ async function cancel(url: string, id: string): Promise<void> {
   if (!response.ok) throw new Error(`${response.status} instead of a cancelled run: ${await response.text()}`);
 }
 
-/** Milliseconds between arrivals of one streamed chat. Throws when a token is lost, doubled or out of order. */
+/** Milliseconds between arrivals of one streamed chat. Throws if a token is lost, doubled or out of order. */
 async function chat(url: string, n: number): Promise<readonly number[]> {
   const { arrivals } = await streamChat({ url, model: 'scripted@talking', prompt: `Say something about ${n}.`, withinMs: endWithinMs });
   const tokens = arrivals.flatMap(({ content }) => tokensIn(content));

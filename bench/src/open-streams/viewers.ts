@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Sockets that are opened at once: more would meet the listener's backlog. */
+/** Sockets that are opened at once: more would exceed the listener's backlog. */
 const openedAtOnce = 50;
 const openWithinMs = 60_000;
 
@@ -9,7 +9,7 @@ const openWithinMs = 60_000;
 export class Viewers {
   private readonly viewers: Viewer[] = [];
 
-  /** Opens `count` of them on the addresses in turn; resolves when each has the head of its stream and a first event. */
+  /** Opens `count` viewers, spread over the addresses; resolves when each has received the head of its stream and a first event. */
   async open(urls: readonly URL[], count: number): Promise<void> {
     for (let n = 0; n < count; n += openedAtOnce) {
       const some = Array.from({ length: Math.min(openedAtOnce, count - n) }, (_, k) => new Viewer(urls[(n + k) % urls.length]!));
@@ -18,22 +18,22 @@ export class Viewers {
     }
   }
 
-  /** Number whose stream is still open. */
+  /** Number of viewers whose stream is still open. */
   get stillOpen(): number {
     return this.viewers.filter(({ isOpen }) => isOpen).length;
   }
 
-  /** Mean of the bytes that each has read. */
+  /** Mean number of bytes that each has read. */
   get meanBytes(): number {
     return this.viewers.reduce((sum, { bytes }) => sum + bytes, 0) / this.viewers.length;
   }
 
-  /** Number that read `text` within their last 4 KB. */
+  /** Number of viewers that read `text` within their last 4 KB. */
   thatRead(text: string): number {
     return this.viewers.filter(({ last }) => last.includes(text)).length;
   }
 
-  /** Waits until so many have read `text`. Throws after `withinMs`. */
+  /** Waits until this many have read `text`. Throws after `withinMs`. */
   async until(text: string, count: number, withinMs: number): Promise<void> {
     const end = performance.now() + withinMs;
     while (this.thatRead(text) < count) {

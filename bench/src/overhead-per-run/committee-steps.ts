@@ -36,7 +36,7 @@ export interface Gap {
 
 /**
  * The steps of the committee as plain functions, with the prompts, models and parsers of the product's services but without an
- * engine. Benchmarks compare what connects them.
+ * engine. Benchmarks compare what connects these steps.
  */
 export function committeeSteps(models: InstantModels) {
   const ask = async (

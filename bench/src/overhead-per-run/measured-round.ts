@@ -16,7 +16,7 @@ export interface RoundResult {
   readonly calls: number;
 }
 
-/** A system that runs the committee from question to answer. `run` throws when it does not end as scripted. */
+/** A system that runs the committee from question to answer. `run` throws if it does not end as scripted. */
 export interface MeasuredSystem {
   /** Versions and settings that matter for the comparison, for the report. */
   readonly facts: readonly string[];

@@ -6,18 +6,20 @@ import { freePorts, workspaceRoot } from '@conclave/test-support/system';
 import type { Closing } from '../processes/closing.js';
 import type { Scratch } from '../processes/scratch.js';
 
-/** What deploy/stack/python-environment.mjs gives. */
+/** What deploy/stack/python-environment.mjs exports. */
 interface PythonEnvironment {
   missing(): { readonly reason: string } | null;
   install(): Promise<string>;
 }
-/** Loaded by its address: code that is bundled would look for its files beside the bundle. */
+/** Imported by its address, because bundled code would look for its files beside the bundle. */
 async function loadEnvironment(): Promise<PythonEnvironment> {
   const file = join(workspaceRoot, 'deploy/stack/python-clients.mjs');
   return ((await import(pathToFileURL(file).href)) as { readonly pythonClients: PythonEnvironment }).pythonClients;
 }
 
-/** The Python that LiteLLM's proxy is installed for, where a full run may install it; otherwise a sentence why it is not measured. */
+/**
+ * The Python for which LiteLLM's proxy is installed, if a full run may install it; otherwise a sentence that says why it is not measured.
+ */
 export async function ensureLitellm(options: {
   readonly mayInstall: boolean;
   readonly progress: (text: string) => void;
@@ -55,7 +57,7 @@ export async function startLitellm(
     program: python,
     args: ['-m', 'litellm.proxy.proxy_cli', '--config', join(folder, 'conclave.yaml'), '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
-    // Its list of prices otherwise comes from the network.
+    // Otherwise its list of prices is loaded from the network.
     env: { LITELLM_MASTER_KEY: key, LITELLM_LOCAL_MODEL_COST_MAP: 'True', NODE_OPTIONS: undefined },
     ready: `http://127.0.0.1:${port}/health/liveliness`,
     readyTimeoutMs: 180_000,

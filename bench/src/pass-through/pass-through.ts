@@ -21,9 +21,9 @@ interface Order {
 const orderOf = (quick: boolean): Order =>
   quick ? { alone: 10, together: 50, connections: 10 } : { alone: 200, together: 2_000, connections: 50 };
 
-/** A round of one way. */
+/** One round of one gateway. */
 interface Sample {
-  /** Milliseconds of a request alone, p50. */
+  /** Milliseconds of a single request, p50. */
   readonly aloneMs: number;
   readonly requestsPerSecond: number;
 }
@@ -88,7 +88,7 @@ function findingsOf(results: Results): readonly Finding[] {
     ratio: spread(ratios(aloneOf(mine), aloneOf(base))),
     target: null,
   };
-  /** LiteLLM is there to compare; the targets are against Portkey. */
+  /** LiteLLM is measured for comparison only; the targets are relative to Portkey. */
   const against = (name: string, isTarget: boolean): readonly Finding[] => {
     const theirs = results.get(name);
     if (!theirs) return [];

@@ -9,7 +9,7 @@ const folder = join(workspaceRoot, 'bench/portkey');
 const program = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
 const isInstalled = (): boolean => existsSync(program);
 
-/** Installs Portkey's gateway if missing. Returns null when it is installed, otherwise a sentence why not. */
+/** Installs Portkey's gateway if missing. Returns null if it is installed, otherwise a sentence that says why not. */
 export async function ensurePortkey(options: {
   readonly mayInstall: boolean;
   readonly progress: (text: string) => void;

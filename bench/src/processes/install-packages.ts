@@ -7,7 +7,7 @@ export interface PackagesToInstall {
   readonly folder: string;
   readonly isInstalled: () => boolean;
   readonly mayInstall: boolean;
-  /** Said while it is installed, e.g. why it takes long. */
+  /** Printed while it is installed, e.g. why it takes long. */
   readonly note?: string;
   readonly progress: (text: string) => void;
 }
@@ -15,7 +15,7 @@ export interface PackagesToInstall {
 /** Compiling a native module takes minutes. */
 const installWithinMs = 15 * 60_000;
 
-/** Installs the packages of a reference if missing. Returns null when they are installed, otherwise a sentence why not. */
+/** Installs the packages of a reference if missing. Returns null if they are installed, otherwise a sentence that says why not. */
 export async function installPackages({
   name,
   folder,

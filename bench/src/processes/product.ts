@@ -16,7 +16,7 @@ export interface ProductOptions {
   readonly flags?: readonly string[];
   /** Whether the caches may answer; otherwise every request is a run, even a repeated one. */
   readonly answersFromMemory?: boolean;
-  /** Templates beside the one of every benchmark, and other top-level settings. */
+  /** Templates in addition to the one of every benchmark, and other top-level settings. */
   readonly templates?: Readonly<Record<string, object>>;
   readonly settings?: object;
   /** Variables for the process of an app. */

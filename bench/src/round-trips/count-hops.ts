@@ -15,7 +15,7 @@ export interface CountedHop {
   readonly trips: readonly string[];
 }
 
-/** Requests on a timer, independent of records. */
+/** Requests made on a timer, independent of records. */
 const byTheClock = new Set([
   ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
   ...['due-timers', 'next-timer', 'find-unpublished', 'probe'],

@@ -14,7 +14,8 @@ const line = /^\+[\d.]+ \[\d+ (\S+)\] "([^"]+)"(?: "((?:[^"\\]|\\.)*)")?/;
 const scriptName = /^-- ([a-z-]+)/;
 
 /**
- * Records the requests of a Redis server with its MONITOR command, without changes to the product. Scripts are known by the name in their
+ * Records the requests of a Redis server with its MONITOR command, without changes to the product. Scripts are recognised by the name in
+ * their
  * first line once their source was sent; commands inside scripts are not listed.
  */
 export class RedisMonitor {
@@ -50,7 +51,7 @@ export class RedisMonitor {
     return before;
   }
 
-  /** The name as known by now: a script that is new to the server is asked for by its hash first, and its source comes after. */
+  /** The name as known by now: a script that is new to the server is first requested by its hash, and its source follows. */
   nameOfSeen({ name, first }: SeenCommand): string {
     return name === 'evalsha' ? (this.names.get(first) ?? name) : name;
   }

@@ -18,7 +18,7 @@ describe('the Redis commands of a hop', () => {
     for (const one of measured) expect(one).toEqual(trips);
   });
 
-  it('cover every hop', () => {
+  it('are listed for every hop', () => {
     expect([...new Set(hops.map(({ hop }) => hop))].sort()).toEqual(countedKinds.map(({ hop }) => hop).sort());
   });
 });

@@ -44,7 +44,7 @@ export class SteppedLog implements EventLog {
 
   async publish(events: readonly Event[]): Promise<void> {
     for (const event of events) {
-      // Receivers would drop a duplicate; here nothing is redelivered.
+      // Receivers would drop a duplicate; nothing is redelivered here.
       if (this.published.has(event.id)) continue;
       this.published.add(event.id);
       const encoded = await encodeEvent(event, this.parts.blobs);

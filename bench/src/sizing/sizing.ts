@@ -15,7 +15,7 @@ import { liveTemplate, startDistributed, startEmbedded, type Launched } from '..
 import { Scratch } from '../processes/scratch.js';
 import { startStores, storesObstacle, type Stores } from '../processes/stores.js';
 
-/** A model that answers at once: what is left is what Conclave needs. */
+/** A model that answers at once, so that only the needs of Conclave remain. */
 const schedule: Schedule = { firstTokenMs: 1, gapMs: 0, tokens: 200, hang: null };
 const atOnce = 8;
 const withinMs = 120_000;
@@ -23,7 +23,7 @@ const withinMs = 120_000;
 const warmUp = 40;
 const daySeconds = 86_400;
 
-/** Bytes that lie in each store. */
+/** Bytes in each store. */
 interface Stored {
   readonly where: string;
   readonly bytes: number;
@@ -110,7 +110,7 @@ async function measure(mode: Mode, runs: number, { progress, profile }: Benchmar
         ]
       : [{ where: 'the data folder (disk)', bytes: sizeOf(join(home, 'conclave.db')) + sizeOf(join(home, 'conclave.db-wal')) }];
   await ask(product.url, warmUp, 'warm', progress);
-  // What learns from a run writes a moment after its end.
+  // Consumers that learn from a run write a moment after its end.
   await delay(3_000);
   const before = await stored();
   const began = performance.now();

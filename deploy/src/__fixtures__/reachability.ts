@@ -20,7 +20,7 @@ interface Policy {
   };
 }
 
-/** Everybody: what a direction is open to that no policy selects. */
+/** Everybody: to whom a direction is open if no policy selects it. */
 export const anybody = 'anybody';
 
 const selects = (labels: Labels, wanted: Labels = {}): boolean => Object.entries(wanted).every(([name, value]) => labels[name] === value);

@@ -9,10 +9,10 @@ type Given = Readonly<Record<string, string>>;
 
 export interface Alert {
   readonly name: string;
-  /** critical: people get no answers, somebody is woken. warning: somebody looks on the next working day. */
+  /** critical: people get no answers, wake someone up. warning: someone looks on the next working day. */
   readonly severity: 'critical' | 'warning';
   readonly expr: (t: Duration) => string;
-  /** Seconds for which it must hold. */
+  /** Seconds for which it must be true. */
   readonly for: number;
   readonly summary: string;
   /** What it is about, with values of the alert. */
@@ -23,7 +23,7 @@ export interface Alert {
   readonly quiet: Given;
 }
 
-/** A counter that has grown, or was not there before: its first count is no increase for Prometheus. */
+/** A counter that has grown, or did not exist before: its first count is not an increase for Prometheus. */
 const grew =
   (name: Counter, by: string, seconds: number, where = '') =>
   (t: Duration): string => {

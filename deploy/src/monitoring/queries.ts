@@ -15,7 +15,7 @@ export interface Query {
 
 const window = '$__rate_interval';
 
-/** Series of the chosen services and, where the metric knows it, of the chosen templates. */
+/** Series of the chosen services and, if the metric has that label, of the chosen templates. */
 export function series(name: MetricName, where = '', suffix: '' | '_bucket' | '_sum' | '_count' = ''): string {
   const labels: readonly string[] = metricList[name].labels;
   const chosen = ['job=~"$service"', ...(labels.includes('template') ? ['template=~"$template"'] : []), ...(where ? [where] : [])];

@@ -46,7 +46,7 @@ export function ruleTests(rules: string): string {
   return `${printed}${yaml({ rule_files: [rules], evaluation_interval: '1m', tests })}`;
 }
 
-/** Twenty minutes after the beginning this alert fires so many times. Annotations are written for people and not compared. */
+/** Twenty minutes after the beginning this alert fires this many times. Annotations are written for people and not compared. */
 function firing(name: string, labels: Readonly<Record<string, string>>, times: 0 | 1) {
   const chosen = { alertname: name, alertstate: 'firing', ...labels };
   const matchers = Object.entries(chosen).map(([label, value]) => `${label}="${value}"`);

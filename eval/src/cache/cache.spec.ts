@@ -9,7 +9,7 @@ import { adversarialKinds } from './pairs/kinds.js';
 import { questionPairs } from './pairs/question-pair.js';
 import { changeKinds } from './pairs/kinds.js';
 
-/** Every text the same vector: the worst embedder there is, so that only the words keep a changed question out. */
+/** Returns the same vector for every text: the worst possible embedder, so that only the words keep a changed question out. */
 const blind: Embed = (texts) => Promise.resolve(texts.map(() => new Float32Array([1, 0])));
 
 describe('the question pairs', () => {
@@ -49,13 +49,13 @@ describe('the semantic cache', () => {
     expect([...adversarialPairs, ...turned].filter((_, at) => judged[at]!.isHit)).toEqual([]);
   });
 
-  it('meets its targets with the embedder that ships, on the regression half too', async () => {
+  it('meets its targets with the shipped embedder, on the regression half too', async () => {
     const { findings } = await evaluateCache(builtInEmbed());
     expect(findings.some(({ what }) => what === 'recall of paraphrases, regression half')).toBe(true);
     expect(findings.filter((finding) => !isMet(finding))).toEqual([]);
   });
 
-  it('serves nothing when the embedder finds nothing near', async () => {
+  it('serves nothing if the embedder finds nothing near', async () => {
     const far: Embed = (texts) => Promise.resolve(texts.map((_, index) => new Float32Array(index % 2 === 0 ? [1, 0] : [0, 1])));
     const report = await evaluateCache(far);
     expect(report.findings.find(({ what }) => what.startsWith('recall'))).toMatchObject({ value: 0 });

@@ -9,13 +9,13 @@ import { adversarialKinds } from './pairs/kinds.js';
 import { questionPairs } from './pairs/question-pair.js';
 
 export const cacheTargets = {
-  /** Of the whole: moe.md, Caches. */
+  /** Over all pairs: moe.md, Caches. */
   paraphraseRecall: 0.6,
-  /** Of the comparison of words alone, where rules may be tuned: the embedder takes its share after it. */
+  /** Of the comparison of words alone, whose rules may be tuned: after it, the embedder rejects some as well. */
   paraphrasesLetThrough: 0.9,
 };
 
-/** Which repeated questions the semantic answer cache serves, and which changed ones it must not. */
+/** Which repeated questions the semantic answer cache serves, and which changed ones it must not serve. */
 export const cache: Evaluation = { id: 'cache', title: 'hits of the semantic answer cache', run: () => evaluateCache(builtInEmbed()) };
 
 export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Evaluation['run']>>> {

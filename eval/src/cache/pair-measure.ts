@@ -4,21 +4,21 @@ import { sameQuestion } from '@conclave/questions/sameness';
 import type { Half } from '../halves.js';
 import type { QuestionPair } from './pairs/question-pair.js';
 
-/** One vector a text, in the order of the texts, all of one length. */
+/** One vector per text, in the order of the texts, all of one length. */
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
 export interface JudgedPair {
   /** Cosine distance of the two questions, 0 to 2. */
   readonly distance: number;
-  /** Near enough for the semantic cache to look at the words. */
+  /** Near enough for the semantic cache to compare the words. */
   readonly isNear: boolean;
-  /** Passed by the comparison of words. */
+  /** Accepted by the comparison of words. */
   readonly isSame: boolean;
-  /** Both: the cache would serve the answer to the one for the other. */
+  /** Both: the cache would serve the answer to one question for the other. */
   readonly isHit: boolean;
 }
 
-/** What the gateway's semantic cache decides for each pair, by the same two functions it calls. */
+/** What the gateway's semantic cache decides for each pair, by the same two functions that it calls. */
 export async function judgePairs(
   pairs: readonly { readonly first: string; readonly second: string }[],
   embed: Embed,
@@ -37,7 +37,7 @@ export interface PairTally {
   readonly kind: QuestionPair['kind'];
   readonly half: Half;
   readonly pairs: number;
-  /** Passed by the comparison of words. */
+  /** Accepted by the comparison of words. */
   readonly same: number;
   /** Nearer than `nearestDistance`. */
   readonly near: number;
@@ -63,7 +63,7 @@ export async function measurePairs(pairs: readonly QuestionPair[], embed: Embed)
   return [...tallies.values()];
 }
 
-/** Sum of one count over the tallies that `of` picks. */
+/** Sum of one count over the tallies that `of` selects. */
 export const sumOf = (
   tallies: readonly PairTally[],
   count: 'pairs' | 'same' | 'near' | 'hits',

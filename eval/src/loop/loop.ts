@@ -23,10 +23,10 @@ import {
   type TwoHopQuestion,
 } from './two-hops.js';
 
-/** Points by which a loop finds both paragraphs more often than a single pass. */
+/** Percentage points by which a loop finds both paragraphs more often than a single pass. */
 const leastGain = 0.15;
 
-/** Both paragraphs of every question, by template, and the same where other texts are read. */
+/** Both paragraphs of every question, by template, and the same if other texts are read. */
 export interface Measured {
   readonly paragraphs: number;
   readonly questions: readonly TwoHopQuestion[];
@@ -94,7 +94,7 @@ export const loop: Evaluation = {
   id: 'loop',
   title: 'every rule of the loop in a scripted run, and what its rounds find on two-hop questions',
   async run({ own = null } = {}) {
-    // The whole product is needed for these alone.
+    // Only these need the whole product.
     if (own) return (await import('./own/own-questions.js')).measureOwn(own);
     const played = scriptedRuns.map((scripted) => ({ scripted, run: scripted.play() }));
     const wrong = played.filter(

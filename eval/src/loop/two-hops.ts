@@ -12,7 +12,7 @@ import { namesTitle } from '@conclave/ports';
 import { oneCall, research, runId, Scenario } from '@conclave/strategies/loop-suite';
 import type { Paragraph, TwoGold } from '../recall/two-hop-corpus.js';
 
-/** Titles that may be kept of a run. */
+/** Number of titles that may be kept of a run. */
 export const kept = 4;
 export const templates = ['single-pass', 'agentic', 'reflective-rag', 'waves'] as const;
 export type TemplateName = (typeof templates)[number];
@@ -33,7 +33,7 @@ export interface TwoHopQuestion extends TwoGold {
 
 /**
  * The questions of the corpus in three kinds of equal size: a comparison of two paragraphs, a question that names both, and one that names
- * the first alone, so that the second is named only in the text of the first.
+ * only the first, so that the second is named only in the text of the first.
  */
 export function mixed(questions: readonly TwoGold[]): readonly TwoHopQuestion[] {
   return questions.map(({ question, gold }, at) => {
@@ -46,7 +46,7 @@ export function mixed(questions: readonly TwoGold[]): readonly TwoHopQuestion[] 
   });
 }
 
-/** A question over a bridge without the name of its end; null for any other question. */
+/** A bridge question without the name of its end; null for any other question. */
 function bridged(question: string): string | null {
   const founder = /^In which town was .+, founder of the (.+), born\?$/.exec(question);
   if (founder) return `In which town was the founder of the ${founder[1]} born?`;
@@ -54,7 +54,9 @@ function bridged(question: string): string | null {
   return author ? `Where was the author of ${author[1]} born?` : null;
 }
 
-/** Text of another paragraph for each: what is read under a title then says nothing of it. Titles, and what is searched, stay. */
+/**
+ * Gives each paragraph the text of another one, so that the text under a title says nothing about it. Titles, and what is searched, stay.
+ */
 export function shuffledTexts(paragraphs: readonly Paragraph[]): ReadonlyMap<string, string> {
   const half = Math.floor(paragraphs.length / 2);
   return new Map(paragraphs.map(({ title }, at) => [title, paragraphs[(at * 7 + half) % paragraphs.length]!.text]));
@@ -78,7 +80,7 @@ export interface Known {
 }
 
 /**
- * Names to search for next; none where nothing is missing or nothing leads on. The planner sees what was found alone: two paragraphs that
+ * Names to search for next; none if nothing is missing or nothing leads on. The planner sees only what was found: two paragraphs that
  * the question names are enough, otherwise it continues from the one that the question names, or from the best one.
  */
 export function leads({ question, found, queries }: Known): readonly string[] {
@@ -93,7 +95,7 @@ export function leads({ question, found, queries }: Known): readonly string[] {
 const usageOf = (asked: unknown) => ({ ...oneCall, prompt: estimateTokens(JSON.stringify(asked ?? '')), completion: 40 });
 const tool = { name: 'documents.search', description: 'Searches documents', signature: 'query: string', repeatable: true };
 
-/** What `judge.facts` of reflective-rag is given, as far as these replies need it. */
+/** The input of `judge.facts` of reflective-rag, as far as these replies need it. */
 interface PassagesAsked {
   readonly passages: readonly { readonly text: string; readonly source: Source }[];
   readonly taskId: string;

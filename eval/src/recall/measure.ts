@@ -9,21 +9,21 @@ import { searchCollections } from '@conclave/service-experts';
 import { asMarkdown, collection, fillCollection, tenant } from './fill.js';
 import type { Paragraph, TwoGold } from './two-hop-corpus.js';
 
-/** Titles among which both gold ones have to be. */
+/** Number of titles that must include both gold ones. */
 const kept = 4;
 /** Hits that a task asks for. */
 const hits = 5;
 
 export const ways = ['folder', 'uploaded, embedded store', 'uploaded, index in memory'] as const;
 export type Way = (typeof ways)[number];
-/** `long`: a question with the text of its two best paragraphs behind it, as a re-plan writes it. */
+/** `long`: a question followed by the text of its two best paragraphs, as a re-plan writes it. */
 export const wordings = ['short', 'long'] as const;
 export type Wording = (typeof wordings)[number];
 
-/** Share of the questions, 0 to 1, of which both gold titles are among the first four. */
+/** Share of the questions, 0 to 1, for which both gold titles are among the first four. */
 export type Recall = Readonly<Record<Way, Readonly<Record<Wording, number>>>>;
 
-/** The same paragraphs as files of a folder and as documents of a collection, asked the same. */
+/** The same paragraphs as files of a folder and as documents of a collection, queried in the same way. */
 export async function measureRecall(paragraphs: readonly Paragraph[], questions: readonly TwoGold[]): Promise<Recall> {
   const home = mkdtempSync(join(tmpdir(), 'conclave-recall-'));
   const signal = new AbortController().signal;

@@ -6,7 +6,7 @@ import { twoHopCorpus } from './two-hop-corpus.js';
 /** Share by which uploaded documents may be found less often than the same ones in a folder. */
 export const mostBehind = 0.02;
 
-/** How well uploaded documents are found, beside the same ones in a folder. */
+/** How well uploaded documents are found, compared with the same ones in a folder. */
 export const recall: Evaluation = {
   id: 'recall',
   title: 'documents that are uploaded are found as well as the same ones in a folder',

@@ -1,4 +1,4 @@
-/** A paragraph under its title, as a file of a folder or as an uploaded document. */
+/** A paragraph with its title, as a file of a folder or as an uploaded document. */
 export interface Paragraph {
   readonly title: string;
   readonly text: string;
@@ -83,8 +83,9 @@ const filler = [
 ];
 
 /**
- * Paragraphs about people, towns, companies and works with made-up names, each beside others of the same build, and questions over two
- * of them: a comparison names both, a bridge names one and what is said about the other.
+ * Paragraphs about people, towns, companies and works with made-up names, each beside others with the same structure, and questions over
+ * two
+ * of them: a comparison names both, a bridge names one and a statement about the other.
  */
 export function twoHopCorpus(
   size: number,

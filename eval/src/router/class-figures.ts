@@ -7,7 +7,7 @@ export interface ClassFigures {
   /** F1 of each class, 0 to 1. */
   readonly f1: Readonly<Record<QuestionClass, number>>;
   readonly macroF1: number;
-  /** Questions whose words leave the class open: those a model is asked about. */
+  /** Questions whose words leave the class open: a model is asked about those. */
   readonly unsure: number;
   /** Of the others, the share decided as labelled, 0 to 1. */
   readonly precisionWhereSure: number;
@@ -16,7 +16,7 @@ export interface ClassFigures {
 
 const classes = QuestionClass.options;
 
-/** What the words of the questions say, also where they leave the class open: no model is asked. */
+/** The classes that the words of the questions suggest, also if they leave the class open: no model is asked. */
 export function classFigures(questions: readonly LabelledQuestion[], read: typeof readClass = readClass): ClassFigures {
   const decided = questions.map((question) => ({ question, ...read(question.text) }));
   const count = (label: QuestionClass, decision: QuestionClass): number =>

@@ -10,7 +10,10 @@ export interface LabelledQuestion {
   readonly half: Half;
 }
 
-/** All questions. Written before the rules were measured; the misses of the tuning half were looked at, those of the other half only counted. */
+/**
+ * All questions. They were written before the rules were measured; the misses of the tuning half were looked at, those of the other half
+ * only counted.
+ */
 export const labelledQuestions: readonly LabelledQuestion[] = QuestionClass.options.flatMap((named) =>
   (['en', 'de'] as const).flatMap((language) =>
     (language === 'en' ? english : german)[named].map((text, position) => ({ text, class: named, language, half: halfOf(position) })),

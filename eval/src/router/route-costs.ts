@@ -4,7 +4,7 @@ import { ask, System, providerKey, readRun, roleOf } from '@conclave/test-suppor
 import { replyOf } from '../routing/committee-replies.js';
 import { labelledQuestions, type LabelledQuestion } from './labelled-question.js';
 
-/** What questions of one class took with one template, by the runs' own records: means. */
+/** Usage of the questions of one class with one template, by the runs' own records: means. */
 export interface RouteCosts {
   readonly class: QuestionClass;
   readonly template: string;
@@ -34,7 +34,7 @@ const otherReplies: Readonly<Record<string, object>> = {
   evaluator: { quality: 'sufficient', missing: [] },
 };
 
-/** Says the labelled class where the router is asked, and answers every other call as a sure committee does. */
+/** Replies with the labelled class if the router is asked, and answers every other call like a confident committee. */
 function reply(request: ScriptedRequest): ReturnType<typeof replyOf> {
   const role = roleOf(request);
   const known = otherReplies[role];

@@ -5,7 +5,7 @@ import { labelledQuestions, type LabelledQuestion } from './labelled-question.js
 import { routerTargets } from './router.js';
 
 describe('the labelled questions', () => {
-  it('are at least 200 different ones, equally many in each class, language and half', () => {
+  it('are at least 200 different ones, the same number in each class, language and half', () => {
     expect(new Set(labelledQuestions.map(({ text }) => text.toLowerCase())).size).toBeGreaterThanOrEqual(200);
     const cells = new Map<string, number>();
     for (const { language, class: named, half } of labelledQuestions) {
@@ -17,7 +17,7 @@ describe('the labelled questions', () => {
 });
 
 describe('the classes of questions', () => {
-  it.each(['tuning', 'regression'] as const)('are recognised well enough by the words of the %s half', (half) => {
+  it.each(['tuning', 'regression'] as const)('are recognised often enough by the words of the %s half', (half) => {
     const figures = classFigures(labelledQuestions.filter((question) => question.half === half));
     expect(figures.macroF1).toBeGreaterThanOrEqual(routerTargets.macroF1);
     expect(figures.precisionWhereSure).toBeGreaterThanOrEqual(0.95);

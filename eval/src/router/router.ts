@@ -11,7 +11,7 @@ export const routerTargets = { macroF1: 0.85 };
 /** Questions of each class and language whose runs are measured. */
 const measured = 3;
 
-/** Which questions `adaptive` takes for which class, and what that costs beside the loop for all of them. */
+/** Which strategy `adaptive` chooses for which class, and what that costs compared with the loop for all of them. */
 export const router: Evaluation = { id: 'router', title: 'classes of questions, and what their routes cost', run: evaluateRouter };
 
 async function evaluateRouter(): Promise<EvaluationReport> {

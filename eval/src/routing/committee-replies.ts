@@ -4,7 +4,7 @@ import { roleOf } from '@conclave/test-support/system';
 
 /**
  * How the models of a measured committee behave. `sure`: two experts are planned, both are sure, nothing is missing, the critic confirms.
- * `unsure`: no expert is sure, and every look at the answer finds the same gap.
+ * `unsure`: no expert is sure, and every assessment of the answer finds the same gap.
  */
 export const moods = ['sure', 'unsure'] as const;
 export type Mood = (typeof moods)[number];
@@ -12,7 +12,7 @@ export type Mood = (typeof moods)[number];
 const textOf = ({ messages }: ScriptedRequest): string => messages.map(({ content }) => String(content)).join('\n');
 const wordsIn = (text: string): number => text.match(/\S+/gu)?.length ?? 0;
 
-/** Two experts in every round; a re-plan asks about another case, for a task that was done before is not done again. */
+/** Two experts in every round; a re-plan asks about another case, because a task that was done before is not repeated. */
 const planFor = (request: ScriptedRequest): string => {
   const round = /=== AGENTIC ITERATION (\d+)\//u.exec(textOf(request))?.[1] ?? 'first';
   return JSON.stringify({

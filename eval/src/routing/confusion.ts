@@ -4,9 +4,9 @@ import { levels, type Level } from './prompts/written.js';
 
 export interface LevelFigures {
   readonly level: Level;
-  /** 0 to 1: of those decided as this level, the share labelled so. 0 when none was. */
+  /** 0 to 1: the share of prompts decided as this level that are labelled so. 0 if there were none. */
   readonly precision: number;
-  /** 0 to 1: of those labelled as this level, the share decided so. 0 when there is none. */
+  /** 0 to 1: the share of prompts labelled as this level that were decided so. 0 if there are none. */
   readonly recall: number;
   /** Harmonic mean of both. */
   readonly f1: number;
@@ -16,7 +16,7 @@ export interface Confusion {
   /** `matrix[label][decision]`: counts of prompts. */
   readonly matrix: Readonly<Record<Level, Readonly<Record<Level, number>>>>;
   readonly perLevel: readonly LevelFigures[];
-  /** Mean of the levels' F1. */
+  /** Mean of the F1 of all levels. */
   readonly macroF1: number;
   /** Share of complex prompts that were decided as trivial, 0 to 1. */
   readonly complexAsTrivial: number;

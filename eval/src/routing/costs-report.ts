@@ -11,13 +11,13 @@ const titles: Readonly<Record<Mood, string>> = {
 };
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-/** `5` where all are 5, else `4-6`. */
+/** `5` if all are 5, else `4-6`. */
 const range = (values: readonly number[]): string => {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   return least === most ? String(least) : `${least}-${most}`;
 };
 
-/** Rows are the levels the runs were taken for, figures are of the runs' own records. */
+/** Rows are the levels decided for the runs, figures come from the runs' own records. */
 export function costSections(costs: readonly RunCosts[]): readonly Section[] {
   return [...new Set(costs.map(({ mood }) => mood))].map((mood) => ({
     title: titles[mood],

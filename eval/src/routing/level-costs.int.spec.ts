@@ -5,7 +5,7 @@ import { costFindings, costSections } from './costs-report.js';
 import { measureLevels, sampleOf, type RunCosts } from './level-costs.js';
 import { levels } from './prompts/written.js';
 
-describe('what a level costs the product', () => {
+describe('the cost of a level', () => {
   let costs: readonly RunCosts[];
   beforeAll(async () => {
     costs = await measureLevels(sampleOf(1), moods);
@@ -32,7 +32,7 @@ describe('what a level costs the product', () => {
     expect(costFindings(costs).filter((finding) => !isMet(finding))).toEqual([]);
   });
 
-  it('is judged by figures that a second call of a trivial run changes', () => {
+  it('is judged by figures that change with a second call of a trivial run', () => {
     const wrong = costs.map((run) => (run.level === 'trivial' ? { ...run, calls: 2 } : run));
     expect(
       costFindings(wrong)

@@ -5,24 +5,27 @@ import { replyOf, type Mood } from './committee-replies.js';
 import { labelledPrompts, type LabelledPrompt } from './prompts/labelled-prompt.js';
 import { levels, type Level } from './prompts/written.js';
 
-/** What one run of the product took, by its own record. */
+/** Usage of one run of the product, by its own record. */
 export interface RunCosts {
   readonly prompt: LabelledPrompt;
   readonly mood: Mood;
-  /** The level the run says it was taken for. */
+  /** The level in the record of the run. */
   readonly level: Level;
   readonly calls: number;
   /** Expert tasks that called a model. */
   readonly experts: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Requests the model server had until the answer was out. */
+  /** Requests that the model server received before the answer was complete. */
   readonly served: number;
 }
 
 const template = 'conclave';
 
-/** The same number of each level and language, as far apart in the list as they can be; without attachments, which need a model that sees. */
+/**
+ * The same number of prompts of each level and language, as far apart in the list as possible; without attachments, which need a model that
+ * sees.
+ */
 export function sampleOf(perLevelAndLanguage: number): readonly LabelledPrompt[] {
   return levels.flatMap((level) =>
     (['en', 'de'] as const).flatMap((language) => {
@@ -37,7 +40,7 @@ export function sampleOf(perLevelAndLanguage: number): readonly LabelledPrompt[]
 
 /**
  * Asks the embedded product, in its own process and with its shipped template, each prompt in each mood, one after the other. Each run
- * has its own tenant: no cache answers, and nothing that an earlier run taught raises a level. Throws when a question is not answered.
+ * has its own tenant, so that no cache answers and nothing that an earlier run taught raises a level. Throws if a question is not answered.
  */
 export async function measureLevels(prompts: readonly LabelledPrompt[], moods: readonly Mood[]): Promise<readonly RunCosts[]> {
   let mood: Mood = 'sure';

@@ -8,7 +8,7 @@ import { measureLevels, sampleOf } from './level-costs.js';
 import { labelledPrompts } from './prompts/labelled-prompt.js';
 import { printMatrix, routingTargets } from './routing-report.js';
 
-/** Prompts of each level and language that are asked of the product. */
+/** Prompts of each level and language that are sent to the product. */
 const sampled = 4;
 
 /** How the complexity of labelled prompts is decided, and what each level then costs. */

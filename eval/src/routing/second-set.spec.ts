@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { secondSet, secondSetTargets } from './second-set.js';
 
-describe('the router on the second set, which is not a hold-out: it came with its rules', () => {
+describe('the router on the second set, which is not a hold-out because it was written with its rules', () => {
   const { multiHop, plain, dangerous } = secondSet();
 
   it('rates almost no multi-hop question as trivial, and looks those up', () => {

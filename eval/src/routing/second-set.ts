@@ -16,7 +16,7 @@ export function secondSet() {
     multiHop: {
       questions: multiHop.length,
       trivial: share(multiHop, isTrivial),
-      /** Trivial, and not even looked up where there is something to look in. */
+      /** Trivial, and not even looked up if there is something to search. */
       trivialUnlooked: share(multiHop, (text) => isTrivial(text) && !read(text).factual),
     },
     plain: { questions: plain.length, trivial: share(plain, isTrivial) },

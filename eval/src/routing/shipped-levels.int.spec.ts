@@ -26,11 +26,11 @@ const turnsOf = ({ text, hasHistory, hasAttachments }: Asked) => [
   },
 ];
 
-/** One expert who is sure: two calls a run, for a trivial prompt one. */
+/** One expert who is sure: two calls a run, or one for a trivial prompt. */
 const plan = JSON.stringify({ tasks: [{ id: 'x1', task: 'Answer it.', capability: 'expert.general' }] });
 const sure = 'It depends.\nFINDING: It depends.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none';
 
-/** The level that each prompt gets of the built program, asked over HTTP. */
+/** The level that the built program decides for each prompt, asked over HTTP. */
 async function shippedLevels(prompts: readonly Asked[]): Promise<readonly (string | null)[]> {
   const system = await System.start({
     mode: 'embedded',
@@ -63,7 +63,7 @@ async function shippedLevels(prompts: readonly Asked[]): Promise<readonly (strin
   }
 }
 
-/** Beside the labelled ones: their level hangs on a character that a program could read as another one. */
+/** In addition to the labelled ones: their level depends on a character that a program could misread. */
 const ofOtherAlphabets: readonly Asked[] = [
   'Is 12 × 12 the same as 144?',
   'Was ergibt 144 ÷ 12?',
@@ -77,7 +77,7 @@ const ofOtherAlphabets: readonly Asked[] = [
   'Who wrote “Compare and contrast”?',
 ].map((text) => ({ text, hasHistory: false, hasAttachments: false }));
 
-/** The rules are the same code: building can change how their characters and assets are read, not which prompt is decided how. */
+/** The rules are the same code: building can change how their characters and assets are read, but not which prompt is decided how. */
 const everySixth = labelledPrompts.filter((_, position) => position % 6 === 0);
 
 it('the built router decides prompts of each level, and those with special characters, like its sources', async () => {

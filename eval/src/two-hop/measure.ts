@@ -17,12 +17,12 @@ const hits = 5;
 export const places = ['folder', 'uploaded'] as const;
 export type Place = (typeof places)[number];
 
-/** Share of the questions, 0 to 1, of which both gold titles are among the first four. */
+/** Share of the questions, 0 to 1, for which both gold titles are among the first four. */
 export type TwoHopRecall = Readonly<Record<Place, Readonly<Record<Planner, number>>>>;
 
 type SearchFor = (query: string, further?: Further) => Promise<readonly Hit[]>;
 
-/** Searches as the tasks of a committee do: five hits each, on the second hop from what the first one found. */
+/** Searches like the tasks of a committee: five hits each, on the second hop from what the first one found. */
 export async function measureTwoHops(
   paragraphs: readonly Paragraph[],
   questions: readonly TwoGold[],
@@ -67,7 +67,7 @@ async function titlesFor(search: SearchFor, { question, gold }: TwoGold, planner
   const titles = first.map(({ title }) => title);
   if (planner === 'single') return titlesKept(titles, []);
   const base = first.slice(0, bases);
-  // A planner sees a passage in one line.
+  // A planner sees a passage as one line.
   const queries =
     planner === 'ideal'
       ? gold.filter((title) => !titles.slice(0, bases).includes(title))

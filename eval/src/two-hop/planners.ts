@@ -6,12 +6,12 @@ export interface Hit {
   readonly text: string;
 }
 
-/** Titles among which both gold ones must be, and hits of the first search from which a second one continues. */
+/** Number of titles that must include both gold ones, and number of hits of the first search from which a second one continues. */
 export const [kept, bases] = [4, 2];
 
 /**
- * What is asked on the second hop: nothing (`single`), the question with the text of each of the two best hits (`mechanical`), the
- * first name in each that the question does not hold (`name`), or the title of the paragraph that is missing (`ideal`).
+ * The query of the second hop: nothing (`single`), the question with the text of each of the two best hits (`mechanical`), the
+ * first name in each that the question does not contain (`name`), or the title of the missing paragraph (`ideal`).
  */
 export const planners = ['single', 'mechanical', 'name', 'ideal'] as const;
 export type Planner = (typeof planners)[number];

@@ -11,7 +11,7 @@ import { ServedModel, type ServedPlanner } from './served-model.js';
 /** One question asked of the running product. */
 export interface ServedRun {
   readonly question: TwoGold;
-  /** What the run says it was taken for. */
+  /** The level in the record of the run. */
   readonly level: string | null;
   /** Titles of the first search, best first; none if nothing was searched for. */
   readonly first: readonly string[];
@@ -34,7 +34,7 @@ const authorization = { authorization: `Bearer ${key}` };
 
 /**
  * Asks the built program, in its own process and over HTTP, each question with the shipped template `conclave`. The paragraphs are
- * files of its folder, or uploaded into a collection over HTTP. Throws when a question is not answered.
+ * files of its folder, or uploaded into a collection over HTTP. Throws if a question is not answered.
  */
 export async function measureServed(
   paragraphs: readonly Paragraph[],
@@ -83,7 +83,7 @@ export async function measureServed(
   }
 }
 
-/** Whether the product has found a model for the template; on a busy machine its first look may come too early. */
+/** Whether the product has found a model for the template; on a busy machine its first attempt may come too early. */
 async function isOffered(url: string): Promise<boolean> {
   const { data } = (await (await fetch(`${url}/v1/models`, { headers: authorization })).json()) as { data?: readonly { id: string }[] };
   return data?.some(({ id }) => id === template) ?? false;
@@ -106,7 +106,7 @@ function searchesOf(entries: readonly StreamEntry[], known: ReadonlySet<string>)
   const found = new Map<string, { readonly epoch: number; readonly titles: readonly string[] }>();
   for (const entry of entries) {
     if (entry.kind !== 'progress' || entry.code !== 'research.result' || entry.taskId === null) continue;
-    // A hit begins with a line that is its title, alone or as `[n] title <url>`.
+    // A hit begins with a line that contains its title, alone or as `[n] title <url>`.
     const lines = (entry.detail ?? '').split('\n').map((line) => plain(/^\[\d+\] (.*) <[^<>]*>$/u.exec(line)?.[1] ?? line));
     const epoch = Number(entry.taskId.split('/').at(-2));
     found.set(entry.taskId, { epoch, titles: [...new Set(lines.filter((line) => known.has(line)))] });
@@ -116,7 +116,7 @@ function searchesOf(entries: readonly StreamEntry[], known: ReadonlySet<string>)
 
 const plain = (title: string): string => title.replace(/\s+/gu, ' ').trim();
 
-/** Uploads the paragraphs as documents, as fast as the product takes them, and waits until they can be searched. */
+/** Uploads the paragraphs as documents, as fast as the product accepts them, and waits until they can be searched. */
 async function upload(url: string, paragraphs: readonly Paragraph[]): Promise<void> {
   const path = `${url}/v1/collections`;
   const post = (to: string, body: object): Promise<Response> =>
@@ -139,7 +139,7 @@ async function upload(url: string, paragraphs: readonly Paragraph[]): Promise<vo
 
 const wait = (seconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
-/** Throws when a document cannot be searched. */
+/** Throws if a document cannot be searched. */
 async function allReady(path: string): Promise<boolean> {
   for (let after: string | null = null; ;) {
     const response = await fetch(`${path}?limit=1000${after === null ? '' : `&after=${after}`}`, { headers: authorization });

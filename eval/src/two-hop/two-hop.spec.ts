@@ -14,7 +14,7 @@ describe('a second search that continues from the first', () => {
     await embedder.close();
   }, 120_000);
 
-  it.each(places)('finds both paragraphs among four as often as required, in documents that are in: %s', (place) => {
+  it.each(places)('finds both paragraphs among four as often as required, in these documents: %s', (place) => {
     const { single, mechanical, name, ideal } = measured[place];
     expect(single).toBeGreaterThanOrEqual(0.5);
     expect(mechanical).toBeGreaterThanOrEqual(0.71);
@@ -26,7 +26,7 @@ describe('a second search that continues from the first', () => {
 describe('documents whose relevant sentences are deep in a long paragraph', () => {
   const before = 'A hall stands beside the market, and on most days of the year it is open from early morning until late. ';
 
-  it('are found as well uploaded as in a folder, by one search and by a second one', async () => {
+  it('are found as well when uploaded as in a folder, by one search and by a second one', async () => {
     const { paragraphs, questions } = twoHopCorpus(100, 11);
     const long = paragraphs.map(({ title, text }) => ({ title, text: `${before.repeat(5)}${text}` }));
     const embedder = BuiltInEmbedder.open();

@@ -16,7 +16,7 @@ const QuestionSet = z.object({
   questions: z.array(z.object({ question: z.string(), gold: z.tuple([z.string(), z.string()]) })).min(1),
 });
 
-/** Least share of questions with both paragraphs among the first four, by what is asked on the second hop. */
+/** Least share of questions with both paragraphs among the first four, by the query of the second hop. */
 const targets = { single: 0.5, mechanical: 0.71, name: 0.7 } as const;
 
 /** How often both paragraphs of a question over two of them are found, by one search and by a second one that continues from the first. */

@@ -42,7 +42,7 @@ export interface ModelQuestion {
   readonly signal: AbortSignal;
   /** Asked for a finished run, to learn from it. */
   readonly afterRun?: boolean;
-  /** Asked for each call that is begun; absent if all are wanted. */
+  /** Called for each call that is begun; absent if all are wanted. */
   readonly wanted?: Wanted;
   /** Maximum number of calls that earlier questions of the same owner made. */
   readonly firstIndex?: number;

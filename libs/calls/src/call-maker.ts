@@ -54,7 +54,7 @@ interface Running {
 /** Milliseconds after which a begun step may belong to another process: this one may have been frozen past its lease. */
 const ownedMs = leaseTtlMs - leaseRenewMs;
 
-/** Another process has begun the step anew, because this one was presumed dead. */
+/** Another process has begun the step again, because this one was presumed dead. */
 class Overtaken extends Error {}
 
 /** Milliseconds between two checks whether a parked run has a waiting client again. */
@@ -67,7 +67,7 @@ const isModel = (name: string): boolean => name.includes('@');
 const paidFor = (name: string, usage: Usage, at: number): Paid | undefined =>
   isModel(name) && isPaid(usage) ? { usage, at, model: name } : undefined;
 
-/** A promise whose failure is thrown to who awaits it, and lost if nobody does. */
+/** A promise whose failure is thrown to those who await it, and lost if nobody does. */
 function awaitedLater(work: void | Promise<void>): Promise<void> {
   const promise = Promise.resolve(work);
   promise.catch(() => undefined);
@@ -129,7 +129,7 @@ export class CallMaker implements Calls {
     const from = performance.now();
     await running.making();
     this.crash('before-call', call);
-    // A call cancelled meanwhile is not sent: nothing is paid or counted.
+    // A call that was cancelled in the meantime is not sent: nothing is paid or counted.
     if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
     running.sent();
     running.signal.addEventListener('abort', stop, { once: true });
@@ -308,7 +308,7 @@ export class CallMaker implements Calls {
     if (said.answer === 'refused') return { kind: 'busy', retryInMs: 250 };
     this.crash('reply-ordered', call);
     await reachedDurably(this.parts.probe, state, service, 'after-call', call.owner);
-    // What the task shows comes before its result.
+    // Text that the task shows comes before its result.
     await Promise.all([announced, taken]);
     return this.ended(call, said.stored, attempt, false);
   }
@@ -375,7 +375,7 @@ export class CallMaker implements Calls {
   private replay(call: JournalledCall, step: string, outcome: CallOutcome, attempt: number): CallEnd {
     this.parts.probe.note({ actor: this.parts.service, op: 'call', phase: 'replayed', id: step, data: { attempt } });
     if (outcome.ok) return this.ended(call, wholeCall(outcome.reply as KeptCall), attempt, true);
-    // The current code never stores a bare failure; a journal that holds one is still read.
+    // The current code never stores a bare failure, but a journal that contains one can still be read.
     const { failure } = outcome;
     const { purpose } = call;
     const name = call.request.model;

@@ -33,11 +33,11 @@ export interface JournalledCall {
   readonly onContent?: (text: string) => void;
 }
 
-/** Whether a call that was just begun is still wanted. One that is not is never made, and ends as if it were cancelled. */
+/** Whether a call that was just begun is still wanted. If not, it is never made, and ends as if it were cancelled. */
 export interface Wanted {
   /** Whether `is` wants to know the state of the run. */
   readonly withState: boolean;
-  /** `state`: of the run, null if it has none or nobody asked for it. */
+  /** `state`: of the run, null if it has none or nobody requested it. */
   is(state: unknown): boolean;
 }
 

@@ -1,7 +1,7 @@
 import { ancestorsOf, rootOf } from '@conclave/contracts';
 import { parkedFlag, stopHint, type StateStore } from '@conclave/ports';
 
-/** Maximum delay until a cancel is noticed when its hint is lost. Where no hint gets lost, nothing is polled. */
+/** Maximum delay until a cancel is noticed if its hint is lost. If no hint can get lost, nothing is polled. */
 const pollMs = 250;
 
 const runOf = (id: string): string => id.split('/', 1)[0]!;
@@ -19,7 +19,7 @@ export interface Watch {
   cancelled(): boolean;
   /** Whether the run was parked at the last look. */
   parked(): boolean;
-  /** Whether the work was ended because its run was parked: it is done anew when a client returns. */
+  /** Whether the work was ended because its run was parked: it is done again when a client returns. */
   stopped(): boolean;
   stop(): void;
 }
@@ -28,7 +28,7 @@ export interface Watch {
 interface Watched {
   readonly ids: readonly string[];
   readonly flags: readonly string[];
-  /** Hint that ends the work if its run is parked; null: it goes on to its end. */
+  /** Hint that ends the work if its run is parked; null: the work continues to its end. */
   readonly stopsAt: string | null;
   saw(found: ReadonlySet<string>, told?: string): void;
 }

@@ -90,7 +90,7 @@ describe('the token, in the process that makes the call', () => {
     expect(await make(await dispatched({}))).toMatchObject({ kind: 'reply' });
   });
 
-  it('is not asked for again where the call has been made: its stored reply is returned, however late', async () => {
+  it('is not asked again if the call has been made: its stored reply is returned, however late', async () => {
     const { make, dispatched } = process('one');
     const task = await dispatched({});
     expect(await make(task)).toMatchObject({ kind: 'reply', replayed: false });
@@ -115,7 +115,7 @@ describe('the policy', () => {
     expect(await one.call()).toBe('reply');
   });
 
-  it('counts all runs of a tenant where it says so, and tools apart', async () => {
+  it('counts all runs of a tenant if the policy says so, and tools separately', async () => {
     const { call } = process('one', { 'hotel.book': { rate: { calls: 1, of: 'tenant' } }, '*': {} });
     expect(await call({ tool: 'hotel.book' })).toBe('reply');
     expect(await call({ tool: 'hotel.book', run: 'run_00000002' })).toBe('CAPABILITY_RATE_LIMITED');
@@ -123,7 +123,7 @@ describe('the policy', () => {
     for (let n = 0; n < 5; n += 1) expect(await call({ tool: 'hotel.look' })).toBe('reply');
   });
 
-  it('counts a task once, whoever repeats it', async () => {
+  it('counts a task once, no matter which process repeats it', async () => {
     const { make, dispatched, call } = process('one', { research: { rate: { calls: 1 } } });
     const task = await dispatched({});
     const broken = make(task, () => Promise.reject(new TypeError('a fault of ours')));
@@ -180,7 +180,7 @@ describe('the circuit breaker of a capability', () => {
     expect(await call()).toBe('CAPABILITY_UNWELL');
   });
 
-  it('does not count what the arguments are to blame for, and errors that a tool answers with only where the policy says so', async () => {
+  it('does not count failures caused by the arguments, and errors that a tool returns only if the policy says so', async () => {
     const hotel = { tool: 'hotel.book' };
     const bad = fails('TOOL_ARGUMENTS_INVALID');
     const lenient = process('one', { '*': { breaker: { failures: 2 } } });

@@ -25,7 +25,7 @@ export interface GuardedCall {
   readonly isError?: ((reply: string) => boolean) | undefined;
 }
 
-/** Failures that show that a capability or what it uses is away or broken, whatever it was asked. */
+/** Failures that show that a capability or what it uses is unavailable or broken, whatever it was asked. */
 const unwellCodes: ReadonlySet<string> = new Set([
   'SEARCH_UNAVAILABLE',
   'TOOL_FAILED',
@@ -78,7 +78,7 @@ export class CapabilityGuard {
     if (hours && !isWithin(hours, now))
       throw new Failure('CAPABILITY_OUT_OF_HOURS', `${name}: from ${hours.from} to ${hours.to} (${hours.timezone}).`);
     if (!rate) return;
-    // Places that nobody gives back: one is free again when its call is older than the window. A repeated task keeps its place.
+    // Slots that are never given back: one is free again when its call is older than the window. A repeated task keeps its slot.
     const window = `${rateWindow}${rate.of === 'run' ? runId : data.tenant}:${name}`;
     const place = { name: window, limit: rate.calls, holder: data.taskId, ttlMs: rate.per_s * 1_000 };
     if (await this.parts.state.leases.acquireSlot(place)) return;
@@ -107,15 +107,15 @@ export class CapabilityGuard {
 }
 
 /**
- * Milliseconds from which a failed call counts as a delay. A server that refuses at once keeps nobody waiting, and is found again in the
- * moment in which it is back.
+ * Milliseconds from which a failed call counts as a delay. A server that refuses at once keeps nobody waiting, and is noticed again as soon
+ * as it is back.
  */
 const delayMs = 1_000;
 
 /** Beginning of the names under which calls are counted. */
 export const rateWindow = 'rate:';
 
-/** Whether the time of day lies in the window; one that ends before it begins goes over midnight. */
+/** Whether the time of day is within the window; a window that ends before it begins includes midnight. */
 function isWithin({ from, to, timezone }: NonNullable<CapabilityPolicy['hours']>, now: number): boolean {
   const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: timezone });
   const time = clock.format(now);

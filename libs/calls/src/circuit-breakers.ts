@@ -47,7 +47,7 @@ interface Seen {
 }
 
 /**
- * Circuit breakers as one process sees them. What is healthy costs one read per second; each failing call, and each success soon after
+ * Circuit breakers as one process sees them. A healthy target costs one read per second; each failing call, and each success soon after
  * a failure, costs one write.
  */
 export class CircuitBreakers {
@@ -72,7 +72,7 @@ export class CircuitBreakers {
         if (!known) return async () => undefined;
         const begunAt = await this.admitted(guarded, by, known);
         return async (health) => {
-          // The call is made and paid: its outcome stands even if the count fails.
+          // The call is made and paid: its outcome is valid even if the count fails.
           await this.settled(guarded, { by, begunAt, health }, known).catch((error: unknown) =>
             this.parts.logger.warn('The outcome of a call could not be counted by its circuit breaker.', { breaker: guarded.name, error }),
           );
@@ -81,7 +81,7 @@ export class CircuitBreakers {
     };
   }
 
-  /** Names of all breakers that this process has looked at. */
+  /** Names of all breakers that this process has read. */
   get names(): readonly string[] {
     return [...this.seen.keys()];
   }

@@ -39,7 +39,8 @@ export class LiveText {
     const { offset } = this;
     this.pending = '';
     this.offset += text.length;
-    // Not after the append before has ended: the stream keeps the order of calls, so that a line that is shown next stands behind the text.
+    // Not only after the previous append has ended: the stream keeps the order of calls, so that a line that is shown next follows the
+    // text.
     this.sent = Promise.all([this.sent, this.append(offset, text)]);
     return this.sent;
   }

@@ -49,7 +49,7 @@ export interface AskOptions extends Pick<ModelQuestion, OfQuestion> {
   readonly onRead?: (read: ReadReply<unknown>, tried: Try) => Promise<void>;
 }
 
-/** A reply that was read: `output` is undefined where it has faults. */
+/** A reply that was read: `output` is undefined if it has faults. */
 export interface ReadReply<Out> {
   readonly attempt: number;
   readonly reply: ModelReply;

@@ -46,7 +46,7 @@ describe('a capability token', () => {
     expect(told({ ...other, data: { ...other.data, permit } })).toBe('PERMIT_INVALID');
   });
 
-  it('is denied where it is missing, signed by somebody else, or changed', () => {
+  it('is denied if it is missing, signed by somebody else, or changed', () => {
     const { caveats, signature } = permitted(task());
     expect(told(task())).toBe('PERMIT_INVALID');
     expect(told(task({ permit: permitted(task()) }), startBy, Buffer.alloc(32, 8))).toBe('PERMIT_INVALID');
@@ -59,7 +59,7 @@ describe('a capability token', () => {
       expect(told(task({ permit }))).toBe('PERMIT_INVALID');
   });
 
-  it('can be narrowed by whoever holds it, and a caveat that nobody knows denies everything', () => {
+  it('can be narrowed by its holder, and an unknown caveat denies everything', () => {
     const permit = permitted(task());
     expect(told(task({ permit: narrowed(permit, `expires=${startBy + 5}`) }), startBy + 4)).toHaveLength(1);
     expect(told(task({ permit: narrowed(permit, `expires=${startBy + 5}`) }), startBy + 5)).toBe('PERMIT_EXPIRED');

@@ -33,8 +33,8 @@ export const mintPermit = (key: Buffer, caveats: readonly string[]): Permit => (
 });
 
 /**
- * The same token with one more caveat. It needs no key: each signature is the key of the next one, so that whoever holds a token can
- * narrow it, and nobody can take a caveat away.
+ * The same token with one more caveat. It needs no key: each signature is the key of the next one, so that the holder of a token can
+ * narrow it, and nobody can remove a caveat.
  */
 export const narrowed = ({ caveats, signature }: Permit, caveat: string): Permit => ({
   caveats: [...caveats, caveat],

@@ -113,7 +113,7 @@ describe('a provider that fails five times in a row', () => {
     expect(await two.metrics.text()).not.toContain('conclave_provider_breaker_openings_total{provider="sick"}');
   });
 
-  it('is a typed failure where no model is left, which cost nothing and is the same when its record comes again', async () => {
+  it('is a typed failure if no model is left; it costs nothing and is the same when its record is redelivered', async () => {
     const { maker } = process('one');
     await failing(maker, 5);
     const alone = question(['a@sick', 'b@sick']);
@@ -149,7 +149,7 @@ describe('a provider that fails five times in a row', () => {
     expect(await openings(all)).toBe(2);
   });
 
-  it('is no longer waited for by a call that waits for one of its slots', async () => {
+  it('is no longer awaited by a call that waits for one of its slots', async () => {
     const { maker } = process('one', { maxConcurrency: 1 });
     await stores.leases.acquireSlot({ name: 'sick', limit: 1, holder: 'somebody', ttlMs: 60_000 });
     const waiting = askModels(maker, question(['a@sick', 'c@other']));
@@ -174,7 +174,7 @@ describe('a provider that fails five times in a row', () => {
   });
 });
 
-describe('what is held against a provider', () => {
+describe('what counts against a provider', () => {
   it.each<[FailureCode, number, 'unwell' | 'neither']>([
     ['PROVIDER_UNREACHABLE', 1, 'unwell'],
     ['PROVIDER_FAILED', 1, 'unwell'],
@@ -194,7 +194,7 @@ describe('what is held against a provider', () => {
     expect(healthOf(new TypeError('a bug'), timeoutMs)).toBe('neither');
   });
 
-  it('is not what stands in the requests of a client, however many are refused', async () => {
+  it("does not include the content of a client's requests, however many are refused", async () => {
     const { maker } = process('one');
     await failing(maker, 25, 'PROVIDER_REFUSED');
     await failing(maker, 25, 'CONTEXT_OVERFLOW');
@@ -223,7 +223,7 @@ describe('what is held against a provider', () => {
     expect(await askModels(maker, question(['a@sick']))).toMatchObject({ kind: 'answer', model: 'a@sick' });
   });
 
-  it('makes no call while the store is away before it: the step is free for whoever comes next', async () => {
+  it('makes no call if the store is unavailable before it: the step is free for the next process', async () => {
     const read = () => Promise.reject(new Failure('STORE_UNAVAILABLE'));
     const mine = question(['a@sick']);
     await expect(askModels(process('one', { breakers: { read } }).maker, mine)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
@@ -231,7 +231,7 @@ describe('what is held against a provider', () => {
     expect(await askModels(process('two').maker, mine)).toMatchObject({ kind: 'answer' });
   });
 
-  it('is a probe given back by whoever is cancelled with it', async () => {
+  it('is a probe that is given back when it is cancelled', async () => {
     await failing(process('one').maker, 5);
     shift = openMs;
     const { maker } = process('two');

@@ -31,7 +31,7 @@ describe('the slots of a provider', () => {
   const take = (slots: ProviderSlots, signal = new AbortController().signal) =>
     slots.take('m@p', { signal, deadline: Number.MAX_SAFE_INTEGER, look: async () => undefined });
 
-  it('serve the next call of the process that holds one without a word to the store, and no more calls at once than there are', async () => {
+  it('serve the next call of the process that holds one without a request to the store, and no more calls at once than there are slots', async () => {
     const slots = process('one', 2);
     for (let n = 0; n < 3; n += 1) (await take(slots))();
     expect(asked).toEqual(['one takes']);

@@ -122,7 +122,7 @@ export class ProviderSlots {
 
   private giveBack(held: Held): void {
     const { provider } = held;
-    // Waiters in other processes come before our own next call, or they might wait for ever.
+    // Waiters in other processes come before our own next call; otherwise they might wait forever.
     if (performance.now() - (this.wanted.get(provider) ?? -Infinity) < 2 * pollMs) return this.release(held);
     held.idle = setTimeout(() => {
       this.unused.set(

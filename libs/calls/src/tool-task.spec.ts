@@ -13,7 +13,7 @@ const failed = (code: string, attempt = 1): CallEnd => {
 };
 
 describe('a task of several calls', () => {
-  it('goes on where all of them are answered, or what failed is not the fault of the task', () => {
+  it('continues if all of them are answered, or if the task did not cause the failure', () => {
     expect(earlyEnd([reply, reply])).toBeNull();
     expect(earlyEnd([reply, failed('PAGE_UNREADABLE')], { fails: () => false })).toBeNull();
   });

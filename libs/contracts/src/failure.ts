@@ -14,7 +14,7 @@ export interface FailureOptions {
   readonly paid?: boolean;
 }
 
-/** What a model server said about a request that the client wrote itself. Only that client may see it: it may quote the prompt. */
+/** The model server's message about a request that the client wrote itself. Only that client may see it: it may quote the prompt. */
 export interface UpstreamRefusal {
   readonly status: number;
   readonly message: string;

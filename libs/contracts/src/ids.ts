@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * Every id is deterministic and semantic: it names what the event *is*, never the position it was made at, so a repeated handler makes the
+ * Every id is deterministic and semantic: it says what the event *is*, never where it was made, so a repeated handler creates the
  * same ids and every receiver can drop the repeat.
  */
 export const RunId = z

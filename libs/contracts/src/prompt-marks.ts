@@ -56,25 +56,25 @@ export const promptMarks = {
   capabilities: 'CAPABILITIES:',
   /** `- <topic>: facts <numbers>` lines about the sub-topics of a question, for the composer. */
   topics: 'SUB-TOPICS:',
-  /** Headings for what the planner of waves may call and what it knows. */
+  /** Headings for the tools that the planner of waves may call and for its knowledge. */
   tools: 'TOOLS:',
   results: 'RESULTS:',
-  /** Headings of the strategies that look into collections: where they may look, what was found, what was tried. */
+  /** Headings of the strategies that search collections: where they may search, what was found, what was tried. */
   collections: 'COLLECTIONS:',
   passages: 'PASSAGES:',
   query: 'QUERY:',
   tried: 'TRIED:',
   missing: 'MISSING:',
-  /** Before what a tool of the client returned. */
+  /** Before the result of a client's tool. */
   clientTool: 'Result of a tool that was called for the question:',
-  /** Heading of what the user said during the run, and the marks its lines begin with. */
+  /** Heading of what the user said during the run, and the marks with which its lines begin. */
   userInputs: {
     heading: 'SAID BY THE USER DURING THE RUN:',
     steer: '[USER GUIDANCE]',
     add_context: '[USER CONTEXT]',
     answer: '[USER ANSWER]',
   },
-  /** Headings of the strategy `reasoning`: the step at hand, its output and the working memory. */
+  /** Headings of the strategy `reasoning`: the current step, its output and the working memory. */
   step: 'STEP:',
   output: 'OUTPUT OF THE STEP:',
   workingMemory: 'WORKING MEMORY:',

@@ -16,7 +16,7 @@ const recorded = readdirSync(folder).flatMap((file) =>
     .map((line): Recorded => ({ file, ...(JSON.parse(line) as Omit<Recorded, 'file'>) })),
 );
 
-/** Events recorded by `tests/support/recording/record-events.mjs` from running systems: a topic may still hold each of them. */
+/** Events recorded by `tests/support/recording/record-events.mjs` from running systems: a topic may still contain each of them. */
 describe('an event recorded earlier', () => {
   it.each(recorded.map((event) => [event.file, event.shape, event] as const))(
     'of %s is still read: %s',

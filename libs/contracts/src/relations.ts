@@ -2,11 +2,11 @@
 export interface RelationSpec {
   /** Words between subject and object in a sentence. */
   readonly says: string;
-  /** Relations that cannot hold between the same subject and object together with this one. */
+  /** Relations that cannot be true between the same subject and object together with this one. */
   readonly opposes?: readonly string[];
   /** A subject has one object: another object contradicts it. */
   readonly functional?: true;
-  /** It cannot hold in both directions. */
+  /** It cannot be true in both directions. */
   readonly oneWay?: true;
   /** Subject and object may be swapped: both directions are the same relation. */
   readonly symmetric?: true;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What a run is doing, as a stable code for programs; a sentence for people stands beside it. */
+/** What a run is doing, as a stable code for programs, with a sentence for people beside it. */
 export const stages = [
   'routing',
   'discovering',

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { Timestamp } from './values.js';
 
-/** What the settings keep of a tenant's collections; shared by gateway and graph-ingest. */
+/** The stored form of a tenant's collections; shared by gateway and graph-ingest. */
 export const StoredCollections = z.object({
   collections: z.array(z.object({ name: z.string(), description: z.string(), createdAt: Timestamp })),
 });
 export type StoredCollections = z.infer<typeof StoredCollections>;
 
-/** What the settings keep of one document. A removed document stays as a mark, so that work in flight does not restore it. */
+/** The stored form of one document. A removed document stays as a mark, so that work in flight does not restore it. */
 export const StoredDocument = z.object({
   id: z.string(),
   collection: z.string(),

@@ -12,20 +12,20 @@ const DAY = 24 * 60 * 60 * 1000;
 export const defaultPartitions = 24;
 /** Days that every topic keeps its records, unless the configuration says otherwise. */
 export const defaultRetentionDays = 14;
-/** Bodies that stand apart from their records, uploads among them, are kept at least this long. */
+/** Bodies that are stored separately from their records, uploads among them, are kept at least this long. */
 export const leastBodyMs = 30 * DAY;
 
 export const deadTopic = 'dead';
 /** Store identity beside the log: one compacted record that names the log's state store. */
 export const identityTopic = 'store.identity';
-/** Stands for the topics of all task classes where their retention is set. */
+/** Represents the topics of all task classes in the retention settings. */
 export const taskTopics = 'tasks.dispatched';
 
 /** How long topics keep their records, as the configuration says it. */
 export interface Retention {
   /** Days, for every topic that is not named. */
   readonly retention_days: number;
-  /** Topic -> days; `tasks.dispatched` stands for all classes. */
+  /** Topic -> days; `tasks.dispatched` represents all classes. */
   readonly retention: Readonly<Record<string, number>>;
 }
 const usual: Retention = { retention_days: defaultRetentionDays, retention: {} };

@@ -56,14 +56,14 @@ export const ClientToolCall = z.object({
 });
 export type ClientToolCall = z.infer<typeof ClientToolCall>;
 
-/** Calls of tools of the client, whose results a run waits for. Absent where it waits for its user. */
+/** Calls of tools of the client, for whose results a run waits. Absent if it waits for its user. */
 export const AwaitedCalls = z
   .array(ClientToolCall.pick({ id: true, name: true }))
   .describe('of tools of the client, whose results it waits for');
 /** What tools of the client returned. */
 export const ClientEvidence = z.array(Fact).describe('results of the tools of the client');
 
-/** What the tool model said when it was asked whether a tool of the client is needed. */
+/** What the tool model replied when it was asked whether a tool of the client is needed. */
 export const ClientToolsAsked = z.object({
   model: z.string(),
   usage: Usage,
@@ -142,7 +142,8 @@ export const Attachment = z.object({
 export type Attachment = z.infer<typeof Attachment>;
 
 /**
- * A prompt's reference to an attachment. The content is inserted right before the call, so that state, journal and audit hold its hash and
+ * A prompt's reference to an attachment. The content is inserted right before the call, so that state, journal and audit contain its hash
+ * and
  * never its bytes.
  */
 export type AttachedReference =
@@ -241,7 +242,7 @@ export const WebhookName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
   .meta({ expected: 'a name of letters, digits, `_` and `-`' });
 
-/** Where the end of a run is delivered. What it takes to get there is looked up at the delivery: no event holds a secret. */
+/** Where the end of a run is delivered. Secrets are looked up at the delivery: no event contains one. */
 export const DeliveryTarget = z.union([
   z.object({ webhook: WebhookName.describe('webhook of the configuration') }),
   z.object({ url: z.url().describe('address that the client gave') }),

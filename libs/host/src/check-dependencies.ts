@@ -6,14 +6,14 @@ import { kafkaTopics } from './kafka-topics.js';
 import { openModels, type ModelSearch } from './open-models.js';
 import { openGraphServer, openToolServersOf, openVectors } from './open-capabilities.js';
 
-/** What a check found, for people. */
+/** The result of a check, for people. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'problem';
-  /** One sentence that says what is so, and what to do about it unless it is ok. */
+  /** One sentence that describes the finding, and what to do about it unless it is ok. */
   readonly says: string;
 }
 
-/** One thing that a process needs; `run` rejects where it cannot be asked. */
+/** One thing that a process needs; `run` rejects if it cannot be reached. */
 export interface DependencyCheck {
   readonly name: string;
   readonly run: () => Promise<readonly Finding[]>;
@@ -179,7 +179,7 @@ async function marksFit(
   }
 }
 
-/** A topic that does not exist holds no mark; what else is wrong with the cluster is said by its own check. */
+/** A topic that does not exist has no mark; other errors of the cluster are reported by its own check. */
 const absent = (error: unknown): null => {
   if (error instanceof Failure && error.code === 'LOG_UNAVAILABLE') return null;
   throw error;

@@ -18,7 +18,7 @@ export function retentionIn({ configuration }: Pick<Loaded, 'configuration'>): R
 
 /** How long the state store keeps ended runs, journal, applied ids and tombstones, in milliseconds. */
 export const keptMsOf = (loaded: Loaded): number => keptRunMs(topicsOf(loaded));
-/** How long bodies are kept that stand apart from their records, in milliseconds. */
+/** How long bodies are kept that are stored separately from their records, in milliseconds. */
 export const bodyMsOf = (loaded: Loaded): number => Math.max(leastBodyMs, ...topicsOf(loaded).map(({ retentionMs }) => retentionMs));
 
 /** Opens Redis as configured. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */

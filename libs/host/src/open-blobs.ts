@@ -26,7 +26,7 @@ export async function openBlobs(loaded: Loaded, ofRuns: Blobs, keep: Keep, { rem
   return firstOf(new S3Blobs({ url, bucket, region, prefix, accessKey, secretKey }), ofRuns);
 }
 
-/** Puts into the first, and looks in the second for what the first does not have. */
+/** Writes to the first, and reads from the second if the first does not have the body. */
 const firstOf = (first: Blobs, second: Blobs): Blobs => ({
   put: (body) => first.put(body),
   get: (ref) =>

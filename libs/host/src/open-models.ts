@@ -78,7 +78,7 @@ const breakerOf = ({ breaker = {} }: Loaded['configuration']['providers'][string
   openMs: breaker.open_s === undefined ? defaultBreaker.openMs : breaker.open_s * 1000,
 });
 
-/** Milliseconds for a look at a server whose address somebody has just typed. */
+/** Milliseconds for a check of a server whose address somebody has just typed. */
 const trialMs = 15_000;
 
 /** A server under this address, opened for a look: no key, no headers, no retries. The caller closes it. */
@@ -112,7 +112,8 @@ const known = (models: Loaded['configuration']['models']): NonNullable<Providers
   );
 
 /**
- * Combines the lists of models; includes the demo only if there is no other. A run carries the models its gateway chose, so a process that
+ * Combines the lists of models; includes the demo only if there is no other. A run contains the models that its gateway chose, so a process
+ * that
  * searched at another moment still reaches the demo and any usual local server by name.
  */
 function joined(

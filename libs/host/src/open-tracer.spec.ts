@@ -18,7 +18,7 @@ it('opens nothing without a collector, and nothing where OpenTelemetry is disabl
   expect(await open('gateway', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' })).toBeNull();
 });
 
-it('names the process by its service, in embedded mode each service by itself, and everything as the operator says', async () => {
+it("names the process by its service, in embedded mode each service separately, and follows the operator's settings", async () => {
   const receiver = await TraceReceiver.start();
   const at = { OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/` };
   const spanOf = (service: string, n: number): Span => ({

@@ -53,7 +53,7 @@ describe('the tools that are offered', () => {
     expect((await read(toolOffersSetting))?.value).toEqual({ tools: [] });
   });
 
-  it('are there soon after a server that took its time, not a minute later', async () => {
+  it('are available soon after a slow server answers, not a minute later', async () => {
     let looks = 0;
     const slow = {
       offers: async () => ((looks += 1) > 1 ? [{ name: 'a.b', description: 'c', signature: 'd' }] : []),
@@ -67,7 +67,7 @@ describe('the tools that are offered', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('are none where no server is configured, also after there was one; and nothing is asked', async () => {
+  it('are none if no server is configured, also after there was one; and nothing is asked', async () => {
     const asked = { offers: () => Promise.reject(new Error('asked')) } as unknown as ToolServers;
     const { state, stored, begin, said } = world(asked, { mcp: {} });
     await begin(1).close();

@@ -97,7 +97,7 @@ describe('the choice of models', () => {
     });
   });
 
-  it('is the server of OPENAI_BASE_URL, and nobody looks for others then', async () => {
+  it('is the server of OPENAI_BASE_URL, and others are not searched for', async () => {
     const found = await modelServer('other');
     const { choice, providers } = await models(load({ OPENAI_BASE_URL: `http://127.0.0.1:${await modelServer('mine')}/v1` }), {
       ollama: found,
@@ -106,7 +106,7 @@ describe('the choice of models', () => {
     expect(choice.models.map(({ ref }) => ref)).toEqual(['mine@openai']);
   });
 
-  it('never is what a key alone points to', async () => {
+  it('never follows from a key alone', async () => {
     const { choice, demoOnly } = await models(load({ OPENAI_API_KEY: 'sk-lone-key-123' }));
     expect(demoOnly).toBe(true);
     expect(choice.because).toBe('demo');

@@ -37,7 +37,7 @@ export function readBudget(run: RunState, now: number): BudgetReading {
   return readings.reduce((worst, next) => (rank[next.level] > rank[worst.level] ? next : worst));
 }
 
-/** Prompt tokens of child runs: none of them stands in a prompt of this run, and each child has a guard of its own. */
+/** Prompt tokens of child runs: no prompt of this run contains them, and each child has a guard of its own. */
 const childPrompts = ({ tasks }: RunState): number =>
   Object.values(tasks).reduce((sum, task) => sum + (task.spec.capability === runCapability ? usageOf(task).prompt : 0), 0);
 

@@ -18,7 +18,7 @@ export const runCapability = 'run';
 /** Most facts of a child that join the ledger of its parent. */
 const factsTold = 12;
 
-/** The cancel of the run that a settled task started: whatever the engine settles by itself is no longer waited for. */
+/** The cancel of the run that a settled task started: a task that the engine settles by itself is no longer awaited. */
 export function childCancelled(run: RunState, { ref, by, at, result }: FactOf<'TaskSettled'>): readonly Event[] {
   if (by !== 'engine' || run.tasks[ref]!.spec.capability !== runCapability) return [];
   const runId = childRunId(ref);

@@ -42,7 +42,7 @@ function argumentsOf(call: Readonly<Record<string, unknown>>): string {
   return text.length <= argumentsLength ? text : `${text.slice(0, argumentsLength - 1)}…`;
 }
 
-/** Cuts at white space where there is some. */
+/** Cuts at white space if there is some. */
 function pieces(text: string): readonly string[] {
   const found: string[] = [];
   let rest = text;

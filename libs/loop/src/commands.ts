@@ -35,7 +35,7 @@ export function takeCommand(turning: Turning, { seq, actor, key, command }: Comm
     const failure = { code: 'RECORD_DEAD', message: command.reason, retriable: false };
     return endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'aborted' }, null, failure);
   }
-  // Every strategy can begin with what the client's tools gave; only some take an answer of the user.
+  // Every strategy can begin with the results of the client's tools; only some accept an answer of the user.
   if (name === 'answer' && (command.results || run.question?.calls)) {
     if (!run.question?.calls) return reject('The run waits for no results of tools.');
     if (!command.results) return reject('The run waits for results of the tools of its client, not for a text.');

@@ -111,7 +111,7 @@ const passages = { most: 3, characters: 600 };
 const isSame = (one: Source, other: Source): boolean =>
   one.kind === other.kind && one.title === other.title && one.url === other.url && one.document === other.document;
 
-/** What the cited sources say, as the ledger has it. */
+/** The text of the cited sources, as recorded in the ledger. */
 function evidenceOf(run: RunState): RunView['evidence'] {
   const known = currentFacts(run.memory);
   return (run.answer?.sources ?? []).flatMap((source) =>

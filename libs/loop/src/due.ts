@@ -37,7 +37,7 @@ export function dueOf(run: RunState): number | null {
   return at.length === 0 ? null : Math.min(...at);
 }
 
-/** The run's timer after a step if it must be set anew, else null. A fired timer is gone, whatever it changed. */
+/** The run's timer after a step if it must be set again, else null. A fired timer is gone, whatever it changed. */
 export function nextDue(run: RunState, hasFired: boolean): RunState['due'] | null {
   const at = dueOf(run);
   return hasFired || at !== run.due.at ? { arm: run.due.arm + 1, at } : null;

@@ -143,7 +143,8 @@ function receive(turning: Turning, input: EngineInput): void {
           plan: null,
         });
       endsByClock(turning);
-      // A spent budget cancels the work of a run that goes on, so its own clock does not judge it; a run that is held cancels nothing yet.
+      // A spent budget cancels the work of a run that continues, so the run is not judged by its clock as well; a run that is held cancels
+      // nothing yet.
       const { endedAt, paused, question } = turning.run;
       const isHeld = paused !== null || question !== null;
       if (endedAt === null && (isHeld || readBudget(turning.run, turning.now).level !== 'spent')) settleOverdue(turning, input.data.tasks);

@@ -1,15 +1,15 @@
 import type { FactOf } from '@conclave/contracts';
 import type { RunState } from './state.js';
 
-/** The state once the facts of the other run are folded: clock and commands are its own, what was spent counts. */
+/** The state once the facts of the other run are folded: clock and commands are its own, usage so far counts. */
 export function forked(run: RunState, { of, step, at, ranMs: ran }: FactOf<'RunForked'>): RunState {
-  // The cancel of the other run is none of this one.
+  // A cancel of the other run does not apply to this one.
   const { flaggedAt: _, ...open } = run;
   const { request, memory, spent, tasks } = open;
   const settled = Object.entries(tasks).flatMap(([ref, { status }]) => (status === 'settled' ? [ref] : []));
   return {
     ...open,
-    // The state holds what the facts say.
+    // The state already includes those facts.
     request: request.fork ? { ...request, fork: { ...request.fork, facts: [], again: [] } } : request,
     forked: { of, step, before: spent, settled },
     ran,

@@ -17,8 +17,8 @@ export interface ForkOptions {
 }
 
 /**
- * What a new run begins with that takes up another one after the last of these steps, which begin with the first one and have no gaps. Work
- * that was open then has not gone out in the new run, and draws among models of the recorded plans are left out, so that both follow from
+ * Where a new run starts that continues another one after the last of these steps, which begin with the first one and have no gaps. Work
+ * that was open then is not dispatched in the new run, and draws among models of the recorded plans are left out, so that both follow from
  * the template of the new run. Null if the run had ended by then. Throws if today's code does not know a recorded fact.
  */
 export function forkAfter(steps: readonly RecordedStep[], { of, runId, strategies, modelsOf }: ForkOptions): Fork | null {

@@ -50,7 +50,8 @@ function refuse(turning: Turning, ref: string, why: RefusedWhy): void {
 }
 
 /**
- * Opens every task that may begin: all dependencies are settled, it is no repeat, and concurrency and budget allow it. Returns true if
+ * Opens every task that may begin: all its dependencies are settled, it is not a repeat, and concurrency and budget allow it. Returns true
+ * if
  * something changed.
  */
 export function openReady(turning: Turning): boolean {
@@ -87,7 +88,7 @@ const needed = (run: RunState, { epoch, spec }: TaskState): readonly TaskState[]
 
 const isFree = (run: RunState, task: TaskState): boolean => needed(run, task).every(({ status }) => status === 'settled');
 
-/** A task is no repeat if something it builds on is new in this round; a task the planner wants redone is not rejected as near. */
+/** A task is not a repeat if something it builds on is new in this round; a task that the planner wants redone is not rejected as near. */
 function repeatedWhy(run: RunState, task: TaskState): RefusedWhy | null {
   if (task.action === null || needed(run, task).some(({ result }) => result!.status !== 'repeated')) return null;
   const repeat = repeatOf(run.memory.tried, task.action);

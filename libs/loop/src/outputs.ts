@@ -62,7 +62,7 @@ function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact
     { id: gapId(run.runId, epoch - 1), runId: run.runId, source: 'merger', time: now },
     {
       epoch: epoch - 1,
-      // Re-plans of the strategy: a router's plan before it is none.
+      // Re-plans of the strategy; a plan of a router before it does not count.
       iteration: Math.max(1, run.replans),
       max: Math.max(1, max),
       gap,
@@ -150,8 +150,8 @@ function completedEvent(
         : {}),
       question: goal,
       assessed: run.assessed,
-      // A fork is a trial beside the run that it takes up: nothing is learned from it.
-      // Neither is what the tools of one client gave: it is for this question alone.
+      // A fork is a trial beside the run that it continues: nothing is learned from it.
+      // Nothing is learned from the results of one client's tools either: they are for this question alone.
       insight: run.forked || ofClient(run) ? null : (answer?.insight ?? null),
       history: [...run.history],
       caller,
@@ -163,7 +163,7 @@ function completedEvent(
       },
       complexity,
       cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
-      // What the user said during this run is not said by the next one with the same question.
+      // What the user said during this run does not apply to the next one with the same question.
       caching: unique || run.memory.userInputs.length > 0 || ofClient(run) ? null : (caching ?? null),
       plan: run.keptPlan,
       experts: expertOutcomes(run),

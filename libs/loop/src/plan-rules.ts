@@ -21,7 +21,7 @@ export const capabilitiesOf = (template: Template): readonly string[] => [
 /** Class whose workers serve a capability: the exact entry, else the one of its first word. */
 export function classOf(template: Template, capability: string): string {
   const word = capability.split('.')[0]!;
-  // A child run is begun by whoever decides, which is where judges are.
+  // A child run is started by the process that decides, which is where judges are.
   const usual = word === 'expert' || word === 'judge' ? word : word === 'run' ? 'judge' : 'evidence';
   return template.classes[capability] ?? template.classes[word] ?? usual;
 }
@@ -109,9 +109,9 @@ export const fallbackTasks = (goal: string): readonly PlannedTask[] => [
   { id: 'fallback', capability: 'expert.general', task: goal, query: null, needs: [], metadata_filters: null },
 ];
 
-/** Capabilities that do exactly what they are told. */
+/** Capabilities that do exactly what their arguments say. */
 const deterministic: ReadonlySet<string> = new Set(['mcp', 'math']);
-/** Arguments without which a task's text says what is calculated. */
+/** Arguments without which the text of a task says what to calculate. */
 const formulas = ['expression', 'equations', 'matrix'] as const;
 
 /**

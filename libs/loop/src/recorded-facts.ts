@@ -35,7 +35,7 @@ export const restoredFacts = (recorded: readonly Recorded[], { input, request }:
     return readFact(stored);
   });
 
-/** Kind and sentence of each fact of a recorded step; one that says so where this version cannot read them. */
+/** Kind and sentence of each fact of a recorded step; if this version cannot read them, one that says so. */
 export function toldFacts({
   input,
   request,

@@ -21,8 +21,8 @@ export interface StepTrace {
 }
 
 /**
- * Result of replaying a run; `steps` of them were equal. Every kind but `same` names the state version at which the replay ended:
- * `different` what was recorded there and what comes out now (`now` is null if today's code takes no step), `refused` why today's code
+ * Result of replaying a run; `steps` of them were equal. Every kind except `same` includes the state version at which the replay ended:
+ * `different` what was recorded there and what results now (`now` is null if today's code takes no step), `refused` why today's code
  * cannot take the input, `missing` which versions have no record although later ones do (`gaps`, both ends included), `conflicting` that
  * two records of one step contradict each other.
  */

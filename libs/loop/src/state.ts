@@ -131,7 +131,7 @@ export interface RunState {
   /** First plan, if a model made it and the plan cache may store it once the run has ended well. */
   readonly keptPlan: KeptPlan | null;
   readonly tasks: Readonly<Record<string, TaskState>>;
-  /** When a worker's result first told of the run's cancel flag, whose command has not arrived; absent otherwise. */
+  /** When a worker's result first reported the run's cancel flag, whose command has not arrived; absent otherwise. */
   readonly flaggedAt?: number;
   /** Tasks of the open round; null if none is open. */
   readonly round: readonly string[] | null;

@@ -97,7 +97,7 @@ export interface Report {
   readonly review: Review;
   /** The answer's basis is only valid now, or was made for this run: the answer is not cached for others. */
   readonly unique?: boolean;
-  /** What the steps brought, by id, for later runs to recall; the engine adds the answer. Absent: nothing is kept. */
+  /** Results of the steps, by id, for later runs to recall; the engine adds the answer. If absent, nothing is stored. */
   readonly results?: readonly { readonly id: string; readonly text: string }[];
   /** For people: the plan that is held, the working memory and the scores. Absent for a strategy without steps. */
   readonly steps?: NonNullable<RunView['steps']>;
@@ -114,14 +114,14 @@ export interface Strategy<Own = unknown> {
   /** Its name for a round, such as `wave`. */
   readonly roundName?: string;
   limits(view: View<Own>): Limits;
-  /** Seconds of wall time that what it plans now may take; the run's own limit stays the most. The view has no clock. */
+  /** Seconds of wall time that its present plan may take; the run's own limit still applies. The view has no clock. */
   wallTimeS?(view: View<Own>): number;
   readonly planner: {
     /** Input for the next plan. */
     ask(view: View<Own>, why: { readonly forbidTried: boolean }): Pick<GapDetected['data'], 'results' | 'asked'>;
     /** Faults of a plan, as sentences; empty for a valid one. */
     faults(view: View<Own>, plan: PlanCreated['data']): readonly string[];
-    /** The plan used if there is none; null if the run then ends. */
+    /** The plan to use if there is none; null if the run then ends. */
     fallback?(view: View<Own>): PlanCreated['data'] | null;
   };
   readonly judges: Readonly<Record<string, Judge<Own>>>;
@@ -130,7 +130,7 @@ export interface Strategy<Own = unknown> {
   evolve?(own: Own, fact: RunFact, view: View<Own>): Own;
   /** A task's input, made once its dependencies are settled. */
   task(view: View<Own>, ref: string, task: TaskState): TaskInputDraft;
-  /** What a plan will do, for people; absent if its tasks say it. */
+  /** What a plan will do, for people; absent if its tasks say so. */
   announces?(plan: PlanCreated['data']): string | undefined;
   onPlan(view: View<Own>, plan: PlanCreated['data']): readonly Move[];
   /** Called before the round's barrier. */

@@ -13,7 +13,7 @@ const situation: Situation = {
   replans: 1,
 };
 
-it('says that the run goes in circles where it does, not how many rounds were empty', () => {
+it('says that the run goes in circles if it does, not how many rounds were empty', () => {
   expect(decideRow(situation)).toMatchObject({ rule: 'D7', sentence: expect.stringContaining('over and over') });
   expect(decideRow({ ...situation, adjusted: true })).toMatchObject({ rule: 'D8', choice: { outcome: 'stalled' } });
   expect(decideRow({ ...situation, replans: 3 })).toMatchObject({ rule: 'D8', sentence: expect.stringContaining('no re-plan is left') });

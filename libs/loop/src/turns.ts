@@ -169,7 +169,7 @@ function decide(turning: Turning, reading: Reading): void {
   const budget = readBudget(run, now);
   const { rounds, failedRounds, roundsWithoutFacts, adjusted, replans } = run;
   const own = limitsOf(run, strategies);
-  // A child run asks nobody: its parent waits for it.
+  // A child run does not ask the user: its parent waits for it.
   const limits = parentTaskOf(run.runId) ? { ...own, asks: false } : own;
   const circling = isOscillating(run.memory.tried);
   const { rule, choice, sentence } = decideRow({

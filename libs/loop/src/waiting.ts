@@ -10,7 +10,7 @@ export function awaitUser(turning: Turning, question: string): void {
   turning.put({ kind: 'QuestionAsked', question, at: turning.now, deadline: deadlineOf(turning) });
 }
 
-/** The run waits for what the tools of its client give, if one was called. */
+/** The run waits for the results of the client's tools, if one was called. */
 export function awaitClientTools(turning: Turning, asked: ClientToolsAsked): void {
   if (asked.calls.length === 0) return;
   const calls = asked.calls.map(({ id, name }) => ({ id, name }));

@@ -1,4 +1,4 @@
-/** Injection tokens for what the platform provides to services, beside the ports. */
+/** Injection tokens for what the platform provides to services, in addition to the ports. */
 export const LOGGER = Symbol('Logger');
 export const METRICS = Symbol('Metrics');
 export const PROBE = Symbol('Probe');

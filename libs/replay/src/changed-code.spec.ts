@@ -136,7 +136,7 @@ describe('a run that was recorded before the code was changed', () => {
     expect(await verdict()).toMatch(/^today's code fails on 0\/x1, after .*\n {2}now {7}no such marker\n/);
   });
 
-  it('names the step and the first fact where a changed strategy takes another way', async () => {
+  it('reports the step and the first fact at which a changed strategy decides differently', async () => {
     changed = { strategyOf: isEnough };
     const text = await verdict();
     expect(text).toMatch(
@@ -161,7 +161,7 @@ describe('a run that was recorded before the code was changed', () => {
     expect(text).toContain('event     TaskDispatched 0/judge.gap\n  member    input.question\n  recorded  In which town');
   });
 
-  it('reports a prompt and a rule by what comes first in the run', async () => {
+  it('reports the first difference of the run, be it a prompt or a rule', async () => {
     const rule = { strategyOf: isEnough };
     changed = { ...rule, synthesisAsk: rewordedAsk(real.synthesisAsk, 'Write', 'Compose') };
     expect(await verdict()).toMatch(/^step \d+ differs in facts/);
@@ -169,7 +169,7 @@ describe('a run that was recorded before the code was changed', () => {
     expect(await verdict()).toMatch(/^the prompt of 0\/x1\/call\/0 /);
   });
 
-  it('gives another hash for other decisions, and the same for the same', async () => {
+  it('returns another hash for other decisions, and the same for the same', async () => {
     const before = await replayOf(records);
     expect((await replayOf(records)).hash).toBe(before.hash);
     changed = { planAsk: rewordedAsk(real.planAsk, 'JSON only', 'JSON') };

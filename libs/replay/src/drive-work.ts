@@ -35,7 +35,7 @@ export interface DrivenWork {
   readonly unstored: readonly string[];
 }
 
-/** Results not made by a capability: the transport settled a dead letter, which is no decision of that code. */
+/** Results not made by a capability: the transport settled a dead letter, which is not a decision of that code. */
 const isOfTransport = ({ data }: RecordedOutcome): boolean => (data as ResultReady['data']).failure?.code === 'RECORD_DEAD';
 
 /** Sends one recorded input through today's handler and compares each request and the outcome with the recording. */

@@ -20,7 +20,7 @@ const changeCalls = (step: RegExp, change: (data: CallRecorded['data']) => Parti
       : record,
   );
 
-describe('a log that gives at least once', () => {
+describe('a log that delivers at least once', () => {
   it('is replayed the same with every record twice and in another order', async () => {
     expect(await replayOf([...records, ...records])).toEqual(whole);
     expect(await replayOf([...records].reverse())).toEqual(whole);
@@ -64,7 +64,7 @@ describe('a log that has forgotten something', () => {
     expect(run.hash).toBe(whole.hash);
   });
 
-  it('is not whole without its first audit records, and drives what is left', async () => {
+  it('is incomplete without its first audit records, and drives what is left', async () => {
     const first = records.findIndex(({ event }) => event?.type === 'StepRecorded');
     const run = await replayOf(records.filter((_, at) => at !== first));
     expect(run).toMatchObject({ first: null, lacks: ['step 1 missing'], driven: { steps: 0, calls: whole.driven.calls } });
@@ -90,7 +90,7 @@ describe('a run recorded with store_prompts', () => {
     expect(replayedText(other)).toContain('recorded  only its hash (store_prompts: hash)');
   });
 
-  it('none: nothing about its calls is compared, and it says so', async () => {
+  it('none: nothing about its calls is compared, and the verdict says so', async () => {
     const run = await replayOf(changeCalls(/./, () => ({ ...forgotten, requestHash: '' })));
     expect(run.lacks).toEqual([
       `neither prompt nor hash of ${undriven} of its calls is stored (${firstCall.step})`,
@@ -99,14 +99,14 @@ describe('a run recorded with store_prompts', () => {
   });
 });
 
-describe('a recorded request that is not made any more', () => {
+describe('a recorded request that is no longer made', () => {
   it('is named with the members that differ', async () => {
     const run = await replayOf(changeCalls(/plan\/call\/0$/, ({ request }) => ({ request: { ...(request as object), temperature: 0.7 } })));
     expect(run.first).toMatchObject({ kind: 'request', request: { members: [{ path: 'temperature', recorded: '0.7', now: '0' }] } });
     expect(replayedText(run)).toContain('\n  member    temperature\n  recorded  0.7\n  now       0\n');
   });
 
-  it('is named where a call is left out today', async () => {
+  it('is reported if a call is left out today', async () => {
     const call = records.find((record) => JSON.stringify(record.event).includes('judge.gap/call/0') && isCall(record))!;
     const spare = withData(call, (data: CallRecorded['data']) => ({ ...data, step: `${runId}/0/judge.gap/call/1` }));
     expect((await replayOf([...records, spare])).first).toMatchObject({ kind: 'unmade', step: `${runId}/0/judge.gap/call/1` });
@@ -130,7 +130,7 @@ describe('reading many runs', () => {
   const ids = ['run_aaaaaaaa', 'run_bbbbbbbb', 'run_cccccccc', 'run_dddddddd', 'run_eeeeeeee'];
   const log = logOf(ids.flatMap(renamed));
 
-  it('holds only so many at once, and hands over each of them whole and once', async () => {
+  it('keeps only a limited number in memory, and passes on each of them whole and once', async () => {
     const size = records.reduce((sum, { raw }) => sum + raw.length, 0);
     for (const [limit, passes] of [
       [size * 10, 1],
@@ -153,7 +153,7 @@ describe('reading many runs', () => {
     }
   });
 
-  it('takes one run alone where one is asked for', async () => {
+  it('reads one run alone if one is requested', async () => {
     const seen: string[] = [];
     await readRuns(log, ids[3]!, async (run) => void seen.push(run.runId));
     expect(seen).toEqual([ids[3]]);
@@ -191,7 +191,7 @@ describe('results that no capability made', () => {
     expect(other.first).toMatchObject({ kind: 'outcome', id: `${runId}/0/x1/result`, members: [{ path: 'failure.message' }] });
   });
 
-  it('are asked for a call that nobody made where they had no reason to make none', async () => {
+  it('are expected to make a call that was never made, if they had no reason to make none', async () => {
     const run = await replayOf(taskWith(failed('error', 'ALLOWANCE_EXHAUSTED', 'No model call is left for this.')));
     expect(run.first).toMatchObject({ kind: 'unrecorded', step: `${runId}/0/x1/call/0` });
   });

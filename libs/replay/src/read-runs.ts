@@ -13,7 +13,8 @@ const ofNoRun: ReadonlySet<string> = new Set(['SettingChanged', 'RunErased', 'De
 
 /**
  * Collects the records of one run and of its child runs, or of all recorded runs for null, and passes them on run by run, parents first
- * where one run is asked for. Each generation takes a pass over the log, and so does what exceeds memory; one run is always held whole. `strangers` counts audit records that cannot be decoded and name no run.
+ * if one run is requested. Each generation takes a pass over the log, and so does what exceeds memory; one run is always kept whole.
+ * `strangers` counts audit records that cannot be decoded and name no run.
  */
 export async function readRuns(
   { log, topics }: { readonly log: Pick<EventLog, 'read'>; readonly topics: readonly string[] },
@@ -32,7 +33,7 @@ export async function readRuns(
     const children: string[] = [];
     for (const topic of ['audit', ...byRunFirst(topics.filter(isRead))])
       for await (const record of log.read(topic, range?.of(topic))) {
-        // The audit also records what belongs to no run, and what is left of runs that were deleted.
+        // The audit also contains records that belong to no run, and the remains of deleted runs.
         if (ofNoRun.has(record.event?.type ?? '') || isErased(record)) continue;
         const id = record.event?.runId ?? record.headers['ce_runid'];
         if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;

@@ -4,7 +4,7 @@ import { logOf, recordsOf } from './__fixtures__/recorded-runs.js';
 import { readRuns } from './read-runs.js';
 import { byRunFirst, RunRange } from './run-range.js';
 
-describe('what is read for one run', () => {
+describe('the records that are read for one run', () => {
   const id = 'run_00000001';
 
   it('is its partition of topics that are keyed by run, which come first', () => {
@@ -35,7 +35,7 @@ describe('what is read for one run', () => {
     const { log, topics } = logOf(records);
     const asked: (readonly [string, ReadRange | undefined])[] = [];
     const bounded = {
-      // As a log that leaves out what was not asked for.
+      // Like a log that leaves out what was not requested.
       async *read(topic: string, range?: ReadRange) {
         asked.push([topic, range]);
         for await (const record of log.read(topic))

@@ -26,7 +26,7 @@ export class RunRange {
   of(topic: string): ReadRange {
     if (isKeyedByRun(topic)) return { keys: this.keys };
     if (this.first > this.last) return {};
-    // A record may be put aside long after its run has ended.
+    // A record may be dead-lettered long after its run has ended.
     return { since: this.first - slackMs, ...(topic === deadTopic ? {} : { until: this.last + slackMs }) };
   }
 

@@ -28,7 +28,7 @@ const texts = (run: Scenario): readonly string[] => run.state!.memory.facts.map(
 const rejected = (run: Scenario): readonly (string | null)[] => run.state!.commands.map(({ reason }) => reason);
 
 describe('a run whose tool model has called tools of the client', () => {
-  it('waits for the results: nothing goes out, the planner has nothing to do, its clock stands still, and the question is counted', () => {
+  it('waits for the results: nothing is dispatched, the planner has nothing to do, its clock stops, and the question is counted', () => {
     const run = waiting();
     expect([statusOf(run.state!), run.types(), run.state!.since, run.state!.spent]).toEqual(['waiting', [], null, oneCall]);
     expect(firstPlanAsked(run.request({}, { clientTools }), run.strategies)).toBeNull();
@@ -41,7 +41,7 @@ describe('a run whose tool model has called tools of the client', () => {
     expect(view.usage.items).toEqual([{ owner: clientToolsRef(runId), capability: 'tools', model: 'm@fake', usage: oneCall }]);
   });
 
-  it('goes on with them as evidence: the planner, the experts and the composer know them, and nothing is kept for other questions', () => {
+  it('continues with them as evidence: the planner, the experts and the composer know them, and nothing is cached for other questions', () => {
     const run = waiting({ strategy: 'single-pass', max_agentic_rounds: 0 });
     run.now += 10 * 60_000;
     run.command(1, results('4 degrees', 'rain'));
@@ -61,7 +61,7 @@ describe('a run whose tool model has called tools of the client', () => {
       ...{ answer: 'Cold and wet.', outcome: 'completed', evidence: [], caching: null, insight: null },
       learning: { graph: 'off' },
     });
-    // Neither the wait nor what was asked before it is lost: ten minutes of waiting cost no wall time.
+    // Neither the wait nor the call before it is lost: ten minutes of waiting cost no wall time.
     expect(run.state!.spent.calls).toBe(oneCall.calls * 5);
   });
 
@@ -74,7 +74,7 @@ describe('a run whose tool model has called tools of the client', () => {
     expect(texts(run)).toHaveLength(2);
   });
 
-  it('says where a call has no result, and cuts a long one into pieces that a prompt shows', () => {
+  it('says if a call has no result, and cuts a long one into pieces that a prompt shows', () => {
     const run = waiting();
     run.command(1, results('word '.repeat(400)));
     const [first, second, third, last] = texts(run);
@@ -117,7 +117,7 @@ describe('a run whose tool model has called tools of the client', () => {
 });
 
 describe('a run whose tool model has called none', () => {
-  it('begins at once, and counts what was asked', () => {
+  it('begins at once, and counts the call to the tool model', () => {
     const run = new Scenario();
     run.requested({}, { clientTools: { ...clientTools, calls: [] } });
     expect([statusOf(run.state!), run.state!.spent]).toEqual(['planning', oneCall]);

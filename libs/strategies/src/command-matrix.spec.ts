@@ -60,7 +60,7 @@ const acknowledgements = (run: Scenario, seq: number): readonly string[] =>
     .flatMap((entry) => (entry.kind.startsWith('command.') && 'seq' in entry && entry.seq === seq ? [entry.kind.slice(8)] : []));
 
 describe.each(phases)('a run that is %s', (phase) => {
-  it.each(commandNames)('and gets %s acknowledges it twice, and goes on as the matrix says', (name) => {
+  it.each(commandNames)('and gets %s acknowledges it twice, and continues as the matrix says', (name) => {
     const cell = commandMatrix[phase][name];
     expect(cell).toBeDefined();
     const run = runIn(phase);
@@ -81,7 +81,7 @@ describe.each(phases)('a run that is %s', (phase) => {
       ...(cell.reason ? { reason: cell.reason } : {}),
     });
     expect(statusOf(run.state!)).toBe(cell.status);
-    // The clock of a run stands while it is paused or waits.
+    // The clock of a run stops while it is paused or waits.
     if (name !== 'cancel') expect(run.state!.since === null).toBe(['paused', 'waiting'].includes(cell.status));
     finish(run);
     expect(run.completed()).toMatchObject({ outcome: name === 'cancel' ? 'cancelled' : 'completed' });
@@ -91,7 +91,7 @@ describe.each(phases)('a run that is %s', (phase) => {
 });
 
 describe('a command', () => {
-  it('that waits for its turn is rejected where the run ends first', () => {
+  it('that waits for its turn is rejected if the run ends first', () => {
     const run = runIn('paused');
     run.command(2, commands.override_step);
     run.cancel(3);
@@ -111,7 +111,7 @@ describe('a command', () => {
     expect(run.state!.memory.userInputs).toHaveLength(1);
   });
 
-  it('that answers is acknowledged once, also where the time is up when its turn comes', () => {
+  it('that answers is acknowledged once, even if the time is up when its turn comes', () => {
     const run = runIn('waiting');
     run.command(1, commands.pause);
     run.command(2, commands.answer);

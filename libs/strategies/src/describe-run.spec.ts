@@ -34,7 +34,7 @@ it('shows rounds, tasks, decisions, the answer and what every call cost', () => 
   expect(view.usage.total.calls).toBe(3);
 });
 
-it('says what a run is doing while it goes on', () => {
+it('says what a run is doing while it is under way', () => {
   const run = new Scenario();
   run.requested();
   const words = [seen(run).status];

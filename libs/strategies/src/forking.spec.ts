@@ -61,7 +61,7 @@ describe('a fork of a scripted run', () => {
     }
   });
 
-  it.each(all)('ends as the run did, where it is given the same replies: %s', (_name, { play, outcome }) => {
+  it.each(all)('ends like the run if it receives the same replies: %s', (_name, { play, outcome }) => {
     const run = play();
     if (!run.audit.every(replayable)) return;
     for (let upTo = 1; upTo < run.audit.length; upTo += 1) {
@@ -85,7 +85,7 @@ describe('a fork', () => {
       if (run.state!.endedAt === null) answerAfter(run);
     })();
 
-  it('holds the facts of the other run up to the step, then that it is a fork, then its own', () => {
+  it('has the facts of the other run up to the step, then the fact that it is a fork, then its own', () => {
     const run = played();
     const upTo = 3;
     const { facts } = begun(run, forkOf(run, upTo)!);

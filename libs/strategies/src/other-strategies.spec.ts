@@ -50,7 +50,7 @@ const begun = (readings: readonly Reading[], limits = {}, changes: Partial<Templ
 const rules = (run: Scenario): readonly RuleId[] => run.state!.decisions.map(({ rule }) => rule);
 
 describe('another strategy', () => {
-  it('goes on with the plan it holds while rounds are clean (D5)', () => {
+  it('continues with the plan it holds while rounds are clean (D5)', () => {
     const run = begun([
       { ...open, held: 2 },
       { ...open, held: 1 },
@@ -66,7 +66,7 @@ describe('another strategy', () => {
     expect(rules(run)).toEqual(['D5']);
   });
 
-  it('asks the user what only the user can say, and goes on with the answer; its time stands meanwhile (D10)', () => {
+  it('asks the user what only the user can say, and continues with the answer; its clock stops in the meantime (D10)', () => {
     const run = begun([{ by: 'assessment', question: 'Which one?' }]);
     expect(rules(run)).toEqual(['D10']);
     expect(run.state!.question).toMatchObject({ text: 'Which one?' });
@@ -77,19 +77,19 @@ describe('another strategy', () => {
     expect(run.completed()).toMatchObject({ rule: 'D3' });
   });
 
-  it('ends with what it has where nobody answers in time', () => {
+  it('ends with what it has if nobody answers in time', () => {
     const run = begun([{ by: 'assessment', question: 'Which one?' }]);
     run.fired();
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', reasonCode: 'no_answer' });
   });
 
-  it.each(['continue', 'adjust'] as const)('does what the model says where no rule applies: %s (D11)', (model) => {
+  it.each(['continue', 'adjust'] as const)('does what the model says if no rule applies: %s (D11)', (model) => {
     const run = begun([{ by: 'assessment', model }]);
     expect(rules(run)).toEqual(['D11']);
     expect(run.state!.awaiting === null).toBe(model === 'continue');
   });
 
-  it('is stuck where the model says so (D4)', () => {
+  it('is stuck if the model says so (D4)', () => {
     expect(begun([{ ...open, model: 'stuck' }]).completed()).toMatchObject({ outcome: 'stuck', reasonCode: 'said_stuck' });
   });
 
@@ -109,7 +109,7 @@ describe('another strategy', () => {
     expect(run.completed()).toMatchObject({ outcome: 'stuck', rule: 'D4' });
   });
 
-  it('plans anew once when it stalls, and ends stalled when it stalls again (D7, D8)', () => {
+  it('plans again once if it stalls, and ends stalled if it stalls again (D7, D8)', () => {
     const run = begun(
       Array.from({ length: 9 }, () => open),
       { adjusts: 9 },

@@ -60,7 +60,7 @@ describe('equal tasks of a plan', () => {
     expect(ids(dedupe(plan))).toEqual(ids(plan));
   });
 
-  it('leave no circle behind, whichever of them needs the other', () => {
+  it('leave no cycle behind, whichever of them needs the other', () => {
     const plan = [{ ...research('a', 'Find X'), needs: ['b'] }, research('b', 'Find X'), expert('x1', 'answer', ['a'])];
     expect(dedupe(plan)).toMatchObject([
       { id: 'b', needs: [] },
@@ -72,7 +72,7 @@ describe('equal tasks of a plan', () => {
     expect(run.dispatched()).toEqual(['0/b']);
   });
 
-  it('give a plan that may run again, from any plan that may run', () => {
+  it('produce a plan that may run again from any plan that may run', () => {
     const plan = fc
       .array(fc.record({ about: fc.constantFrom('A', 'B', 'C', 'C++'), needs: fc.array(fc.nat(7), { maxLength: 3 }) }), {
         minLength: 1,

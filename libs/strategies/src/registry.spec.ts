@@ -47,7 +47,8 @@ describe('the commands that a strategy declares', () => {
       const { entries } = step(begun(strategy), event, 2, strategyOf)!;
       const isTaken = (commandsOf(strategy) as readonly string[]).includes(name);
       const about = entries.filter(({ kind }: Pick<StreamBody, 'kind'>) => kind.startsWith('command.'));
-      // A command that the strategy takes may still be refused by the state, as an answer is that nobody has asked for.
+      // A command that the strategy accepts may still be refused because of the state, such as an answer to a question that was never
+      // asked.
       const isRefused = JSON.stringify(about).includes('does not take this command');
       expect([about.length, isRefused]).toEqual([2, !isTaken]);
     },

@@ -94,7 +94,7 @@ describe('a replay of recorded steps', () => {
     expect(replay(runId, shuffled, under(committee))).toEqual({ kind: 'same', steps: 9, ended: true });
   });
 
-  it('says of a run that goes on that it has not ended', () => {
+  it('says of a run under way that it has not ended', () => {
     const { steps } = twoHop();
     expect(replay(runId, steps.slice(0, 4), under(committee))).toEqual({ kind: 'same', steps: 4, ended: false });
     expect(replay(runId, [], under(committee))).toEqual({ kind: 'same', steps: 0, ended: false });
@@ -129,7 +129,7 @@ describe('a replay under changed code', () => {
     expect(replay(runId, steps, under(easier))).toEqual(result);
   });
 
-  it('finds a changed fact, output, hash, time and state each by itself', () => {
+  it('finds a changed fact, output, hash, time and state separately', () => {
     const { steps } = twoHop();
     const found = (changes: Partial<RecordedStep>, version = 5) => replay(runId, withStep(steps, version, changes), under(committee));
     const facts = steps[4]!.facts.slice(1);
@@ -140,7 +140,7 @@ describe('a replay under changed code', () => {
     expect(found({ stateHash: '0'.repeat(32) }, 9)).toMatchObject({ kind: 'different', version: 9, differs: ['state'] });
   });
 
-  it('finds a step that is not taken any more', () => {
+  it('finds a step that is no longer taken', () => {
     const { steps } = twoHop();
     const again = { ...steps[8]!, version: 10 };
     expect(replay(runId, [...steps, again], under(committee))).toMatchObject({ kind: 'different', version: 10, now: null });
@@ -203,7 +203,7 @@ describe('a recording with faults', () => {
       expect(replay(runId, order, under(committee))).toEqual({ kind: 'conflicting', steps: 2, version: 3 });
   });
 
-  it('says at any time what holds so far', () => {
+  it('says at any time what is true so far', () => {
     const { steps } = twoHop();
     const run = new Replay(runId, under(committee));
     run.take(steps[0]!);

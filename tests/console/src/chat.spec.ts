@@ -1,4 +1,4 @@
-// The chat page: what a reader sees of a run while it goes on and after it, with scripted models.
+// The chat page: what a reader sees of a run while it goes on and afterwards, with scripted models.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
@@ -139,7 +139,7 @@ describe('the plan fills in', () => {
   });
 });
 
-/** Events of a run with so many rounds of so many tasks, as the stream sends them. */
+/** Events of a run with this many rounds of this many tasks, as the stream sends them. */
 function crowdedRun(rounds: number, tasks: number): string {
   const entries: object[] = [{ kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: rounds, question: 'What?' }];
   for (let epoch = 0; epoch < rounds; epoch += 1) {
@@ -555,7 +555,7 @@ describe('the page of a run', () => {
       await page.keyboard.press('Tab');
       const at = await page.evaluate(() => {
         const element = document.activeElement as HTMLElement;
-        // A radio of a switch shows its focus on the words beside it.
+        // A radio button of a switch shows its focus on the words beside it.
         const shown = element instanceof HTMLInputElement && element.nextElementSibling ? element.nextElementSibling : element;
         const style = getComputedStyle(shown);
         const isSeen = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;

@@ -1,4 +1,4 @@
-// What operators look at: knowledge, caches, settings and health, over the built program with the demo model.
+// What operators see: knowledge, caches, settings and health, in the built program with the demo model.
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Cookie, Page } from 'playwright-core';
 import { openSqlite } from '@conclave/adapter-sqlite';
@@ -29,7 +29,7 @@ async function ask(input: string): Promise<{ readonly id: string; readonly cache
   return { id: response.headers.get('x-run-id')!, cache: response.headers.get('x-conclave-cache') };
 }
 
-/** Puts what happens rarely into the stores of the stopped program: a contradicted graph, and records that could not be handled. */
+/** Puts rare things into the stores of the stopped program: a contradicted graph, and records that could not be handled. */
 async function seed(): Promise<void> {
   const sqlite = openSqlite({ home: system.home, processId: 'seed', durability: 'process' });
   const { graph, log } = sqlite;

@@ -1,4 +1,4 @@
-// The chat page in its mode Reasoning: steps, scores, trend, working memory, and what a reader may do to a run.
+// The chat page in its mode Reasoning: steps, scores, trend, working memory, and how a reader may influence a run.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { CommitteeScript, latch, plainTemplate, System } from '@conclave/test-support/system';

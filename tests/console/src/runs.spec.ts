@@ -118,7 +118,7 @@ describe('the list of runs', () => {
         acceptedAt: 1_700_000_000_000 + (from - n) * 60_000,
         question: from - n === 1_750 ? 'The needle' : 'Hay',
       }));
-    // Two thousand runs would take too long to make.
+    // Creating two thousand runs would take too long.
     await open('/console/runs?text=needle', { expected: /404/ });
     await page.route('**/v1/runs?*', (route) => {
       const before = new URL(route.request().url()).searchParams.get('before');
@@ -341,7 +341,7 @@ describe('the page of a run', () => {
     const record = await recordOf(system.url(), twoRounds);
     const insight = { id: 'insight-1', runs: [single] };
     await open('/console/runs');
-    // An insight is learned a while after a run; what the page shows of one is all that counts here.
+    // An insight is learned a while after a run; here only its display matters.
     await page.route('**/events?after=0', (route) => route.fulfill({ contentType: 'text/event-stream', body: expired(record) }));
     await page.route(`**/v1/runs/${twoRounds}`, (route) =>
       route.fulfill({ json: { ...record, sources: record.sources.map((source) => ({ ...source, kind: 'graph', insight })) } }),
@@ -375,7 +375,7 @@ describe('the page of a run', () => {
       await page.keyboard.press('Tab');
       const at = await page.evaluate(() => {
         const element = document.activeElement as HTMLElement;
-        // A radio of a switch shows its focus on the words beside it.
+        // A radio button of a switch shows its focus on the words beside it.
         const shown = element instanceof HTMLInputElement && element.nextElementSibling ? element.nextElementSibling : element;
         const style = getComputedStyle(shown);
         return {

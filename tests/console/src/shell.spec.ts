@@ -1,4 +1,4 @@
-// The frame of every page: what is loaded, what is allowed, navigation, colours, and a gateway that goes away.
+// The frame of every page: what is loaded, what is allowed, navigation, colours, and a gateway that stops answering.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -23,11 +23,11 @@ const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
   readonly styles: readonly string[];
   readonly parts: Readonly<Record<string, readonly string[]>>;
 };
-/** KiB that travel for these files. */
+/** Transferred KiB of these files. */
 const travel = (names: readonly string[]): number =>
   names.reduce((sum, name) => sum + readFileSync(join(folder, `${name}.gz`)).length, 0) / 1024;
 
-describe('what travels', () => {
+describe('the transferred size', () => {
   const first = [manifest.script, ...manifest.modules, ...manifest.styles];
 
   it('is less than 150 KiB before the first page', () => {
@@ -78,7 +78,7 @@ describe('a page of the console', () => {
     });
   });
 
-  it('would be found wrong by the same check if it were', async () => {
+  it('would be rejected by the same check if it were wrong', async () => {
     const visit = await browser.open(`${system.url()}/`);
     await visit.page.getByRole('heading', { level: 1 }).waitFor();
     await visit.page.evaluate(() => {

@@ -17,7 +17,7 @@ afterEach(() => expect(system?.models.violations() ?? []).toEqual([]));
 const openai = (key: string = keys.ann, n = 1) => new OpenAI({ baseURL: `${system.url(n)}/v1`, apiKey: key, maxRetries: 0 });
 const anthropic = (key: string = keys.ann) => new Anthropic({ baseURL: system.url(), apiKey: key, maxRetries: 0 });
 
-/** What one API says about one question. */
+/** What one API returns for one question. */
 interface Said {
   readonly text: string;
   readonly input: number;
@@ -29,7 +29,7 @@ type Ask = (question: string) => Promise<Said>;
 const model = 'conclave-fast';
 const of = (headers: Headers, rest: Omit<Said, 'runId'>): Said => ({ ...rest, runId: headers.get('x-run-id')! });
 
-/** Every API, with its own client, whole and streamed. */
+/** Every API with its own client, whole and streamed. */
 const apis: Readonly<Record<string, Ask>> = {
   'chat completions': async (content) => {
     const { data, response } = await openai()
@@ -162,7 +162,7 @@ describe('the APIs of one engine', () => {
     const stream = ask(s.question);
     const call = await until('the call of the expert', () => s.calls().find((one) => roleOf(one) === 'expert'));
     stream.abort();
-    // How soon is measured by B8: beside other work a second is no bound.
+    // How soon is measured by B8; beside other work, one second cannot be guaranteed.
     await until('the end of the call', () => call.abortedAt, { timeoutMs: 5_000 });
     waiting.open();
   });

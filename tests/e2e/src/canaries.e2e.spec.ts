@@ -16,7 +16,7 @@ import {
 } from '@conclave/test-support/system';
 import { StoppableServer } from './harness/stoppable-server.js';
 
-/** Credentials, each of which has one place where it belongs. None looks like a key, so that no pattern finds it. */
+/** Credentials, each with one place where it is allowed. None looks like a key, so that no pattern finds it. */
 const secrets = {
   client: 'canary_client_8f31ab',
   url: 'canary_url_09cc2e',
@@ -27,12 +27,12 @@ const secrets = {
   webhook: 'whsec_Y2FuYXJ5IG9mIHRoZSB3ZWJob29rIHNlY3JldCBrZXk=',
   provider: providerKey,
 };
-/** Used in prompts, questions and answers: these are stored with their run, and appear nowhere else. */
+/** Used in prompts, questions and answers: these are stored with their run, and must appear nowhere else. */
 const prompt = 'zanzibarquietly';
 
 let system: System;
 let receiver: StoppableServer;
-/** What clients were told, other than answers. */
+/** Everything that clients received except answers. */
 const told: string[] = [];
 const client = {
   authorization: `Bearer ${secrets.client}`,
@@ -69,7 +69,7 @@ const answered = async (response: Response): Promise<string> => {
 const script = (label: string): CommitteeScript =>
   new CommitteeScript(system.models, `Who keeps quiet, ${prompt}? (${label})`).plan([expert('x1', 'Say it.')]);
 
-/** Every record that the log holds, decoded: the files of the data folder hold long ones deflated. The processes have stopped. */
+/** Every record on the log, decoded, because the files of the data folder contain long ones deflated. The processes have stopped. */
 async function recordsOnLog(): Promise<string> {
   const loaded = loadConfiguration({ ...system.environment(), KEY_OF_ANN: secrets.client, OPS_SECRET: secrets.webhook }, system.folder);
   const { log, topics, close } = (await openLog({ loaded, logger: silentLogger, processId: newProcessId('replay') }))!;
@@ -103,7 +103,7 @@ it('no credential of a request, a provider or a webhook is in a log, metric, mes
     .answer([`${prompt}.`]);
   expect(await answered(await send('/v1/responses', { model: 'conclave-fast', input: responses.question }))).toMatch(/^200 /);
 
-  // A model server that tells the key it was sent, whatever it is asked.
+  // A model server whose reply always contains the key that it received.
   const failing = script('failing').expertReply(
     { status: 401, body: { error: { message: `Incorrect API key provided: ${providerKey}. Asked: ${prompt}` } } },
     undefined,
@@ -159,7 +159,7 @@ it('no credential of a request, a provider or a webhook is in a log, metric, mes
     records: await recordsOnLog(),
     upstream: JSON.stringify(system.models.calls.map(({ body, messages: sent }) => ({ body, sent }))),
   };
-  // What was looked into is what would hold them.
+  // Checks that the inspected places are those that would contain a leak.
   for (const place of ['rows', 'records', 'upstream']) expect([place, seen[place]!.includes(prompt)]).toEqual([place, true]);
   expect([seen['output']!.includes('run accepted'), seen['metrics']!.includes('conclave_runs_total'), told.length > 3]).toEqual([
     true,

@@ -43,7 +43,7 @@ const completion = (message: object, finish: string): object => ({
 });
 const question = (): string => `How is the weather near ${inventedName()}?`;
 
-/** The tool model's reply to the question, which it gets together with the tools. */
+/** The tool model's reply to the question, which it receives together with the tools. */
 function toolModel(text: string, reply: object, afterTool = false): void {
   system.models.add({
     name: 'tool model',
@@ -58,7 +58,7 @@ const runsOf = async (text: string): Promise<number> => {
   return data.filter((run) => run.question === text).length;
 };
 
-/** The calls as the client gets them: with ids of the run. */
+/** The calls as the client receives them, with ids of the run. */
 const callsOf = (runId: string, made: readonly (typeof calls)[number][] = calls) =>
   made.map((call, n) => ({ ...call, id: `call_${runId.slice('run_'.length)}_${n}` }));
 

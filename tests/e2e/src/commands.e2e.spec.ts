@@ -56,7 +56,7 @@ const send = async (id: string, body: CommandRequest, headers: Record<string, st
 /** Phases in which the reply of a model is awaited. */
 type Gate = 'planning' | 'collecting' | 'assessing' | 'composing';
 
-/** A run whose models wait in the phase; `release` lets them go on. */
+/** A run whose models wait in the phase; `release` lets them continue. */
 async function runIn(phase: Phase, label: string) {
   const held = latch();
   const at = (gate: Gate) => (phase === gate || (phase === 'paused' && gate === 'collecting') ? { when: held.opened } : {});
@@ -69,7 +69,7 @@ async function runIn(phase: Phase, label: string) {
     'Say it',
     4,
   );
-  // The step of the user waits as well, so that the phase after it can be seen.
+  // The step of the user waits as well, so that the phase after it can be observed.
   const own = phase === 'done' ? {} : { when: held.opened };
   s.expertReply({ chunks: [{ text: 'Own.\nFINDING: The own step.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none', ...own }] }, 'OWN STEP', 4);
   const looks = (reply: object, gate: object, times: number): void =>
@@ -193,10 +193,10 @@ describe('a command over HTTP', () => {
     const merger = system.process('merger');
     await merger.stop();
     const deaths = merger.exits().length;
-    // The only record that comes is the command.
+    // The only record that arrives is the command.
     await merger.restart({ CRASH_AT: 'merger:engine-decided' });
     const key = { 'idempotency-key': 'dies' };
-    // In the embedded mode the gateway dies with it, before or after it has answered.
+    // In embedded mode the gateway dies with it, before or after it has answered.
     const first = await send(id, commands.steer, key).catch(() => null);
     expect((await merger.nextExit(deaths + 1, 20_000)).signal).toBe('SIGKILL');
     await merger.ready();
@@ -230,7 +230,7 @@ afterAll(() => rmSync(terminal, { recursive: true, force: true }));
 /** A command of the command line on this gateway, with typed lines. */
 function conclave(...args: readonly string[]) {
   const child = spawn(process.execPath, [join(workspaceRoot, 'dist/standalone.js'), ...args], {
-    // A folder without settings: the terminal has the address alone.
+    // A folder without settings: the terminal knows only the address.
     cwd: terminal,
     env: { ...process.env, ...cleared, CONCLAVE_URL: system.url(), NO_COLOR: '1' },
     stdio: ['pipe', 'pipe', 'pipe'],

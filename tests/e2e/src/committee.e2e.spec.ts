@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 let known = 0;
 afterEach(() => {
-  // An unscripted call is a fault of the previous test, whatever that test checked.
+  // An unscripted call is an error of the previous test, whatever that test checked.
   const violations = system?.models.violations().slice(known) ?? [];
   known += violations.length;
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);

@@ -1,5 +1,6 @@
-// Every key of conclave.yaml and every variable is on the printed page and is read by code that does something with it. The compiler says who
-// reads one: a property access counts for the very line of the schema that declares the property, not for any other property of the same name.
+// Every key of conclave.yaml and every variable is on the printed page and is read by code that acts on it. The compiler says who
+// reads a key: a property access counts only for the line of the schema that declares the property, not for another property of the same
+// name.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -24,15 +25,15 @@ const schemas = [
   'webhooks',
 ].map((name) => `${schemaFolder}/${name}.ts`);
 
-/** They compare what is written, or only warn: reading a key here does nothing with it. */
+/** These compare settings, or only warn: reading a key here does not act on it. */
 const onlyChecks: readonly string[] = [
   'libs/platform/src/configuration/references.ts',
   'libs/platform/src/catalogue/resolve-templates.ts ofTemplate',
 ];
 
 /**
- * Values that are handed on whole: the keys declared in the one place are read as those of the other, where all of them are declared again.
- * What a template says goes into the resolved template that its runs carry.
+ * Values that are passed on whole: the keys declared in the first place are read as those of the second, which declares all of them again.
+ * The settings of a template go into the resolved template that its runs carry.
  */
 const handedOn: readonly { readonly from: string; readonly to: readonly [file: string, declaration: string] }[] = [
   { from: 'LimitSettings', to: ['libs/contracts/src/template.ts', 'RunLimits'] },
@@ -51,9 +52,9 @@ const resolved = {
   to: ['libs/contracts/src/template.ts', 'Template'],
 } as const;
 
-/** Announced on the printed page as without effect: they do nothing yet, and a start that meets them says so. */
+/** Announced on the printed page as without effect: they do nothing yet, and a start that finds them says so. */
 const later: readonly string[] = [];
-/** Keys and variables that are read by a computed name: where that happens. */
+/** Keys and variables that are read by a computed name, with the place where that happens. */
 const byName: Readonly<Record<string, string>> = {
   'environment.ts NEO4J_USER': 'libs/contracts/src/configuration/stores.ts',
   'environment.ts NEO4J_PASSWORD': 'libs/contracts/src/configuration/stores.ts',
@@ -65,10 +66,10 @@ const byName: Readonly<Record<string, string>> = {
     ['planning', 'execution', 'evaluation', 'decision'].map((phase) => [`reasoning.ts ${phase}`, 'libs/strategies/src/prompts/shipped.ts']),
   ),
 };
-/** A variable of build machines that only the tools of this workspace look at. */
+/** A variable of build machines that only the tools of this workspace read. */
 const ofTools = ['environment.ts CI'];
 
-/** Paths of all keys as a person writes them, names of their own as `<name>`. */
+/** Paths of all keys as a person writes them, with `<name>` for names that the user chooses. */
 function paths(shape: Shape, at = ''): readonly string[] {
   const inner = Object.entries(shape.properties ?? {}).flatMap(([name, one]) => [`${at}${name}`, ...paths(one, `${at}${name}.`)]);
   const named = typeof shape.additionalProperties === 'object' ? paths(shape.additionalProperties, `${at}<name>.`) : [];
@@ -80,13 +81,13 @@ const allPaths = [...new Set([...paths(shapeOf(Configuration)), ...variables])];
 interface Key {
   readonly name: string;
   readonly file: string;
-  /** Constant of the schema that contains it. */
+  /** The constant with the schema that contains it. */
   readonly of: string;
   readonly readers: Set<string>;
 }
 
 let keys: readonly Key[];
-/** Reads of declarations that values are handed on to: `file declaration name`. */
+/** Reads of declarations to which values are passed on: `file declaration name`. */
 const handedReads = new Set<string>();
 
 /** Reads the whole program, which takes a while and is the same in both modes. */
@@ -100,7 +101,7 @@ function readProgram(): void {
     (name) => /\/(libs|apps)\//.test(name) && !/\.(spec|contract)\.ts$|\/(__fixtures__|suites|testing)\//.test(name),
   );
   const program = ts.createProgram(files, config.options);
-  // Binds the files too: before that no node knows its parent.
+  // This also binds the files; before, no node knows its parent.
   const checker = program.getTypeChecker();
   const found = new Map(schemas.flatMap((file) => keysOf(program.getSourceFile(join(workspaceRoot, file))!, file)));
   const handed = new Map(
@@ -157,7 +158,7 @@ function declaredIn(source: ts.SourceFile, file: string, declaration: string): [
   return found;
 }
 
-/** Calls back for each access to a property of one of these names: `x.name`, `x['name']`, `{ name } = x`. */
+/** Calls back for each access to a property with one of these names: `x.name`, `x['name']`, `{ name } = x`. */
 function eachRead(
   source: ts.SourceFile,
   names: ReadonlySet<string>,

@@ -33,7 +33,7 @@ beforeAll(async () => {
     configuration: {
       templates: {
         parts: { ...shared, strategy: 'decompose' },
-        // A chain of child runs three generations deep; the last one works on its sub-topics itself.
+        // A chain of child runs, three generations deep; the last one works on its sub-topics itself.
         answers: { ...shared, strategy: 'single-pass', complexity: 'trivial', capabilities: [] },
         tree: { ...shared, strategy: 'decompose', options: { child: 'answers' } },
         adaptive: { ...shared, strategy: 'adaptive', complexity: 'moderate', max_agentic_rounds: 1 },

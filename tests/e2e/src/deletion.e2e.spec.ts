@@ -44,7 +44,7 @@ describe('deleting a run', () => {
     const first = await ask(system.url(), body);
     expect(first.status).toBe(200);
     const id = first.headers.get('x-run-id')!;
-    // Learning from the run has ended where its answer is served again.
+    // Learning from the run has ended when its answer comes from the cache.
     const runs = [id];
     await until(
       'the answer in the cache',
@@ -81,7 +81,7 @@ describe('a run under store_prompts: none', () => {
   });
   afterAll(() => system?.stop());
 
-  /** By a process of its own, which has read no key yet. */
+  /** Read by a process of its own, which has not read any key yet. */
   const timeline = (run: string): Promise<string> =>
     promisify(execFile)(process.execPath, [join(workspaceRoot, 'dist/standalone.js'), 'replay', run], {
       env: { ...process.env, ...system.environment(), ...key },
@@ -99,7 +99,7 @@ describe('a run under store_prompts: none', () => {
     const reply = await ask(system.url(), { model: 'plain', messages: user(question) });
     expect(reply.status).toBe(200);
     const id = reply.headers.get('x-run-id')!;
-    // The embedded log lies in one file with its store and is not sealed.
+    // The embedded log is in one file with its store and is not sealed.
     const isSealed = testedMode() === 'distributed';
     const lines = await until(
       'the timeline',

@@ -76,7 +76,7 @@ afterEach(() => expect(system?.models.violations() ?? []).toEqual([]));
 
 const at = (path: string): readonly ReceivedRequest[] => receiver.asked.filter((asked) => asked.path === path);
 const ofRun = (path: string, id: string): readonly ReceivedRequest[] => at(path).filter(({ body }) => body.includes(id));
-/** The event of a delivery. Throws unless its signature is right. */
+/** The event of a delivery. Throws unless its signature is valid. */
 const verified = ({ body, headers }: ReceivedRequest, secret: string = secrets.OPS_SECRET): WebhookEvent =>
   new Webhook(secret).verify(body, headers as Record<string, string>) as WebhookEvent;
 const idsOf = (deliveries: readonly ReceivedRequest[]) => deliveries.map(({ headers }) => headers['webhook-id']);
@@ -127,7 +127,7 @@ describe('the end of a run', () => {
     const id = chat.headers.get('x-run-id')!;
     expect(chat.status).toBe(200);
     expect(verified((await delivered('/ours', id))[0]!).data.id).toBe(id);
-    // The shortest run of `reasoning` there is: its plan says that the goal is out of reach.
+    // The shortest possible run of `reasoning`: its plan says that the goal is out of reach.
     const reasoned = new CommitteeScript(system.models, 'Who is told? (default)').phase('reasoner', { steps: [] }, { times: Infinity });
     reasoned.composer({ text: 'Nobody.' }, Infinity);
     const run = await ran(reasoned.question, { model: 'goal' });

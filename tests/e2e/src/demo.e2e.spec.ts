@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask, ChatStream, cleared, System, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
 
-// No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
-// One case for each test that needs a new question: what was learned from one shortens the next.
+// There is no provider: the built-in demo model answers, over documents that were just generated. Each test that needs a
+// new question has its own case, because what one run learned shortens the next.
 const [hops, twice, typed] = [twoHops(), twoHops(), twoHops()];
 const alone = { thing: `${inventedName()} Lighthouse`, keeper: `${inventedName()} ${inventedName()}` };
 let system: System;
@@ -121,7 +121,7 @@ describe('the demo model on generated documents', () => {
 
 /** The command line of the product, talking to the running system. */
 async function conclave(args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  // A folder without any settings: all that a terminal on another machine has is the address.
+  // A folder without any settings: a terminal on another machine knows only the address.
   const cwd = join(system.folder, 'terminal');
   mkdirSync(cwd, { recursive: true });
   const child = spawn(process.execPath, [join(workspaceRoot, 'dist/standalone.js'), ...args], {

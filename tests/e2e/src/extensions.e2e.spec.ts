@@ -14,7 +14,7 @@ import {
   type Task,
 } from '@conclave/test-support/system';
 
-// The modules of the guide, unchanged, in a folder outside of the repository.
+// The modules of the guide, unchanged, in a folder outside the repository.
 const guide = readFileSync(join(workspaceRoot, 'docs/guides/extensions.md'), 'utf8');
 const modules = [...guide.matchAll(/```js\n\/\/ (\S+\.mjs)\n([\s\S]*?)```/g)].map(([, name, code]) => ({ name: name!, code: code! }));
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));

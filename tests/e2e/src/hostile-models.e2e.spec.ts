@@ -6,7 +6,7 @@ import { faults, hostileReply } from './harness/hostile-replies.js';
 import { mcpServer } from './harness/mcp-server.js';
 import { StoppableServer, type Served } from './harness/stoppable-server.js';
 
-// Whatever models, tools and the search say, a run ends within its budget, with an answer or as failed, and says why.
+// Whatever models, tools and the search reply, a run ends within its budget, with an answer or as failed, and says why.
 const calls = 24;
 const base = {
   ...{ ...plainTemplate, learn: 'off', task_timeout_s: 5 },
@@ -69,11 +69,11 @@ afterAll(async () => {
 const callsOf = (mark: string): number =>
   system.models.calls.filter(({ messages }) => messages.some(({ content }) => String(content).includes(mark))).length;
 
-/** Tasks carry the mark of their trial, so that the calls of child runs count for it too. */
+/** Tasks contain the mark of their trial, so that the calls of child runs count for it too. */
 const marked = (reply: ScriptedReply, mark: string): ScriptedReply =>
   JSON.parse(JSON.stringify(reply).replaceAll('the founder', `the founder ${mark}`)) as ScriptedReply;
 
-/** All trials run in parallel, some at a time; each test waits for its own. */
+/** All trials run in parallel, a few at a time; each test waits for its own. */
 function begin(): void {
   const lanes = Array.from({ length: 8 }, () => Promise.resolve());
   const add = (name: string, template: string, fault: string | null, hang = false): void => {
@@ -119,7 +119,7 @@ describe.each(Object.keys(strategies))('%s', (strategy) => {
     // A reason ends with a sentence of ours, or with the words of the model server.
     expect(run.reason).toMatch(/^[A-Z0-9"][^]*(?:[.!?)]|It says: no)$/);
     expect(run.reason).not.toMatch(/undefined|NaN|\[object|TypeError|\bat \w+ \(/);
-    // A plan of 500 tasks, or of megabytes, leaves no more behind than another one.
+    // A plan of 500 tasks, or of megabytes, leaves no more data behind than any other.
     expect([streamed < 200_000, JSON.stringify(run).length < 200_000]).toEqual([true, true]);
     if (row === 'one second') expect(Number(run.completedAt) - Number(run.acceptedAt)).toBeLessThan(10_000);
   });

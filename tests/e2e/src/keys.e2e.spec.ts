@@ -20,7 +20,7 @@ import {
 import { describeOnce } from './harness/describe-once.js';
 
 let system: System;
-/** Without configured keys: issued ones are accepted all the same. */
+/** No keys are configured: issued ones are accepted all the same. */
 beforeAll(async () => {
   system = await System.start({ gateways: 2 });
 });
@@ -29,7 +29,7 @@ afterEach(() => expect(system?.models.violations() ?? []).toEqual([]));
 
 const model = 'conclave-fast';
 const by = (key: string) => ({ authorization: `Bearer ${key}` });
-/** Changes hold everywhere within two seconds; the limit is for busy machines. */
+/** Changes apply everywhere within two seconds; the limit allows for busy machines. */
 const soon = { timeoutMs: 20_000, everyMs: 100 } as const;
 
 async function admin<T>(method: string, path: string, body: object = {}): Promise<T> {

@@ -22,8 +22,9 @@ import {
 } from '@conclave/test-support/system';
 import { knowledgeScenarios } from './scenarios/knowledge.js';
 
-// Every case ends one process with SIGKILL while it has work in its hands; the supervisor starts it again. These are the deaths that a client
-// sees something of, with what it sees; those at every point of handling a record are the kill matrix of tests/faults.
+// Every case ends one process with SIGKILL while it has work in progress; the supervisor starts it again. These are the deaths that a
+// client
+// notices, with what it sees of them; deaths at every point of handling a record are in the kill matrix of tests/faults.
 /** Long enough for every client here that comes back. */
 const parkS = 8;
 let system: System;
@@ -41,7 +42,7 @@ const script = (label: string): CommitteeScript => new CommitteeScript(system.mo
 const begin = async (question: string, model = 'conclave-fast', rest: object = {}): Promise<string> =>
   (await startRun(system.url(2), { model, input: question, ...rest })).body.id;
 
-/** Kills the process of a service, waits for its end by SIGKILL. */
+/** Kills the process of a service and waits until SIGKILL has ended it. */
 async function kill(service: ServiceName, n = 1): Promise<void> {
   const { signal } = await system.process(service, n).kill('SIGKILL');
   expect(signal).toBe('SIGKILL');
@@ -49,7 +50,7 @@ async function kill(service: ServiceName, n = 1): Promise<void> {
 const bound = 40_000;
 const seenTwice = (calls: readonly ServedCall[]): number =>
   calls.length - new Set(calls.map(({ messages }) => JSON.stringify(messages))).size;
-/** Calls that a process in its orderly stop has handed back to the next: those are no repeats after a death. */
+/** Calls that a process handed back to the next one during its orderly stop; these are not repeats after a death. */
 let handedBack = 0;
 async function survived(id: string, s: CommitteeScript): Promise<Awaited<ReturnType<typeof runEnd>>> {
   const run = await until(`the end of ${id}`, () => runEnd(system.url(2), id, bound), { timeoutMs: bound });
@@ -95,7 +96,7 @@ describe('a process that ends', () => {
     const { runId } = chat;
     await kill('merger');
     await chat.end(bound);
-    // In one process the gateway dies with its judge; beside it, it says what happened.
+    // In a single process the gateway dies with its judge; a separate gateway reports what happened.
     if (system.mode === 'embedded') expect([chat.sse.ended, chat.error]).toEqual(['cut', undefined]);
     else
       expect([chat.sse.ended, chat.error]).toEqual([
@@ -193,7 +194,7 @@ describe('a process that ends', () => {
     expect(run).toMatchObject({ outcome: 'completed', answer: 'Before the end and after it.' });
     const retry = await (await ChatStream.open(system.url(2), body, headers)).end();
     expect([retry.runId, retry.content]).toEqual([runId, 'Before the end and after it.']);
-    // In one process the answer's call dies with its gateway; beside it, it does not notice.
+    // In a single process the call for the answer dies with its gateway; in a separate process it is not affected.
     expect(s.calls()).toHaveLength(system.mode === 'embedded' ? 4 : 3);
   });
 
@@ -251,7 +252,7 @@ describe('a process that ends', () => {
     });
     const samples = await allMetrics(system);
     expect([sumOf(samples, 'conclave_dead_letters_total'), sumOf(samples, 'conclave_streams_open')]).toEqual([0, 0]);
-    // Whatever processes died since, all calls that the upstream saw twice are counted.
+    // Whatever processes have died since, all calls that the upstream saw twice are counted.
     const twice = seenTwice(system.models.calls) - handedBack;
     expect(twice).toBeGreaterThan(2);
     const counted = sumOf(samples, 'conclave_duplicate_calls_total') - twice;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { until } from '@conclave/test-support';
 import { CommitteeScript, expert, System, user } from '@conclave/test-support/system';
 
-/** Tokens of a call to the model itself, and how many of them the budget of its key is for. */
+/** Tokens of a call directly to the model, and how many such calls the budget of its key allows. */
 const perCall = 50;
 const calls = 50;
 const keys = { ann: 'sk-limits-ann', bob: 'sk-limits-bob', cyd: 'sk-limits-cyd' } as const;

@@ -23,7 +23,7 @@ import {
 } from '@conclave/test-support/system';
 
 const hops = twoHops();
-/** Used in a question, an answer and a system message: none of it may be logged. */
+/** Used in a question, an answer and a system message; none of it may be logged. */
 const secretWord = 'zanzibarquietly';
 const clientKey = 'sk-client-canary-77aa10';
 let system: System;
@@ -199,7 +199,7 @@ describe('a system in operation', () => {
       'cancelled',
     ]);
 
-    // Only one process may have the folder of the embedded mode open; pending writes are made before the process ends.
+    // Only one process may open the folder of the embedded mode; pending writes are made before the process ends.
     await Promise.all([...system.all().values()].map((process) => process.stop()));
     const types = new Set<string>();
     for (const [n, runId] of runs.entries())

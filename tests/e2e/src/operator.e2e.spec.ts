@@ -106,7 +106,7 @@ describe('the command line of an operator', () => {
     const target = join(system.folder, 'backup');
     const issued = await conclave(['keys', 'create', 'front end', '--json']);
     expect(issued.code).toBe(0);
-    // The run before was deleted, and with it those that were taken up from it.
+    // The run before was deleted, and with it the runs that continued it.
     await runEnd(system.url(), (await startRun(system.url(), { model: 'other', input: question })).body.id);
     const { id: keyId } = JSON.parse(issued.out) as { id: string };
     const made = await conclave(['backup', '--to', target]);
@@ -121,7 +121,7 @@ describe('the command line of an operator', () => {
       return;
     }
     expect(readFileSync(join(target, 'settings.ndjson'), 'utf8')).toContain(keyId);
-    // What is there stays; nothing is written over.
+    // Existing data stays; nothing is overwritten.
     expect(await conclave(['restore', target])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^0 settings are written .*were there already/),

@@ -1,4 +1,5 @@
-// The third step of docs/guides/experts-and-models.md with scripted models in the place of the local server: who answers is what the page says.
+// The third step of docs/guides/experts-and-models.md with scripted models in place of the local server: the models that answer are those
+// on the page.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';

@@ -1,4 +1,4 @@
-// Every page that a user follows: its commands run unchanged, their output is what the page shows, and each conclave.yaml on it is valid.
+// Every page that a user follows: its commands run unchanged, their output matches the page, and each conclave.yaml on it is valid.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -25,7 +25,7 @@ const linked = [
   'examples/hotel/README.md',
   'examples/strategies/README.md',
 ];
-// Pages are about what `npm start` starts. The README has its own test.
+// The pages describe what `npm start` starts. The README has its own test.
 const toRun = pages.filter(({ path, blocks }) => path !== 'README.md' && blocks.some(({ directive }) => directive === 'run'));
 const configurations = pages.flatMap((page) =>
   page.blocks
@@ -39,7 +39,7 @@ describe('every conclave.yaml on a page', () => {
   it.each(configurations)('is valid: %s', (_name, page, block) => {
     const folder = pageFolder();
     writeFiles(page, folder);
-    // Files, folders and variables that an example only names.
+    // Files, folders and variables that an example only mentions.
     for (const [, name] of block.code.matchAll(/(?:prompt|key_file): (\S+\.(?:md|txt|key))/g)) touch(join(folder, name!));
     for (const [name] of block.code.matchAll(/\.\/[\w-]+\.mjs/g)) touch(join(folder, name));
     for (const [, name] of block.code.matchAll(/(?:corpus|skills): (\S+?)[ ,}\n]/g)) mkdirSync(join(folder, name!), { recursive: true });
@@ -62,7 +62,7 @@ function touch(file: string): void {
   writeFileSync(file, 'Text of an example.\n');
 }
 
-/** How GitHub names the heading of a page in its address. */
+/** The anchor that GitHub gives to a heading of a page. */
 const anchorsOf = (text: string): readonly string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!

@@ -12,7 +12,7 @@ const sampleSources = (): readonly string[] =>
     ?.trim()
     .split('\n') ?? [];
 
-// The README against a system without any provider or corpus of its own: what a newcomer has.
+// The README against a system without any provider or corpus of its own, as a newcomer has it.
 let system: System;
 let results: readonly Followed[];
 
@@ -33,7 +33,7 @@ describe('the README', () => {
     expect(output).toContain('Agentic Loop — Iteration 1/');
     expect(output).toContain('Sources:');
     expect(output.trimEnd().endsWith('data: [DONE]')).toBe(true);
-    // The sources that the README shows are the ones a reader gets.
+    // The sources in the README are the ones that a reader gets.
     const shown = sampleSources();
     expect(shown.length).toBeGreaterThan(1);
     for (const source of shown) expect(output).toContain(source);

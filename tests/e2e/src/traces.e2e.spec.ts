@@ -18,7 +18,7 @@ import {
 import { describeOnce } from './harness/describe-once.js';
 
 const hops = twoHops();
-/** Used in a question, in system messages, answers and arguments: no span may contain it. */
+/** Used in a question, in system messages, answers and arguments; no span may contain it. */
 const secretWord = 'quicksilverharbour';
 const clientKey = 'sk-client-canary-traces-31f0';
 const clientSpan = 'c'.repeat(16);
@@ -50,7 +50,7 @@ const tops = (spans: readonly ReceivedSpan[]): readonly ReceivedSpan[] => {
 const named = (spans: readonly ReceivedSpan[], name: string | RegExp): readonly ReceivedSpan[] =>
   spans.filter((span) => (typeof name === 'string' ? span.name === name : name.test(span.name)));
 
-/** The trace of a run once the knowledge graph has taken its end: nothing of it comes later. */
+/** The trace of a run once the knowledge graph has handled its end: nothing of it comes later. */
 async function traceOf(runId: string): Promise<readonly ReceivedSpan[]> {
   return until(
     `the whole trace of ${runId}`,
@@ -60,7 +60,7 @@ async function traceOf(runId: string): Promise<readonly ReceivedSpan[]> {
       const isWhole =
         named(spans, /^invoke_workflow/).length > 0 &&
         named(spans, 'process run.completed').some(({ service }) => service === 'conclave-graph-ingest');
-      // A parent may still wait for its batch, of another process.
+      // A parent may still wait in a batch of another process.
       return isWhole && tops(spans).length === 1 && spans;
     },
     { timeoutMs: 20_000, everyMs: 100 },
@@ -280,8 +280,8 @@ describe('traces', () => {
 });
 
 describeOnce('a collector that is away', () => {
-  it('costs a run nothing and is reported once, and the end of the process does not wait for it', async () => {
-    // A port that was free a moment ago: nothing listens there.
+  it('A port that was free a moment ago, so nothing listens there.', async () => {
+    // The exporter tries for ten seconds before it gives up.
     const gone = await TraceReceiver.start();
     const url = gone.url;
     await gone.close();

@@ -17,7 +17,7 @@ const secrets = { PMS_TOKEN: 'pms-canary-2f90b1', STOCK_KEY: warehouseKey.value 
 const hotelServer = (name: string) => ({ command: process.execPath, args: [join(example, 'server.mjs'), name], allow: true });
 const caches = { answer: false, semantic: false, plan: false, search: false };
 
-// One system for two worlds of tools, the one of the worked example and an invented one: scenarios are distinguished by their questions.
+// One system for two worlds of tools, that of the worked example and an invented one: scenarios are distinguished by their questions.
 let system: System;
 let warehouse: Warehouse;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   system = await System.start({
     configuration: {
       templates: {
-        // As the example has it, and one that has all that costs a committee calls.
+        // One template as in the example, and one with everything that costs a committee calls.
         hotel: { strategy: 'waves', capabilities: ['mcp'], caches, learn: 'off' },
         stock: { ...plainTemplate, strategy: 'waves', capabilities: ['mcp'], tools: ['stock', 'stock.reserve'], task_timeout_s: 10 },
         shared: { ...plainTemplate, strategy: 'single-pass', split: { template: 'stock', share: 1 } },
@@ -53,7 +53,7 @@ afterEach(() => {
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
 });
 
-/** Servers are asked for their tools in parallel with the start: waits until the planner is told of these. */
+/** Servers are asked for their tools in parallel with the start: waits until the planner knows of them. */
 async function toolsOffered(tools: readonly string[]): Promise<void> {
   const s = new WaveScript(system, 'Which tools are there?');
   s.wave(wave('done', 'There is nothing to look up.'), Infinity).composer({ text: 'These.' }, Infinity);

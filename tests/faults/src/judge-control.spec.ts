@@ -22,7 +22,7 @@ const ran = (error: string | null, ...findings: readonly Finding[]): ScenarioOut
 const judged = (outcome: ScenarioOutcome) => judgeControl(outcome, { without: 'process-deaths', check: 'one-terminal-event' });
 
 describe('a control', () => {
-  it('holds if its check found what is lost, with ids', () => {
+  it('holds if its check found the loss, with ids', () => {
     expect(judged(ran(null, lost))).toMatchObject({
       red: false,
       summary: expect.stringContaining('one-terminal-event, 1 ids such as run_1'),
@@ -34,5 +34,5 @@ describe('a control', () => {
     ['another check alone found something', ran(null, { ...lost, check: 'calm-afterwards' })],
     ['no id is named', ran(null, { ...lost, id: '' })],
     ['nothing was found', ran(null)],
-  ])('proves nothing where %s', (_why, outcome) => expect(judged(outcome).red).toBe(true));
+  ])('proves nothing if %s', (_why, outcome) => expect(judged(outcome).red).toBe(true));
 });

@@ -3,7 +3,7 @@ import type { Control } from './scenarios/scenario.js';
 import type { Figures, Finding } from './evidence/evidence.js';
 import type { TableRow } from './world/world.js';
 
-/** What became of one scenario in one mode. */
+/** Result of one scenario in one mode. */
 export interface ScenarioOutcome {
   readonly scenario: string;
   readonly mode: Mode;
@@ -14,7 +14,7 @@ export interface ScenarioOutcome {
   readonly red: boolean;
   readonly summary: string;
   readonly findings: readonly Finding[];
-  /** What the scenario itself threw; never counts as the red that a control needs. */
+  /** What the scenario itself threw; this never counts as the failure that a control needs. */
   readonly error: string | null;
   readonly rows: readonly TableRow[];
   readonly recoveryMs: number | null;
@@ -24,7 +24,7 @@ export interface ScenarioOutcome {
   readonly folder: string;
 }
 
-/** Red is a control that proves nothing: the named check found no ids, or the scenario broke off, so further findings are unknown. */
+/** A red control proves nothing: the named check found no ids, or the scenario broke off, so further findings are unknown. */
 export function judgeControl(outcome: ScenarioOutcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): ScenarioOutcome {
   const found = outcome.findings.filter((finding) => finding.check === wanted && finding.id !== '');
   const summary =

@@ -17,8 +17,8 @@ import type { Control, Scenario } from './scenarios/scenario.js';
 const wanted = 'kafka,redis,neo4j,chroma,searx';
 
 /**
- * The real servers of distributed mode: those that are up are used and left alone, otherwise the local stack is started and stopped
- * again at the end. Throws when it does not come up.
+ * The real servers of distributed mode. Running ones are used and left alone; otherwise the local stack is started, and stopped
+ * again at the end. Throws if it does not start.
  */
 async function useServers(needed: boolean): Promise<void> {
   if (!needed || areUp()) return;
@@ -38,7 +38,7 @@ function areUp(): boolean {
     stackAddresses();
     return true;
   } catch {
-    // It says which address is missing: then the stack is not up.
+    // The message says which address is missing: then the stack is not running.
     return false;
   }
 }
@@ -90,7 +90,7 @@ function judge(folder: string): number {
   return findings.length > 0 ? 1 : 0;
 }
 
-/** In CI a protection is switched off in one mode, the one that starts sooner; `--controls` takes all. */
+/** In CI a protection is switched off in only one mode, the one that starts sooner; `--controls` uses all modes. */
 const controlModes = ({ modes: on }: Control, scenario: Scenario): readonly Mode[] => {
   const all = on ?? scenario.modes;
   return values.ci ? [all.includes('embedded') ? 'embedded' : 'distributed'] : all;
@@ -136,7 +136,7 @@ async function runAll(): Promise<number> {
   };
   await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, lane));
   console.log(`\n${tableOf(outcomes)}`);
-  // Once more beneath the table: of a long output the end is what people are shown.
+  // Repeated below the table, because people are shown the end of a long output.
   for (const { scenario, mode, red, error, findings } of outcomes)
     if (red) console.log(`${scenario} ${mode}\n${[error, findingsText(findings)].filter(Boolean).join('\n')}\n`.replace(/^(?=.)/gm, '  '));
   writeFileSync(join(outcomes[0]!.folder, '../table.json'), JSON.stringify(outcomes, null, 2));
@@ -145,7 +145,7 @@ async function runAll(): Promise<number> {
   return red === 0 ? 0 : 1;
 }
 
-// Leaving through `exit` takes the systems along that are running.
+// Ending through `exit` also stops the running systems.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -154,5 +154,5 @@ for (const [signal, code] of [
 
 if (values.help) console.log(usage);
 else if (values.list) list();
-// Node may spin for ever in its own clean-up over connections that a proxy has left half open: leaving through `exit` skips that.
+// Node may spin forever in its own clean-up over connections that a proxy has left half open; ending through `exit` skips that.
 else process.exit(positionals[0] === 'check' ? judge(positionals[1] ?? '') : await runAll());

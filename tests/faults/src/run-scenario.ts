@@ -14,11 +14,11 @@ import { World } from './world/world.js';
 export interface RunOptions {
   readonly without: string | null;
   readonly short: boolean;
-  /** The expected finding is a run without an end: the time limit of each run is awaited. */
+  /** The expected finding is a run without an end, so the time limit of each run is awaited. */
   readonly waitsForBound?: boolean;
 }
 
-/** Starts a system, lets the scenario harm it, collects the evidence, asks the checker. Never throws. */
+/** Starts a system, runs the scenario on it, collects the evidence, and calls the checker. Never throws. */
 export async function runScenario(scenario: Scenario, mode: Mode, { without, short, waitsForBound }: RunOptions): Promise<ScenarioOutcome> {
   const folder = join(
     workspaceRoot,
@@ -83,7 +83,7 @@ export async function runControl(scenario: Scenario, mode: Mode, { without, chec
   return judgeControl(outcome, { without, check: wanted });
 }
 
-/** Bounds of a scenario, with the runs that it says it has ended itself. */
+/** Limits of a scenario, with the runs that it reports as ended by itself. */
 export function boundsOf({ bounds = {} }: Pick<Scenario, 'bounds'>, { mayFail }: Evidence): Bounds {
   const all = { ...defaultBounds, ...bounds };
   return { ...all, mayFail: [...all.mayFail, ...mayFail] };

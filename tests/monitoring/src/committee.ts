@@ -1,7 +1,7 @@
 import { inventedName, plainTemplate, roleOf } from '@conclave/test-support/system';
 import { ScriptedModelServer, type ScriptedReply, type ScriptedRequest } from '@conclave/test-support';
 
-/** Words of a question by which the scripted models know what is wanted of them. */
+/** Words of a question by which the scripted models know what to do. */
 export const wants = {
   secondTier: 'unsure',
   replan: 'incomplete',
@@ -27,7 +27,7 @@ const plan = {
 /** Questions that were found incomplete once. */
 const replanned = new Set<string>();
 
-/** What any call of any run is answered, by the role of its prompt and by the words of its question. */
+/** The reply to any call of any run, by the role of its prompt and by the words of its question. */
 function reply(request: ScriptedRequest): ScriptedReply {
   const text = textOf(request);
   const role = roleOf(request);
@@ -82,7 +82,9 @@ export const corpus = {
   'lighthouses.md': `# Lighthouses\n\nThe lighthouse keepers of ${inventedName()} lit the lamp of Gannet Rock in 1871.\n`,
 };
 
-/** Two providers beside the one of every system under test: one that is closed later, and one whose breaker opens under the load. */
+/**
+ * Two providers in addition to the one of every system under test: one that is closed later, and one whose breaker opens under the load.
+ */
 export interface Providers {
   readonly sick: ScriptedModelServer;
   readonly flaky: ScriptedModelServer;

@@ -23,7 +23,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
   }, 180_000);
   afterAll(() => watched?.stop(), 60_000);
 
-  it('exports metrics without a fault that promtool finds, in every process', async () => {
+  it('exports metrics in which promtool finds no fault, in every process', async () => {
     for (const name of watched.system.all().keys()) {
       const text = await (await fetch(`${watched.system.metricUrl(name)}/metrics`)).text();
       const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8', timeout: 20_000 });
@@ -44,7 +44,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
       load.begin();
       await load.more(2, patienceMs);
       if (mode === 'distributed') {
-        // It comes back: what it had begun is made again.
+        // It comes back: interrupted work is done again.
         await watched.system.process('experts').kill();
         await poisonLog(watched.system, 'plan.created');
         await load.more(1, patienceMs);
@@ -61,7 +61,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
     3 * patienceMs,
   );
 
-  it('names a panel that shows nothing, or that Prometheus does not understand', async () => {
+  it('reports a panel that shows nothing, or that Prometheus does not understand', async () => {
     const panel = { description: '', kind: 'stat', unit: 'none' } as const;
     const panels = [
       { ...panel, title: 'Nothing', queries: [{ expr: 'conclave_no_such_metric', legend: '' }] },
@@ -76,7 +76,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
   });
 
   it.each(faults.filter(({ modes }) => modes.includes(mode)))(
-    'lets $alert fire for $cause',
+    'fires $alert for $cause',
     async (fault) => {
       expect(await alarmed(fault, watched, 90_000)).toBeLessThan(90);
     },

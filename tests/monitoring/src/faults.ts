@@ -5,7 +5,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { nowS } from './prometheus.js';
 import type { Watched } from './watched-system.js';
 
-/** Something that goes wrong, and the alert that is for it. */
+/** Something that goes wrong, and the alert that must report it. */
 export interface Fault {
   readonly cause: string;
   readonly modes: readonly Mode[];
@@ -53,7 +53,7 @@ export const faults: readonly Fault[] = [
   },
 ];
 
-/** Makes the fault and waits until its alert fires. Resolves to the seconds that took. */
+/** Causes the fault and waits until its alert fires. Resolves to the seconds that this took. */
 export async function alarmed(fault: Fault, watched: Watched, timeoutMs: number): Promise<number> {
   const from = nowS();
   const fires = async (): Promise<boolean> =>

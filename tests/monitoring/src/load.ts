@@ -3,13 +3,13 @@ import { until } from '@conclave/test-support';
 import { ask, byAdmin, ChatStream, command, runEnd, runEvents, startRun, user, type System } from '@conclave/test-support/system';
 import { wants } from './committee.js';
 
-/** Milliseconds that an answer may take on an overloaded machine: longer than any run may. */
+/** Milliseconds that an answer may take on an overloaded machine: longer than any run may take. */
 const patienceMs = 200_000;
 
 /** Templates of the load. */
 const [model, simple] = ['whole', 'simple'];
 
-/** Everything that people do to a system, repeated until it is told to stop. */
+/** Everything that people do to a system, repeated until it is stopped. */
 export class Load {
   private asked = 0;
   private stopping = false;
@@ -28,7 +28,7 @@ export class Load {
     }
   }
 
-  /** Begins the lanes of the whole load. */
+  /** Starts the lanes of the whole load. */
   begin(): void {
     this.lane(async () => void (await this.chat()));
     this.lane(() => this.repeated());
@@ -40,7 +40,7 @@ export class Load {
     this.lane(() => this.direct());
   }
 
-  /** Waits until every lane has finished so many rounds more; throws what one of them met. */
+  /** Waits until every lane has finished this many more rounds; throws the error that a lane met. */
   async more(rounds: number, timeoutMs: number): Promise<void> {
     const wanted = this.rounds.map((done) => done + rounds);
     const all = until(`${rounds} more rounds of the load`, () => this.rounds.every((done, lane) => done >= wanted[lane]!), {
@@ -50,7 +50,7 @@ export class Load {
     await Promise.race([all, Promise.all(this.lanes)]);
   }
 
-  /** Ends the lanes; throws what one of them met. */
+  /** Ends the lanes; throws the error that a lane met. */
   async end(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.lanes);
@@ -84,7 +84,7 @@ export class Load {
     return chat.end(patienceMs);
   }
 
-  /** The same question until the cache answers it; and a retry that finds its run. */
+  /** The same question until the cache answers it, and a retry that finds its run. */
   private async repeated(): Promise<void> {
     const question = this.question(wants.simple);
     await until(
@@ -123,7 +123,7 @@ export class Load {
     await delay(1_000);
   }
 
-  /** A client that goes away in the middle. */
+  /** A client that disconnects during its answer. */
   private async left(): Promise<void> {
     const chat = await ChatStream.open(this.url, { model, messages: user(this.question(wants.slow)) });
     await delay(700);

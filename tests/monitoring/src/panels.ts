@@ -1,7 +1,7 @@
 import { dashboards, type Dashboard } from '@conclave/test-support/monitoring';
 import { nowS, type Prometheus } from './prometheus.js';
 
-/** An expression as Grafana sends it, with every service and template chosen. */
+/** An expression as Grafana sends it, with every service and template selected. */
 const filledIn = (expr: string, windowS: number): string =>
   expr.replaceAll('$__rate_interval', `${windowS}s`).replaceAll('$service', '.*').replaceAll('$template', '.*');
 
@@ -36,7 +36,7 @@ export async function shownSince(prometheus: Prometheus, from: number, all: read
   return { queries: count, empty, zero };
 }
 
-/** Panels that a load without these mishaps leaves at 0. Every other panel must show that something happened. */
+/** Panels that stay at 0 under a load without these mishaps. Every other panel must show that something happened. */
 export const mayStayZero: ReadonlySet<string> = new Set([
   'Errors without a type',
   'Processes that do not answer',
@@ -44,7 +44,7 @@ export const mayStayZero: ReadonlySet<string> = new Set([
   'Runs refused',
   'Runs without an assessment',
   'Parked runs',
-  // A gateway refuses what a run cannot take, before it becomes a command.
+  // A gateway refuses what a run cannot accept, before it becomes a command.
   'Commands without effect',
   'Openings by capability',
   'Calls made again',

@@ -19,7 +19,7 @@ export interface Alerting {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Durations a thirtieth as long, and long enough for some scrapes: a process on a busy machine misses one. */
+/** Durations a thirtieth as long, yet long enough for some scrapes: a process on a busy machine misses one. */
 const shortened: Duration = (seconds) => `${Math.max(15, Math.ceil(seconds / 30))}s`;
 
 interface Answer {
@@ -55,7 +55,7 @@ export class Prometheus {
         static_configs: [{ targets: targets.filter((target) => target.job === job).map(({ address }) => address) }],
       })),
     };
-    // JSON is YAML.
+    // JSON is valid YAML.
     writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(configuration));
     const child = spawn(
       'prometheus',
@@ -87,7 +87,7 @@ export class Prometheus {
     return server;
   }
 
-  /** Waits until every target has been read. */
+  /** Waits until every target has been scraped. */
   async seesAll(timeoutMs = 60_000): Promise<void> {
     await until(
       'every target to be up',
@@ -99,7 +99,10 @@ export class Prometheus {
     );
   }
 
-  /** Series of an expression between two times in seconds since 1970, with their finite values. Throws what Prometheus says of a wrong one. */
+  /**
+   * Series of an expression between two times in seconds since 1970, with their finite values. Throws the error of Prometheus for an
+   * invalid one.
+   */
   async range(
     expr: string,
     from: number,

@@ -35,7 +35,7 @@ describe('promtool', () => {
   it.each([
     ['never fired', 'vector(0) > 1', ',severity='],
     ['always fired', 'vector(1)', '}'],
-  ])('would notice of every alert if it %s', (_, expr, rest) => {
+  ])('would report every alert if it %s', (_, expr, rest) => {
     const rules = readFileSync(join(folder, 'rules/conclave.yml'), 'utf8');
     writeFileSync(join(copy, 'rules/conclave.yml'), rules.replace(/(- alert: .*\n {8}expr: ).*\n(?:(?! {8}\w).*\n)*/g, `$1${expr}\n`));
     const { code, output } = promtool('test', 'rules', join(copy, 'tests/conclave.test.yml'));

@@ -12,13 +12,13 @@ export interface Watched {
   stop(): Promise<void>;
 }
 
-/** Service of a process by its name: `experts-2` is one of `experts`. */
+/** Service of a process by its name: `experts-2` is a process of `experts`. */
 const serviceOf = (name: string): string => name.replace(/-\d+$/, '');
 
 const targetsOf = (system: System): readonly Target[] =>
   [...system.all().keys()].map((name) => ({ job: serviceOf(name), address: new URL(system.metricUrl(name)).host }));
 
-/** Starts the programs that ship, in this mode, with two experts where they are processes of their own. */
+/** Starts the shipped programs in this mode, with two experts if they are separate processes. */
 export async function startWatched(mode: Mode, options: { readonly fast: boolean }): Promise<Watched> {
   const providers = await startProviders();
   const configuration: Record<string, unknown> = {};
@@ -30,7 +30,7 @@ export async function startWatched(mode: Mode, options: { readonly fast: boolean
       experts: 2,
       configuration,
       modelUrl: (own) => {
-        // Written only now: the address of the models is known once they answer.
+        // Written only now, because the address of the models is known once they answer.
         Object.assign(configuration, configurationFor(providers, own));
         return own;
       },

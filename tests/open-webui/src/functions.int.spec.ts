@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system?.stop());
 
-/** Calls a function with the key that may ask everything, unless `valves` say otherwise. */
+/** Calls a function with the unrestricted key, unless `valves` say otherwise. */
 const called = (
   file: string,
   { valves, ...asked }: { readonly valves?: object; readonly [name: string]: unknown },

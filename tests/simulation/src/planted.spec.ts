@@ -4,9 +4,12 @@ import { targetOf } from './faults/crash-points.js';
 import { plantedBugs } from './planted/all.js';
 import { simulate } from './simulate.js';
 
-/** Seeds, from 0, within which each planted bug must be found. */
+/** Each planted bug must be found within this many seeds, counted from 0. */
 const within = 3_000;
-/** Where the search begins: seeds that found a bug when this was written. After any change another seed may find it, so all are tried, and the one that did is said. */
+/**
+ * Where the search begins: seeds that found a bug when this was written. After any change another seed may find it, so all are tried, and
+ * the one that did is reported.
+ */
 const likely: Readonly<Record<string, number>> = {
   'commit-without-compare-and-set': 71,
   'applied-ids-not-stored': 312,
@@ -46,7 +49,7 @@ describe('a planted bug', () => {
     patienceMs,
   );
 
-  it('exists for every check, so no check is unable to fail', () => {
+  it('exists for every check, so every check can fail', () => {
     expect(new Set(plantedBugs.map(({ check }) => check))).toEqual(new Set(checkNames));
     expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length);
   });

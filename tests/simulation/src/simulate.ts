@@ -36,8 +36,9 @@ export interface SimulationResult {
 const longestMs = 400_000;
 
 /**
- * One world from its seed: it goes through a storm, is left alone until it is quiet, and is judged. The same options produce the same result, including the trace.
- * Throws if a process cannot start for another reason than a simulated fault.
+ * Creates one world from its seed, drives it through a storm, leaves it alone until it is quiet, and judges it. The same options produce
+ * the same
+ * result, including the trace. Throws if a process cannot start for any reason other than a simulated fault.
  */
 export async function simulate({
   seed,
@@ -48,7 +49,7 @@ export async function simulate({
 }: SimulationOptions): Promise<SimulationResult> {
   const time = beginVirtualTime();
   const realChance = Math.random;
-  // The planner draws among models by it.
+  // The planner draws among models with it.
   const chance = randomFrom(seed).fork('chance');
   Math.random = () => chance.next();
   let world: World | null = null;
@@ -66,7 +67,7 @@ export async function simulate({
       while (!closed && time.elapsed() < until && (await time.step()));
     }
     const virtualMs = time.elapsed();
-    // What is judged does not move, and nothing of this world reaches into the time of the next one.
+    // Nothing moves while it is judged, and nothing of this world reaches into the time of the next one.
     world.halt();
     const violations = [...(await judge(world))];
     if (world.plan.closes && !closed) violations.push({ check: '8 nothing left', id: 'processes', sentence: 'did not close within 60 s' });
@@ -105,7 +106,7 @@ const checks: readonly Check[] = [
   ...[idempotency, caches, effects, usage, documents, childRuns],
 ];
 
-/** Every violation of every check in a world that is done. */
+/** Every violation of every check in a finished world. */
 async function judge(world: Surroundings): Promise<readonly Violation[]> {
   const evidence = await evidenceOf(world);
   return checks.flatMap((check) => check(evidence));

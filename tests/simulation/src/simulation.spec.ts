@@ -2,9 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { aimAt, Coverage, targetOf } from './faults/crash-points.js';
 import { simulate, type SimulationResult } from './simulate.js';
 
-/** Enough for every declared crash point to be aimed at four times, each time at another pass of it: half of them miss some of the points. */
+/**
+ * Enough seeds to aim at every declared crash point four times, each time at another passage; with half of them, some points are missed.
+ */
 const seeds = 2_000;
-/** Further seeds for a crash point that all of them missed: the rarest is passed in one of ten that are aimed at it. */
+/** Further seeds for a crash point that all of them missed: the rarest is passed in one of ten seeds that aim at it. */
 const triesAgain = 150;
 const patienceMs = 30 * 60_000;
 
@@ -13,13 +15,13 @@ const sumOf = (results: readonly SimulationResult[], name: 'accepted' | 'answere
 
 describe('the simulated system', () => {
   it(
-    `keeps every promise over ${seeds} seeds, with a process killed at every crash point there is`,
+    `keeps every promise over ${seeds} seeds, with a process killed at every declared crash point`,
     async () => {
       const coverage = new Coverage();
       const cpu = process.cpuUsage();
       const results: SimulationResult[] = [];
       for (let seed = 0; seed < seeds; seed += 1) results.push(await simulate({ seed, target: targetOf(seed), cover: coverage.note }));
-      // A point that was aimed at and missed, because the run took another way, is aimed at again with other seeds.
+      // A point that was aimed at and missed, because the run went another way, is aimed at again with other seeds.
       const again: string[] = [];
       for (const key of coverage.missed()) {
         for (let seed = seeds; seed < seeds + triesAgain && !coverage.killed.has(key); seed += 1) {
@@ -42,7 +44,7 @@ describe('the simulated system', () => {
       expect([...broken, ...again]).toEqual([]);
       expect(coverage.undeclared()).toEqual([]);
       expect(coverage.missed()).toEqual([]);
-      // A system that refuses or gives up everything difficult would keep every promise too.
+      // A system that refused everything difficult, or gave up on it, would keep every promise too.
       expect(sumOf(results, 'accepted')).toBeGreaterThan(seeds);
       expect(sumOf(results, 'answered')).toBeGreaterThan(0.75 * sumOf(results, 'accepted'));
       expect(sumOf(results, 'deaths')).toBeGreaterThan(seeds);
@@ -53,7 +55,7 @@ describe('the simulated system', () => {
   );
 
   it(
-    'does exactly the same for the same seed, to the last line of its trace',
+    'produces exactly the same trace for the same seed, to the last line',
     async () => {
       const traceOf = async (seed: number): Promise<{ readonly lines: readonly string[]; readonly result: SimulationResult }> => {
         const lines: string[] = [];

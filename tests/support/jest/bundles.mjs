@@ -1,4 +1,5 @@
-// Bundles spec files with all they import, so that Jest loads a hundred files for each instead of the 1,600 of Nest, Express and our packages.
+// Bundles spec files with everything they import, so that Jest loads a hundred files for each instead of the 1,600 of Nest, Express and our
+// packages.
 import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,11 +12,11 @@ const cache = join(workspaceRoot, 'node_modules/.cache/conclave-specs');
 const { devDependencies } = JSON.parse(readFileSync(join(workspaceRoot, 'package.json'), 'utf8'));
 const ofTests = ['esbuild', ...Object.keys(devDependencies)];
 
-/** Spec files of the workspace are bundled, unless one mocks a module: that replaces modules one by one. */
+/** Spec files of the workspace are bundled, unless one mocks a module: mocking replaces modules one by one. */
 export const isBundled = (path, source) =>
   /\.spec\.ts$/.test(path) && path.startsWith(join(workspaceRoot, '/')) && !source.includes('unstable_mockModule');
 
-/** A bundled file is elsewhere: its own path must be reported as that of its source. */
+/** A bundled file is in another place, so the path of its source must be reported as its own. */
 const ownPlaces = {
   name: 'own places',
   setup({ onLoad }) {
@@ -30,7 +31,7 @@ const ownPlaces = {
   },
 };
 
-/** Bundles spec files (absolute paths) and returns the folder in which each lies at its path relative to the root, with the ending .mjs. */
+/** Bundles spec files (absolute paths) and returns the folder that contains each at its path relative to the root, with the ending .mjs. */
 export async function bundleSpecs(files) {
   const outdir = join(cache, String(process.pid));
   removeBundles();
@@ -41,7 +42,7 @@ export async function bundleSpecs(files) {
     outbase: workspaceRoot,
     outdir,
     outExtension: { '.js': '.mjs' },
-    // Files that programs find next to themselves are bundled here too, with their own path.
+    // Files that programs look for next to themselves are bundled here too, under their own path.
     external: [...external.filter((name) => !isAbsolute(name)), ...ofTests],
     plugins: [ownPlaces, ...plugins],
     minifyWhitespace: false,
@@ -53,7 +54,7 @@ export async function bundleSpecs(files) {
   return outdir;
 }
 
-/** Removes the bundles of this process, and those of processes that are gone. */
+/** Removes the bundles of this process, and those of processes that have ended. */
 export function removeBundles() {
   mkdirSync(cache, { recursive: true });
   for (const name of readdirSync(cache))

@@ -12,8 +12,9 @@ for (const name of ['run', 'enterWith']) {
 }
 
 /**
- * Jest's environment for Node, which also ends what a spec file leaves behind: a storage for asynchronous contexts stays on for the whole
- * process, and each costs every promise that any later spec file makes.
+ * Jest's environment for Node, which also cleans up after a spec file: a storage for asynchronous contexts stays on for the whole process
+ * and
+ * slows down every promise that any later spec file makes.
  */
 export default class SpecEnvironment extends TestEnvironment {
   async teardown() {

@@ -1,8 +1,8 @@
 // Tries the property tests with new seeds: `npm run fuzz`. Prints the seed of each round, and for each test that fails its first
-// counterexample with the command that finds it again. Exit code 0 when nothing was found, 1 for counterexamples, 2 for a wrong call.
-//   --minutes 10       how long to look
-//   --seed 42          one round with this seed
-//   --only dates       only spec files whose path contains this
+// counterexample with the command that reproduces it. Exit code 0 if nothing was found, 1 for counterexamples, 2 for wrong arguments.
+// --minutes 10 how long to look
+// --seed 42 one round with this seed
+// --only dates only spec files whose path contains this
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -32,12 +32,14 @@ const specs = specFiles('fast').filter(
 if (specs.length === 0) refuse(`No spec file with property tests has "${values.only}" in its path.`);
 
 const properties = specs.flatMap((path) => source(path).match(/\bfc\.assert\(/g) ?? []).length;
-/** A round tries every property once; so many that a run has several seeds, not so many that loading is most of it. */
+/**
+ * A round tries every property once. It is short enough for a run to use several seeds, and long enough for loading not to be most of it.
+ */
 const roundSeconds = Math.min(120, minutes * 60);
 const msPerProperty = Math.max(200, Math.round((roundSeconds * 1000 * Math.min(availableParallelism(), specs.length)) / properties));
 console.log(`${properties} properties in ${specs.length} spec files, ${msPerProperty} ms each in a round.`);
 
-/** Of a failure the part that says what was tried and what went wrong; the frames of libraries say nothing. */
+/** The part of a failure that says what was tried and what went wrong; the stack frames of libraries say nothing. */
 const telling = (failure) => failure.split('\n').filter((line) => line.trim() !== '' && !/^\s+at .*node_modules|^Hint:/.test(line));
 
 const known = new Set();

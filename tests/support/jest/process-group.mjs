@@ -1,4 +1,4 @@
-// Runs a command in a process group of its own, so that whatever it started can be ended with it.
+// Runs a command in its own process group, so that everything it started can be ended with it.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const running = new Set();
 
-/** Does to a process what it or the system may refuse: it is over, the caller may not, or not so soon again. */
+/** Does something to a process that the system may refuse, because the process has ended or we lack the permission. */
 function attempt(action) {
   try {
     action();
@@ -17,7 +17,7 @@ function attempt(action) {
 
 const end = (pid) => attempt(() => process.kill(pid, 'SIGKILL'));
 
-/** What is alive of a process group, and of what its processes started in groups of their own, as far as `ps` shows it. */
+/** The living members of a process group, and of the groups that its processes started, as far as `ps` shows them. */
 function alive(group) {
   const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,pgid=,stat=,args='], { encoding: 'utf8', timeout: 10_000 });
   const all = [...(stdout ?? '').matchAll(/^ *(\d+) +(\d+) +(\d+) +[^Z\s]\S* +(?!ps -eo)(.*)$/gm)].map(([, ...ids]) => {
@@ -28,25 +28,29 @@ function alive(group) {
   return [...new Set([...all.filter(({ of }) => of === group), ...below(group)])].filter(({ pid }) => pid !== group);
 }
 
-/** Lets others go first, where the system agrees. Linux may share processors out by session: a session has a niceness of its own then. */
+/**
+ * Lets other processes go first, if the system supports it. Linux may share processors between sessions: a session then has a niceness of
+ * its own.
+ */
 function giveWay(pid, niceness = 10) {
   attempt(() => setPriority(pid, Math.max(niceness, getPriority())));
   if (existsSync(`/proc/${pid}/autogroup`)) attempt(() => writeFileSync(`/proc/${pid}/autogroup`, String(niceness)));
 }
 
 /**
- * Runs `command` and collects what it prints. After `limit` seconds, or as soon as `isStuck` says so, it is ended with all it had started.
- * With `yields` it takes the processor time that others leave. Never rejects.
+ * Runs `command` and collects its output. After `limit` seconds, or as soon as `isStuck` returns true, it is ended with everything it
+ * started.
+ * With `yields` it takes only the processor time that others leave. Never rejects.
  *
- * @returns {Promise<{ code: number, output: string, seconds: number, timedOut: boolean, left: string[] }>} `code` is 1 when it was ended;
- * `left` names the processes that were still there then, or that it left behind.
+ * @returns {Promise<{ code: number, output: string, seconds: number, timedOut: boolean, left: string[] }>} `code` is 1 if it was ended;
+ * `left` lists the processes that were still running then, or that it left behind.
  */
 export async function runInGroup(command, args, { cwd, env, limit, isStuck = () => false, yields = false }) {
   const started = Date.now();
   const seconds = () => (Date.now() - started) / 1000;
   let [output, timedOut, left] = ['', false, []];
   const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  // 'exit', not 'close': a grandchild that kept the pipe open must not hold up the run.
+  // 'exit', not 'close': a grandchild that keeps the pipe open must not hold up the run.
   const exit = new Promise((resolve) => child.on('exit', resolve).on('error', ({ message }) => resolve((output += `${message}\n`))));
   const closed = new Promise((resolve) => child.on('close', resolve));
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
@@ -56,7 +60,7 @@ export async function runInGroup(command, args, { cwd, env, limit, isStuck = () 
   const watch = setInterval(() => {
     if (timedOut || !(seconds() > limit || isStuck())) return;
     timedOut = true;
-    // What has left the group has no parent to be found by once this one is gone.
+    // A process that has left the group can no longer be found by its parent once this one has ended.
     left = alive(child.pid);
     end(-child.pid);
   }, 250);
@@ -80,7 +84,7 @@ export async function runInGroup(command, args, { cwd, env, limit, isStuck = () 
   };
 }
 
-/** Ends every group that is still running, at once, with what has left it. */
+/** Ends every group that is still running, at once, including processes that have left it. */
 export function endAllGroups() {
   for (const group of running) for (const pid of [...alive(group).map((one) => one.pid), -group]) end(pid);
 }

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 /**
- * A reporter of Jest that keeps in a file (option `file`) which spec files of a run are not through, each with the test it is at, so that a
- * run that hangs can be told by name.
+ * A reporter of Jest that writes to a file (option `file`) which spec files of a run are not finished, each with its current test, so that
+ * a
+ * run that hangs can be reported by name.
  */
 export default class ProgressReporter {
   #file;

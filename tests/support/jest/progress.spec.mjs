@@ -41,7 +41,7 @@ describe('a run of Jest that hangs', () => {
   });
 
   it('is ended at its time limit, and names the file and the waiting test, even if that test blocks its whole process', async () => {
-    // The only file, and one of those that run at a time. Both wait for their limit: they do so at once.
+    // Once as the only file, and once as one of two that run together. Both wait for their limit at the same time.
     const sources = [{ 'waits.spec.ts': waits }, { 'waits.spec.ts': waits, 'passes.spec.ts': passes }];
     for (const { code, timedOut, failures } of await Promise.all(sources.map((one) => run(one, { limit: 12 })))) {
       expect([code, timedOut]).toEqual([1, true]);
@@ -50,12 +50,12 @@ describe('a run of Jest that hangs', () => {
     }
   });
 
-  it('is not mentioned if it ends without help', async () => {
+  it('is not mentioned if it ends by itself', async () => {
     expect(await run({ 'passes.spec.ts': passes })).toMatchObject({ code: 0, passed: 1, failures: [], skipped: 0, left: [] });
   });
 });
 
-it('names the process that a test of several files left behind, although Jest ends its own processes', async () => {
+it('lists the process that a test of several files left behind, although Jest ends its own processes', async () => {
   const { timedOut, passed, failures } = await run({ 'leaves.spec.ts': leaves, 'passes.spec.ts': passes });
   expect([timedOut, passed]).toEqual([false, 2]);
   expect(failures).toEqual([expect.stringMatching(/^Still alive at the end: .*left behind \(process \d+\)/)]);

@@ -1,11 +1,12 @@
-// What a spec gets for `fast-check`: all of it, with the seed set for every property. A fixed one, so that a test that passed passes again;
-// `npm run fuzz` sets others (CONCLAVE_FUZZ) and tries each property for a time instead of a number of runs.
+// What a spec gets as `fast-check`: all of it, with the seed set for every property. The seed is fixed, so that a test that passed passes
+// again;
+// `npm run fuzz` sets others (CONCLAVE_FUZZ) and tries each property for a certain time instead of a number of runs.
 import * as fc from '../../../node_modules/fast-check/lib/fast-check.js';
 
 const { seed, msPerProperty } = JSON.parse(process.env.CONCLAVE_FUZZ ?? '{ "seed": 20261122 }');
 fc.configureGlobal({ seed });
 
-/** As fast-check's own; it reports a failure with the seed, the path and the counterexample. */
+/** Like fast-check's own; it reports a failure with the seed, the path and the counterexample. */
 export const assert =
   msPerProperty === undefined
     ? fc.assert

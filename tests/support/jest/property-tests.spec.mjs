@@ -9,7 +9,7 @@ jest.setTimeout(60_000);
 const below = (limit) => fc.property(fc.nat(), (n) => n < limit);
 
 describe('property tests', () => {
-  it('try the same cases in every run, and name their seed if they fail', () => {
+  it('try the same cases in every run, and report their seed if they fail', () => {
     const [first, second] = [fc.check(below(1000)), fc.check(below(1000))];
     expect(first).toMatchObject({ failed: true, seed: fc.readConfigureGlobal().seed });
     expect(first.counterexamplePath).toBe(second.counterexamplePath);
@@ -25,13 +25,13 @@ describe('npm run fuzz', () => {
       limit: 50,
     });
 
-  it('tries properties with a seed of its own and ends with 0 when it finds nothing', async () => {
+  it('tries properties with a seed of its own and ends with 0 if it finds nothing', async () => {
     const { code, output } = await fuzz('--minutes', '0.01', '--only', 'loop/src/canonical-json');
     expect(output).toMatch(/✓ seed \d+: 0 counterexamples/);
     expect(code).toBe(0);
   });
 
-  it('names the patterns that match no file', async () => {
+  it('reports the patterns that match no file', async () => {
     const { code, output } = await fuzz('--only', 'no-such-file');
     expect(output).toContain('No spec file with property tests has "no-such-file" in its path.');
     expect(code).toBe(2);

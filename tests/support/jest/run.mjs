@@ -1,4 +1,4 @@
-// Runs Jest, or what runs it, and counts what it did.
+// Runs Jest, or a program that runs it, and counts the results.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { runInGroup } from './process-group.mjs';
@@ -7,11 +7,13 @@ import { workspaceRoot } from '../../../tools/workspace.mjs';
 export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
 
 /**
- * Runs Node with `args`, which write Jest's JSON to .results/<name>.json. Ends it at `limit` seconds, or when it does not end within `endLimit`
- * seconds after its last test: a handle that a test left open would keep Jest running for ever.
+ * Runs Node with `args`, which write Jest's JSON to .results/<name>.json. Ends it at `limit` seconds, or if it does not end within
+ * `endLimit`
+ * seconds after its last test: a handle that a test left open would keep Jest running forever.
  *
- * @returns what `runInGroup` returns, the numbers of passed and skipped tests, and a sentence for each failure. That fewer than `expected`
- * spec files ran is one, and so is a process that a test left behind.
+ * @returns what `runInGroup` returns, the numbers of passed and skipped tests, and a sentence for each failure. It is also a failure if
+ * fewer
+ * than `expected` spec files ran, or if a test left a process behind.
  */
 export async function runJest(name, args, { expected, env, endLimit = 15, ...options }) {
   const [outcome, progress] = ['json', 'progress.json'].map((ending) => join(workspaceRoot, `.results/${name}.${ending}`));
@@ -29,7 +31,7 @@ export async function runJest(name, args, { expected, env, endLimit = 15, ...opt
   return { ...result, ...counted };
 }
 
-/** What Jest's JSON says, in numbers and in names. A file that could not even be loaded is one failure. */
+/** The content of Jest's JSON as numbers and names. A file that could not even be loaded counts as one failure. */
 export function countOutcome({ testResults, success, numPassedTests, numPendingTests, numTodoTests }, expected) {
   const failures = testResults.flatMap(({ name, status, message, assertionResults }) => {
     const file = relative(workspaceRoot, name);
@@ -42,13 +44,13 @@ export function countOutcome({ testResults, success, numPassedTests, numPendingT
   return { passed: numPassedTests, skipped: numPendingTests + numTodoTests, failures };
 }
 
-/** What the reporter has written; null where there is nothing, or while it is being written. */
+/** What the reporter has written; null if there is nothing, or while it is being written. */
 function readProgress(path) {
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
   return text.endsWith('}') ? JSON.parse(text) : null;
 }
 
-/** Sentences that name what a run was at when it was ended. */
+/** Sentences that say what a run was doing when it was ended. */
 function unfinished(progress) {
   if (progress?.complete) return ['All spec files were through, and Jest did not end: a test left something open.'];
   if (!progress?.running.length) return ['Jest was ended before, or between, spec files.'];

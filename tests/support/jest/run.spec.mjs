@@ -38,7 +38,7 @@ describe('counting results', () => {
     expect(countOutcome(outcome({ testResults: [file(test('passed'))] }), 2).failures).toEqual(['Jest ran 1 of 2 spec files.']);
   });
 
-  it('believes Jest when it reports a failure that no test shows', () => {
+  it('reports a failure of Jest that no test shows', () => {
     expect(countOutcome(outcome({ success: false }), 0).failures).toHaveLength(1);
   });
 });

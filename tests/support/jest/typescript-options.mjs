@@ -1,4 +1,4 @@
-/** How a single file of TypeScript becomes JavaScript, in tests; as tsconfig.json says for whole programs. */
+/** How a single TypeScript file is compiled to JavaScript in tests; the same options as in tsconfig.json for whole programs. */
 export const typescriptOptions = {
   loader: 'ts',
   format: 'esm',

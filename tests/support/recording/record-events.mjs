@@ -1,5 +1,5 @@
-// Records one event of each type and shape from a data folder into the corpus that today's schemas must keep reading:
-//   node tools/run.mjs record-events <data folder> > libs/contracts/src/__fixtures__/events/<date>.ndjson
+// Records one event of each type and shape from a data folder into the corpus that today's schemas must still be able to read:
+// node tools/run.mjs record-events <data folder> > libs/contracts/src/__fixtures__/events/<date>.ndjson
 // The embedded server of that folder must be stopped.
 import { openSqlite } from '../../../libs/adapters/sqlite/src/index.ts';
 import { topicsFor } from '../../../libs/contracts/src/index.ts';
@@ -11,9 +11,9 @@ if (!home) {
 }
 const store = openSqlite({ home, processId: 'recorder', durability: 'process' });
 const seen = new Set();
-/** Members that a request has only where it needs them. */
+/** Members that a request has only if it needs them. */
 const optional = ['attachments', 'skill', 'cached', 'plan'];
-/** Members that tell shapes of one type apart. */
+/** Members that distinguish the shapes of one type. */
 const shapeOf = ({ type, data }) =>
   [
     type,

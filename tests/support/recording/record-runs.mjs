@@ -1,10 +1,11 @@
-// Records the runs that today's code must keep deciding the same: one NDJSON file for each template. The committee's are asked of the demo
-// model on its sample documents, those of waves of a scripted server and the calculator.
-//   node tools/run.mjs record-runs
-// writes libs/replay/src/__fixtures__/*.ndjson. Say it after a prompt, a parser or a rule was changed on purpose: the difference of the
+// Records the runs that today's code must still decide in the same way: one NDJSON file for each template. Those of the committee are asked
+// of the
+// demo model about its sample documents, those of waves of a scripted server and the calculator.
+// node tools/run.mjs record-runs
+// writes libs/replay/src/__fixtures__/*.ndjson. Run it after a prompt, a parser or a rule was changed on purpose: the difference of the
 // files then shows reviewers what changed. `npx jest recorded-runs` compares them with the code.
-//   node tools/run.mjs record-runs <data folder> <run id>
-// prints a run of a stopped server instead, for a file of its own there. Prompts and replies of that run are in it, as it was recorded.
+// node tools/run.mjs record-runs <data folder> <run id>
+// prints a run of a stopped server instead, for a file of its own. That file contains the recorded prompts and replies of the run.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +61,7 @@ const documents = {
 };
 const tools = [{ name: 'precision.calculate', description: 'Calculates.', signature: 'expression: string', repeatable: true }];
 
-/** The configuration of a run that asks a scripted server, and the tools as a server of the product would have written them down. */
+/** The configuration of a run that asks a scripted server, and its tools as a server of the product would have recorded them. */
 async function prepare(home, url) {
   const config = join(home, 'conclave.yaml');
   const corpus = join(home, 'documents');
@@ -73,7 +74,7 @@ async function prepare(home, url) {
   return { CONCLAVE_CONFIG: config };
 }
 
-/** Lines of the wanted runs by run id, in the order of the log. A body that was kept apart is put back. */
+/** Lines of the requested runs by run id, in the order of the log. A body that is stored separately is put back. */
 async function linesOf(home, wanted) {
   const store = openSqlite({ home, processId: 'recorder', durability: 'process', prunes: false });
   const records = [];
@@ -118,7 +119,7 @@ if (home) {
         model,
         answer: sink,
         progress: sink,
-        // No server is looked for: the demo model returns the same replies everywhere.
+        // Model servers are not searched for: the demo model returns the same replies everywhere.
         localServers: { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 },
         signal: new AbortController().signal,
       });

@@ -1,8 +1,8 @@
 import { getEventListeners, getMaxListeners } from 'node:events';
 
 /**
- * Watches how many listeners an abort signal has at a time, from the call on: `crowded` returns the largest number that Node would warn
- * about (more than the signal says it takes, 10 unless told otherwise), 0 for none. `stop` must be called.
+ * Watches from now on how many listeners an abort signal has at a time: `crowded` returns the largest number that Node would warn
+ * about (more than the limit of the signal, 10 by default), or 0. `stop` must be called.
  */
 export function watchSignals(): { crowded(): number; stop(): void } {
   const add = Object.getOwnPropertyDescriptor(EventTarget.prototype, 'addEventListener')!;

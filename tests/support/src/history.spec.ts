@@ -15,14 +15,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe('a history', () => {
   it('is empty without a file', () => expect(readHistory(file)).toEqual([]));
 
-  it('closes an operation that threw as failed and passes the error on', async () => {
+  it('closes an operation that threw as failed and rethrows the error', async () => {
     const writer = new HistoryWriter(file, 'p', 'client');
     await expect(writer.operation('ask', 'r1', null, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await writer.operation('ask', 'r2', null, () => Promise.resolve(1));
     expect(readHistory(file).map((entry) => `${entry.id} ${entry.phase}`)).toEqual(['r1 invoke', 'r1 fail', 'r2 invoke', 'r2 ok']);
   });
 
-  it('leaves out a last line that was cut by the death of its writer, and reports any other broken line', () => {
+  it('leaves out a last line that was cut off by the death of its writer, and reports any other broken line', () => {
     const writer = new HistoryWriter(file, 'p', 'client');
     writer.write('ask', 'invoke', 'r1');
     appendFileSync(file, '{"at":1,"op":"as');

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-/** `invoke` opens an operation, `ok`, `fail` and `unknown` close it (`unknown`: it may or may not have happened); `info` is independent. */
+/** `invoke` opens an operation; `ok`, `fail` and `unknown` close it (`unknown`: it may or may not have happened); `info` stands alone. */
 export type HistoryPhase = 'invoke' | 'ok' | 'fail' | 'unknown' | 'info';
 
 /** One line of a history file. Services, clients and fake models write the same shape into one file. */
@@ -17,7 +17,7 @@ export interface HistoryEntry {
   readonly data: unknown;
 }
 
-/** Appends before it returns, so that a process which dies next has written it. Several processes may share the file. */
+/** Appends before it returns, so that the line is written even if the process dies next. Several processes may share the file. */
 export class HistoryWriter {
   constructor(
     readonly file: string,
@@ -30,7 +30,7 @@ export class HistoryWriter {
     appendFileSync(this.file, `${JSON.stringify(entry)}\n`);
   }
 
-  /** Writes `invoke`, then `ok` or `fail` with what the operation gave or threw. */
+  /** Writes `invoke`, then `ok` or `fail` with what the operation returned or threw. */
   async operation<T>(op: string, id: string, data: unknown, act: () => Promise<T>): Promise<T> {
     this.write(op, 'invoke', id, data);
     try {
@@ -45,8 +45,8 @@ export class HistoryWriter {
 }
 
 /**
- * Lines in the order of the file; no file is an empty history. A last line without a line feed was cut off by the death of
- * its writer and is left out; any other line that is no entry throws with its number.
+ * Lines in the order of the file; a missing file is an empty history. A last line without a line feed was cut off by the death of
+ * its writer and is left out; any other invalid line throws with its number.
  */
 export function readHistory(file: string): readonly HistoryEntry[] {
   if (!existsSync(file)) return [];

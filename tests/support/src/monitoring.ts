@@ -1,2 +1,2 @@
-/** Dashboards and alert rules, for the tests that drive them. */
+/** Dashboards and alert rules, for the tests that use them. */
 export { alerts, asWritten, dashboards, rulesFile, type Dashboard, type Duration } from '@conclave/deploy/monitoring';

@@ -26,7 +26,7 @@ describe('a supervised process', () => {
     expect(await program.kill()).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
 
-  it('starts again after SIGKILL with the environment for restarts, and not after its own exit', async () => {
+  it('starts again after SIGKILL with the environment for restarts, but not after an exit of its own', async () => {
     const program = await start(waits, { env: { MARK: 'red' }, restartEnv: { MARK: 'blue' }, restartAfterKill: true });
     const first = program.pid;
     await program.kill();
@@ -61,7 +61,7 @@ describe('a supervised process', () => {
     },
   );
 
-  it('is ended by force when it ignores SIGTERM', async () => {
+  it('is killed if it ignores SIGTERM', async () => {
     const program = await start(`process.on('SIGTERM', () => {}); ${waits}`);
     expect(await program.stop(100)).toMatchObject({ code: null, signal: 'SIGKILL' });
   });

@@ -12,24 +12,24 @@ export interface Exit {
 export interface SupervisedOptions {
   /** For messages. */
   readonly name: string;
-  /** What is run, node unless said otherwise. */
+  /** The program to run, node by default. */
   readonly program?: string;
-  /** Its arguments; of node: flags, the script, its arguments. */
+  /** Its arguments; for node: flags, the script, its arguments. */
   readonly args: readonly string[];
-  /** Added to the environment of the test process; undefined takes a variable away. */
+  /** Added to the environment of the test process; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   /** A line of its output that says it is ready, or an address that answers with a 2xx status. */
   readonly ready: RegExp | string;
-  /** Bound for becoming ready, 20 s. */
+  /** Time limit for becoming ready, 20 s by default. */
   readonly readyTimeoutMs?: number;
-  /** Starts again when SIGKILL ended it, regardless of the sender. Never for another end. */
+  /** Restarts it when SIGKILL ended it, no matter who sent it. Never after another end. */
   readonly restartAfterKill?: boolean;
-  /** Environment of restarts on top of `env`, such as `{ CRASH_AT: undefined }`. */
+  /** Environment of restarts, on top of `env`, such as `{ CRASH_AT: undefined }`. */
   readonly restartEnv?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Groups of processes that are still alive; a test run that dies takes them along. */
+/** Groups of processes that are still alive; a test run that dies kills them too. */
 const alive = new Set<number>();
 process.once('exit', () => {
   for (const pid of alive) signalGroup(pid, 'SIGKILL');
@@ -37,7 +37,7 @@ process.once('exit', () => {
 
 const outputLimit = 1_000_000;
 
-/** A process of a test, in a process group of its own: killing it takes its children along, and nothing else. */
+/** A process of a test in its own process group: killing it also kills its children, and nothing else. */
 export class Supervised {
   private child: ChildProcess | null = null;
   private text = '';
@@ -48,7 +48,7 @@ export class Supervised {
 
   private constructor(private readonly options: SupervisedOptions) {}
 
-  /** Resolves when the process is ready; throws with its output when it ends or stays silent before. */
+  /** Resolves when the process is ready; throws with its output if it ends or stays silent before that. */
   static async start(options: SupervisedOptions): Promise<Supervised> {
     const supervised = new Supervised(options);
     supervised.spawn(options.env ?? {});
@@ -61,14 +61,14 @@ export class Supervised {
     return supervised;
   }
 
-  /** Everything the process and its predecessors wrote to stdout and stderr; the oldest part is dropped beyond 1 MB. */
+  /** Everything the process and its predecessors wrote to stdout and stderr; beyond 1 MB the oldest part is dropped. */
   output(): string {
     return this.text;
   }
   get pid(): number | null {
     return this.child?.pid ?? null;
   }
-  /** Ends so far, oldest first: one more than the number of restarts once the process is gone. */
+  /** Ends so far, oldest first: one more than the number of restarts once the process has finally ended. */
   exits(): readonly Exit[] {
     return this.ends;
   }
@@ -89,7 +89,7 @@ export class Supervised {
   }
 
   /**
-   * Sends a signal to the whole group, SIGKILL unless said otherwise, and waits for the end of the process, at most 10 s. Killed for good, it
+   * Sends a signal to the whole group, SIGKILL by default, and waits at most 10 s for the end of the process. If it was killed for good, it
    * is not started again until `restart`.
    */
   async kill(signal: NodeJS.Signals = 'SIGKILL', { forGood = false } = {}): Promise<Exit> {
@@ -112,7 +112,7 @@ export class Supervised {
     this.restartsWith = env;
   }
 
-  /** Waits for the n-th end of the process (1 = the first), such as the one a crash point causes. */
+  /** Waits for the n-th end of the process (1 = the first), such as the one that a crash point causes. */
   nextExit(n: number, timeoutMs = 20_000): Promise<Exit> {
     return until(`end ${n} of ${this.options.name}`, () => this.ends[n - 1], { timeoutMs });
   }
@@ -125,7 +125,7 @@ export class Supervised {
     await this.ready();
   }
 
-  /** SIGTERM, after `graceMs` SIGKILL. Nothing is restarted after that. Safe to call twice. */
+  /** SIGTERM, and after `graceMs` SIGKILL. Nothing is restarted after that. Safe to call twice. */
   async stop(graceMs = 5_000): Promise<Exit | null> {
     this.wanted = false;
     const { child } = this;
@@ -191,7 +191,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // ESRCH: the group is gone already, which is what was wanted.
+    // ESRCH: the group has already ended, as intended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -32,20 +32,20 @@ describe('a TCP proxy', () => {
     socket.on('data', (bytes) => received.push(bytes));
     socket.on('error', () => undefined);
     socket.on('close', () => (ended = true));
-    // A refused connection may be reset before it was established.
+    // A refused connection may be reset before it is established.
     await Promise.race([once(socket, 'connect'), new Promise((resolve) => socket.once('close', resolve))]).catch(() => undefined);
     return { socket, received, ended: () => ended };
   }
   const text = (received: readonly Buffer[]) => Buffer.concat(received).toString();
 
-  it('carries bytes in both directions, in order', async () => {
+  it('transfers bytes in both directions, in order', async () => {
     const { socket, received } = await open();
     for (let n = 0; n < 100; n += 1) socket.write(`${n},`);
     await until('the proxy to do it', () => text(received).endsWith('99,'));
     expect(text(received)).toBe(Array.from({ length: 100 }, (_, n) => `${n},`).join(''));
   });
 
-  it('holds pieces back and slices them without changing what they say', async () => {
+  it('delays and slices pieces without changing their content', async () => {
     const { socket, received } = await open();
     proxy.poison({ latencyMs: 20, sliceBytes: 3 });
     const start = Date.now();
@@ -78,7 +78,7 @@ describe('a TCP proxy', () => {
     expect(ended()).toBe(false);
   });
 
-  it('carries nothing more over a connection that lost bytes, and everything over a new one', async () => {
+  it('transfers nothing more over a connection that lost bytes, and everything over a new one', async () => {
     const old = await open();
     proxy.poison({ halfOpen: 'for good' });
     old.socket.write('lost');
@@ -91,7 +91,7 @@ describe('a TCP proxy', () => {
     expect([text(old.received), old.ended()]).toEqual(['', false]);
   });
 
-  it('lets pieces travel at the same time, in order, and cuts them by chance', async () => {
+  it('keeps pieces in order that travel at the same time, and cuts them at random', async () => {
     const { socket, received } = await open();
     proxy.poison({ travelMs: 100, jitterMs: 20, sliceBytes: [1, 7] });
     const start = Date.now();
@@ -102,7 +102,7 @@ describe('a TCP proxy', () => {
     }
     await until('the proxy to do it', () => text(received) === said.join(''));
     const took = Date.now() - start;
-    // There and back; one after the other would be 4 s.
+    // There and back; one after the other would take 4 s.
     expect(took).toBeGreaterThanOrEqual(200);
     expect(took).toBeLessThan(2_000);
   });

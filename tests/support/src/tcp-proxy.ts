@@ -9,17 +9,17 @@ export interface TcpProxyOptions {
 
 /** What the proxy does to bytes that pass, in both directions. */
 export interface Toxics {
-  /** Milliseconds each piece is held back; the next one waits behind it. */
+  /** Milliseconds by which each piece is delayed; the next one waits behind it. */
   readonly latencyMs?: number;
   /** Milliseconds each piece is under way: any number at the same time, none overtakes another. */
   readonly travelMs?: number;
-  /** Milliseconds at most that are added to `travelMs` by chance. */
+  /** At most this many milliseconds are added to `travelMs` at random. */
   readonly jitterMs?: number;
-  /** At most this many bytes per piece; between the two of a pair by chance. */
+  /** At most this many bytes per piece; for a pair of numbers, a random size between them. */
   readonly sliceBytes?: number | readonly [number, number];
   /**
-   * Bytes are swallowed and connections stay open: what a cable pulled out looks like. `for good`: a connection that has lost
-   * bytes never carries any again, also when all is healed, as behind a router that has forgotten it.
+   * Bytes are swallowed and connections stay open, as with an unplugged cable. `for good`: a connection that has lost bytes never carries
+   * any again, even when all is healed, as behind a router that has forgotten it.
    */
   readonly halfOpen?: boolean | 'for good';
 }
@@ -59,17 +59,17 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Connections open now. */
+  /** Open connections. */
   get connections(): number {
     return this.pairs.size;
   }
 
-  /** From now on, also for connections that are open; `{}` heals. */
+  /** Applies from now on, also to open connections; `{}` heals. */
   poison(toxics: Toxics): void {
     this.toxics = toxics;
   }
 
-  /** Ends every connection in the middle of whatever it carries: with a reset when `how` says so. New ones are accepted. */
+  /** Ends every connection, whatever it carries at that moment; with a reset if `how` says so. New ones are accepted. */
   cut(how: 'end' | 'reset' = 'reset'): void {
     for (const { client, server } of this.pairs) {
       for (const socket of [client, server]) {
@@ -79,7 +79,7 @@ export class TcpProxy {
     }
   }
 
-  /** While true every connection is cut and new ones are reset at once. */
+  /** While true, every connection is cut and new ones are reset at once. */
   refuse(refusing: boolean): void {
     this.refusing = refusing;
     if (refusing) this.cut();
@@ -106,7 +106,7 @@ export class TcpProxy {
     };
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
-      // Broken connections are what this proxy is for; `close` follows every error.
+      // Broken connections are the purpose of this proxy; `close` follows every error.
       socket.on('error', () => undefined);
       socket.on('close', gone);
     }
@@ -115,7 +115,7 @@ export class TcpProxy {
     server.on('data', (bytes) => (this.delivered += bytes.byteLength));
   }
 
-  /** Order is kept: a piece leaves only after the one before it. */
+  /** Order is preserved: a piece leaves only after the one before it. */
   private carry(pair: Pair, from: Socket, to: Socket): void {
     let before: Promise<void> = Promise.resolve();
     from.on('data', (bytes) => {

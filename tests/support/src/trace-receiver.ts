@@ -15,7 +15,7 @@ export interface ReceivedSpan {
   readonly to: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
-  /** Ids of the spans that it is linked to. */
+  /** Ids of the spans to which it is linked. */
   readonly links: readonly string[];
   readonly events: readonly string[];
 }
@@ -51,14 +51,14 @@ interface OtlpBody {
 
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
 
-/** A collector on loopback that takes OTLP over HTTP in JSON, and keeps what it got. */
+/** A collector on loopback that accepts OTLP over HTTP in JSON, and keeps what it received. */
 export class TraceReceiver {
   readonly spans: ReceivedSpan[] = [];
-  /** All bodies as they came. */
+  /** All bodies as they arrived. */
   readonly bodies: string[] = [];
   /** Headers of the last request. */
   headers: IncomingMessage['headers'] = {};
-  /** Status of every answer. */
+  /** The status it answers with. */
   status = 200;
 
   private constructor(private readonly server: Server) {}
@@ -93,12 +93,12 @@ export class TraceReceiver {
     return 200;
   }
 
-  /** Spans of one trace; a span that came twice counts once. */
+  /** Spans of one trace; a span that arrived twice counts once. */
   trace(traceId: string): readonly ReceivedSpan[] {
     return [...new Map(this.spans.filter((span) => span.traceId === traceId).map((span) => [span.spanId, span])).values()];
   }
 
-  /** Ids of the traces that hold a span of this run. */
+  /** Ids of the traces that contain a span of this run. */
   tracesOf(runId: string): readonly string[] {
     return [...new Set(this.spans.filter(({ attributes }) => attributes['conclave.run.id'] === runId).map(({ traceId }) => traceId))];
   }

@@ -11,9 +11,9 @@ import { until } from './until.js';
 export interface WatchedServer {
   /** With its password. */
   readonly url: string;
-  /** Sends it, SIGKILL by default; waits for the end where it ends it. */
+  /** Sends it a signal, SIGKILL by default; waits for the end if the signal ends it. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on its files, as what it was last. */
+  /** Starts it again on its files, in its last role. */
   start(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function startWatchedRedis({ replicas = 1, sentinels = 3 } = {}): P
   const [serverPorts, sentinelPorts] = [ports.slice(0, 1 + replicas), ports.slice(1 + replicas)];
   const running = new Map<number, ProcessIdentity>();
 
-  // Both kinds rewrite their file when they learn who the primary is, so a later start goes on from there.
+  // Both kinds rewrite their file when they learn who the primary is, so a later start continues from there.
   const prepare = (port: number, lines: readonly string[]): void => {
     const home = path.join(folder, String(port));
     mkdirSync(home);
@@ -78,7 +78,7 @@ export async function startWatchedRedis({ replicas = 1, sentinels = 3 } = {}): P
   try {
     for (const [n, port] of serverPorts.entries()) {
       const follows = n === 0 ? [] : [`replicaof 127.0.0.1 ${serverPorts[0]}`];
-      // Without the delay a first replica waits five seconds for others.
+      // Without this setting a first replica waits five seconds for others.
       prepare(port, [`requirepass ${password}`, `masterauth ${password}`, 'repl-diskless-sync-delay 0', ...follows]);
       await start(port);
     }

@@ -1,9 +1,9 @@
 /**
- * Why a tool gives no answer.
+ * Why a tool returns no answer.
  *
  * INVALID_ARGUMENT: the caller must write the argument differently. LIMIT_EXCEEDED: the question is too large.
  * TIMEOUT, OUT_OF_MEMORY: the work was ended. BUSY: too many calls wait. NOT_FOUND: a law or paragraph that does not exist.
- * NOT_CONFIGURED: the operator must set something. UNAVAILABLE: the law server did not answer. INTERNAL: a mistake of ours.
+ * NOT_CONFIGURED: the operator must set something. UNAVAILABLE: the law server did not answer. INTERNAL: a bug of ours.
  */
 export type RefusalCode =
   | 'INVALID_ARGUMENT'
@@ -17,7 +17,7 @@ export type RefusalCode =
   | 'UNKNOWN_TOOL'
   | 'INTERNAL';
 
-/** Thrown by every tool instead of an answer. The message is for the model that called: it says what to do. */
+/** Thrown by every tool instead of an answer. The message is for the calling model: it says what to do. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   constructor(
@@ -32,7 +32,7 @@ export class Refusal extends Error {
 export const invalid = (message: string, options?: ErrorOptions): Refusal => new Refusal('INVALID_ARGUMENT', message, options);
 export const tooLarge = (message: string): Refusal => new Refusal('LIMIT_EXCEEDED', message);
 
-/** A short quotation of what a caller wrote, for a message. */
+/** A short quotation of the caller's input, for a message. */
 export const quoted = (text: string, longest = 40): string => {
   const points = Array.from(text.slice(0, 2 * longest + 2));
   return `"${points.length > longest ? `${points.slice(0, longest).join('')}…` : text}"`;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** How far one call may go. */
+/** Limits of one call. */
 export interface ToolLimits {
   /** Longest run of the tool, in milliseconds of wall time. */
   timeoutMs: number;
@@ -8,7 +8,7 @@ export interface ToolLimits {
   argumentChars: number;
 }
 
-/** A deterministic tool: the same arguments give the same answer. `run` throws `Refusal` instead of guessing. */
+/** A deterministic tool: the same arguments return the same answer. `run` throws `Refusal` instead of guessing. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   name: string;
   title: string;
@@ -20,12 +20,12 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   run(args: z.output<Input>): z.input<Output>;
 }
 
-/** The name, schemas and limits of a tool, without what it does. */
+/** The name, schemas and limits of a tool, without its implementation. */
 export type ToolDeclaration = Omit<Tool, 'run'>;
 
 export const usualLimits: ToolLimits = { timeoutMs: 800, argumentChars: 20_000 };
 
-/** Longest text that the tools for texts take, in UTF-16 units. */
+/** Longest text that the text tools accept, in UTF-16 units. */
 export const longTextChars = 1_000_000;
 
 /** A tool as a value of the list. Unknown arguments are refused: a misspelt one would otherwise be ignored silently. */

@@ -13,8 +13,9 @@ ${[limitNames.slice(0, 3), limitNames.slice(3)].map((names) => `                
       --no-limits                      removes all limits`;
 
 /**
- * Limits after `--limit name=number …` and `--no-limits`, or another option of this sort; undefined if neither is given. What is not named stays as in `present`. Throws
- * UsageMistake; what a number may be is the gateway's to say.
+ * Limits after `--limit name=number …` and `--no-limits`, or another such option; undefined if neither is set. Limits that are not named
+ * stay as in `present`. Throws
+ * UsageMistake; the gateway decides which numbers are valid.
  */
 export function limitsFrom(
   given: readonly string[] | undefined,

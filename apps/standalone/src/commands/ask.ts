@@ -74,7 +74,7 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
   );
 }
 
-/** Milliseconds to wait for the tool servers' lists before a question goes on without them. */
+/** Milliseconds to wait for the tool servers' lists before a question continues without them. */
 const toolsMs = 15_000;
 
 /** Whether the template calls tools and there are none yet; some templates exist only once there are tools. */

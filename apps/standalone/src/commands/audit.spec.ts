@@ -88,7 +88,7 @@ describe('audit export and verify', () => {
     expect(exported.told).toMatch(/Created the key .*mine\.key/);
     const before = linesOf('running.ndjson');
     const after = linesOf('stopped.ndjson');
-    // What follows are the deletion and the readings; what was before stands at the same places with the same hashes.
+    // The lines that follow are the deletion and the readings; all earlier ones are at the same places with the same hashes.
     expect(after.slice(0, before.length).map(({ hash }) => hash)).toEqual(before.map(({ hash }) => hash));
     expect(after.slice(before.length).map(({ type }) => type)).toEqual(['RunErased', 'DetailRead']);
     const ofRun = after.filter(({ run, type }) => run === runId && type !== 'RunErased');

@@ -192,7 +192,7 @@ class LastLine {
   }
 }
 
-/** Resolves when the file is there. Throws UsageMistake. */
+/** Resolves when the file exists. Throws UsageMistake. */
 async function opened(target: Writable, file: string): Promise<void> {
   try {
     await once(target, 'open');

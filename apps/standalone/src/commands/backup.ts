@@ -163,7 +163,7 @@ export async function restoreCommand({ loaded: load, args, out, terminal }: Back
   }
 }
 
-/** What a server leaves in a data folder by itself, and what stands in for no data. */
+/** Files that a server leaves in a data folder by itself, and that do not count as data. */
 const isNoData = (name: string): boolean => /^conclave\.lock/.test(name) || name === 'gateway.json';
 
 async function restoreFolder({ home, configuration, file }: Loaded, folder: string, force: boolean): Promise<string> {

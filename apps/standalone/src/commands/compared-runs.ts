@@ -10,7 +10,7 @@ export interface ComparedSide {
   readonly rounds: number | null;
   readonly calls: number;
   readonly tokens: number;
-  /** Null where nothing says it. */
+  /** Null if it is unknown. */
   readonly cost: number | null;
   readonly seconds: number | null;
   readonly answer: string | null;

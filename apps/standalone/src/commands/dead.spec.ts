@@ -40,7 +40,7 @@ async function withLog<T>(work: (log: ReturnType<typeof openSqlite>['log']) => P
   }
 }
 
-/** Runs the server until its log holds this many dead letters, and `work` meanwhile. */
+/** Runs the server until its log contains this many dead letters, and `work` in the meantime. */
 async function whileRunning(letters: number, work: () => Promise<void>): Promise<void> {
   const running = await up({ loaded: load(), out: sink, terminal: sink, localServers });
   try {

@@ -86,7 +86,7 @@ describe('doctor, on real servers', () => {
     await dispose();
   });
 
-  it('names what a misconfigured, a full and a stopped Redis lacks', async () => {
+  it('says what a misconfigured, a full and a stopped Redis lacks', async () => {
     const client = new Redis(redis.url);
     await client.config('SET', 'appendfsync', 'everysec');
     await client.config('SET', 'maxmemory', String(1_000_000));

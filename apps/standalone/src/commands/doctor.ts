@@ -104,7 +104,7 @@ const laterChecks = (loaded: Loaded): readonly DependencyCheck[] => [
   { name: 'dead letters', run: () => letterFindings(loaded) },
 ];
 
-/** The nearest folder that is there. */
+/** The nearest existing folder. */
 const present = (path: string): string => (existsSync(path) ? path : present(dirname(path)));
 
 function diskFinding(home: string): Finding {

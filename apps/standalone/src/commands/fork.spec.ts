@@ -60,7 +60,7 @@ describe('replay --fork on the data folder of a stopped server', () => {
     expect(head).toBe(`${id} is ${original.id} up to step ${step}, and live from there on.`);
     expect(text).toMatch(new RegExp(`${original.id} \\(original\\) +${id} \\(fork\\)`));
     const { calls } = original.usage.total;
-    // The demo model says the same again, so both runs cost the same after the step. The fork may cite what the original has taught.
+    // The demo model replies the same again, so both runs cost the same after the step. The fork may cite what the original has taught.
     expect(text).toMatch(new RegExp(`\nmodel calls +${calls}, (\\d+) after step ${step} +${calls}, \\1 after step ${step}\n`));
     expect(text).toContain(`\n${original.answer}\n`);
     expect(text).toMatch(/(?:Both answers are the same|Answer of the fork)\nSaint Orrin/);

@@ -128,7 +128,10 @@ export class GatewayClient {
     }
   }
 
-  /** The answer of a route as it comes, for what is too long to hold. Throws GatewayRefusal, and errors of the connection. */
+  /**
+   * The answer of a route as it arrives, for answers that are too long to keep in memory. Throws GatewayRefusal, and errors of the
+   * connection.
+   */
   async *text(path: string, signal: AbortSignal | null = null): AsyncGenerator<string> {
     const response = await this.send(path, { headers: {}, signal });
     if (!response.ok || !response.body) throw await failureOf(response);
@@ -146,7 +149,7 @@ export class GatewayClient {
     return response.json();
   }
 
-  /** Follows no redirect: the key, a question and its answer are between this program and the address it was told. */
+  /** Follows no redirect: the key, a question and its answer are only for this program and its configured address. */
   private send(path: string, init: RequestInit & { readonly headers: Readonly<Record<string, string>> }): Promise<Response> {
     return fetch(`${this.url}${path}`, { ...init, headers: { ...this.identity, ...init.headers }, redirect: 'manual' });
   }

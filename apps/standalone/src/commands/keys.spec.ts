@@ -42,7 +42,7 @@ const statusWith = async (key: string): Promise<number> => {
 };
 
 describe('conclave keys', () => {
-  it('issues a key and gives its value, and nothing else, to the output', async () => {
+  it('issues a key and prints its value, and nothing else, to the output', async () => {
     const { code, text, warned } = await keys('create', 'front end', '--template', 'conclave-fast', '--expires', '90d');
     expect(code).toBe(exitCodes.answered);
     expect(text).toMatch(/^sk-cv-[\w-]{43}\n$/);
@@ -71,7 +71,7 @@ describe('conclave keys', () => {
     expect(KeyList.parse(await json('list', '--tenant', 'acme')).data).toEqual([view]);
   });
 
-  it('changes what is named and leaves the rest, other limits as well', async () => {
+  it('changes what is named and leaves the rest, including other limits', async () => {
     const { id } = await created('x', '--limit', 'requests_per_minute=60', '--template', 'a', '--template', 'b', '--expires', '1h');
     const change = async (...args: readonly string[]) => KeyView.parse(await json('change', id, ...args));
     expect(await change('--limit', 'concurrent_runs=3', '--name', 'y')).toMatchObject({

@@ -180,7 +180,7 @@ describe('a state store that was lost', () => {
     expect(await readRun(system.url(), firstId)).toMatchObject({ terminal: true });
   }, 60_000);
 
-  it('gets back from a backup what the log does not hold: settings and issued keys', async () => {
+  it('restores from a backup what is not on the log: settings and issued keys', async () => {
     const admin = readFileSync(join(system.folder, 'admin.key'), 'utf8').trim();
     const created = await fetch(`${system.url()}/v1/admin/keys`, {
       method: 'POST',

@@ -27,7 +27,7 @@ async function folder<T>(act: (sqlite: Sqlite) => Promise<T>): Promise<T> {
     await sqlite.close();
   }
 }
-/** A data folder whose log holds a run and whose state tables are empty. */
+/** A data folder whose log contains a run and whose state tables are empty. */
 const emptied = () =>
   folder(async ({ log }) => {
     await log.publish([lostRequest(runId, Date.now())]);

@@ -75,7 +75,7 @@ async function unneeded({ state, where }: OpenedLog, mark: StoreMark | null, opt
   return exitCodes.failed;
 }
 
-/** An older copy holds stale leases, which expire, unlike those of live processes. */
+/** An older copy contains stale leases, which expire, unlike those of live processes. */
 async function stillLive(
   recovery: OpenedLog['state']['recovery'],
   { leaseMs = leaseTtlMs, signal }: RecoverCommand,

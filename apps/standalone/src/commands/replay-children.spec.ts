@@ -69,7 +69,7 @@ describe('the replay of a run with child runs', () => {
     expect((await replayed(null, true)).lines).toEqual([...lines, expect.stringMatching(/^4 recorded runs in .*: all the same/)]);
   }, 30_000);
 
-  it('follows a child run alone where its id is given', async () => {
+  it('follows only a child run if its id is given', async () => {
     const { code, lines } = await replayed(family[2]!, true);
     expect(lines.map((line) => line.trim().split(': ')[0])).toEqual(family.slice(2));
     expect(code).toBe(exitCodes.answered);

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await ensureTopics({ ...connection, partitions: 2, topics });
   const state = await openRedisState({ url: redis, processId: 'test', keyPrefix: prefix });
   const log = await openKafkaLog({ ...connection, blobs: state.blobs, ledger: state.store.deliveries });
-  // Twice, as an at-least-once log may hold them.
+  // Twice, as an at-least-once log may contain them.
   await log.publish(events);
   await log.publish(events);
   await log.close();

@@ -86,7 +86,7 @@ async function replayRecorded(
   return { runs, strangers, hash: shortHash(runs.map(({ runId: id, hash }) => [id, hash])) };
 }
 
-/** Sorts runs by when they began, child runs behind the run that started them. */
+/** Sorts runs by when they began, child runs after the run that started them. */
 function inFamilies(runs: ReplayedRun[]): void {
   const began = new Map(runs.map(({ runId, from }) => [runId, from]));
   const lineOf = (runId: string): readonly string[] => {

@@ -59,7 +59,7 @@ async function answered(
   return { side: sideOf(run), code: codeOf(run) };
 }
 
-/** One call to a single model, which is no run. */
+/** One call to a single model, which is not a run. */
 async function direct(client: GatewayClient, model: string, question: string): Promise<ComparedSide> {
   const began = performance.now();
   const body = { model, messages: [{ role: 'user', content: question }] };

@@ -70,7 +70,7 @@ export function optionCommand(options: CommandOptions): CommandRequest | null {
 const patienceMs = 10_000;
 const lookMs = 100;
 
-/** Sends a command and says what becomes of it. Returns the exit code: `failed` for a rejected one. Throws GatewayRefusal. */
+/** Sends a command and reports its outcome. Returns the exit code: `failed` for a rejected one. Throws GatewayRefusal. */
 export async function sendCommand(client: GatewayClient, runId: string, command: CommandRequest, out: Out): Promise<number> {
   const { seq } = await client.command(runId, command, randomUUID());
   out.write(`Command ${seq} (${command.command}) accepted.\n`);

@@ -58,7 +58,7 @@ describe('the terminal view of a run', () => {
     expect(progress).toContain('15 tokens, 12 s\n');
   });
 
-  it('shows a held answer as a whole at the end', () => {
+  it('shows a held answer at the end, in one piece', () => {
     expect(print({ ...composing, stream: 'held' } as StreamBody, completed('All of it.')).answer).toBe('All of it.\n');
   });
 

@@ -75,7 +75,7 @@ const usageText = ({ calls, prompt, completion, cost, estimated }: Usage): strin
 const inFlight = (calls: number): string =>
   calls === 0 ? '' : `; ${calls} ${calls === 1 ? 'call was' : 'calls were'} in flight when it ended`;
 
-/** Whether the ledger holds calls or tokens that the run itself does not count. */
+/** Whether the ledger contains calls or tokens that the run itself does not count. */
 const recordedMore = (usage: RunView['usage']): usage is RunView['usage'] & { readonly recorded: Usage } =>
   usage.recorded !== null &&
   (usage.recorded.calls > usage.total.calls ||

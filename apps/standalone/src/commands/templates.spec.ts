@@ -70,7 +70,7 @@ describe('templates at the command line', () => {
     await expect(templates('rollback', id, '--version', '99')).rejects.toThrow(/99|version/);
   });
 
-  it('of a file are checked as at a start, and what is wrong is said', async () => {
+  it('of a file are checked as at a start, and mistakes are reported', async () => {
     const good = file('good.yaml', 'templates: { mine: { strategy: agentic, experts: { general: { t1: [m@openai] } } } }\n');
     expect(await templates('validate', good)).toMatchObject({ code: exitCodes.answered, text: `${good} has no mistake: mine.\n` });
     const bad = file('bad.yaml', 'templates: { mine: { strategy: agentik } }\n');

@@ -9,7 +9,7 @@ export interface AdversarialPair {
   readonly kind: AdversarialKind;
 }
 
-/** Not one of them may be served by the cache. No halves: rules may be changed because of each of them. */
+/** None of them may be served by the cache. There are no halves: rules may be changed because of each of them. */
 export const adversarialPairs: readonly AdversarialPair[] = adversarialKinds.flatMap((kind) =>
   (
     [

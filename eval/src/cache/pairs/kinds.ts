@@ -15,7 +15,7 @@ export type ChangeKind = (typeof changeKinds)[number];
 
 export type TwoQuestions = readonly [asked: string, again: string];
 
-/** What was changed, in the ways that comparisons of words and embeddings overlook most easily. */
+/** What was changed, in the ways that comparisons of words and embeddings most easily miss. */
 export const adversarialKinds = [
   'spoken number',
   'negation',

@@ -7,7 +7,7 @@ export interface QuestionPair {
   readonly first: string;
   readonly second: string;
   readonly language: 'en' | 'de';
-  /** Paraphrases may be served from the cache, everything else must not. */
+  /** Paraphrases may be served from the cache, all other pairs must not. */
   readonly kind: 'paraphrase' | ChangeKind;
   readonly half: Half;
 }

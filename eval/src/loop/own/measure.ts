@@ -22,9 +22,9 @@ export interface Answered {
   readonly question: string;
   readonly outcome: string;
   readonly answer: string | null;
-  /** Null where the question has no accepted answers. */
+  /** Null if the question has no accepted answers. */
   readonly right: boolean | null;
-  /** Whether all gold titles are among the sources of the run's facts; null where the question has none. */
+  /** Whether all gold titles are among the sources of the run's facts; null if the question has none. */
   readonly found: boolean | null;
   readonly calls: number;
   /** Prompt and completion. */
@@ -35,10 +35,10 @@ export interface Answered {
 
 export interface MeasureOptions {
   readonly loaded: Loaded;
-  /** Folder of text and Markdown documents; null for the one of the configuration. */
+  /** Folder of text and Markdown documents; null for the one in the configuration. */
   readonly documents: string | null;
   readonly questions: readonly OwnQuestion[];
-  /** Ids of templates, in this order; null for those of the usual ones that are offered. */
+  /** Ids of templates, in this order; null for the usual ones that are offered. */
   readonly templates: readonly string[] | null;
   /** Questions that are asked at the same time. */
   readonly parallel: number;
@@ -50,7 +50,7 @@ export interface MeasureOptions {
 }
 
 /**
- * Asks every question of every template, each template in its own data folder, so none learns from another. No cache answers.
+ * Asks every question of every template, each template in its own data folder, so that none learns from another. No cache answers.
  * Ends early when the signal aborts: open runs are cancelled and not counted. Throws MaterialMistake for an unknown template,
  * before anything is asked.
  */
@@ -117,7 +117,7 @@ async function answer(
   signal: AbortSignal,
 ): Promise<Answered | null> {
   const { id } = await client.start(template, question, false);
-  const cancelled = (): void => void client.cancel(id).catch(() => undefined); // decided: a run that has just ended takes no cancel
+  const cancelled = (): void => void client.cancel(id).catch(() => undefined); // decided: a run that has just ended accepts no cancel
   signal.addEventListener('abort', cancelled, { once: true });
   try {
     if (signal.aborted) cancelled();

@@ -164,7 +164,7 @@ function reportOf(
   };
 }
 
-/** Accuracy against cost; recall where no answers are given, tokens where no prices are known. */
+/** Accuracy against cost; recall if no answers are given, tokens if no prices are known. */
 function plotted(measured: readonly Summary[]): string {
   const hasAnswers = measured.some(({ accuracy }) => accuracy !== null);
   const hasCost = measured.some(({ cost }) => cost > 0);

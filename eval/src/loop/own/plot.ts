@@ -15,7 +15,7 @@ const area = { left: 70, right: 160, top: 40, bottom: 60 };
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const rounded = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** A round number for the end of an axis: 1, 2 or 5 times a power of ten, at least the value. */
+/** A round number for the end of an axis: 1, 2 or 5 times a power of ten, and at least the value. */
 export function axisEnd(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

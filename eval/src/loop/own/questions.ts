@@ -26,7 +26,7 @@ export interface InvalidLine {
   readonly why: string;
 }
 
-/** The questions of a JSON Lines file, and the lines that hold none. Empty lines are left out. */
+/** The questions of a JSON Lines file, and its invalid lines. Empty lines are left out. */
 export function readQuestions(text: string): { readonly questions: readonly OwnQuestion[]; readonly invalid: readonly InvalidLine[] } {
   const questions: OwnQuestion[] = [];
   const invalid: InvalidLine[] = [];

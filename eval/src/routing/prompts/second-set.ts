@@ -1,6 +1,7 @@
 /**
- * The second set of the router, in the manner of public sets of questions over several hops (bridge, comparison, composition, inference). It
- * is not a hold-out: it was written in the same change as the rules it measures, by the same author, and two of its plain requests are in their tests.
+ * The second set of the router, modelled on public sets of questions over several hops (bridge, comparison, composition, inference). It
+ * is not a hold-out: it was written in the same change as the rules it measures, by the same author, and two of its plain requests are in
+ * their tests.
  * Names are real or made up.
  */
 export const multiHop: readonly string[] = [
@@ -70,7 +71,7 @@ export const multiHop: readonly string[] = [
   'Haben Bergamo und Brescia beide einen Flughafen?',
 ];
 
-/** What needs no look anywhere: greetings, small talk, rewriting, plain definitions, advice of a line. Of the same origin. */
+/** What needs no search at all: greetings, small talk, rewriting, plain definitions, one-line advice. Of the same origin. */
 export const plain: readonly string[] = [
   'Hey, how is it going?',
   'Good evening!',
@@ -116,7 +117,7 @@ export const plain: readonly string[] = [
   'Wie schreibt man Rhythmus?',
 ];
 
-/** Questions where a wrong answer does harm. Of the same origin. */
+/** Questions to which a wrong answer does harm. Of the same origin. */
 export const dangerous: readonly string[] = [
   'How much diphenhydramine can I give my 3-year-old?',
   'Is it okay to take naproxen together with sertraline?',

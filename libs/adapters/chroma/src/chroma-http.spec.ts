@@ -54,7 +54,7 @@ describe('a server that is not well', () => {
     await expect(asking).rejects.toThrow('enough');
   });
 
-  it('is rejected when it holds a foreign collection under our name', async () => {
+  it('is rejected if it contains a foreign collection under our name', async () => {
     const foreign = {
       id: 'x',
       metadata: { tenant: 'zeta', name: 'facts', dimension: 3 },
@@ -115,7 +115,7 @@ describe('the stored form', () => {
     expect(storedMetadata({}, null)).toBeNull();
   });
 
-  it('gives every collection a unique name that Chroma accepts', () => {
+  it('assigns every collection a unique name that Chroma accepts', () => {
     const parts = ['', 'a', 'b', 'a/b', 'Ä', 'x'.repeat(512), '😀', '..', '-'];
     const names = parts.flatMap((namespace) =>
       parts.flatMap((tenant) => parts.map((collection) => storedName(namespace, { tenant, collection }))),

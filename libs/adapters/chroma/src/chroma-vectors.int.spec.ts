@@ -69,7 +69,7 @@ describe('vectors in Chroma', () => {
     expect(own!.configuration_json.hnsw.space).toBe('cosine');
   });
 
-  it('survive a kill of the server: unavailable meanwhile, then complete again', async () => {
+  it('survive a kill of the server: unavailable in the meantime, then complete again', async () => {
     const server = await startChroma();
     try {
       const vectors = opened({ url: server.url });
@@ -110,7 +110,7 @@ describe('vectors in Chroma', () => {
     await expect(vectors.create(scope, 3)).rejects.toMatchObject({ code: 'VECTORS_UNAVAILABLE' });
   });
 
-  it('are removed as a whole only with a namespace', async () => {
+  it('are removed only together with a namespace', async () => {
     const vectors = open('');
     closing.push(vectors);
     await expect(vectors.removeAll()).rejects.toThrow('namespace');

@@ -50,7 +50,7 @@ describe('the demo model', () => {
     expect((await ask(roles.composer, `${marks.question} Who?\n\n${marks.facts} none`)).content).toContain('built-in demo model');
   });
 
-  it('searches uploaded documents too, where there are any', async () => {
+  it('searches uploaded documents too, if there are any', async () => {
     const system = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- research: searches\n- collections: uploaded documents`;
     const tasks = await planOf('Who founded the Grent Foundry?', system);
     expect(tasks.map(({ capability }) => capability)).toEqual(['research', 'collections', 'expert.general']);
@@ -263,7 +263,7 @@ describe('as assessor', () => {
     expect(await assess('What is 17*23?', '[1] Seventeen is prime. — Numbers <->')).toContain('NEEDS_MORE_INFO');
   });
 
-  it('asks again when there is no fact', async () => {
+  it('asks again if there is no fact', async () => {
     expect(await assess('Where was Mira Dolt born?')).toContain('NEEDS_MORE_INFO');
   });
 });
@@ -342,7 +342,7 @@ describe('as expert and composer', () => {
     ['How do I bake a sponge cake?', /^No document that is searched here speaks of this\. I am .*connect a real model.*OPENAI_BASE_URL/],
     ['Who was the first man on the moon?', /^No document .* I am the built-in demo model/],
     ['Wie repariere ich einen Fahrradschlauch?', /^Kein Dokument.*Ich bin das eingebaute Demo-Modell.*OPENAI_BASE_URL/],
-  ])('says who it is and what it can do, when it is called directly: %s', async (said, words) => {
+  ])('says who it is and what it can do if it is called directly: %s', async (said, words) => {
     const { content } = await ask(roles.expert('general'), `${marks.question} ${said}\n\n${marks.task} ${said}\n\n${marks.evidence} none`);
     expect(content).toMatch(words);
     expect(content).not.toContain('CONFIDENCE');

@@ -22,7 +22,7 @@ const info: ModelInfo = {
 };
 
 /**
- * One built-in model that needs no network and always gives the same reply to the same prompt. It plays every role of the
+ * One built-in model that needs no network and always returns the same reply to the same prompt. It plays every role of the
  * committee with general rules of English and quotes sentences of the given documents; it has no knowledge of its own.
  */
 export function openDemoModels(): Models {

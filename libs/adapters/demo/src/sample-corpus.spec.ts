@@ -36,7 +36,7 @@ describe('the sample corpus', () => {
     expect(run.answer.startsWith('Kettle Sound')).toBe(true);
   });
 
-  it('takes no word of a remark in brackets behind the question for a part of it', async () => {
+  it('treats no word of a remark in brackets after the question as part of it', async () => {
     const run = await runLoop(models, 'In which town was the founder of the Tidewater Clock Company born? (7, and briefly)', corpus, 3, 5);
     expect(run.answer.startsWith('Kettle Sound')).toBe(true);
   });

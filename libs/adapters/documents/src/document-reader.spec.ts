@@ -196,7 +196,7 @@ describe('a PDF', () => {
   });
 
   it('is abandoned when it unpacks to too many bytes', async () => {
-    // The same packed megabyte 250 times: blocks after a full flush stand for themselves.
+    // The same packed megabyte 250 times: blocks after a full flush are independent.
     const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, ' '), { finishFlush: constants.Z_FULL_FLUSH });
     const packed = Buffer.concat([Buffer.from([0x78, 0x9c]), ...Array.from({ length: 250 }, () => megabyte), Buffer.from([3, 0])]);
     const bomb = pdfOf(

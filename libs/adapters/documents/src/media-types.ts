@@ -54,7 +54,7 @@ const silent: ReadonlySet<string> = new Set([
   'application/x-zip-compressed',
 ]);
 
-/** What something is read as: by its declared media type, else by the ending of its name, else by its first bytes; null where it is not read. */
+/** How something is read: by its declared media type, else by the ending of its name, else by its first bytes; null if it is not read. */
 export function mediaTypeOf(declared: string, name: string, bytes: Uint8Array): MediaType | null {
   const mime = declared.split(';')[0]!.trim().toLowerCase();
   const charset = /;\s*charset\s*=\s*"?([A-Za-z0-9:_.-]{1,40})/i.exec(declared)?.[1]?.toLowerCase() ?? null;

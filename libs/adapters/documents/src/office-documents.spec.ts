@@ -15,11 +15,11 @@ const failureOf = (work: Promise<unknown>): Promise<{ code: string; message: str
     () => Promise.reject(new Error('It did not fail.')),
     (error: { code: string; message: string }) => error,
   );
-/** What nobody sees stands in capitals. */
+/** Invisible text is in capitals. */
 const unseen = /[A-Z]{4,}/;
 
 describe('a DOCX', () => {
-  it('keeps headings, lists and tables, and leaves out what is hidden or deleted', async () => {
+  it('keeps headings, lists and tables, and leaves out hidden and deleted text', async () => {
     const { title, text, mime, notices } = await read('lighthouses.docx');
     expect([title, mime]).toEqual(['Lighthouses of Merrow', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document']);
     expect(text).toBe(
@@ -156,7 +156,7 @@ describe('a hostile Office document', () => {
     expect(await failureOf(read(name, bytes()))).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  it('whose part says that it is smaller than it is gives no more than it said', async () => {
+  it('with a part that claims to be smaller than it is yields no more than it claimed', async () => {
     const body = `<document><body>${'<p><r><t>long</t></r></p>'.repeat(100_000)}</body></document>`;
     const lying = Buffer.from(zip({ 'word/document.xml': body }));
     const declared = Buffer.alloc(4);

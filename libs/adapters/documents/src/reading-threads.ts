@@ -50,7 +50,7 @@ interface Waiting {
   readonly settle: (outcome: ReadingText | ReadingFailure | Error) => void;
 }
 
-/** How often the growth of the process is looked at, milliseconds. */
+/** How often the growth of the process is checked, in milliseconds. */
 const lookEveryMs = 50;
 const megabyte = 1024 * 1024;
 
@@ -74,7 +74,7 @@ export class ReadingThreads {
     return this.open.size;
   }
 
-  /** Never throws for what stands in the document. Throws CALL_CANCELLED once `signal` aborts, SHUTTING_DOWN after `close`. */
+  /** Never throws because of the content of the document. Throws CALL_CANCELLED once `signal` aborts, SHUTTING_DOWN after `close`. */
   read(job: ReadingJob, signal: AbortSignal): Promise<ReadingText | ReadingFailure> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -99,7 +99,7 @@ export class ReadingThreads {
     });
   }
 
-  /** Like `read`; HTML that takes too long is read once more without building a tree, which costs linear time whatever stands in it. */
+  /** Like `read`; HTML that takes too long is read once more without building a tree, which costs linear time whatever it contains. */
   async readSomehow(job: ReadingJob, signal: AbortSignal): Promise<ReadingText | ReadingFailure> {
     const outcome = await this.read(job, signal);
     if (!('failed' in outcome) || outcome.failed !== 'slow' || job.kind !== 'html') return outcome;
@@ -170,7 +170,7 @@ class ReadingThread {
     });
   }
 
-  /** Reads one document. Whatever becomes of it, an outcome is given. */
+  /** Reads one document. Always returns an outcome. */
   read(job: ReadingJob, signal: AbortSignal): Promise<ReadingText | ReadingFailure | Error> {
     clearTimeout(this.idleTimer);
     this.jobs += 1;

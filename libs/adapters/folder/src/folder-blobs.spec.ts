@@ -29,7 +29,7 @@ describeBlobs('a folder', async () => {
 });
 
 describe('bodies in a folder', () => {
-  it('are for the user of the process alone, and leave no parts behind', async () => {
+  it('are readable only by the user of the process, and leave no parts behind', async () => {
     const blobs = await FolderBlobs.open({ folder, ttlMs: dayMs });
     const { sha256 } = await blobs.put(Buffer.from('a body'));
     expect(statSync(fileOf(sha256)).mode & 0o777).toBe(0o600);
@@ -64,7 +64,7 @@ describe('bodies in a folder', () => {
     await blobs.close();
   });
 
-  it('cannot be opened where no folder can be made', async () => {
+  it('cannot be opened if no folder can be created', async () => {
     await expect(FolderBlobs.open({ folder: '/dev/null/bodies', ttlMs: dayMs })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 });

@@ -86,7 +86,7 @@ export class FolderBlobs implements Blobs {
     return join(this.options.folder, sha256.slice(0, 2), sha256);
   }
 
-  /** Removes what is older than the retention, and parts that a process left when it died. */
+  /** Removes bodies that are older than the retention, and parts that a process left when it died. */
   private async sweep(): Promise<void> {
     const { folder, ttlMs } = this.options;
     for (const some of await readdir(folder, { withFileTypes: true })) {

@@ -40,7 +40,7 @@ describe('the version of a broker', () => {
     expect(versionSentence(version)).toMatch(says);
   });
 
-  it('is not guessed where the cluster names none', async () => {
+  it('is not guessed if the cluster reports none', async () => {
     expect(versionSentence(await asked(reply([0])))).toMatch(
       /does not tell its version.*Produce requests up to version 13 .*Fetch requests up to 17/,
     );

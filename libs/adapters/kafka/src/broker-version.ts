@@ -4,11 +4,11 @@ import { Failure } from '@conclave/contracts';
 import type { KafkaConnectionOptions } from './options.js';
 
 /**
- * No broker tells the version of its program. What it tells before a client signs in: the requests it understands, and the features that its
- * cluster has agreed on, of which `metadata.version` rises with the releases. kafkajs asks for neither.
+ * No broker reports the version of its program. Before a client signs in, it reports the requests it understands, and the features that its
+ * cluster has agreed on, of which `metadata.version` rises with the releases. kafkajs requests neither.
  */
 export interface BrokerVersion {
-  /** `metadata.version` that the cluster has agreed on; null where it names none, such as with ZooKeeper. */
+  /** `metadata.version` on which the cluster has agreed; null if it reports none, such as with ZooKeeper. */
   readonly metadataLevel: number | null;
   /** Highest version of each request, by its key. */
   readonly requests: ReadonlyMap<number, number>;

@@ -90,7 +90,7 @@ describe('a broker that goes away', () => {
   const gone = expect.stringMatching(/^warn The connection to Kafka was lost\. No records are consumed until it is back/);
   const back = expect.stringMatching(/^info Kafka is back/);
 
-  it('is reported once when it goes and once when it is back, however often joining fails meanwhile', async () => {
+  it('is reported once when it goes and once when it is back, however often joining fails in the meantime', async () => {
     jest.useFakeTimers();
     try {
       const { told, logger } = lines();

@@ -125,7 +125,7 @@ describe('a Kafka consumption', () => {
     const { stage, world } = await open({ partitions: 12 });
     const text = 'x'.repeat(blobThresholdBytes / 4);
     const runs = Array.from({ length: 60 }, (_, n) => `run${n}`);
-    // Twice, as an at-least-once log may hold it.
+    // Twice, as an at-least-once log may contain it.
     for (const round of ['a', 'b']) await stage.log.publish(runs.map((run) => sampleInput(`${run}-${round}`, run, text)));
     const reading = async (key?: string) => {
       const before = world.first.proxy.delivered;

@@ -47,7 +47,10 @@ export interface KafkaLogOptions extends KafkaConnectionOptions {
   readonly maxWaitMs?: number;
   /** Milliseconds without a fetch round after which `health` reports it; default 10,000. */
   readonly silentAfterMs?: number;
-  /** Most records a consumption holds; default four times its concurrency, at least 500: a paused partition needs `maxWaitMs` to resume. */
+  /**
+   * Maximum number of records a consumption holds; default four times its concurrency, at least 500: a paused partition needs `maxWaitMs`
+   * to resume.
+   */
   readonly maxHeld?: number;
 }
 

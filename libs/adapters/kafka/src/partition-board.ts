@@ -71,9 +71,7 @@ export class PartitionBoard {
     return this.held.get(keyOf(topic, partition))?.tracker.see(offset) ?? false;
   }
 
-  /**
-   * Whether no other member can have begun a record: it lies after the end of the partition at our first fetch. `end`: at this fetch.
-   */
+  /** Whether no other member can have begun a record: it is after the end of the partition at our first fetch. `end`: at this fetch. */
   isFresh(topic: string, partition: number, offset: bigint, end: bigint): boolean {
     const held = this.held.get(keyOf(topic, partition));
     if (!held) return false;
@@ -126,6 +124,6 @@ export class PartitionBoard {
 
 const keyOf = (topic: string, partition: number): string => `${topic}|${partition}`;
 
-/** Whether a record, whose topic is without prefix, lies below a position. */
+/** Whether a record, whose topic has no prefix, is below a position. */
 export const isBelow = (record: RawRecord, { topic, partition, offset }: PartitionPosition, prefix: string): boolean =>
   prefix + record.topic === topic && record.partition === partition && BigInt(record.offset) < offset;

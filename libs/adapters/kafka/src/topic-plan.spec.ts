@@ -11,7 +11,7 @@ const cluster = (changes: Readonly<Record<string, Partial<FoundTopic> | null>> =
   );
 
 describe('the plan of the topics', () => {
-  it('holds every topic with partitions, copies, retention and compaction', () => {
+  it('contains every topic with partitions, copies, retention and compaction', () => {
     expect(named('acme.tasks.dispatched.gpu')).toMatchObject({
       partitions: 6,
       replication: 3,

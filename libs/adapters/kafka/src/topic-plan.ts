@@ -1,7 +1,7 @@
 import { deadTopic, defaultPartitions, type TopicSpec } from '@conclave/contracts';
 import type { TopicOptions } from './options.js';
 
-/** Dead letters hold the largest record of any topic plus some headers. */
+/** The topic of dead letters can hold the largest record of any topic plus some headers. */
 const deadLetterBytes = 4 * 1024 * 1024;
 
 /** A topic as it should be on the cluster. */
@@ -35,7 +35,7 @@ const settingsOf = (spec: TopicSpec, replication: number): Record<string, string
   ...(spec.name === deadTopic ? { 'max.message.bytes': String(deadLetterBytes) } : {}),
 });
 
-/** A topic as it is on the cluster; `settings` holds the requested ones. */
+/** A topic as it is on the cluster; `settings` has the requested ones. */
 export interface FoundTopic {
   readonly name: string;
   readonly partitions: number;

@@ -16,7 +16,7 @@ function partitionOf(key: string, topic: string, partitions: readonly number[]):
   return Partitioners.DefaultPartitioner()({ topic, partitionMetadata: metadata, message: { key, value: null } });
 }
 
-/** Offsets of a partition: the first that is wanted, and the one behind the last. */
+/** Offsets of a partition: the first wanted one, and the one after the last. */
 interface Span {
   readonly first: bigint;
   readonly end: bigint;
@@ -52,7 +52,7 @@ export async function* readTopic(
   }
 }
 
-/** What the range needs of each partition of the topic; an empty span for partitions that hold none of its keys. */
+/** What the range needs of each partition of the topic; an empty span for partitions that contain none of its keys. */
 async function spansOf(admin: Admin, name: string, { keys, since, until }: ReadRange): Promise<ReadonlyMap<number, Span>> {
   const all = await admin.fetchTopicOffsets(name);
   const partitions = all.map(({ partition }) => partition);

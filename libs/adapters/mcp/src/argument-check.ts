@@ -3,7 +3,7 @@ import { Failure } from '@conclave/contracts';
 import { boundedRun, oneLine, tookTooLong, type JsonObject } from '@conclave/ports';
 
 const longestProblem = 400;
-/** Most faults that are told at once. */
+/** Maximum number of faults that are reported at once. */
 const mostFaults = 4;
 
 /** Keywords whose error only says that a part inside has one. */

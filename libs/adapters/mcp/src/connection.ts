@@ -144,7 +144,7 @@ export class ServerConnection {
     }
   }
 
-  /** Refreshes the list of tools if it is old; the known tools stay offered meanwhile. */
+  /** Refreshes the list of tools if it is old; the known tools stay offered in the meantime. */
   listIfOld(): void {
     if (performance.now() - this.listedAt > this.parts.bounds.listAgeMs) this.listSoon();
   }

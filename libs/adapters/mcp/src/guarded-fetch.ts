@@ -16,7 +16,7 @@ export interface FetchWatch {
 
 /**
  * `fetch` for the SDK's transport that fixes four gaps: there, a cancelled request keeps its connection, a broken response leaves its
- * request waiting, responses have no size limit, and a redirect takes configured headers, which hold keys, to another server.
+ * request waiting, responses have no size limit, and a redirect takes configured headers, which contain keys, to another server.
  */
 export class GuardedFetch {
   private readonly open = new Map<AbortController, string | number | null>();

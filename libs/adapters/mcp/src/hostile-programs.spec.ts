@@ -17,7 +17,7 @@ describe('a list of tools', () => {
     expect(log.some(({ level, message }) => level === 'warn' && message.includes(words))).toBe(true);
   });
 
-  it('holds only tools with plain names and short schemas, the first of each name', async () => {
+  it('contains only tools with plain names and short schemas, the first of each name', async () => {
     const { tools, log } = open({ one: plainProgram('odd') });
     const offers = await tools.offers();
     expect(offers.map(({ name }) => name)).toEqual(['one.__proto__', 'one.good', 'one.injected']);

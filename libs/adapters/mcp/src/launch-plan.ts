@@ -29,7 +29,7 @@ export interface LaunchSources {
   readonly folder?: string;
 }
 
-/** Variables every program needs; others in our environment may hold keys. */
+/** Variables every program needs; others in our environment may contain keys. */
 const passedOn = ['PATH', 'HOME'];
 
 /** How to reach one server, or a sentence why it cannot be reached. */

@@ -3,7 +3,7 @@ import neo4j from 'neo4j-driver';
 import { putEntries, putRelations, relationOf, type RelationRow, type TenantTransaction } from './knowledge.js';
 import * as statements from './statements.js';
 
-/** Removes what a run alone has taught. */
+/** Removes what only this run has taught. */
 export async function forget(at: TenantTransaction, runId: string): Promise<{ readonly relations: number; readonly syntheses: number }> {
   await at.lock();
   const relations = (await at.run<RelationRow>(statements.taughtRelations, { runId })).map(relationOf);

@@ -2,7 +2,7 @@ import { relationTypes, type RelationType } from '@conclave/contracts';
 
 /*
  * All statements of the graph. They are constants: values are passed as parameters, and only relation types of the contracts' allow-list
- * stand in a statement.
+ * occur in a statement.
  */
 
 /** Serializes the writers of one tenant, so that what they read stays current. Taken first, so that no deadlock can occur. */
@@ -152,7 +152,7 @@ RETURN n.entry AS entry ORDER BY n.at DESC, n.id LIMIT $limit`;
 export const allQuarantined = 'MATCH (n:Quarantined {tenant: $tenant}) RETURN n.entry AS entry';
 export const removeQuarantined = 'MATCH (n:Quarantined {tenant: $tenant}) WHERE n.id IN $ids DELETE n';
 
-/** Another run that taught each of the relations, where there is one. */
+/** Another run that taught each of the relations, if there is one. */
 export const taughtByOthers = `MATCH (n:Taught {tenant: $tenant}) WHERE n.relation IN $ids AND n.run <> $runId
 RETURN n.relation AS relation, min(n.run) AS run`;
 export const removeTaught = 'MATCH (n:Taught {tenant: $tenant, run: $runId}) DELETE n';

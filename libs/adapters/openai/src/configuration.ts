@@ -6,7 +6,7 @@ export interface ProviderConfig {
   readonly base_url: string;
   /** Sent as bearer token (on Azure as `api-key`), only to the origin of `base_url`. */
   readonly api_key?: string;
-  /** Sent with each request, to the same origin; may hold secrets. Names in small letters. */
+  /** Sent with each request, to the same origin; may contain secrets. Names in small letters. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The older form of Azure's API: the model is a deployment in the address, and this is its `api-version`. */
   readonly azure_api_version?: string;
@@ -38,7 +38,7 @@ export interface KnownModel extends Pick<ProviderConfig, 'first_token_ms' | 'idl
 
 export interface ProvidersConfig {
   readonly providers: Readonly<Record<string, ProviderConfig>>;
-  /** By `model@provider`. Overrides what a server says. */
+  /** By `model@provider`. Overrides what a server reports. */
   readonly models?: Readonly<Record<string, KnownModel>>;
   readonly timeouts?: Partial<CallTimeouts>;
   readonly retry?: Partial<RetrySettings>;

@@ -25,7 +25,7 @@ async function open(answer: (body: { readonly input: readonly string[] }) => rea
 const data = (input: readonly string[]) => input.map((text, index) => ({ index, embedding: [text.length, 3] }));
 
 describe('a request of a client for embeddings', () => {
-  it('goes on as it is, and brings the vectors of the server, its usage and their price', async () => {
+  it('is passed on unchanged, and returns the vectors of the server, its usage and their price', async () => {
     const { embed, bodies } = await open(({ input }) => [200, { model: 'm-1', data: data(input), usage: { prompt_tokens: 500_000 } }]);
     const reply = await embed({ model: 'm@p', input: ['a', ''], dimensions: 2 }, { signal });
     expect(bodies).toEqual([{ model: 'm', input: ['a', ''], encoding_format: 'float', dimensions: 2 }]);
@@ -37,12 +37,12 @@ describe('a request of a client for embeddings', () => {
     expect(reply).toMatchObject({ reportedModel: 'm-1', usage: { calls: 1, prompt: 500_000, cost: 1, estimated: false } });
   });
 
-  it('has estimated usage where the server counts none', async () => {
+  it('has estimated usage if the server counts none', async () => {
     const { embed } = await open(({ input }) => [200, { data: data(input) }]);
     expect((await embed({ model: 'm@p', input: ['a sentence'] }, { signal })).usage).toMatchObject({ prompt: 3, estimated: true });
   });
 
-  it('that the server refuses carries its words, and one of an unknown provider is no model', async () => {
+  it('that the server refuses contains its words, and an unknown provider is reported as an unknown model', async () => {
     const { embed } = await open(() => [400, { error: { message: 'dimensions are not supported', param: 'dimensions' } }]);
     const failure = await failureOf(embed({ model: 'm@p', input: ['a'], dimensions: 9 }, { signal }));
     expect(failure.options.upstream).toMatchObject({ status: 400, message: 'dimensions are not supported', param: 'dimensions' });

@@ -177,7 +177,7 @@ describe('the list of models', () => {
     expect(mute).toMatchObject({ reachable: false });
   });
 
-  it('holds the configured models when a server has no list', async () => {
+  it('contains the configured models if a server has no list', async () => {
     const server = await serve({});
     const opened = open({ p: local(server.url) }, { models: { 'm@p': { context: 1_000 }, 'x@other': {} } });
     expect((await opened.list()).map((model) => model.ref)).toEqual(['m@p']);
@@ -207,7 +207,7 @@ describe('the list of models', () => {
     await until('the list', async () => (await opened.list()).length === 1, { timeoutMs: 5_000 });
   });
 
-  it('holds the context that Ollama uses, and says how to raise it', async () => {
+  it('contains the context that Ollama uses, and says how to raise it', async () => {
     const shows: Record<string, object> = {
       'qwen3:8b': { model_info: { 'qwen3.context_length': 40_960 }, capabilities: ['completion', 'tools'] },
       'long:latest': { model_info: { 'llama.context_length': 131_072 }, parameters: 'num_ctx 65536', capabilities: ['completion'] },
@@ -231,7 +231,7 @@ describe('the list of models', () => {
     );
   });
 
-  it('holds the tokens per slot of a llama.cpp server', async () => {
+  it('contains the tokens per slot of a llama.cpp server', async () => {
     const server = await serve({
       '/v1/models': { models: [{ name: 'x' }], data: [{ id: 'x.gguf', owned_by: 'llamacpp', meta: { n_ctx_train: 40_960 } }] },
       '/props': { default_generation_settings: { n_ctx: 8_192 }, total_slots: 1 },

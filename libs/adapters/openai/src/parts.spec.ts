@@ -61,7 +61,7 @@ describe('the words of a server', () => {
     [null, { message: '', type: '', code: '', param: '' }],
   ])('are read from %j', (body, expected) => expect(readError(body)).toEqual(expected));
 
-  it('are left out where they quote a prompt or a key', () => {
+  it('are left out if they quote a prompt or a key', () => {
     const secrets = { prompts: ['my secret diary entry of monday', 'pin 1234'], key: 'abcdefgh9876' };
     expect(quotable('model is loading', secrets)).toBe('It says: model is loading');
     expect(quotable('bad input: "secret diary entry of m"', secrets)).toBe('');

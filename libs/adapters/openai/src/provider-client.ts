@@ -61,7 +61,7 @@ const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip
 /** We ask for no compression, but some proxies compress all the same. */
 function plain(reply: Readable, headers: IncomingHttpHeaders): AsyncIterable<Uint8Array> {
   const decoder = decoders[headers['content-encoding']?.toLowerCase() ?? '']?.();
-  // Whoever reads the decoder gets the error of either.
+  // The reader of the decoder gets the error of either.
   return decoder ? pipeline(reply, decoder, () => undefined) : reply;
 }
 

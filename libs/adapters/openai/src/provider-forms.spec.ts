@@ -16,7 +16,7 @@ interface Seen {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** A model server that records what it was sent. */
+/** A model server that records what it receives. */
 async function recording(): Promise<{ readonly url: string; readonly seen: Seen[] }> {
   const seen: Seen[] = [];
   const url = await bare((request: IncomingMessage, response: ServerResponse) => {

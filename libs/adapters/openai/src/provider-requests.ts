@@ -29,7 +29,7 @@ export interface ProviderRequest<T> {
   read(answer: unknown): T;
   /** Body for the next try of a request that the server refused; absent or null: it stays refused. */
   instead?(fault: FailedAttempt): JsonObject | null;
-  /** The failure of a request that a client wrote itself, with what the server says of it; absent: the one of the attempt. */
+  /** The failure of a request that a client wrote itself, with the server's message about it; absent: the one of the attempt. */
   refused?(fault: FailedAttempt): Failure;
 }
 

@@ -63,7 +63,7 @@ describe('a streamed reply', () => {
     expect(await open(server.url).call(ask(), watch())).toMatchObject({ content: 'yes', reasoning: 'hm' });
   });
 
-  it('counts tokens where the server sends no usage, and prices them', async () => {
+  it('counts tokens if the server sends no usage, and prices them', async () => {
     const server = await scripted({ match: 'hello', reply: { text: 'one two three four', usage: null } });
     const reply = await open(server.url, {}, { models: { 'm@p': { price: { input: 1_000_000, output: 2_000_000 } } } }).call(
       ask(),
@@ -106,7 +106,7 @@ describe('a streamed reply', () => {
     expect(server.calls[0]!.headers.authorization).toBeUndefined();
   });
 
-  it('is read as a whole from a server that answers a stream request with JSON', async () => {
+  it('is read whole from a server that answers a stream request with JSON', async () => {
     const url = await bare((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(

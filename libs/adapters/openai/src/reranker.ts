@@ -21,9 +21,10 @@ const longestText = 8_000;
 const textFor = (text: string): string => (text.trim() === '' ? emptyText : wellFormed(text.slice(0, longestText)));
 
 /**
- * The reranker of a model server, POST /rerank as Cohere, Jina, vLLM, llama.cpp and LiteLLM have it: `{model, query, documents, top_n}`,
+ * The reranker of a model server, POST /rerank in the form of Cohere, Jina, vLLM, llama.cpp and LiteLLM: `{model, query, documents,
+ * top_n}`,
  * `{results: [{index, relevance_score}]}`. Text Embeddings Inference takes `{query, texts}` and sends `[{index, score}]`: a server that
- * misses `texts` is asked so from then on. Opens no connection by itself.
+ * complains about missing `texts` is asked in that form from then on. Opens no connection by itself.
  */
 export function openReranker(config: RerankerConfig): Reranker {
   return new RerankEndpoint(config);
@@ -79,7 +80,7 @@ type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null;
 
 /**
- * The scores of a reply in the order of the texts. A text that the reply leaves out ranks behind all others. Throws Failure
+ * The scores of a reply in the order of the texts. A text that the reply leaves out ranks after all others. Throws Failure
  * PROVIDER_REPLY_INVALID for a reply without a result, and for results that belong to no text or have no number.
  */
 function scoresOf(answer: unknown, texts: number, provider: string): readonly number[] {

@@ -22,7 +22,8 @@ export interface SmallReply {
 }
 
 /**
- * One request whose reply is read whole, with the HTTP client of Node's core and without redirects. Loading a client for many connections takes some 90 ms of processor time, most of what a service needs to list models at its start.
+ * One request whose reply is read whole, with the HTTP client of Node's core and without redirects. Loading a client for many connections
+ * takes some 90 ms of processor time, most of what a service needs to list models at its start.
  * Throws the error of the connection, with its code, the reason of the signal, or an error for a reply over 32 MB.
  */
 export async function smallRequest(url: URL, sent: SmallRequest): Promise<SmallReply> {
@@ -69,7 +70,7 @@ async function throughProxy(url: URL, { method = 'GET', headers, ...sent }: Smal
 
 const isJson = (headers: IncomingHttpHeaders): boolean => /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? '');
 
-/** The JSON of a reply, or the text of anything else. JSON is read as such also where the headers do not say so. Throws SyntaxError. */
+/** The JSON of a reply, or the text of anything else. JSON is recognised even if the headers do not declare it. Throws SyntaxError. */
 export function contentOf(headers: IncomingHttpHeaders, text: string): unknown {
   if (isJson(headers)) return JSON.parse(text);
   if (!/^\s*[[{]/.test(text)) return text;

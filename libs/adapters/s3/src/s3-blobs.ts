@@ -8,7 +8,7 @@ export interface S3Options {
   readonly url: string;
   readonly bucket: string;
   readonly region: string;
-  /** Put before each name; may hold slashes. */
+  /** Prefix of each name; may contain slashes. */
   readonly prefix: string;
   readonly accessKey: string;
   readonly secretKey: string;

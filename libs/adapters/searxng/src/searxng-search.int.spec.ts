@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startSearx, type UrlInstance } from '@conclave/test-support/real-servers';
 import { openSearxng } from './searxng-search.js';
 
-/** A word no document holds by chance. */
+/** A word that no document contains by chance. */
 const word = (): string => `w${Math.random().toString(36).slice(2).replace(/\d/g, 'x')}`;
 
 describe('a real searx server', () => {
@@ -20,7 +20,7 @@ describe('a real searx server', () => {
   const ask = (query: string, limit = 5, signal = new AbortController().signal) =>
     openSearxng({ url: server.url }).query({ query, limit, signal });
 
-  it('gives title, address and text of what it finds, best first', async () => {
+  it('returns title, address and text of what it finds, best first', async () => {
     const [first] = await ask(`Who built the bridge ${bridge}?`);
     expect(first).toEqual({
       title: `The bridge ${bridge}`,
@@ -30,7 +30,7 @@ describe('a real searx server', () => {
     expect(await ask('bridges', 4)).toHaveLength(4);
   });
 
-  it('gives an empty list where nothing is found', async () => {
+  it('returns an empty list if nothing is found', async () => {
     expect(await ask(word())).toEqual([]);
   });
 

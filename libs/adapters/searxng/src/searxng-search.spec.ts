@@ -32,7 +32,7 @@ const failureOf = (search: Search, signal?: AbortSignal): Promise<Failure> =>
   );
 
 describe('SearXNG', () => {
-  it('is asked with the whole query, and gives hits without marks, once per address, no more than asked for', async () => {
+  it('receives the whole query, and returns hits without marks, once per address, no more than requested', async () => {
     let asked = '';
     const search = await serve((request, response) => {
       asked = request.url!;
@@ -67,7 +67,7 @@ describe('SearXNG', () => {
     expect(await ask(search)).toEqual([{ title: 't', url: 'https://a.example/1', snippet }]);
   });
 
-  it('gives each page once and as a person may open it, however engines spell it', async () => {
+  it('returns each page once and in a form that a person can open, however engines spell it', async () => {
     const found = await ask(
       await serve(
         json({
@@ -97,7 +97,7 @@ describe('SearXNG', () => {
     ]);
   });
 
-  it('is asked with the credentials of its address, which nobody gets to see', async () => {
+  it('receives the credentials of its address, which nobody gets to see', async () => {
     let given: string | undefined = '';
     const search = await serve((request, response) => {
       given = request.headers.authorization;

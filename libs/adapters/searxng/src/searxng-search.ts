@@ -5,7 +5,10 @@ import { Parser } from 'htmlparser2';
 import * as z from 'zod';
 
 export interface SearxngOptions {
-  /** Address of the server, with its path where it has one, such as `http://127.0.0.1:8888`; a user and password in it are sent as basic authentication. */
+  /**
+   * Address of the server, with its path if it has one, such as `http://127.0.0.1:8888`; a user and password in it are sent as basic
+   * authentication.
+   */
   readonly url: string;
   /** Bound of one search, milliseconds. SearXNG itself waits for its engines. */
   readonly timeoutMs?: number;
@@ -128,7 +131,7 @@ function refused({ status, headers }: Response): Failure {
   return new Failure('SEARCH_UNAVAILABLE', `It answers with status ${status}.`);
 }
 
-/** The body as text. Throws SEARCH_UNAVAILABLE where it is longer than `maxBytes`. */
+/** The body as text. Throws SEARCH_UNAVAILABLE if it is longer than `maxBytes`. */
 async function textOf(response: Response, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -172,7 +175,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** http and https only, without a user in it: everything else is no address for a person. */
+/** http and https only, without a user in it: nothing else is an address for a person. */
 function webAddress(text: string | null | undefined): string | null {
   if (!text || text.length > longestUrl || !URL.canParse(text.trim())) return null;
   const url = new URL(text.trim());
@@ -187,7 +190,7 @@ function addressKey(address: string): string {
   return `${url.host.replace(/^www\./, '')}${url.pathname.replace(/\/+$/, '')}?${url.searchParams.toString()}`;
 }
 
-/** Milliseconds of a Retry-After in seconds or as a date, null where it says neither. */
+/** Milliseconds of a Retry-After in seconds or as a date, or null. */
 function waitOf(header: string | null): number | null {
   if (header === null) return null;
   const ms = /^\s*\d{1,9}\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();

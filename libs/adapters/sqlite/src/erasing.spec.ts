@@ -58,7 +58,9 @@ describe('a data folder', () => {
       },
     );
 
-  /** A run that has ended: its request, its step, two calls with one system prompt, what a later run would find, and an attached file. */
+  /**
+   * A run that has ended: its request, its step, two calls with one system prompt, data that a later run would find, and an attached file.
+   */
   async function ended(words: string, tenant: string): Promise<string> {
     const runId = newRunId();
     const { runs, journal, caches } = sqlite.state;
@@ -101,7 +103,7 @@ describe('a data folder', () => {
     expect(await sqlite.log.erase(runId)).toBe('gone');
   }
 
-  it('holds no word of an erased run, in no file, and every word of the others', async () => {
+  it('contains no word of an erased run, in no file, and every word of the others', async () => {
     const gone = await ended(canary, 'a');
     const stays = await ended(nextCanary, 'b');
     expect(holders(canary)).not.toEqual([]);
@@ -130,7 +132,7 @@ describe('a data folder', () => {
       expect(JSON.parse(raw.toString())).toMatchObject({ hash: 'a'.repeat(32), sha256: expect.any(String), outputs: [] });
   });
 
-  it('gives the system prompt that two runs share to the one that is left', async () => {
+  it('leaves the system prompt that two runs share with the remaining one', async () => {
     const [gone, stays] = [await ended(canary, 'a'), await ended(canary, 'b')];
     await erase(gone, 'a');
     const calls = (await recordsOf('audit')).filter(({ event }) => event?.type === 'CallRecorded' && event.runId === stays);

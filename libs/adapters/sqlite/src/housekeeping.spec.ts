@@ -62,7 +62,7 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     expect([rows('cache'), rows('cache_tag')]).toEqual([0, 0]);
   });
 
-  it('leaves no tag behind when an entry is written over or removed', async () => {
+  it('leaves no tag behind when an entry is overwritten or removed', async () => {
     const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: minute };
     await state.caches.write({ ...entry, tags: ['a', 'b', 'c'] });
     await state.caches.write({ ...entry, tags: ['c'] });
@@ -71,7 +71,7 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     expect([rows('cache'), rows('cache_tag')]).toEqual([0, 0]);
   });
 
-  it('forgets a ban, and what happened once, when its time is over, and never what is for good', async () => {
+  it('forgets a ban, and what happened once, when its time is over, and never what is permanent', async () => {
     await state.caches.removeTagged('acme', 'bad', minute);
     await state.caches.removeTagged('acme', 'worse', 5 * minute);
     await Promise.all(
@@ -125,7 +125,7 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     expect(await state.scores.read({ tenant: 'acme', category: 'c', models: ['m'] })).toEqual([{ model: 'm', positive: 2, negative: 0 }]);
   });
 
-  it('forgets after the retention what a stray record left of a run that nobody accepted, and no open run', async () => {
+  it('forgets after the retention what a stray record left of a run that was never accepted, and no open run', async () => {
     const [stray, open] = ['run_stray00001', 'run_open000001'];
     await state.runs.accept(acceptance(open));
     for (const runId of [stray, open])

@@ -132,7 +132,7 @@ function pruneRuns({ sql }: Tick, before: number): number {
     batch,
   );
   for (const { run_id } of over) {
-    // '0' is the character behind '/': the range holds the flags of all its tasks.
+    // '0' is the character after '/': the range contains the flags of all its tasks.
     sql.run('DELETE FROM cancel WHERE id = ? OR (id > ? AND id < ?)', run_id, `${run_id}/`, `${run_id}0`);
     for (const table of tablesOfRun) sql.run(`DELETE FROM ${table} WHERE run_id = ?`, run_id);
   }

@@ -5,7 +5,7 @@ interface Entry<T> {
 }
 
 /**
- * An in-memory cache beside the file. What was used since is passed over once when room is made; values that are not written yet are never
+ * An in-memory cache beside the file. Entries used since are skipped once when room is made; values that are not written yet are never
  * evicted.
  */
 export class Kept<T> {
@@ -40,7 +40,7 @@ export class Kept<T> {
   }
 
   private makeRoom(): void {
-    // Each is met at most twice: what was used, or must stay, goes to the end when it is passed over.
+    // Each is met at most twice: one that was used, or must stay, goes to the end when it is skipped.
     let looks = 2 * this.things.size;
     for (const [name, entry] of this.things) {
       if (this.things.size <= this.most || looks === 0) return;

@@ -76,7 +76,7 @@ describe('openSqlite', () => {
       await until('the output arrived', () => heard.length === 1, 500);
     });
 
-    it('keeps a large output by reference and gives it whole', async () => {
+    it('keeps a large output by reference and returns it whole', async () => {
       const sqlite = open(':memory:');
       const runId = newRunId();
       const event = nthInput(runId, 1);
@@ -206,7 +206,7 @@ describe('openSqlite', () => {
       clock = new ShiftedClock();
     });
 
-    it('deletes old records that every group has finished, and keeps what one has not', async () => {
+    it('deletes old records that every group has finished, and keeps those that one has not', async () => {
       const sqlite = open(':memory:', { clock });
       const runId = newRunId();
       const consume = (group: string) =>
@@ -232,7 +232,7 @@ describe('openSqlite', () => {
       expect(await stored(sqlite, 'run.commands')).toHaveLength(1);
     });
 
-    it('leaves everything to those who come later where it is opened for reading alone', async () => {
+    it('leaves everything to later processes if it is opened only for reading', async () => {
       const home = join(root, 'home');
       const first = open(home, { clock });
       await first.log.publish([namedOutput(newRunId(), 'old')]);

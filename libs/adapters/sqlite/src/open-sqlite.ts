@@ -63,7 +63,7 @@ export interface Sqlite extends SqliteConnection {
   readonly blobs: Blobs;
   readonly graph: KnowledgeGraph;
   readonly vectors: Vectors;
-  /** Full-text search over a folder of documents; its index lies in the data folder. Closed with the rest. */
+  /** Full-text search over a folder of documents; its index is in the data folder. Closed with the rest. */
   corpus(folder: string): Promise<Search>;
   /** The same store under another process id, for services in one process and for tests. */
   connect(processId: string, hooks?: DeliveryHooks): SqliteConnection;

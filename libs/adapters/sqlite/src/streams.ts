@@ -35,7 +35,7 @@ export interface KeptStream {
 
 /** Most streams in memory; others are read from the file when needed. */
 const mostKept = 512;
-/** Most entries of a stream in memory; a reader that is further behind reads the file. */
+/** Maximum number of entries of a stream in memory; a reader that is further behind reads the file. */
 const mostNewest = 64;
 /** Most rows of one statement. */
 const rowsAtOnce = 32;

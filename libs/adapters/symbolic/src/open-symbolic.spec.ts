@@ -28,7 +28,7 @@ describe('mathematics without Python', () => {
     });
   }, 60_000);
 
-  it('is what is left where no Python is there, or none that has SymPy', async () => {
+  it('is used if there is no Python, or none that has SymPy', async () => {
     const without = openSymbolic({ memoryMb: 256, seconds: 10, logger: silentLogger, candidates: ['/nowhere/python3', process.execPath] });
     try {
       expect(await without.evaluate({ operation: 'evaluate', args: { expression: '2^10' }, signal })).toMatchObject({
@@ -40,7 +40,7 @@ describe('mathematics without Python', () => {
     }
   }, 60_000);
 
-  it('is also what is left where the Python that is named is missing or has no SymPy, and that is logged', async () => {
+  it('is also used if the configured Python is missing or has no SymPy, and that is logged', async () => {
     for (const python of ['/nowhere/python3', process.execPath]) {
       const warned: unknown[] = [];
       const logger = { ...silentLogger, warn: (message: string, detail?: object) => void warned.push([message, detail]) };
@@ -78,7 +78,7 @@ describe('mathematics without Python', () => {
       { expression: nested('x'), values: Object.fromEntries(['x', 'y', 'z', 'u', 'v'].map((name) => [name, nested('w')])) },
     ],
   ] as const)(
-    'holds nobody else up for 50 ms: %s',
+    'blocks nobody else for 50 ms: %s',
     async (_what, operation, args) => {
       // Code that has not run yet is slow the first times.
       for (let n = 0; n < 4; n += 1)

@@ -7,7 +7,7 @@ import { readRequest } from './request.js';
 import { pythons, startSympy } from './sympy-backend.js';
 
 export interface SymbolicOptions {
-  /** Python that has SymPy. Absent, or without SymPy: the Python of the machine where it has SymPy, else the Compute Engine. */
+  /** A Python that has SymPy. If absent, or without SymPy: the Python of the machine if it has SymPy, else the Compute Engine. */
   readonly python?: string;
   /** Memory of each calculating process, megabytes. */
   readonly memoryMb: number;
@@ -16,7 +16,7 @@ export interface SymbolicOptions {
   readonly logger: Logger;
   /** Processes that calculate at the same time. */
   readonly processes?: number;
-  /** Where Python is looked for when none is named; where it usually is unless given. */
+  /** Where to look for Python if none is configured; the usual places by default. */
   readonly candidates?: readonly string[];
   /** `compute-engine` leaves Python out. */
   readonly prefer?: 'sympy' | 'compute-engine';

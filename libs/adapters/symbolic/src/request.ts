@@ -262,7 +262,7 @@ function separated(text: string): readonly string[] {
   });
 }
 
-/** Trees in what was parsed: one, the sides of relations, or the entries of rows. */
+/** Trees in the parsed text: one, the sides of relations, or the entries of rows. */
 function treesOf(value: unknown): readonly Tree[] {
   if (Array.isArray(value)) return value.flatMap(treesOf);
   if (typeof value !== 'object' || value === null) return [];

@@ -45,7 +45,7 @@ export async function pythons(): Promise<readonly string[]> {
   }
 }
 
-/** SymPy in processes of its own. Throws Failure MATH_UNAVAILABLE, whose detail says what is missing. */
+/** SymPy in separate processes. Throws Failure MATH_UNAVAILABLE, whose detail says what is missing. */
 export async function startSympy({ python, memoryMb, seconds, processes, onReplaced }: SympyOptions): Promise<Backend> {
   // -I: neither variables nor packages of the user; -B: writes nothing beside our script.
   const program: LineProgram = { file: python, args: ['-I', '-B', worker, String(memoryMb)], readyWithinMs: 30_000 };

@@ -8,7 +8,7 @@ import { until } from '@conclave/test-support';
 import { LineProcess } from './process/line-process.js';
 import { openSymbolic } from './open-symbolic.js';
 
-// A loaded machine gives a process little time.
+// A busy machine gives a process little time.
 jest.setTimeout(60_000);
 const assets = fileURLToPath(new URL('./assets/symbolic', import.meta.url));
 const python = '/usr/bin/python3';
@@ -122,7 +122,7 @@ for attempt in attempts:
     await process.kill();
   });
 
-  it('ends with whoever started it', async () => {
+  it('ends with the process that started it', async () => {
     const before = workers();
     const code = `const { spawn } = require('node:child_process');
       const child = spawn(${JSON.stringify(python)}, ['-I', '-B', ${JSON.stringify(`${assets}/sympy-worker.py`)}, '512'], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -164,7 +164,7 @@ for attempt in attempts:
 });
 
 describe('a Python that is named', () => {
-  it('is used; where it is missing, another one calculates', async () => {
+  it('is used; if it is missing, another one calculates', async () => {
     expect(await symbolicWith({ python }).backend()).toMatch(/^sympy /);
     const nowhere = symbolicWith({ python: '/nowhere/python3', candidates: [python] });
     expect(await evaluate(nowhere, '1')).toMatchObject({ result: '1', backend: expect.stringMatching(/^sympy /) });

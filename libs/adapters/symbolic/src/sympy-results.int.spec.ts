@@ -5,7 +5,7 @@ import type { SymbolicArgs, SymbolicOperation } from '@conclave/ports';
 import { valueOf } from '@conclave/ports/suites';
 import { openSymbolic } from './open-symbolic.js';
 
-// A loaded machine gives a process little time.
+// A busy machine gives a process little time.
 jest.setTimeout(60_000);
 const settings = { memoryMb: 512, seconds: 10, logger: silentLogger };
 const sympy = openSymbolic(settings);
@@ -49,7 +49,7 @@ describe('results of SymPy', () => {
     );
   });
 
-  it('solve equations so that each solution holds, and every root is found', async () => {
+  it('solve equations so that each solution is true, and every root is found', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.integer({ min: -12, max: 12 }), { minLength: 1, maxLength: 4 }), async (roots) => {
         const { solutions } = await ask('solve', { expression: `${roots.map((root) => `(x - (${root}))`).join('*')} = 0` });
@@ -203,7 +203,7 @@ describe('results of SymPy', () => {
     expect([...calculated.notes, calculated.caveat].join(' ')).toContain(words);
   });
 
-  it('are not made up where there is none', async () => {
+  it('are not made up if there is none', async () => {
     await expect(ask('integrate', { expression: 'sin(x)^x' })).rejects.toMatchObject({ code: 'MATH_UNSUPPORTED' });
     await expect(ask('sum', { expression: '1/n', variable: 'n', lower: 1, upper: 'infinity' }).then(({ result }) => result)).resolves.toBe(
       'infinity',

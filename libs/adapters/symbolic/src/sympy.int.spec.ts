@@ -3,7 +3,7 @@ import { silentLogger } from '@conclave/platform';
 import { describeSymbolic } from '@conclave/ports/suites';
 import { openSymbolic } from './open-symbolic.js';
 
-// A loaded machine gives a process little time.
+// A busy machine gives a process little time.
 jest.setTimeout(60_000);
 
 describeSymbolic('SymPy', {

@@ -25,7 +25,7 @@ const McpSettings = z.strictObject({
     ),
 });
 
-/** Whose forwarded headers are believed: an address, a range of them, or one of the names that stand for ranges. */
+/** Whose forwarded headers are trusted: an address, a range of them, or one of the names for ranges. */
 const ProxyAddress = z
   .union([z.literal('loopback'), z.literal('uniquelocal'), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
   .meta({ expected: 'an address, a range such as 10.0.0.0/8, `loopback` or `uniquelocal`' });

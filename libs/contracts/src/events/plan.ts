@@ -44,7 +44,7 @@ export const KeptPlan = z.object({
 });
 export type KeptPlan = z.infer<typeof KeptPlan>;
 
-/** What a run begins with that takes up another one after one of its steps. */
+/** Where a run starts that continues another one after one of its steps. */
 export const Fork = z.object({
   of: RunId.describe('run that it takes up'),
   step: z.int().positive().describe('step of that run after which this one goes on by itself'),

@@ -23,7 +23,7 @@ export type Synthesis = z.infer<typeof Synthesis>;
 
 const ExpertAnswer = z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() });
 
-/** What a search goes on from: hits of texts made of the question and of what was found count as much as those of its own query. */
+/** What a search continues from: hits of texts built from the question and the findings count as much as those of its own query. */
 const Further = z.object({
   question: z.string(),
   found: z.array(z.object({ title: z.string(), text: z.string() })).describe('the best findings so far; they are not found again'),

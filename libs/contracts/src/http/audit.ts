@@ -6,7 +6,7 @@ const Hash = z
   .meta({ expected: 'a SHA-256 in hex' });
 const Moment = z.iso.datetime();
 
-/** How the body of a record stands on the log. */
+/** The form of a record's body on the log. */
 export const AuditBody = z.enum(['plain', 'stored', 'sealed', 'erased', 'unreadable']);
 export type AuditBody = z.infer<typeof AuditBody>;
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Timestamp } from '../values.js';
 import type { Route } from './route.js';
 
-/** A thing that the knowledge graph knows of. */
+/** An entity in the knowledge graph. */
 export const EntityItem = z.object({
   object: z.literal('entity'),
   id: z.string().describe('its name in normal form'),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Source, Timestamp } from '../values.js';
 
-/** An insight of the knowledge graph with what it was learned from. */
+/** An insight of the knowledge graph with its origins. */
 export const InsightView = z.object({
   object: z.literal('insight'),
   id: z.string().describe('id in `insight.id` of the sources of an answer'),

@@ -68,7 +68,7 @@ export const RunFactList = z.object({
 });
 export type RunFactList = z.infer<typeof RunFactList>;
 
-/** A step of the engine, or a call of a model or tool, as the log holds it. */
+/** A step of the engine, or a call of a model or tool, as recorded on the log. */
 export const RunRecord = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('step'),

@@ -30,7 +30,7 @@ export type SessionEnded = z.infer<typeof SessionEnded>;
 
 const of = <S>(name: string, schema: S) => ({ name, schema });
 
-/** How a page in a browser is signed in: a cookie that its scripts cannot read stands for the key. */
+/** How a page in a browser is signed in: a cookie that its scripts cannot read represents the key. */
 export const sessionRoutes: readonly Route[] = [
   {
     method: 'POST',

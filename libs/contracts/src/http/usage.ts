@@ -16,7 +16,7 @@ export const UsageRow = Usage.extend({
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
-/** What was spent in a period: every call to a model, also of failed and cancelled runs, and of runs that go on. */
+/** What was spent in a period: every call to a model, including those of failed, cancelled and running runs. */
 export const UsageReport = z.object({
   object: z.literal('usage'),
   tenant: z.string(),

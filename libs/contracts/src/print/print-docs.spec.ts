@@ -18,7 +18,7 @@ describe('the printed documents', () => {
     for (const code of Object.keys(failures)) expect(docs['docs/generated/failures.md']).toContain(`| \`${code}\` |`);
   });
 
-  it('give every setting and variable a sentence', () => {
+  it('contain a sentence for every setting and variable', () => {
     const silent: string[] = [];
     const visit = (shape: Shape, path: string): void => {
       for (const one of shape.anyOf ?? [shape]) {

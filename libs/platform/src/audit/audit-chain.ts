@@ -2,9 +2,9 @@ import { createHash, type Hash } from 'node:crypto';
 import { type AuditHead, AuditLine, AuditSeal } from '@conclave/contracts';
 import { type AuditKey, isSignedBy } from './audit-key.js';
 
-/** What a line says before it is chained. */
+/** The content of a line before it is chained. */
 export type AuditEntry = Omit<AuditLine, 'seq' | 'prev' | 'hash' | 'check'>;
-/** What was asked of an export. */
+/** What was requested of an export. */
 export type AuditScope = Pick<AuditHead, 'tenant' | 'run' | 'since' | 'until' | 'exported_at' | 'exported_by'>;
 
 const start = '0'.repeat(64);
@@ -56,8 +56,8 @@ export type AuditVerdict =
   | { readonly whole: false; readonly line: number; readonly why: string };
 
 /**
- * Reads an export line by line and names the first line that is not as it was written. With a key, only a head that is signed by it
- * counts; without one, whoever can rewrite the file can also sign it anew.
+ * Reads an export line by line and names the first line that was changed. With a key, only a head signed with it
+ * is valid; without one, anybody who can rewrite the file can also sign it again.
  */
 export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string>, publicKey: string | null): Promise<AuditVerdict> {
   let number = 0;

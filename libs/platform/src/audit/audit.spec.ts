@@ -23,7 +23,7 @@ const command = (runId: string, seq: number) =>
       seq,
       actor: 'key_ann',
       issuedAt: 1_000 + seq,
-      // The separator U+2028 stands in JSON texts as it is, and ends no line.
+      // The separator U+2028 may occur unescaped in JSON texts, and does not end a line.
       command: { name: 'steer', text: `Shorter,\u2028 ${seq}.` },
     },
   );
@@ -82,7 +82,7 @@ describe('an export of the audit', () => {
     });
   });
 
-  it('holds only what was asked for: a tenant, a run, a time', async () => {
+  it('contains only what was requested: a tenant, a run, a time', async () => {
     const { source } = await recorded();
     const ids = async (filter: Partial<AuditFilter>) => parsed(await exported(source, filter)).map(({ id }) => id);
     expect(await ids({ tenant: 'b' })).toEqual([commandId(other, 1), commandId(other, 2)]);
@@ -93,7 +93,7 @@ describe('an export of the audit', () => {
     expect(await ids({ until: at - 1 })).toEqual(all.slice(0, 2).map(({ id }) => id));
   });
 
-  it('keeps the place and the hash of what was deleted', async () => {
+  it('keeps the place and the hash of deleted content', async () => {
     const { log, source } = await recorded();
     const before = await exported(source);
     await log.erase(run);
@@ -130,7 +130,7 @@ describe('an export of the audit', () => {
     expect(await verifyAudit(gone, key.publicKey)).toMatchObject({ whole: true });
   });
 
-  it('that memory does not hold is sorted through files, which are removed', async () => {
+  it('that exceeds memory is sorted through files, which are removed', async () => {
     const { source } = await recorded();
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith('conclave-audit-') && !name.includes('spec'));
     expect(await exported(source, {}, 10)).toEqual(await exported(source));
@@ -150,7 +150,7 @@ describe('the check of an export names the first line that is not as it was writ
   };
   const edited = (lines: string[], at: number, change: (line: Record<string, unknown>) => Record<string, unknown>): string[] =>
     lines.map((line, n) => (n === at ? JSON.stringify(change(JSON.parse(line) as Record<string, unknown>)) : line));
-  /** The lines as somebody writes them who knows how, from this one on. */
+  /** The lines as an expert would forge them, from this one on. */
   const rewritten = (lines: readonly string[]): string[] => {
     const chain = new AuditChain();
     return parsed(lines).map(({ seq: _seq, prev: _prev, hash: _hash, check: _check, ...entry }) => chain.line(entry));
@@ -207,7 +207,7 @@ describe('the check of an export names the first line that is not as it was writ
     expect(await verdict(change)).toEqual({ whole: false, line, why: expect.stringMatching(why) });
   });
 
-  it('the head of another export, and one that was signed anew by another key', async () => {
+  it('the head of another export, and one that was signed again with another key', async () => {
     const { source } = await recorded();
     const foreign = (await exported(source, { tenant: 'a' })).at(-1)!;
     expect(await verdict((all) => [...all.slice(0, 2), foreign])).toMatchObject({
@@ -224,7 +224,7 @@ describe('the check of an export names the first line that is not as it was writ
       return [...lines, chain.seal({ tenant, run: of, since, until, exported_at, exported_by }, forger)];
     };
     expect(await verdict(signedAnew)).toMatchObject({ whole: false, why: expect.stringMatching(/signed by another key/) });
-    // Without a key that the auditor knows, nothing tells it from a true one: the command says so.
+    // Without a key that the auditor knows, a forged export cannot be distinguished from a true one: the command says so.
     expect(await verdict(signedAnew, null)).toMatchObject({ whole: true, publicKey: forger.publicKey });
   });
 });
@@ -250,7 +250,7 @@ describe('the key of an audit', () => {
 });
 
 describe('the spool', () => {
-  it('sorts what it wrote to files together with what it holds', async () => {
+  it('sorts what it wrote to files together with what is in memory', async () => {
     const spool = new SortedSpool(40);
     const numbers = Array.from({ length: 200 }, (_, n) => (n * 7_919) % 200);
     for (const n of numbers) await spool.add({ order: String(n).padStart(4, '0'), text: JSON.stringify({ n, tab: '\t' }) });

@@ -39,13 +39,13 @@ export interface AuditExport {
   readonly now: number;
   readonly key: AuditKey;
   readonly signal?: AbortSignal;
-  /** Called now and then with what was read and what was exported so far. */
+  /** Called from time to time with what was read and what was exported so far. */
   readonly onProgress?: (at: { readonly read: number; readonly exported: number }) => void;
   /** Characters held in memory; default 32 million. */
   readonly most?: number;
 }
 
-/** Where records for auditors stand: of `dead`, the decisions of people. */
+/** Where records for auditors are: on `dead`, only the decisions of people. */
 const topics = ['audit', CommandIssued.topic, deadTopic] as const;
 const heldInMemory = 32_000_000;
 const progressEvery = 1_000;
@@ -53,8 +53,9 @@ const progressEvery = 1_000;
 const rememberedRuns = 50_000;
 
 /**
- * The lines of an export, each with its end, in the order in which the log accepted the records; the last one is the signed head. Reads every
- * record once, and holds a bounded part of them in memory. Throws what the log and the store throw.
+ * The lines of an export, each with its end, in the order in which the log accepted the records; the last one is the signed head. Reads
+ * every
+ * record once, and keeps a bounded part of them in memory. Throws the errors of the log and of the store.
  */
 export async function* exportAudit(options: AuditExport): AsyncGenerator<string> {
   const { source, filter, actor, now, key, signal, onProgress, most = heldInMemory } = options;
@@ -74,7 +75,7 @@ export async function* exportAudit(options: AuditExport): AsyncGenerator<string>
         if (!isWithin(record, filter)) continue;
         const entry = entryOf(record, await tenantOf(record, tenants));
         tenants.learn(record);
-        // One that nothing tells yet may be told by a later record.
+        // A record whose tenant is unknown so far; a later record may tell.
         if (filter.tenant !== null && entry.tenant !== null && entry.tenant !== filter.tenant) continue;
         exported += 1;
         await spool.add({ order: orderOf(record), text: JSON.stringify(entry) });
@@ -142,7 +143,7 @@ function entryOf(record: StoredRecord, tenant: string | null): AuditEntry {
 
 function bodyOf({ event, headers, raw }: StoredRecord): { readonly body: AuditBody; readonly data: unknown; readonly body_sha256: string } {
   const erased = headers[erasedHeader];
-  // A body that was overwritten left its hash. A sealed one stands there as before: its key is gone.
+  // An overwritten body left its hash. A sealed one is still there: only its key is gone.
   if (erased !== undefined && erased !== 'sealed') return { body: 'erased', data: null, body_sha256: hashLeft(raw) ?? sha256(raw) };
   const body_sha256 = sha256(raw);
   if (erased !== undefined) return { body: 'erased', data: null, body_sha256 };
@@ -165,7 +166,7 @@ function hashLeft(raw: Buffer): string | null {
   }
 }
 
-/** Whose runs they are: by the state store, or, where it has forgotten a run, by the first step of it on the audit. */
+/** Whose runs they are: from the state store or, if it has forgotten a run, from the run's first step on the audit. */
 class RunTenants {
   private readonly known = new Map<string, string | null>();
   private readonly byStep = new Map<string, string>();
@@ -196,7 +197,7 @@ class RunTenants {
   }
 }
 
-/** Null for what serves all tenants, and for a run that nothing tells any more. */
+/** Null for what serves all tenants, and for a run whose tenant is unknown by now. */
 async function tenantOf({ event, headers }: StoredRecord, tenants: RunTenants): Promise<string | null> {
   const known = event as AnyEvent | null;
   switch (known?.type) {

@@ -104,7 +104,7 @@ describe('the shipped templates', () => {
     expect(choice).toMatchObject({ because: 'local', models: [{ ref: 'qwen@ollama' }] });
   });
 
-  it('never take a paid model because a key lies in the environment', () => {
+  it('never use a paid model only because the environment contains a key', () => {
     const { choice } = resolve(
       {},
       [model('big@openai', { local: false }), demo],
@@ -154,7 +154,7 @@ describe('the shipped templates', () => {
     expect(templates).toEqual([]);
   });
 
-  it('offer no research where there is nothing to search', () => {
+  it('offer no research if there is nothing to search', () => {
     const { templates, warnings } = resolve({}, [demo], [demoProvider], false);
     expect(templates.every(({ capabilities }) => !capabilities.includes('research'))).toBe(true);
     expect(warnings).toEqual([]);
@@ -248,7 +248,7 @@ describe('templates of an operator', () => {
     ]);
   });
 
-  it('of reflective-rag are offered where there is something to look in, and not on the demo', () => {
+  it('of reflective-rag are offered if there is something to search, and not with the demo', () => {
     const offered = (
       canSearch: boolean,
       tenantCollections: boolean,
@@ -318,7 +318,7 @@ describe('the catalogue', () => {
     ]);
   });
 
-  it('spreads the parts anew when models appear on this machine, and keeps them while its server is busy', async () => {
+  it('spreads the parts again when models appear on this machine, and keeps them while its server is busy', async () => {
     let found: readonly ModelInfo[] = [model('qwen3:8b@ollama', { model: 'qwen3:8b' })];
     const catalogue = await openCatalogue({
       configuration: Configuration.parse({}),
@@ -339,7 +339,7 @@ describe('the catalogue', () => {
     expect(await parts()).toEqual([['qwen3:32b@ollama'], ['qwen3:8b@ollama']]);
   });
 
-  it('name the model servers that a template waits for, and are there once one answers', async () => {
+  it('name the model servers for which a template waits, and are available once one answers', async () => {
     const status = provider('fake', { reachable: false, note: 'The model server does not answer.' });
     let found: readonly ModelInfo[] = [];
     const configuration = Configuration.parse({
@@ -367,7 +367,7 @@ describe('the catalogue', () => {
     expect(catalogue.resolve('gpt-4o')).toMatchObject({ kind: 'template', template: { id: 'conclave-fast' } });
   });
 
-  it('carries the prompts and tools of the settings to whoever asks two seconds after they changed', async () => {
+  it('delivers the prompts and tools of the settings two seconds after they changed', async () => {
     const offers = { ...noOffers, tools: [{ name: 'a.b', description: 'c', signature: 'd', readOnly: true }] };
     let now: typeof noOffers | Error = offers;
     let slow: Promise<void> | null = null;

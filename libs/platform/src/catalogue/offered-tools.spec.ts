@@ -28,7 +28,7 @@ describe('the tools of a template', () => {
     expect(names()).toEqual(['tickets.list', 'files.read']);
   });
 
-  it('are those of the servers and tools it names, and a tool that may change something only where it is named itself', () => {
+  it('are those of the servers and tools it names, and a tool that may change something only if it is named itself', () => {
     expect(names(['tickets'])).toEqual(['tickets.list']);
     expect(names(['files.read'])).toEqual(['files.read']);
     expect(names(['tickets.close'])).toEqual(['tickets.close']);
@@ -43,7 +43,7 @@ describe('the tools of a template', () => {
     expect(names(undefined, { may_write: false })).toEqual(['tickets.list', 'files.read']);
   });
 
-  it('may change something where the options of the strategy name them, unless the template has a list of its own', () => {
+  it('may change something if the options of the strategy name them, unless the template has a list of its own', () => {
     expect(names(undefined, {}, ['files.write', 'files'])).toEqual(['tickets.list', 'files.read', 'files.write']);
     expect(names(['files'], {}, ['files.write'])).toEqual(['files.read']);
   });
@@ -54,7 +54,7 @@ describe('the tools of a template', () => {
     );
   });
 
-  it('that no template may call are told once', () => {
+  it('that no template may call are reported once', () => {
     expect(withheldTools(offered, [{ tools: [tool('files.write')] }, {}])).toEqual([
       expect.stringContaining('tickets.close, tickets.close.all. Name them under `tools`'),
     ]);

@@ -50,7 +50,7 @@ export interface OfferedStrategy {
   startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
 }
 
-/** What options of a strategy set of a template. What the template sets by itself comes first, except for models. */
+/** Settings of a template that the options of its strategy imply. The template's own settings take precedence, except for models. */
 export interface TemplateMeaning {
   /** False: the template is not offered. */
   readonly offered?: boolean;

@@ -52,7 +52,7 @@ describe('several models of one machine', () => {
     });
   });
 
-  it('keep the order of the list where no size is known, and are spread the same every time', () => {
+  it('keep the order of the list if no size is known, and are spread the same way every time', () => {
     const roles = spread('alpha', 'beta', 'gamma');
     expect(roles).toEqual({
       judge: 'alpha@ollama',

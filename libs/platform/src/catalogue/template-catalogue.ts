@@ -42,7 +42,7 @@ export interface TemplateCatalogue {
   upToDate(): Promise<void>;
   /** Reads the settings again now, for callers that know they have changed. Never rejects. */
   refresh(): Promise<void>;
-  /** `model@provider` of a name that may stand for an embedding model, or several; null where no provider is known. */
+  /** `model@provider` of a name that may refer to one or several embedding models; null if no provider is known. */
   resolveEmbedding(name: string): string | ModelChoice | null;
   describeModels(): Promise<readonly NamedModel[]>;
   /** Models, providers and templates of the last resolution, for the start-up text. */

@@ -21,7 +21,7 @@ it.each([
   ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'a secret=%zz', 'name=value'],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'http/json'],
   ['OTEL_TRACES_SAMPLER_ARG', '2', 'from 0 to 1'],
-])('refuses %s=%s with what is allowed, and shows no header', (name, value, allowed) => {
+])('refuses %s=%s, says what is allowed, and shows no header', (name, value, allowed) => {
   const { mistakes } = parseEnvironment({ [name]: value });
   expect(mistakes).toEqual([expect.objectContaining({ where: name, remedy: expect.stringContaining(allowed) })]);
   expect(JSON.stringify(mistakes)).not.toContain('secret');

@@ -156,7 +156,7 @@ stores:
     expect(refused({ ANN_KEY: 'sk-bob' }).text).toContain('the same key as `ann`');
   });
 
-  it('names webhooks, whose secrets are read from the environment or from files and stay out of what is shown', () => {
+  it('declares webhooks, whose secrets are read from the environment or from files and are never shown', () => {
     write(
       [
         'webhooks:',
@@ -438,7 +438,7 @@ describe('mistakes in a configuration', () => {
     expect(mistakes[0]!.remedy).toContain(words);
   });
 
-  it('name a CONCLAVE_CONFIG that is not there', () => {
+  it('report a CONCLAVE_CONFIG that does not exist', () => {
     expect(refused({ CONCLAVE_CONFIG: './none.yaml' }).text).toContain('there is no file');
   });
 
@@ -483,7 +483,7 @@ describe('the environment', () => {
     });
   });
 
-  it('leaves an embedded Conclave embedded when only REDIS_URL of another program lies around', () => {
+  it('keeps Conclave embedded if only a REDIS_URL of another program is set', () => {
     expect(load({ REDIS_URL: 'redis://c:3' }).configuration.stores).toEqual({});
   });
 });

@@ -148,7 +148,7 @@ function checkSplits({ templates }: Configuration): PathProblem[] {
   });
 }
 
-/** Unknown topics, and an audit that is gone before what it explains. */
+/** Unknown topics, and an audit that expires before the records it explains. */
 function checkRetentions(configuration: Configuration): PathProblem[] {
   const unknown = Object.keys(configuration.retention).flatMap((topic): PathProblem[] => {
     if (retainedTopics.includes(topic)) return [];
@@ -261,7 +261,7 @@ function checkClasses({ task_classes: classes }: Configuration): PathProblem[] {
   );
 }
 
-/** A webhook has what its preset needs, each part once; what refers to a webhook names one that exists. */
+/** A webhook has what its preset needs, each part once; every reference to a webhook names an existing one. */
 function checkWebhooks({ webhooks, webhook_delivery: delivery, reasoning, templates }: Configuration): PathProblem[] {
   const names = Object.keys(webhooks);
   const deliveries: readonly (readonly [readonly PropertyKey[], unknown])[] = [

@@ -33,7 +33,7 @@ describe('a log line', () => {
       'a key inside an error',
       { error: new Failure('PROVIDER_REFUSED', 'key sk-abcdefgh99 was refused', { cause: new Error('api_key=sk-abcdefgh') }) },
     ],
-  ])('never holds %s', (_name, fields) => {
+  ])('never contains %s', (_name, fields) => {
     expect(JSON.stringify(lineOf('Something.', fields))).not.toContain('abcdefgh');
   });
 
@@ -49,7 +49,7 @@ describe('a log line', () => {
 });
 
 describe('sinks', () => {
-  it('leave out what is below the level', () => {
+  it('leave out lines below the level', () => {
     const lines: string[] = [];
     const logger = openLogger({ level: 'warn', sinks: [jsonLines({ write: (text) => lines.push(text) })], fields: { service: 'planner' } });
     logger.info('quiet');
@@ -78,13 +78,13 @@ describe('sinks', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('that finds no room is left out, fails nobody, and is counted in the next line that is written', () => {
+  it('for which there is no space is left out, causes no failure, and is counted in the next line that is written', () => {
     const folder = mkdtempSync(join(tmpdir(), 'log-'));
     const file = join(folder, 'conclave.log');
     const sink = fileLines(file);
     sink.close();
     rmSync(file);
-    // Every write to it ends with ENOSPC; where a system has no such device, nothing can be appended to a folder either.
+    // Every write to it ends with ENOSPC; if a system has no such device, a folder is used, to which nothing can be appended either.
     if (existsSync('/dev/full')) symlinkSync('/dev/full', file);
     else mkdirSync(file);
     const logger = openLogger({ level: 'info', sinks: [sink] });

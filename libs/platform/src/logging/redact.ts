@@ -1,5 +1,5 @@
 const secretName = /(^|[_.-])(api[_-]?key|key|token|secret|password|passwd|authorization|cookie|credential)s?$/i;
-/** Names of fields that hold texts of people and models; these belong to the audit, never to a log. */
+/** Names of fields that contain texts of people and models; these belong to the audit, never to a log. */
 const contentName = /^(prompt|system|messages?|content|text|question|answer|goal|conversation|reply|draft|snippet|body|data)$/i;
 const secretsInText: readonly (readonly [RegExp, string])[] = [
   [/\b(sk|pk|rk)-[A-Za-z0-9_-]{8,}/g, '$1-[redacted]'],

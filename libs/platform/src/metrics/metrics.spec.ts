@@ -5,7 +5,7 @@ const valuesOf = (text: string): readonly string[] =>
   [...text.matchAll(/^conclave_model_calls_total\{model="([^"]*)"/gm)].map(([, model]) => model!);
 
 describe('the values of a label', () => {
-  it('are bounded: what comes after the two hundredth is counted together', async () => {
+  it('are bounded: further values after the two hundredth are counted together', async () => {
     const metrics = openMetrics();
     for (let n = 0; n < 1_000; n += 1) metrics.count('model_calls_total', { model: `m${n}@p`, purpose: 'plan', status: 'ok' });
     // A value that is known stays itself.

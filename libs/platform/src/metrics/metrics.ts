@@ -29,7 +29,7 @@ const refused = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 
 /** Values of a label that one process exports; further ones are counted together. Names of models come from clients, too. */
 const mostValues = 200;
 const longestValue = 120;
-/** Stands for the values of a label beyond its bound. */
+/** Replaces the values of a label beyond its limit. */
 const restOfValues = '_rest';
 
 /** Keeps labels bounded: a value beyond the bound of its label, or a very long one, becomes `_rest`. */

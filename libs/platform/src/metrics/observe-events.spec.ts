@@ -104,7 +104,7 @@ describe('commands', () => {
   });
 });
 
-it('a model that does not exist is no label value of its own', async () => {
+it('a model that does not exist gets no label value of its own', async () => {
   const metrics = openMetrics();
   const call = event('CallRecorded', 'call', {
     ...{ model: 'whatever a client sends@p', purpose: 'direct', status: 'error', firstTokenMs: null, startedAt: 0, durationMs: 1 },

@@ -42,7 +42,7 @@ describe('the key of a run under store_prompts: none', () => {
     expect(erased).toEqual(['run_00000002', 'run_00000001']);
   });
 
-  it('stays while a run that has child runs goes on', async () => {
+  it('stays while a run with child runs continues', async () => {
     for (const by of ['learning', 'graph-ingest'] as const) await reads.done(ended('run_00000001~0.t1'), by);
     expect(erased).toEqual([]);
   });

@@ -8,7 +8,7 @@ import type { Logger } from '../logging/logger.js';
 /** Consumer groups that read the record of a run after its end. */
 export type EndReader = 'learning' | 'graph-ingest' | 'webhooks';
 
-/** Is told by each of these groups that it has done what it does for an ended run, or never will. */
+/** Each of these groups reports that it has finished its work on an ended run, or never will. */
 export interface EndedReads {
   /** Idempotent. Throws LOG_UNAVAILABLE, STORE_*: then the record is delivered again. */
   done(event: RunCompleted, by: EndReader): Promise<void>;
@@ -28,13 +28,14 @@ export const endedReads = (forgets: boolean): Provider => ({
   useFactory: (state: StateStore, log: EventLog, logger: Logger) => (forgets ? new ForgottenRuns(state, log, logger) : keptRecords),
 });
 
-/** Milliseconds for which it is remembered who has read a run: longer than any of them should lag behind. */
+/** Milliseconds for which the readers of a run are remembered: longer than any of them should lag behind. */
 const rememberedMs = 30 * 86_400_000;
 
 /**
- * Destroys the key of a run as soon as everybody who reads its end has done so: sooner, a record that waits could not be handled any more.
- * Whoever sees that all are done does it, so that nothing has to wait for the others. Child runs share the key of the run that a client
- * asked for.
+ * Destroys the key of a run as soon as every reader of its end has finished: any sooner, a waiting record could no longer be handled.
+ * The process that sees the last one finish does it, so that nothing has to wait for the others. Child runs share the key of the run that a
+ * client
+ * requested.
  */
 export class ForgottenRuns implements EndedReads {
   constructor(

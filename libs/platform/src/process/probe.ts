@@ -62,8 +62,8 @@ export interface ProbedPorts {
 }
 
 /**
- * What a process reports to a test, and where a test takes part in it. The programs that ship have `noProbe`; only the programs of the fault
- * tests start with another one, and only there is the code of the optional parts.
+ * What a process reports to a test, and where a test intervenes in it. The shipped programs have `noProbe`; only the programs of the fault
+ * tests start with another one, and only they contain the code of the optional parts.
  */
 export interface Probe {
   /** Whether lines are kept; those that cost something are made only then. */
@@ -84,7 +84,7 @@ export interface Probe {
     readonly log: { readonly commitsAtHandOver?: true };
     readonly state: { readonly comparesVersions?: false; readonly watchesIdentity?: false };
   };
-  /** Changes the delivery pools of the log. `durable` resolves when what was acknowledged is durable. */
+  /** Changes the delivery pools of the log. `durable` resolves when acknowledged writes are durable. */
   readonly pool?: (mode: Mode, durable: () => Promise<void>) => PoolChange;
   /** The ports of one service. */
   readonly ports?: <P extends ProbedPorts>(ports: P, service: string) => P;

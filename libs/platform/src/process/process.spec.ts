@@ -72,7 +72,7 @@ describe('the check between log and state store', () => {
     }
   });
 
-  it('names topics that keep records longer than the store remembers them', () => {
+  it('lists topics that keep records longer than the store remembers them', () => {
     expect(() => checkRetention([{ name: 'a', retentionMs: 3_600_000 }], 3_600_000)).not.toThrow();
     expect(() =>
       checkRetention(
@@ -169,7 +169,7 @@ describe('the admin server', () => {
 });
 
 describe('a shutdown', () => {
-  it('closes what was opened last first, once, and goes on after a failure', async () => {
+  it('closes what was opened last first, once, and continues after a failure', async () => {
     const closed: string[] = [];
     const shutdown = openShutdown(silentLogger);
     shutdown.add('stores', () => void closed.push('stores'));

@@ -85,8 +85,9 @@ export function checkRetention(topics: readonly { readonly name: string; readonl
 }
 
 /**
- * Checks that the audit is kept as long as the records of its runs: a rebuilt state store knows a run by its audit, and would begin one anew
- * whose request outlives it. Throws Failure CONFIGURATION_INVALID.
+ * Checks that the audit is kept as long as the records of its runs: a rebuilt state store knows a run by its audit, and would otherwise
+ * begin a run
+ * again whose request outlives it. Throws Failure CONFIGURATION_INVALID.
  */
 export function checkAudit(topics: readonly { readonly name: string; readonly retentionMs: number }[]): void {
   const longer = outlivingAudit(topics);
@@ -97,7 +98,7 @@ export function checkAudit(topics: readonly { readonly name: string; readonly re
   );
 }
 
-/** Topics of runs that keep their records longer than the audit; of -1 milliseconds stands for ever. */
+/** Topics of runs that keep their records longer than the audit; -1 milliseconds means forever. */
 export function outlivingAudit(topics: readonly { readonly name: string; readonly retentionMs: number }[]): readonly string[] {
   const ms = (retentionMs: number): number => (retentionMs < 0 ? Infinity : retentionMs);
   const audit = topics.find(({ name }) => name === 'audit');

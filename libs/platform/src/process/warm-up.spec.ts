@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { warmUpSoon } from './warm-up.js';
 
-describe('what is slow the first time', () => {
+describe('code that is slow the first time', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 

@@ -2,7 +2,7 @@ import { failures, type CallRecorded, type FailureCode } from '@conclave/contrac
 import type { Span, SpanAttributes } from '@conclave/ports';
 import { spanIdOf } from './trace-context.js';
 
-/** Where a span belongs: its trace, the span it hangs under, and the service that did the work. */
+/** Where a span belongs: its trace, its parent span, and the service that did the work. */
 export interface SpanPlace {
   readonly traceId: string;
   readonly parentId: string | undefined;
@@ -25,7 +25,7 @@ const retrievals = /^(research|graph|collections|subtopic|documents?|plan\.looku
 
 /**
  * One span for a call of a model or tool, by the conventions for generative AI, and one below it for each try if the first one failed.
- * The record holds prompt and reply; the spans do not.
+ * The record contains prompt and reply; the spans do not.
  */
 export function callSpans(
   { id, data: call }: Pick<CallRecorded, 'id' | 'data'>,
@@ -84,7 +84,7 @@ const common = (call: CallRecorded['data']): SpanAttributes => ({
   'conclave.call.status': call.status,
 });
 
-/** Model names may have an `@` themselves; the provider stands behind the last one. */
+/** Model names may contain an `@` themselves; the provider follows the last one. */
 function partsOf(ref: string): readonly [model: string, provider: string] {
   const at = ref.lastIndexOf('@');
   return [ref.slice(0, at), ref.slice(at + 1)];

@@ -81,7 +81,7 @@ const completed = (over: Partial<RunCompleted['data']> = {}, id = runId) =>
   }) as unknown as RunCompleted;
 
 describe('the spans of a handled record', () => {
-  it('hang the work under the handling, the handling under the sending, and what is sent under the work', () => {
+  it('put the work below the handling, the handling below the sending, and sent events below the work', () => {
     const spans = spansOfDelivery(handled(task), [call(), result]);
     const [handling, work, chat, sent] = spans;
     expect(spans.map(({ name, kind }) => [name, kind])).toEqual([

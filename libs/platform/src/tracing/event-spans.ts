@@ -80,7 +80,7 @@ export function spansOfDelivery(handled: Handled, outputs: readonly Event[]): re
   ];
 }
 
-/** The sending of an event. The request of a run hangs under the run, whoever sends it. */
+/** The sending of an event. The request of a run is below the run, whoever sends it. */
 export function sendSpan(
   event: Event,
   {

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type { Span, Tracer } from '@conclave/ports';
 import { traceContextOf, traceIdOfRun, type TraceContext } from './trace-context.js';
 
-/** One HTTP request of a client, for as long as it takes: what it began, and so the trace that it belongs to. */
+/** One HTTP request of a client while it lasts: what it started, and so the trace to which it belongs. */
 export class RequestTrace {
   readonly spanId = randomBytes(8).toString('hex');
   private readonly from = now();
-  /** Set by what the request began first; a run wins over the calls before it. */
+  /** Set by the first thing that the request starts; a run takes precedence over the calls before it. */
   private began: { readonly trace: Pick<TraceContext, 'traceId' | 'sampled'>; readonly parentId: string | undefined } | null = null;
 
   private end: { readonly method: string; readonly route: string; readonly status: number; readonly at: number } | null = null;

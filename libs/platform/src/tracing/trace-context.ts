@@ -6,7 +6,7 @@ const digest = (text: string, hexDigits: number): string => {
   return /^0+$/.test(hex) ? hex.replace(/.$/, '1') : hex;
 };
 
-/** What a W3C `traceparent` says. */
+/** The content of a W3C `traceparent`. */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -31,7 +31,7 @@ export const traceIdOf = (traceparent: string | undefined): string | undefined =
 /** Default trace of a run: derived from its id, so that every process names the same trace. */
 export const traceIdOfRun = (runId: string): string => digest(`trace ${runId}`, 32);
 
-/** Id of a span, derived from what it stands for: every process names the same span, and a repeat makes no second one. */
+/** Id of a span, derived from what it represents: every process computes the same id, and a repeat creates no second span. */
 export const spanIdOf = (what: 'span' | 'run' | 'handle' | 'step' | 'task' | 'plan' | 'call', id: string): string =>
   digest(`${what} ${id}`, 16);
 

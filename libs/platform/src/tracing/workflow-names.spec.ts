@@ -26,14 +26,14 @@ describe('the name of a workflow', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is read once where the request was not seen here', async () => {
+  it('is read once if the request was not seen here', async () => {
     const { names, asked } = world('conclave');
     expect(await Promise.all([names.of(event('TaskDispatched')), names.of(event('TaskDispatched'))])).toEqual(['conclave', 'conclave']);
     expect(names.of(event('TaskDispatched'))).toBe('conclave');
     expect(asked).toEqual(['run_00000001']);
   });
 
-  it('is null for what is no run, and where the store is away, which is asked again later', async () => {
+  it('is null without a run, and while the store is unavailable, which is asked again later', async () => {
     expect(await world(null).names.of(event('KnowledgeProposed', 'doc_1'))).toBeNull();
     const away = world(new Error('away'));
     expect(await away.names.of(event('TaskDispatched'))).toBeNull();

@@ -13,7 +13,7 @@ export class WorkflowNames {
 
   constructor(private readonly runs: Pick<Runs, 'header'>) {}
 
-  /** At once where it is known. Null for what belongs to no run, and where it cannot be read: a trace costs no run anything. */
+  /** Immediate if it is known. Null without a run, and if it cannot be read: a trace costs a run nothing. */
   of(event: Event): string | null | Promise<string | null> {
     const said = saidBy(event as AnyEvent);
     if (said !== null) this.remember(event.runId, said);

@@ -10,7 +10,7 @@ export class DeliveryContext extends BaseRpcContext<[Delivery]> {
   constructor(
     readonly delivery: Delivery,
     private readonly makeLogger: () => Logger,
-    /** Where a handler notes the ids of the results that it joined; null if its trace is not recorded. */
+    /** Where a handler records the ids of the results that it joined; null if its trace is not recorded. */
     readonly joined: string[] | null = null,
   ) {
     super([delivery]);

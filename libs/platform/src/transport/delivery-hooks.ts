@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { Probe } from '../process/probe.js';
 import { serviceOfGroup } from './groups.js';
 
-/** Turns the hooks of every delivery pool into metrics, log lines and what the probe sees. */
+/** Turns the hooks of every delivery pool into metrics, log lines and input of the probe. */
 export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: Logger; readonly probe: Probe }): DeliveryHooks {
   const { metrics, logger, probe } = to;
   return {

@@ -191,7 +191,7 @@ describe('a handler on the log', () => {
     expect(calls).toBe(5);
   });
 
-  it('that returns something else fails, with a sentence that says so', async () => {
+  it('that returns anything else fails, with a sentence that says so', async () => {
     const reasons: string[] = [];
     const { log } = await start({ onKnowledge: () => ({ events: 'no' }), onDead: ({ reason }) => void reasons.push(reason) }, 1);
     await log.publish([knowledgeOf('one')]);
@@ -199,7 +199,7 @@ describe('a handler on the log', () => {
     expect(reasons).toEqual(['failed']);
   });
 
-  it('says with dead:<type> what follows from a record that was put aside', async () => {
+  it('uses dead:<type> to say what follows from a dead-lettered record', async () => {
     const { log, changes, metrics } = await start({
       onKnowledge: () => Promise.reject(new Error('always')),
       onDead: ({ event }) => [settled(event, 'dead')],
@@ -242,7 +242,7 @@ describe('a handler on the log', () => {
 });
 
 describe('the transport', () => {
-  it('tells Nest when it is connected and when it is not any more', async () => {
+  it('tells Nest when it is connected and when it no longer is', async () => {
     const { app, statuses } = await start({});
     expect(statuses).toEqual(['connected']);
     await app.close();

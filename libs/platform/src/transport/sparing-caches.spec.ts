@@ -5,7 +5,7 @@ import { sparingCaches } from './sparing-caches.js';
 const entry = (value: string) => ({ tenant: 'a', key: 'k', value, ttlMs: 1_000, tags: [] });
 
 describe('a cache', () => {
-  it('leaves out what is too large, says so and counts it; what was there stays', async () => {
+  it('leaves out a value that is too large, reports and counts it; the existing value stays', async () => {
     const counted: string[] = [];
     const caches = sparingCaches(new MemoryStores().caches, { count: (name) => void counted.push(name) });
     expect(await caches.write(entry('small'))).toBe(true);

@@ -28,7 +28,7 @@ export class TaskLoad {
 
   /** A handler begins a task. Counted once: not after a failure or a deferral. */
   begins({ event, attempt, appendedAt }: Delivery): void {
-    // A re-driven task keeps its id and is appended anew.
+    // A re-driven task keeps its id and is appended again.
     if (attempt > 1 || !this.begun.add(`${event.id}@${appendedAt}`)) return;
     this.metrics.observe('task_queue_wait_seconds', { class: this.taskClass }, Math.max(0, this.now() - appendedAt) / 1000);
   }

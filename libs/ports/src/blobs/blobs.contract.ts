@@ -19,7 +19,7 @@ export function describeBlobs(name: string, open: () => Promise<BlobsWorld>): vo
     });
     afterEach(() => world.dispose());
 
-    it('gives back the bytes that were put, in every process', async () => {
+    it('returns the bytes that were put, in every process', async () => {
       const body = randomBytes(300_000);
       const ref = await world.blobs.put(body);
       expect((await (await world.another()).get(ref)).equals(body)).toBe(true);
@@ -40,7 +40,7 @@ export function describeBlobs(name: string, open: () => Promise<BlobsWorld>): vo
       expect(await world.blobs.get(ref)).toHaveLength(0);
     });
 
-    it('says BLOB_MISSING for a body nobody put', async () => {
+    it('throws BLOB_MISSING for a body that was never put', async () => {
       await expect(world.blobs.get({ sha256: 'ab'.repeat(32), bytes: 3 })).rejects.toMatchObject({ code: 'BLOB_MISSING' });
     });
 
@@ -50,7 +50,7 @@ export function describeBlobs(name: string, open: () => Promise<BlobsWorld>): vo
       await expect(world.blobs.get(ref)).rejects.toMatchObject({ code: 'BLOB_CORRUPT' });
     });
 
-    it('is not changed by what the caller does to its buffer afterwards', async () => {
+    it('is not affected if the caller changes its buffer afterwards', async () => {
       const body = Buffer.from('before');
       const ref = await world.blobs.put(body);
       body.write('after!');

@@ -4,8 +4,8 @@ import { decrypted, encrypted, keyBytes } from '../encryption.js';
 import type { BlobRef, Blobs } from './blobs.js';
 
 /**
- * A body that only those can read who have its key. The key stands in the run that the body belongs to: when the run is deleted, nobody can
- * read the body any more, although bodies are never removed one by one.
+ * A body that can be read only with its key. The key is stored in the run to which the body belongs: when the run is deleted, nobody can
+ * read the body any longer, although bodies are never removed one by one.
  */
 export interface LockedRef extends BlobRef {
   /** 32 bytes as base64. */

@@ -21,7 +21,7 @@ export function describeEmbedder(name: string, open: () => Promise<EmbedderWorld
     const { signal } = new AbortController();
     const lengthOf = (vector: Float32Array): number => Math.hypot(...vector);
 
-    it('gives one vector of length 1 and of its dimension per text, in order', async () => {
+    it('returns one vector of length 1 and of its dimension per text, in order', async () => {
       const texts = ['The ferry leaves at nine.', 'a', 'Das Schiff fährt um neun.', '42', 'The ferry leaves at nine.'];
       const vectors = await embedder.embed(texts, { signal });
       expect(vectors).toHaveLength(5);
@@ -34,14 +34,14 @@ export function describeEmbedder(name: string, open: () => Promise<EmbedderWorld
       expect(vectors[0]).not.toEqual(vectors[2]);
     });
 
-    it('gives the same vectors in another process, and under the same id', async () => {
+    it('returns the same vectors in another process, under the same id', async () => {
       const other = await world.another();
       expect(other.id).toBe(embedder.id);
       const [one] = await embedder.embed(['The harbour is frozen.'], { signal });
       expect(await other.embed(['The harbour is frozen.'], { signal })).toEqual([one]);
     });
 
-    it('gives many texts the vectors that each has alone', async () => {
+    it('returns for many texts the same vectors as for each alone', async () => {
       const texts = Array.from({ length: 150 }, (_, n) => `sentence number ${n}`);
       const together = await embedder.embed(texts, { signal });
       expect(together).toHaveLength(150);

@@ -43,7 +43,7 @@ describe('dead letters', () => {
     await expect(open().list({}, { limit: 3, before: 'yesterday' })).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
   });
 
-  it('say where they come from, why, and what the last error was', async () => {
+  it('say where they come from, why they are dead, and what the last error was', async () => {
     const { open } = await withLetters({ name: 'a' });
     expect((await open().list({}, page)).data[0]).toEqual({
       object: 'dead_letter',

@@ -124,7 +124,7 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
 }
 
 async function begin(item: Item, context: AttemptContext) {
-  // An answer may get lost behind its effect: then too there is something to release.
+  // An answer may get lost after its effect: then, too, there is something to release.
   item.open = true;
   const begun = await own(() => context.ledger.begin(ledgerKey(item, context)));
   item.noted = true;
@@ -210,7 +210,7 @@ async function decode(item: Item, context: AttemptContext): Promise<Event> {
 
 async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<DeliveryVerdict> {
   const { attempts, error } = fault;
-  // A handler that was told to stop did not fail, and another member judges a record it owns.
+  // A handler that was told to stop did not fail, and another member judges its own records.
   if (item.lost || item.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
   if (attempts >= retry.attempts) return deadLetter(item, newDeadLetter('failed', attempts, error), context);

@@ -4,14 +4,14 @@ import { settle } from './testing/manual-clock.js';
 import { Gates, PoolBench } from './testing/pool-bench.js';
 import { sampleInput, sampleName } from './testing/sample-events.js';
 
-describe('a record that nobody can have begun before', () => {
+describe('a record that no process can have begun before', () => {
   const offer = async (bench: PoolBench, name = 'a'): Promise<void> => {
     bench.hand({ ...(await bench.record(sampleInput(name))), fresh: true });
     await settle();
   };
   const ofOther = (bench: PoolBench) => bench.deliveries.ledger('other').begin({ group: 'group', record: 'knowledge.ingest/0/0' });
 
-  it('is handled without a word to the ledger, however often its handler asks to be called later', async () => {
+  it('is handled without a request to the ledger, however often its handler asks to be called later', async () => {
     const gates = new Gates();
     let calls = 0;
     const bench = new PoolBench(async ({ event }) => {
@@ -28,7 +28,7 @@ describe('a record that nobody can have begun before', () => {
     expect(bench.done).toEqual(['0']);
   });
 
-  it('is counted from its first failure on: nobody is held responsible, and the attempts are put together', async () => {
+  it('is counted from its first failure on: no process is blamed, and the attempts are added up', async () => {
     const attempts: number[] = [];
     const bench = new PoolBench(async ({ attempt }) => {
       attempts.push(attempt);
@@ -44,7 +44,7 @@ describe('a record that nobody can have begun before', () => {
     expect(bench.deliveries.open).toBe(0);
   });
 
-  it('waits where the ledger does not hear of its failure, and is tried no other time meanwhile', async () => {
+  it('waits if the ledger does not receive its failure, and is not tried again in the meantime', async () => {
     let calls = 0;
     const bench = new PoolBench(async () => {
       calls += 1;

@@ -15,7 +15,7 @@ describe('the delivery pool in an outage of our own stores', () => {
     ['the log, with an error nobody named,', (bench, down) => (bench.logError = down ? new Error('socket closed') : null)],
   ];
 
-  it.each(stages)('pauses while %s does not answer, blames no record, and goes on afterwards', async (_which, set) => {
+  it.each(stages)('pauses while %s does not answer, blames no record, and continues afterwards', async (_which, set) => {
     const bench = new PoolBench(answering, { retry: { attempts: 1 } });
     set(bench, true);
     await bench.offer(sampleInput('a'), sampleInput('b'), sampleInput('c'));
@@ -53,7 +53,7 @@ describe('the delivery pool in an outage of our own stores', () => {
     expect([...bench.done].sort()).toEqual(['0', '1']);
   });
 
-  it('does not wait for the end of a long task before it lets the others go on', async () => {
+  it('does not wait for the end of a long task before it lets the others continue', async () => {
     const gates = new Gates();
     let down = true;
     const bench = new PoolBench(async ({ event }) => {
@@ -68,7 +68,7 @@ describe('the delivery pool in an outage of our own stores', () => {
     expect(gates.waiting).toEqual(['long']);
   });
 
-  it('does not run a handler again whose outputs are out when only the ledger failed', async () => {
+  it('does not run a handler again whose outputs are published if only the ledger failed', async () => {
     let runs = 0;
     const bench = new PoolBench(async ({ event }) => {
       runs += 1;
@@ -98,7 +98,7 @@ describe('the delivery pool in an outage of our own stores', () => {
 });
 
 describe('the delivery pool when records are lost or the consumption ends', () => {
-  it('lets the handler of a lost record go on, records nothing for it and uses no attempt', async () => {
+  it('lets the handler of a lost record continue, records nothing for it and uses no attempt', async () => {
     const signals: AbortSignal[] = [];
     const gates = new Gates();
     const bench = new PoolBench(async ({ event, signal }) => {
@@ -127,7 +127,7 @@ describe('the delivery pool when records are lost or the consumption ends', () =
     expect(bench.done).toEqual([]);
   });
 
-  it('drains: waits for handlers that run and gives back what has not begun', async () => {
+  it('drains: waits for running handlers and gives back records that have not begun', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), [sampleOutput(sampleName(event))]), {
       concurrency: 1,
@@ -155,7 +155,7 @@ describe('the delivery pool when records are lost or the consumption ends', () =
     expect(await begun(bench, 'next')).toMatchObject({ attempts: 1, suspects: 0 });
   });
 
-  it('gives up a handler that does not react to the abort, and takes nothing from it afterwards', async () => {
+  it('gives up a handler that does not react to the abort, and ignores its result', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async () => (await gates.wait('deaf'), []));
     await bench.offer(sampleInput('a'));
@@ -174,7 +174,7 @@ describe('the delivery pool when records are lost or the consumption ends', () =
     expect(bench.clock.pending).toBe(0);
   });
 
-  it('drains although the ledger has stopped answering', async () => {
+  it('drains even if the ledger has stopped answering', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async () => (await gates.wait('deaf'), []));
     await bench.offer(sampleInput('a'));

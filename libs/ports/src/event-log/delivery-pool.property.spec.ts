@@ -20,7 +20,7 @@ const world = fc.record({
   chance: fc.nat(99),
 });
 
-describe('whatever handlers and stores do, the delivery pool', () => {
+describe('the delivery pool, whatever handlers and stores do,', () => {
   it('finishes each record once, keeps keys in order, blames no record for an outage and leaves nothing behind', async () => {
     await fc.assert(
       fc.asyncProperty(world, async ({ scripts, concurrency, chance }) => {
@@ -126,7 +126,7 @@ describe('whatever handlers and stores do, the delivery pool', () => {
     );
   }, 30_000);
 
-  it('gives back on draining exactly what it did not finish', async () => {
+  it('gives back on draining exactly the records it did not finish', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.nat(1500), fc.nat(500), async ({ scripts, concurrency, chance }, drainAt, graceMs) => {
         const bench: PoolBench = new PoolBench(

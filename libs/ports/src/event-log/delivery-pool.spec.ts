@@ -41,7 +41,7 @@ describe('the delivery pool', () => {
     expect(gates.waiting).toEqual(['b', 'c']);
   });
 
-  it('handles records of one key one after another and lets others go on', async () => {
+  it('handles records of one key one after another and lets others continue', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []));
     await bench.offer(sampleInput('1', 'run'), sampleInput('2', 'run'), sampleInput('other'));
@@ -50,7 +50,7 @@ describe('the delivery pool', () => {
     expect(gates.waiting).toEqual(['other', '2']);
   });
 
-  it('orders records without a key with no other', async () => {
+  it('orders records without a key with no other record', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []));
     for (const name of ['a', 'b']) bench.hand({ ...(await bench.record(sampleInput(name, 'run'))), key: null });
@@ -86,7 +86,7 @@ describe('the delivery pool', () => {
     expect(at.map((time) => time - at[0]!)).toEqual([0, 100, 300, 600]);
   });
 
-  it('puts a record aside after its last attempt with its bytes, headers, reason and attempts, and publishes what stands for it', async () => {
+  it('dead-letters a record after its last attempt with its bytes, headers, reason and attempts, and publishes its replacement', async () => {
     const bench = new PoolBench(
       async () => {
         throw new TypeError('undefined is not a function');
@@ -129,7 +129,7 @@ describe('the delivery pool', () => {
     ['an unknown type', { headers: { ce_type: 'NobodyKnows' } }],
     ['data of another shape', { raw: Buffer.from('{"kind":7}') }],
     ['a reference to nowhere', { headers: { ce_dataref: 'x' }, raw: Buffer.from('"x"') }],
-  ])('puts a record with %s aside at once and runs no handler', async (_what, broken) => {
+  ])('dead-letters a record with %s at once and runs no handler', async (_what, broken) => {
     const seen: (Event | null)[] = [];
     const bench = new PoolBench(async () => Promise.reject(new Error('must not run')), { onDead: (event) => (seen.push(event), []) });
     const good = await bench.record(sampleInput('a'));
@@ -141,7 +141,7 @@ describe('the delivery pool', () => {
   });
 
   it.each(['ce_specversion', 'ce_id', 'ce_type', 'ce_source', 'ce_time', 'ce_runid'])(
-    'puts a record without the header %s aside at once',
+    'dead-letters a record without the header %s at once',
     async (name) => {
       const bench = new PoolBench(answering);
       const good = await bench.record(sampleInput('a'));
@@ -151,7 +151,7 @@ describe('the delivery pool', () => {
     },
   );
 
-  it('puts a record that killed its process three times aside unrun', async () => {
+  it('dead-letters a record that killed its process three times without running it', async () => {
     const bench = new PoolBench(async () => Promise.reject(new Error('must not run')), {
       onDead: (event, reason) => [sampleOutput(`${sampleName(event!)} ${reason}`)],
     });
@@ -166,7 +166,7 @@ describe('the delivery pool', () => {
     expect(bench.done).toEqual(['0']);
   });
 
-  it('waits without a slot until it is known whether earlier owners died, and never puts aside on suspicion', async () => {
+  it('waits without a slot until it is known whether earlier owners died, and never dead-letters on suspicion', async () => {
     const bench = new PoolBench(answering, { concurrency: 1 });
     for (const process of ['p1', 'p2', 'p3']) await begun(bench, process);
     bench.deliveries.died('p1');
@@ -181,7 +181,7 @@ describe('the delivery pool', () => {
     expect(bench.published.map(sampleName)).toEqual(['b', 'a']);
   });
 
-  it('puts aside once the last suspect turns out dead', async () => {
+  it('dead-letters a record once the last suspect turns out to be dead', async () => {
     const bench = new PoolBench(answering);
     for (const process of ['p1', 'p2', 'p3']) {
       await begun(bench, process);
@@ -227,7 +227,7 @@ describe('the delivery pool', () => {
     expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['failed']);
   });
 
-  it('gives up an onDead that never works after as many tries as a record has, and tells the observer', async () => {
+  it('gives up a failing onDead after as many tries as a record has, and notifies the observer', async () => {
     const bench = new PoolBench(async () => Promise.reject(new Error('never')), {
       retry: { attempts: 2 },
       onDead: () => Promise.reject(new Error('nor this')),
@@ -239,7 +239,7 @@ describe('the delivery pool', () => {
     expect(bench.observed.at(-1)).toMatchObject({ outcome: 'dead', error: expect.objectContaining({ message: 'nor this' }) });
   });
 
-  it('asks the adapter to stop when it is full and tells it when half of it is free', async () => {
+  it('asks the adapter to stop when it is full and notifies it when half of it is free', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []), { maxHeld: 4 });
     await bench.offer(sampleInput('a'), sampleInput('b'), sampleInput('c'));

@@ -17,8 +17,9 @@ export interface EventLog {
    */
   publishRaw?(record: OutgoingRecord): Promise<void>;
   /**
-   * Makes the bodies of every record of a run and of its child runs unreadable, now and for records that still come; ids, types and hashes
-   * stay. `gone`: nobody can read them any more. `kept`: this log cannot, so that they stay until their retention ends. Throws
+   * Makes the bodies of every record of a run and of its child runs unreadable, now and for records that still arrive; ids, types and
+   * hashes
+   * stay. `gone`: nobody can read them any longer. `kept`: this log cannot erase, so they stay until their retention ends. Throws
    * LOG_UNAVAILABLE, STORE_*: then repeat it.
    */
   erase(runId: string): Promise<'gone' | 'kept'>;
@@ -42,7 +43,7 @@ export interface EventLog {
   close(): Promise<void>;
 }
 
-/** What a reader needs of a topic. A log that cannot read less may ignore it: readers look at each record themselves. */
+/** What a reader needs of a topic. A log that cannot read less may ignore it: readers check each record themselves. */
 export interface ReadRange {
   /** Keys of the records: a partitioned log reads only their partitions. */
   readonly keys?: readonly string[];

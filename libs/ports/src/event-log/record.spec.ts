@@ -15,7 +15,7 @@ const stored = async (event: Event): Promise<RawRecord> => ({
 });
 
 describe('an event as a record', () => {
-  it('comes back as it was, whatever its text and length', async () => {
+  it('can be read back unchanged, whatever its text and length', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 50 }), fc.constantFrom(1, 2000, blobThresholdBytes), async (text, times) => {
         const event = sampleInput('any', 'any', text.repeat(times));
@@ -25,7 +25,7 @@ describe('an event as a record', () => {
     );
   });
 
-  it('holds its body up to 64 KB and a reference above', async () => {
+  it('contains its body up to 64 KB and a reference above that', async () => {
     const overhead = (await stored(sampleInput('a', 'a', ''))).raw!.byteLength;
     const largest = await stored(sampleInput('a', 'a', 'x'.repeat(blobThresholdBytes - overhead)));
     const larger = await stored(sampleInput('a', 'a', 'x'.repeat(blobThresholdBytes - overhead + 1)));
@@ -35,7 +35,7 @@ describe('an event as a record', () => {
     expect(larger.headers['ce_dataref']).toBe(`sha256:${(JSON.parse(larger.raw!.toString()) as { sha256: string }).sha256}`);
   });
 
-  it('may carry fields that today nobody knows', async () => {
+  it('may contain fields that are unknown today', async () => {
     const event = sampleInput('later');
     const record = await stored(event);
     const raw = Buffer.from(JSON.stringify({ ...(event.data as object), mood: 'sunny' }));
@@ -71,7 +71,7 @@ describe('an event as a record', () => {
     await expect(encodeEvent({ ...event, data: undefined }, blobs)).rejects.toMatchObject({ code: 'EVENT_UNDECODABLE' });
   });
 
-  it('names what is wrong with it but not what it says', async () => {
+  it('reports what is wrong with it, but not its content', async () => {
     const record = await stored(sampleInput('a'));
     const raw = Buffer.from(JSON.stringify({ kind: 'document', text: 'a secret', tenant: 7 }));
     const failure = await decodeRecord({ ...record, raw }, blobs).catch((error: Error) => error);

@@ -126,7 +126,7 @@ const recordOf = (event: Event, body: Buffer, reference: BlobRef | null): Encode
   raw: reference ? Buffer.from(JSON.stringify(reference)) : body,
 });
 
-/** Header of a record whose body was erased, with the time of it. Its value may hold what is no content, such as hashes. */
+/** Header of a record whose body was erased, with the time of it. Its value may contain data that is not content, such as hashes. */
 export const erasedHeader = 'ce_erased';
 /** Header of a record with a sealed body, its own or a stored one: the cipher. */
 export const sealedHeader = 'ce_sealed';
@@ -214,7 +214,7 @@ export async function storedRecord(record: RawRecord, blobs: Blobs, seals: SealO
   }
 }
 
-/** Reference of the stored body; null if the record holds its own body. */
+/** Reference of the stored body; null if the record contains its own body. */
 export function bodyOf({ headers, raw }: Pick<StoredRecord, 'headers' | 'raw'>): BlobRef | null {
   if (headers['ce_dataref'] === undefined) return null;
   try {

@@ -20,7 +20,7 @@ export function describeSealKeys(name: string, open: () => Promise<SealKeysUnder
     });
     afterEach(() => under.dispose());
 
-    it('holds none at first, then the first that is offered, for every process', async () => {
+    it('has no key at first, then the first one that is offered, for every process', async () => {
       const other = await under.another();
       expect(await under.keys.read(runId)).toBeNull();
       const offers = ['a', 'b', 'c', 'd'].map((offer, n) => (n % 2 ? other : under.keys).keep(runId, offer));
@@ -30,7 +30,7 @@ export function describeSealKeys(name: string, open: () => Promise<SealKeysUnder
       expect(await under.keys.read(newRunId())).toBeNull();
     });
 
-    it('gives a destroyed one to nobody, nor another, and says whether there was one, however often', async () => {
+    it('returns a destroyed key to nobody, nor another one, and says whether there was one, however often', async () => {
       await under.keys.keep(runId, 'a');
       expect([await under.keys.destroy(runId), await under.keys.destroy(runId)]).toEqual([true, true]);
       const other = await under.another();

@@ -39,7 +39,7 @@ describe('sealed records', () => {
     expect(await decodeRecord(read(record), blobs, new RunSeals(keys, [master]))).toEqual(request);
   });
 
-  it('cannot be read without the master key, which is an outage and no fault of the record', async () => {
+  it('cannot be read without the master key, which is an outage and not a fault of the record', async () => {
     const { keys, blobs, request, seals } = world();
     const record = read(await seals.encode(request, blobs));
     const missing = { code: 'SEAL_KEY_MISSING' };
@@ -48,7 +48,7 @@ describe('sealed records', () => {
     await expect(decodeRecord(record, blobs, new RunSeals(keys, [randomBytes(32)]))).rejects.toMatchObject(missing);
   });
 
-  it('are erased for everybody when the key of their run is destroyed, child runs included, and so is what still comes', async () => {
+  it('are erased for everybody when the key of their run is destroyed, child runs included, and so are records that still arrive', async () => {
     const { keys, blobs, runId, request, seals } = world();
     const child = { ...sampleHeader(`${runId}~0.t1`, 'acme', 'canary') };
     const records = [await seals.encode(request, blobs), await seals.encode(nthInput(runId, 1), blobs), await seals.encode(child, blobs)];
@@ -60,14 +60,14 @@ describe('sealed records', () => {
     }
   });
 
-  it('are all of a run or none: without a key from its request the others stay open too', async () => {
+  it('are all of a run or none: if its request has no key, its other records are not sealed either', async () => {
     const { blobs, runId, seals } = world();
     const record = await seals.encode(nthInput(runId, 1), blobs);
     expect(record.headers).not.toHaveProperty('ce_sealed');
     expect(await seals.destroy(runId)).toBe(false);
   });
 
-  it('are not those that belong to no run', async () => {
+  it('do not include those that belong to no run', async () => {
     const { blobs, runId, seals } = world();
     const at = { id: 'x', runId, source: 'gateway', time: 1 } as const;
     const changed = { setting: 's', actor: 'a', before: null, after: null, version: 1, changedAt: 1 };
@@ -76,7 +76,7 @@ describe('sealed records', () => {
     for (const event of others) expect((await seals.encode(event, blobs)).headers).not.toHaveProperty('ce_sealed');
   });
 
-  it('cannot be changed, nor pass for another record', async () => {
+  it('cannot be changed, nor used in place of another record', async () => {
     const { blobs, runId, request, seals } = world();
     await seals.encode(request, blobs);
     const record = read(await seals.encode(nthInput(runId, 1), blobs));
@@ -93,7 +93,7 @@ describe('sealed records', () => {
     const old = await new RunSeals(keys, [former]).encode(request, blobs);
     const rotated = new RunSeals(keys, [master, former]);
     expect(await decodeRecord(read(old), blobs, rotated)).toEqual(request);
-    // A run that began before keeps its key, whoever writes its later records.
+    // A run that began before keeps its key, whichever process writes its later records.
     const later = nthInput(request.runId, 1);
     const sealed = await rotated.encode(later, blobs);
     expect(await decodeRecord(read(sealed), blobs, new RunSeals(keys, [former]))).toEqual(later);
@@ -101,7 +101,7 @@ describe('sealed records', () => {
     const record = read(await rotated.encode(fresh, blobs));
     expect(await decodeRecord(record, blobs, new RunSeals(keys, [master]))).toEqual(fresh);
     await expect(decodeRecord(record, blobs, new RunSeals(keys, [former]))).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
-    // Once the former key is taken away, what it has wrapped cannot be read, and that is an outage.
+    // Once the former key is removed, what it has wrapped cannot be read, and that is an outage.
     await expect(decodeRecord(read(old), blobs, new RunSeals(keys, [master]))).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
   });
 
@@ -125,7 +125,7 @@ describe('a master key', () => {
     'is read from 32 bytes as text: %s',
     (text) => expect(masterKeysOf(text)).toEqual([master]),
   );
-  it('may be followed by former ones, on lines of their own or behind commas', () => {
+  it('may be followed by former ones, on separate lines or after commas', () => {
     const former = randomBytes(32);
     const [hex, base64] = [former.toString('hex'), master.toString('base64')];
     for (const text of [`${base64}\n${hex}\n`, `${base64}, ${hex}`, ` ${base64}\r\n\r\n${hex}`])

@@ -13,7 +13,7 @@ export interface SealKeys {
   read(runId: string): Promise<string | null>;
   /** The key of the run, which is `offered` if it has none yet. */
   keep(runId: string, offered: string): Promise<string>;
-  /** From then on nobody gets it, and there is no other. Returns whether the run had one. */
+  /** From then on nobody receives it, and there will be no other. Returns whether the run had one. */
   destroy(runId: string): Promise<boolean>;
 }
 /** What is read in place of a destroyed key. */
@@ -21,13 +21,13 @@ export const destroyedKey = 'destroyed';
 
 /** Bodies of records that only those can read who get the key of their run. */
 export interface Seals extends SealOpener {
-  /** As `encodeEvent`, with a sealed body where the run has a key, and without one where its key was destroyed. */
+  /** Like `encodeEvent`, but the body is sealed if the run has a key, and left out if its key was destroyed. */
   encode(event: Event, blobs: Blobs): Promise<EncodedRecord>;
   /** Destroys the key of a run. Returns whether its records were sealed. */
   destroy(runId: string): Promise<boolean>;
 }
 
-/** Events that hold what a client has sent or what came of it. A document that was uploaded belongs to no run. */
+/** Events that contain what a client has sent or what resulted from it. A document that was uploaded belongs to no run. */
 const sealed: ReadonlySet<string> = new Set<EventType>([
   ...(['PlanRequested', 'PlanCreated', 'TaskDispatched', 'ResultReady', 'GapDetected', 'CommandIssued'] as const),
   ...(['RunCompleted', 'StepRecorded', 'CallRecorded'] as const),
@@ -75,7 +75,7 @@ export class RunSeals implements Seals {
   async open({ headers }: Pick<RawRecord, 'headers'>, body: Buffer): Promise<Buffer> {
     const { ce_runid: runId = '', ce_type: type = '', ce_id: id = '' } = headers;
     const key = await this.keyOf(runId, false);
-    // A key that is not there any more is as good as a destroyed one: nobody can read the record.
+    // A key that no longer exists has the same effect as a destroyed one: nobody can read the record.
     if (key === null || key === 'destroyed') throw new Failure('EVENT_ERASED', `${type} ${id}.`);
     const opened = decrypted(key, body, boundTo(type, id));
     if (!opened) throw new Failure('EVENT_UNDECODABLE', `${type} ${id}: its sealed body was changed.`);
@@ -124,8 +124,9 @@ export class RunSeals implements Seals {
 const boundTo = (type: string, id: string): Buffer => Buffer.from(`${type} ${id}`);
 
 /**
- * Master keys, one after the other, each as 32 bytes in base64 or 64 hex digits: the first one wraps, the others only open. Null for anything
- * else, and for one that is there twice.
+ * Master keys, one after the other, each as 32 bytes in base64 or 64 hex digits: the first one wraps, the others only open. Null for
+ * anything
+ * else, and for a list with duplicates.
  */
 export function masterKeysOf(text: string): readonly Buffer[] | null {
   const keys = text

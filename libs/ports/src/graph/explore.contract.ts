@@ -54,7 +54,7 @@ export function describeExploring({ open }: GraphUnderTest): void {
       expect(await near('Copper', { tenant: 'zeta' })).toBeNull();
     });
 
-    it('without what was rated badly', async () => {
+    it('without badly rated content', async () => {
       await world.graph.addTriples(writing(['Copper | USES | Ore'], { runId: 'run_bad' }));
       await teach('Copper conducts.', ['Copper'], 1);
       for (const runId of ['run_bad', 'run Copper conducts.'])

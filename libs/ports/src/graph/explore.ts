@@ -1,10 +1,10 @@
 import type { GraphReading } from './graph-context.js';
 import type { Neighbourhood, NeighbourQuery } from './nodes.js';
 
-/** Farthest that a page of neighbours begins: nobody reads on so far, and each page reads what comes before it. */
+/** Largest offset of a page of neighbours: nobody reads further, and each page also reads what comes before it. */
 export const mostNeighbours = 2_000;
 
-/** One entity with what is next to it, the same in every adapter. Null for an unknown one. */
+/** One entity with its neighbours, the same in every adapter. Null for an unknown one. */
 export async function neighboursThrough(
   reading: GraphReading,
   { entity, offset, limit }: Omit<NeighbourQuery, 'tenant'>,

@@ -29,7 +29,7 @@ export function describeForgetting({ open }: GraphUnderTest): void {
       };
     };
 
-    it('what it alone taught is gone, entities that nothing else names included, in every process', async () => {
+    it('removes what only this run taught, including entities that nothing else mentions, in every process', async () => {
       await add(['Aspirin | TREATS | Headache', 'Willow | USES | Salicin'], one);
       await learn('Willow bark is old.', ['Willow', 'Bark'], one);
       await add(['Aspirin | TREATS | Fever'], other);

@@ -2,7 +2,7 @@ import type { QuarantinedTriple } from './graph.js';
 import type { StoredRelation } from './nodes.js';
 import { changed, rated, sentenceOf, type Ratings } from './triple-policy.js';
 
-/** What a store changes so that nothing is left of a run that it alone has taught. */
+/** The changes to a store after which nothing is left that only this run has taught. */
 export interface ForgetPlan {
   readonly removed: readonly StoredRelation[];
   /** Relations that other runs stated too. */
@@ -12,8 +12,9 @@ export interface ForgetPlan {
 }
 
 /**
- * `relations`: those that the run taught. `others`: another run that taught the relation of this id, if there is one. `entries`: every
- * contradiction of the tenant. `ratings`: of the run. How sure two runs together made a relation cannot be told apart: that number stays.
+ * `relations`: those that the run taught. `others`: another run that taught the relation with this id, if there is one. `entries`: every
+ * contradiction of the tenant. `ratings`: of the run. The confidence that two runs together gave a relation cannot be divided: that number
+ * stays.
  */
 export function planForgetting({
   runId,

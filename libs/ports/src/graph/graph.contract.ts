@@ -59,7 +59,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       expect(await about(['Copper'])).toEqual(before);
     });
 
-    it('keeps what a run wrote first when it comes with other words', async () => {
+    it('keeps the first version of what a run wrote if it arrives again with other words', async () => {
       const { id } = await world.graph.addSynthesis(write());
       expect(await world.graph.addSynthesis(write({ summary: 'Iron rusts.', entities: ['Rust'] }))).toEqual({ id, created: false });
       expect(await about(['Rust'])).toEqual([]);
@@ -93,13 +93,13 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       for (const name of ['planck', 'max', '', 'max planc']) expect(await about([name])).toEqual([]);
     });
 
-    it('gives a node once, also when several of its entities are asked for', async () => {
+    it('returns a node once, even if several of its entities are requested', async () => {
       await world.graph.addSynthesis(write());
       expect(await about(['copper', 'iron', 'COPPER'])).toHaveLength(1);
       expect(await about([])).toEqual([]);
     });
 
-    it('gives the newest first and no more than asked for', async () => {
+    it('returns the newest first and no more than requested', async () => {
       for (const n of [2, 0, 1]) {
         await world.graph.addSynthesis(write({ runId: `run_0000001${n}`, summary: `Copper fact ${n}.`, at: 1_700_000_000_000 + n }));
       }
@@ -144,7 +144,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       expect(await world.graph.health()).toBeNull();
     });
 
-    it('leaves out a name that is none, such as a whole text', async () => {
+    it('leaves out a name that is invalid, such as a whole text', async () => {
       expect(await world.graph.addSynthesis(write({ entities: ['Copper', 'n'.repeat(10_240), ' \u0000 '] }))).toMatchObject({
         created: true,
       });

@@ -37,7 +37,7 @@ export interface KnowledgeGraph {
   }): Promise<readonly QuarantinedTriple[]>;
   /**
    * Accepting makes the entry a verified relation and flags the relations it contradicts; rejecting refuses it from then on. The first
-   * decision stands. Returns the entry as it then is, null if the tenant has none with this id.
+   * decision is final. Returns the entry as it then is, null if the tenant has none with this id.
    */
   decideQuarantine(decision: {
     readonly tenant: string;
@@ -57,9 +57,11 @@ export interface KnowledgeGraph {
     readonly positive: boolean;
   }): Promise<{ readonly relations: number; readonly syntheses: number }>;
   /**
-   * Removes what this run alone has taught, its ratings, and entities that nothing names any more. What other runs stated too stays, without
-   * this run among its origins. Events of a run are those whose ids begin with `<run>/`. A repeat changes nothing. Returns how many relations
-   * and syntheses were removed.
+   * Removes what only this run has taught, its ratings, and entities that nothing mentions any longer. What other runs stated too stays,
+   * without
+   * this run among its origins. Events of a run are those whose ids begin with `<run>/`. A repeat changes nothing. Returns the number of
+   * removed
+   * relations and syntheses.
    */
   forget(run: { readonly tenant: string; readonly runId: string }): Promise<{ readonly relations: number; readonly syntheses: number }>;
   /**

@@ -71,7 +71,7 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       expect(await said(['tree'], { limit: 2 })).toEqual(first.slice(0, 2));
     });
 
-    it('finds entities by alias, and by words where no name is the term', async () => {
+    it('finds entities by alias, and by words if no name matches the term', async () => {
       await add(['World Health Organization (WHO) | REGULATES | Vaccines', 'Mercury (planet) | IS_A | Planet']);
       for (const term of ['who', 'World Health Organization', 'health organizations', 'vaccine'])
         expect(await said([term])).toEqual(['1 World Health Organization regulates Vaccines 0.48']);
@@ -127,7 +127,7 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       expect((await ask(['Jewellery'])).syntheses.map(({ text }) => text).sort()).toEqual(['Gold does not rust.', 'Silver tarnishes.']);
     });
 
-    it('leaves out what is flagged, on the way too', async () => {
+    it('leaves out flagged relations, also on the way', async () => {
       await add(['Root2 | USES | Bad'], { runId: 'run_bad' });
       await add(['Bad | USES | Behind', 'Root2 | USES | Fine']);
       await insight('Root2 is bad.', ['Root2'], { runId: 'run_bad' });
@@ -155,7 +155,7 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       expect(await said(['Alpha'], { tenant: 'nobody' })).toEqual([]);
     });
 
-    it('keeps to its bounds, and to the best of what fits', async () => {
+    it('keeps its limits, and the best of what fits', async () => {
       await add(Array.from({ length: 30 }, (_, n) => triple(`Hub | USES | Part ${String(n).padStart(2, '0')}`, (n + 1) / 40)));
       for (let n = 0; n < 4; n += 1) await insight(`Hub insight ${n}.`, ['Hub'], { at: n });
       const all = await ask(['Hub']);
@@ -171,7 +171,7 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       expect(await ask([])).toEqual({ entities: [], relations: [], syntheses: [] });
     });
 
-    it('takes types and aliases where they come later, and keeps the first name', async () => {
+    it('accepts types and aliases that arrive later, and keeps the first name', async () => {
       await insight('IBM is old.', ['International Business Machines']);
       await add([triple('international business machines (IBM) | CREATED_BY | Hollerith', 0.8, ['company', 'person'])]);
       await add([triple('International Business Machines | USES | Power', 0.8, ['firm', ''])]);

@@ -90,7 +90,7 @@ async function look(graph: KnowledgeGraph): Promise<Seen> {
 
 /** The whole promise in one: after the same history every adapter returns what the in-memory graph returns, in the same order. */
 export function describeSameAnswers({ open }: GraphUnderTest): void {
-  it('gives what every other adapter gives after the same history, in the same order', async () => {
+  it('returns what every other adapter returns after the same history, in the same order', async () => {
     const world = await open();
     try {
       const oracle = new MemoryGraphStore().connect();

@@ -88,7 +88,7 @@ function refines(a: string, b: string): boolean {
   return long.startsWith(short) && /^[^\p{L}\p{N}]/u.test(long.slice(short.length));
 }
 
-/** Why a relation contradicts another one; null if both can hold. */
+/** Why a relation contradicts another one; null if both can be true. */
 export function contradiction(
   one: { readonly subject: string; readonly relation: RelationType; readonly object: string },
   other: { readonly subject: string; readonly relation: RelationType; readonly object: string },

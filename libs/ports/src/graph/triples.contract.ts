@@ -65,7 +65,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await other.stats('acme')).toEqual({ entities: 2, relations: 1, flagged: 0, syntheses: 0, quarantined: 0 });
     });
 
-    it('gives the same answer and changes nothing for an event that comes again, also from elsewhere and with other words', async () => {
+    it('returns the same answer and changes nothing for a repeated event, also from elsewhere and with other words', async () => {
       const write = writing(['A1 | USES | B1', 'B1 | PART_OF | A1', 'A1 | PART_OF | B1']);
       const other = await world.another();
       const [one, two] = await Promise.all([world.graph.addTriples(write), other.addTriples(write)]);
@@ -101,7 +101,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await trust('Tin')).toEqual([Math.round((1 - 0.94 ** 8) * 10_000) / 10_000]);
     });
 
-    it('refuses what is no triple, and says how many', async () => {
+    it('refuses invalid triples, and says how many', async () => {
       const bad: Triple[] = [
         triple(' | USES | B'),
         triple('A | USES | a '),
@@ -166,7 +166,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await waiting('zeta')).toEqual([]);
     });
 
-    it('makes an accepted contradiction a verified relation and flags what it contradicts', async () => {
+    it('makes an accepted contradiction a verified relation and flags the relations it contradicts', async () => {
       await add(['France | HAS_CAPITAL | Paris', 'Paris | LOCATED_IN | Europe']);
       const { id } = (await add(['France | HAS_CAPITAL | Lyon'], { runId: 'run_00000002' })).quarantined[0]!;
       const decision = { tenant: 'acme', id, accept: true, actor: 'ann', at: 99 };
@@ -174,7 +174,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await about(['France'])).toMatchObject([{ object: 'Lyon', hops: 1 }]);
       expect(await waiting()).toEqual([]);
       expect(await world.graph.stats('acme')).toMatchObject({ entities: 4, relations: 3, flagged: 1, quarantined: 0 });
-      // The first decision stands, and an accepted relation can be confirmed.
+      // The first decision is final, and an accepted relation can be confirmed.
       expect(await world.graph.decideQuarantine({ ...decision, accept: false, actor: 'bob' })).toMatchObject({ decidedBy: 'ann' });
       expect(await add(['France | HAS_CAPITAL | Lyon'], { runId: 'run_00000003' })).toMatchObject({ confirmed: 1, quarantined: [] });
       expect(await world.graph.adjustTrust({ tenant: 'acme', runId: 'run_00000002', eventId: 'r', positive: true })).toMatchObject({
@@ -182,7 +182,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       });
     });
 
-    it('refuses from then on what was rejected, keeps it listed as rejected, and leaves the rest alone', async () => {
+    it('refuses a rejected relation from then on, keeps it listed as rejected, and does not change the rest', async () => {
       await add(['France | HAS_CAPITAL | Paris']);
       const { id } = (await add(['France | HAS_CAPITAL | Lyon'], { runId: 'run_00000002' })).quarantined[0]!;
       const decision = { tenant: 'acme', id, accept: false, actor: 'ann', at: 99 };
@@ -211,7 +211,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await trust('Lead')).toEqual([Math.round((1 - 0.52 * 0.52 * 0.75) * 0.5 * 10_000) / 10_000]);
     });
 
-    it('comes to the same trust when the rating arrives before what the run taught', async () => {
+    it('computes the same trust if the rating arrives before what the run taught', async () => {
       const rate = (positive: boolean, eventId: string) =>
         world.graph.adjustTrust({ tenant: 'acme', runId: 'run_00000001', positive, eventId });
       expect(await rate(true, 'e1')).toEqual({ relations: 0, syntheses: 0 });

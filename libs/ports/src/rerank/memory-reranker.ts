@@ -3,7 +3,7 @@ import type { Reranker } from './reranker.js';
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
 
-/** Scores a text by the share of the query's words that it holds, for tests. It answers at once, or fails with what it is given. */
+/** Scores a text by the share of the query's words that it contains, for tests. It answers at once, or fails with the given error. */
 export class MemoryReranker implements Reranker {
   readonly id = 'words@memory';
   /** Texts of each call, in order. */

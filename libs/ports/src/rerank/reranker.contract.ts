@@ -18,7 +18,7 @@ export function describeReranker(name: string, open: () => Promise<RerankerWorld
     afterEach(() => world.dispose());
     const { signal } = new AbortController();
 
-    it('scores the text that answers above those that do not, wherever it stands', async () => {
+    it('scores the text that answers above those that do not, wherever it is in the list', async () => {
       const answers = 'The ferry to the island leaves at nine.';
       const others = ['Bread is baked in the morning.', 'Cats sleep a lot.', 'Glass is made of sand.'];
       for (const at of [0, 1, 3]) {

@@ -16,7 +16,7 @@ export interface Reranking {
   readonly reranker: Reranker;
   /** Hits that it reads, the best of the search. */
   readonly candidates: number;
-  /** Milliseconds it may take; after them the order of the search stands. */
+  /** Milliseconds it may take; after that, the order of the search applies. */
   readonly withinMs: number;
 }
 

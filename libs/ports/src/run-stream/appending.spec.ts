@@ -38,7 +38,7 @@ function stream() {
 }
 
 describe('an append to a run stream', () => {
-  it('cuts what is already there and drops what adds nothing', () => {
+  it('cuts text that is already there and drops entries that add nothing', () => {
     const { append, bodies } = stream();
     append(chunk(1, 0, 'abc'));
     append(chunk(1, 1, 'bcde'), chunk(1, 0, 'abcd'));

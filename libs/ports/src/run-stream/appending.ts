@@ -1,6 +1,6 @@
 import { Failure, type StreamBody, type WorkerEntry } from '@conclave/contracts';
 
-/** What a stream already holds of one task; plain JSON, stored by the adapter beside the stream. */
+/** What a stream already contains of one task; plain JSON, stored by the adapter beside the stream. */
 export interface TaskProgress {
   /** Newest attempt that appended anything. */
   readonly attempt: number;

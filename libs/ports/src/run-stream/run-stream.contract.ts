@@ -110,7 +110,7 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
       expect(bare(await read(5))).toEqual([{ ...superseded, attempt: 3 }, chunk(3, 0, 'again')]);
     });
 
-    it('supersedes nothing where no text was shown', async () => {
+    it('supersedes nothing if no text was shown', async () => {
       await append(line(1, 0));
       await append(line(2, 0), chunk(2, 0, 'first text'));
       expect(bare(await read())).toEqual([line(1, 0), line(2, 0), chunk(2, 0, 'first text')]);
@@ -141,7 +141,7 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
       expect(bare(page.entries)).toEqual([chunk(1, 0, 'blue'), completed()]);
     });
 
-    it('is read from any id, no more than asked for, with where it begins and ends', async () => {
+    it('is read from any id, no more than requested, with its first and last id', async () => {
       await append(...[0, 1, 2, 3, 4].map((n) => line(1, n)));
       const page = await (await under.another()).stream.read(runId, 1, 2);
       expect(page).toMatchObject({ first: 1, last: 5, ended: false });

@@ -7,9 +7,9 @@ const hasCapitals = (text: string): boolean => /\p{Lu}/u.test(text);
 const shortestTitle = 3;
 
 /**
- * Whether a text names a document: its whole title stands in it word by word, without a remark in brackets such as `(film)`. A title of
- * one word counts only as the text writes names, so that "water" does not name the document "Water". A text without capitals names
- * in small letters.
+ * Whether a text names a document: it contains the whole title word by word, without a remark in brackets such as `(film)`. A title of
+ * one word counts only if it is written like a name, so that "water" does not name the document "Water". A text without capitals writes
+ * names in small letters.
  */
 export function namesTitle(text: string, title: string): boolean {
   const words = wordsOf(title.replace(/\s*\([^()]*\)\s*$/u, ''));

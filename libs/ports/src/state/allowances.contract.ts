@@ -7,7 +7,7 @@ import type { StateStore } from './state.js';
 
 const unlimited = KeyLimits.parse({});
 
-/** Limits of keys and tenants: what is granted, what comes back, and what stays spent. */
+/** Limits of keys and tenants: what is granted, what is returned, and what stays spent. */
 export function describeAllowances({ open }: StoreHarness): void {
   describe('allowances', () => {
     let under: StoreUnderTest;
@@ -68,7 +68,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect([await after(3_000), await after(100)]).toEqual(['granted', 'refused']);
     });
 
-    it('count what is reserved towards the tokens of a minute, and what was spent once it is known', async () => {
+    it('count reservations towards the tokens of a minute, and the usage once it is known', async () => {
       const account = [key({ tokens_per_minute: 250 })];
       const runId = newRunId();
       expect(await reserve(account, 200, { runId })).toMatchObject({ headrooms: { tokens: { limit: 250, remaining: 50 } } });
@@ -77,7 +77,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(await reserve(account, 1)).toMatchObject({ kind: 'refused', limit: 'tokens_per_minute', spent: false });
     });
 
-    it('hold as many places of open work as the limit says, until the work is settled', async () => {
+    it('allow as much open work as the limit says, until the work is settled', async () => {
       const account = [key({ concurrent_runs: 2 })];
       const [first, second] = [newRunId(), newRunId()];
       expect(kinds([await reserve(account, 1, { runId: first }), await reserve(account, 1, { runId: second })])).toEqual([
@@ -91,7 +91,7 @@ export function describeAllowances({ open }: StoreHarness): void {
     });
 
     it.each(['tokens_per_day', 'tokens_per_month', 'cost_per_day', 'cost_per_month'] as const)(
-      'never grant more of %s than one reservation too many, and tell what is reserved from what is spent',
+      'never grant more of %s than one reservation too many, and distinguish reserved from spent amounts',
       async (limit) => {
         const account = [key({ [limit]: limit.startsWith('cost') ? 0.25 : 250 })];
         const runs = [newRunId(), newRunId(), newRunId()];
@@ -114,7 +114,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(second).toMatchObject({ room: { tokens: 600 }, headrooms: { requests: null, tokens: { limit: 700, remaining: 500 } } });
     });
 
-    it('ask every account at once: what one refuses, no other counts', async () => {
+    it('ask all accounts at once: if one refuses, no other counts the request', async () => {
       const generous = key({ requests_per_minute: 3 });
       const tight = key({ concurrent_runs: 1 }, 'key-2');
       expect(await reserve([generous, tight])).toMatchObject({ kind: 'granted' });
@@ -136,7 +136,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(await reserve([key({}, 'key-3'), ofTenant])).toMatchObject({ account: 'tenant', limit: 'tokens_per_day', spent: true });
     });
 
-    it('return what was said before when the same work asks again', async () => {
+    it('return the same answer if the same work asks again', async () => {
       const account = [key({ requests_per_minute: 1 })];
       const runId = newRunId();
       const first = await reserve(account, 100, { runId });
@@ -145,7 +145,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(await reserve(account)).toMatchObject({ kind: 'refused' });
     });
 
-    it('return what nobody renews, and charge what its work spent all the same', async () => {
+    it('release reservations that nobody renews, and charge the usage of their work all the same', async () => {
       const account = [key({ tokens_per_day: 100, concurrent_runs: 2 })];
       const [silent, lively] = [newRunId(), newRunId()];
       await reserve(account, 60, { runId: silent, leaseMs: 200 });
@@ -154,14 +154,14 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(await reserve(account)).toMatchObject({ kind: 'refused' });
       await under.store.allowances.renew({ tenant, runId: lively, usage: noUsage, leaseMs: 60_000 });
       await pass(under, 300);
-      // The look of this request finds the lost reservation; the charge for it is there at the latest for the next.
+      // This request finds the lost reservation; the charge for it is visible for the next request at the latest.
       const third = newRunId();
       expect(await reserve(account, 1, { runId: third })).toMatchObject({ kind: 'granted' });
       await under.store.allowances.settle({ tenant, runId: third, usage: noUsage });
       expect(await reserve(account, 1)).toMatchObject({ kind: 'granted', room: { tokens: 10 } });
     });
 
-    it('hold what work has spent when that is more than was reserved', async () => {
+    it('count the usage of work if it is more than was reserved', async () => {
       const account = [key({ tokens_per_day: 1_000 })];
       const runId = newRunId();
       await reserve(account, 100, { runId });
@@ -180,7 +180,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(await reserve(account, 50)).toMatchObject({ room: { tokens: 900 } });
     });
 
-    it('reserve for a kind what it was seen to need, and at least what the request needs', async () => {
+    it('reserve for a kind of work what it was seen to need, and at least what the request needs', async () => {
       const account = [key({ tokens_per_day: 10_000 })];
       const kind = newName('kind');
       const runId = newRunId();
@@ -200,7 +200,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       });
     });
 
-    it('limit each end user of a key apart, beside the key, by what was spent for that user alone', async () => {
+    it('limit each end user of a key separately, in addition to the key, by the usage of that user alone', async () => {
       const user = (name: string, limits: Partial<KeyLimits>): LimitedAccount => ({ ...key(limits), id: `key-1 ${name}`, user: name });
       const spent = async (name: string | undefined, tokens: number) =>
         under.store.usage.add({
@@ -236,7 +236,7 @@ export function describeAllowances({ open }: StoreHarness): void {
       expect(await reserve(account)).toMatchObject({ kind: 'refused', spent: true });
     });
 
-    it('hold accounts apart, whatever the names of tenants and keys are', async () => {
+    it('keep accounts apart, whatever the names of tenants and keys are', async () => {
       const asked = hostilePairs.filter((_, n) => n % 7 === 0);
       const replies = await Promise.all(
         asked.map(([owner, id]) => reserve([key({ requests_per_minute: 1 }, id)], 1, { tenant: tenant + owner, runId: newRunId() })),

@@ -1,7 +1,7 @@
 import type { KeyLimits, Usage } from '@conclave/contracts';
 import { daysOf } from './usage-ledger.js';
 
-/** An API key, or all keys of a tenant together, and what it may use. */
+/** An API key, or all keys of a tenant together, with its limits. */
 export interface LimitedAccount {
   /** Unique in its tenant, and the same for as long as the key or the tenant exists. */
   readonly id: string;
@@ -18,13 +18,13 @@ export interface Amount {
   readonly cost: number;
 }
 
-/** What a request for work asks for before it begins. */
+/** What a request for work reserves before it begins. */
 export interface Reservation {
   readonly tenant: string;
-  /** The run, or the id of a call that a gateway makes directly. Reserving it again returns what was said the first time. */
+  /** The run, or the id of a call that a gateway makes directly. Reserving it again returns the first answer. */
   readonly runId: string;
   readonly accounts: readonly LimitedAccount[];
-  /** What is asked, such as a template or a model: the amount to reserve is learned from what was spent on it before. */
+  /** The kind of work, such as a template or a model: the amount to reserve is learned from what was spent on it before. */
   readonly kind: string;
   /** What to reserve for a kind of which nothing is known yet. */
   readonly guess: Amount;
@@ -69,15 +69,15 @@ export interface Headrooms {
 export type Reserved =
   | {
       readonly kind: 'granted';
-      /** What is left of the budgets, this reservation included; null where there is no limit. Never below the reservation. */
+      /** What is left of the budgets, including this reservation; null without a limit. Never below the reservation. */
       readonly room: { readonly tokens: number | null; readonly cost: number | null };
       readonly headrooms: Headrooms;
     }
   | ({ readonly kind: 'refused'; readonly headrooms: Headrooms } & Refusal);
 
 /**
- * Limits of accounts over all gateways. A request is granted while each limit has something left, so what is spent never exceeds a budget
- * by more than one reservation as long as work keeps to what was reserved. Work that spends more holds what it has spent.
+ * Limits of accounts over all gateways. A request is granted as long as each limit has something left, so spending never exceeds a budget
+ * by more than one reservation as long as work stays within its reservation. Work that spends more counts with its actual usage.
  */
 export interface Allowances {
   /** Grants or refuses over all accounts at once. A refusal changes nothing. */
@@ -174,7 +174,7 @@ function refusals(limits: KeyLimits, use: AccountUse, now: number): Omit<Refusal
   return full;
 }
 
-/** What is left of the budgets after a grant that holds `held`. */
+/** What is left of the budgets after a grant that reserves `held`. */
 export function roomOf(
   accounts: readonly LimitedAccount[],
   uses: readonly AccountUse[],
@@ -191,7 +191,7 @@ export function roomOf(
   return { tokens: room('tokens'), cost: room('cost') };
 }
 
-/** The tightest limits of requests and of tokens, as things stand. */
+/** The tightest limits of requests and of tokens at present. */
 export function headroomsOf(accounts: readonly LimitedAccount[], uses: readonly AccountUse[], now: number): Headrooms {
   const windows = (of: 'requests' | 'tokens'): Headroom[] =>
     accounts.flatMap(({ limits }, n) =>

@@ -15,7 +15,7 @@ export function describeBreakers({ open }: StoreHarness): void {
     const write = (next: BreakerState, version: number, nonce = newName('nonce'), on: Breakers = under.store.breakers) =>
       on.swap({ provider: 'ollama', version, next, nonce });
 
-    it('hold nothing at first, and what was written for every process and provider alone', async () => {
+    it('contain nothing at first, then what was written, for every process and each provider separately', async () => {
       const { breakers } = under.store;
       const before = await under.store.now();
       const { now, ...nothing } = await breakers.read('ollama');
@@ -27,13 +27,13 @@ export function describeBreakers({ open }: StoreHarness): void {
       expect(await breakers.read('openai')).toMatchObject({ version: 0, state: null });
     });
 
-    it('are not overwritten by whoever has not seen what is held', async () => {
+    it('are not overwritten by a process that has not seen the present state', async () => {
       await write(closed([true]), 0);
       expect(await write(closed([true, true]), 0)).toMatchObject({ swapped: false, held: { version: 1, state: closed([true]) } });
       expect(await write(closed([true, true]), 1)).toMatchObject({ swapped: true, held: { version: 2 } });
     });
 
-    it('tell two processes apart that write the same at the same moment, and give one write the same answer again', async () => {
+    it('distinguish two processes that write the same at the same moment, and return the same answer for a repeated write', async () => {
       const other = (await under.another()).store.breakers;
       expect(await write(closed([true]), 0, 'mine')).toMatchObject({ swapped: true });
       expect(await write(closed([true]), 0, 'theirs', other)).toMatchObject({ swapped: false, held: { version: 1 } });

@@ -20,7 +20,7 @@ export function describeCaches({ open }: StoreHarness): void {
   const many = <T>(count: number, make: (n: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
   describe('caches', () => {
-    it('give what was written with its tags and times, to every process, and null for what was not', async () => {
+    it('return what was written with its tags and times, to every process, and null for unknown keys', async () => {
       const before = await under.store.now();
       expect(await write('k', { value: { answer: 'blue' }, tags: ['run-2', 'run-1', 'run-2'], ttlMs: 5_000 })).toBe(true);
       const entry = await (await under.another()).store.caches.read('acme', 'k');
@@ -41,7 +41,7 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await Promise.all(values.map((_, n) => read(`k${n}`)))).toEqual(values.map((value) => value ?? null));
     });
 
-    it('forget an entry when its time is over, not before, and a new write begins its time anew', async () => {
+    it('forget an entry when its time is over, not before, and start its time again with a new write', async () => {
       await Promise.all([write('short', { ttlMs: 400 }), write('long', { ttlMs: 60_000 }), write('renewed', { ttlMs: 400 })]);
       expect(await read('short')).toBe('short');
       await write('renewed', { ttlMs: 60_000 });
@@ -72,14 +72,14 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(removed.reduce((sum, count) => sum + count)).toBe(1);
     });
 
-    it('remove one entry, and nothing when there is none', async () => {
+    it('remove one entry, or nothing if there is none', async () => {
       await Promise.all([write('k'), write('other'), write('k', { tenant: 'beta' })]);
       await caches.remove('acme', 'k');
       await caches.remove('acme', 'k');
       expect([await read('k'), await read('other'), await read('k', 'beta')]).toEqual([undefined, 'other', 'k']);
     });
 
-    it('keep a value of the largest size and refuse a larger one, counted in bytes, leaving what was there', async () => {
+    it('keep a value of the largest size and refuse a larger one, counted in bytes, without changing the existing value', async () => {
       const largest = 'x'.repeat(cacheValueBytes - 2);
       expect(await write('k', { value: largest })).toBe(true);
       await expect(write('k', { value: `${largest}x` })).rejects.toMatchObject({ code: 'CACHE_VALUE_TOO_LARGE' });
@@ -87,13 +87,13 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await read('k')).toBe(largest);
     });
 
-    it('refuse a time to live that is none', async () => {
+    it('refuse an invalid time to live', async () => {
       for (const ttlMs of [0, -1, NaN, Infinity]) await expect(write('k', { ttlMs })).rejects.toThrow(RangeError);
       expect(await read('k')).toBeUndefined();
       expect(await write('k', { ttlMs: 0.5 })).toBe(true);
     });
 
-    it('hold each tenant and key apart, whatever their names are', async () => {
+    it('keep each tenant and key apart, whatever their names are', async () => {
       await Promise.all(hostilePairs.map(([tenant, key], n) => write(key, { tenant, value: n })));
       expect(await Promise.all(hostilePairs.map(([tenant, key]) => read(key, tenant)))).toEqual(hostilePairs.map((_, n) => n));
       await caches.remove('a', 'a');
@@ -133,14 +133,14 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await read('long')).toBeUndefined();
     });
 
-    it('holds tags apart, whatever the names of tenants and tags are', async () => {
+    it('keeps tags apart, whatever the names of tenants and tags are', async () => {
       await Promise.all(hostilePairs.map(([tenant, tag]) => write(`of ${tag}`, { tenant, tags: [tag] })));
       expect(await Promise.all(hostileNames.map((tag) => caches.removeTagged('a', tag)))).toEqual(hostileNames.map(() => 1));
       const left = await Promise.all(hostilePairs.map(([tenant, tag]) => read(`of ${tag}`, tenant)));
       left.forEach((value, n) => expect(value).toBe(hostilePairs[n]![0] === 'a' ? undefined : `of ${hostilePairs[n]![1]}`));
     });
 
-    it('misses no entry that was written before it, however many are written meanwhile', async () => {
+    it('misses no entry that was written before it, however many are written in the meantime', async () => {
       const other = (await under.another()).store.caches;
       const total = 60;
       const acknowledged = new Set<string>();
@@ -190,7 +190,7 @@ export function describeCaches({ open }: StoreHarness): void {
       expect(await claim(`owner-${answers.indexOf('mine')}`, key)).toBe('mine');
     });
 
-    it('are free again when their owner releases them, and nobody else can', async () => {
+    it('are free again when their owner releases them, and nobody else can release them', async () => {
       expect([await claim('a'), await claim('b')]).toEqual(['mine', 'taken']);
       await caches.release({ tenant: 'acme', key: 'k', owner: 'b' });
       expect(await claim('b')).toBe('taken');

@@ -58,7 +58,7 @@ export function describeDeliveries({ open }: StoreHarness): void {
       expect(await begin(await living())).toEqual({ attempts: 4, deaths: 3, suspects: 0 });
     });
 
-    it('keep the attempt of a handler that failed, and hold nobody responsible', async () => {
+    it('keep the attempt of a handler that failed, and blame no process', async () => {
       const [first, second] = [await living(), await living()];
       await begin(first);
       await first.store.deliveries.failed(delivery);
@@ -87,7 +87,7 @@ export function describeDeliveries({ open }: StoreHarness): void {
       expect(await begin(heir)).toEqual({ attempts: 2, deaths: 1, suspects: 0 });
     });
 
-    it('do not count a second attempt when a process begins again what it has not ended', async () => {
+    it('do not count a second attempt if a process begins again what it has not ended', async () => {
       const process = await living();
       await begin(process);
       expect(await begin(process)).toEqual({ attempts: 1, deaths: 0, suspects: 0 });
@@ -112,7 +112,7 @@ export function describeDeliveries({ open }: StoreHarness): void {
       expect(await begin(process)).toMatchObject({ attempts: 2 });
     });
 
-    it('give each of two processes that begin at the same time its own attempt', async () => {
+    it('give each of two processes that begin at the same time a separate attempt', async () => {
       const processes = [await living(), await living(), await living()];
       const counts = await Promise.all(processes.map((process) => begin(process)));
       expect(counts.map(({ attempts }) => attempts).sort()).toEqual([1, 2, 3]);

@@ -23,7 +23,7 @@ export function describeHintsIdentity({ open }: StoreHarness): void {
       expect([here.heard, there.heard, second.heard, elsewhere.heard]).toEqual([['local'], ['local'], ['local'], []]);
     });
 
-    it('stop for one listener when it unsubscribes and go on for the others', async () => {
+    it('stop for one listener when it unsubscribes and continue for the others', async () => {
       const [leaving, staying] = [await listen(under, 'slot'), await listen(under, 'slot')];
       await leaving.stop();
       await leaving.stop();

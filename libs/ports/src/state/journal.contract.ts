@@ -31,7 +31,7 @@ export function describeJournal({ open }: StoreHarness): void {
     const begin = (owner: string, nonce = newName('nonce')) => under.store.journal.begin({ runId, step, nonce, owner });
     const finish = (attempt: number, outcome: CallOutcome) => under.store.journal.finish({ runId, step, attempt }, outcome);
 
-    it('tells of the flags that stood when a step is begun, where it looks at all, and all of them once the run is over', async () => {
+    it('returns the flags that were set when a step is begun, if it checks flags, and all of them once the run is over', async () => {
       const flags = [runId, task, `${task}0`];
       const flagged = async (nonce: string) => {
         const begun = await under.store.journal.begin({ runId, step: `${task}/call/${nonce}`, nonce, owner: await process(), flags });
@@ -44,7 +44,7 @@ export function describeJournal({ open }: StoreHarness): void {
       expect([undefined, flags]).toContainEqual(await flagged('2'));
     });
 
-    it('tells of the state of the run when a step is begun and it is asked for, where it looks at all', async () => {
+    it('returns the state of the run when a step is begun and it is requested, if it reads the state', async () => {
       const stateAt = async (nonce: string, withState = true) => {
         const begun = await under.store.journal.begin({ runId, step: `${task}/call/${nonce}`, nonce, owner: await process(), withState });
         return begun.kind === 'begun' ? begun.state : begun.kind;
@@ -56,7 +56,7 @@ export function describeJournal({ open }: StoreHarness): void {
       expect(await stateAt('3', false)).toBeUndefined();
     });
 
-    it('lets the first one begin, and gives everybody the reply once it is finished', async () => {
+    it('lets the first caller begin, and returns the reply to all once it is finished', async () => {
       const owner = await process();
       expect(await begin(owner)).toEqual({ kind: 'begun', attempt: 1, repeated: false });
       expect(await finish(1, reply('blue'))).toBe('stored');
@@ -86,7 +86,7 @@ export function describeJournal({ open }: StoreHarness): void {
       }
     });
 
-    it('gives the same nonce the same answer again', async () => {
+    it('returns the same answer for the same nonce', async () => {
       const owner = await process();
       await begin(owner, 'n1');
       expect(await begin(owner, 'n1')).toEqual({ kind: 'begun', attempt: 1, repeated: false });
@@ -176,7 +176,7 @@ export function describeJournal({ open }: StoreHarness): void {
       }
     });
 
-    it('knows which tasks were started: a step was begun, whatever became of it', async () => {
+    it('knows which tasks were started: a step was begun, whatever its outcome', async () => {
       const { journal } = under.store;
       expect(await journal.started(task)).toBe(false);
       const owner = await process();

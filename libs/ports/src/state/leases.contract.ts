@@ -111,7 +111,7 @@ export function describeLeases({ open }: StoreHarness): void {
       expect(await held()).toBe(0);
     });
 
-    it('are not freed by somebody who does not hold them', async () => {
+    it('are not freed by a process that does not hold them', async () => {
       await acquire('a', 1);
       await under.store.leases.releaseSlot({ name, holder: 'b' });
       expect(await acquire('b', 1)).toBe(false);

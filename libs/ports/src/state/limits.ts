@@ -41,5 +41,5 @@ export interface StoreTtl {
   readonly retryKeyMs: number;
 }
 
-/** Where nothing else is said, as long as the log keeps its records. */
+/** By default, as long as the log keeps its records. */
 export const defaultTtl: StoreTtl = { retentionMs: defaultRetentionDays * 24 * HOUR, streamMs: HOUR, retryKeyMs: 24 * HOUR };

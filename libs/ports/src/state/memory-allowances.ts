@@ -38,7 +38,7 @@ interface Hold {
 const keepMs = 10 * 60_000;
 
 /**
- * Reservations in memory, for stores with one owner. What was spent is read from the ledger, so nothing of it has to survive a restart.
+ * Reservations in memory, for stores with one owner. The spent amounts are read from the ledger, so nothing here has to survive a restart.
  */
 export class MemoryAllowances implements Allowances {
   private readonly holds = new Map<string, Hold>();

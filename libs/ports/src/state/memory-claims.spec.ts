@@ -18,7 +18,7 @@ describe('MemoryClaims', () => {
     expect(claim(19_999, 'b')).toBe('taken');
   });
 
-  it('may hold many that are not over', () => {
+  it('may hold many that have not expired', () => {
     const claims = new MemoryClaims(() => 1);
     const claim = (n: number, owner: string) => claims.claim({ tenant: 'acme', key: `k${n}`, owner, ttlMs: 100 });
     for (let n = 0; n < 5_000; n += 1) claim(n, 'a');

@@ -3,7 +3,7 @@ import { LeasedDeliveries } from './memory-leases.js';
 
 const delivery = { group: 'merger', record: 'plan.requested/0/0' };
 
-describe('records in somebody’s hands', () => {
+describe('records held by a process', () => {
   const ledgerWith = (...living: string[]) => {
     const alive = new Set(living);
     const deliveries = new LeasedDeliveries((processId) => alive.has(processId));
@@ -14,7 +14,7 @@ describe('records in somebody’s hands', () => {
     };
   };
 
-  it('are those that were begun and not done, whether or not the process that began them lives', async () => {
+  it('are those that were begun and not done, whether or not the process that began them is alive', async () => {
     const { deliveries, of, dies } = ledgerWith('first');
     await of('first').begin(delivery);
     dies('first');

@@ -39,7 +39,7 @@ export function describeOnce({ open }: StoreHarness): void {
       expect(await claim('b', { name: 'for good' })).toEqual({ mine: false, holder: 'a' });
     });
 
-    it('refuses a time to live that is none', async () => {
+    it('refuses an invalid time to live', async () => {
       for (const ttlMs of [0, -1, NaN]) await expect(claim('a', { ttlMs })).rejects.toThrow(RangeError);
       expect(await claim('b')).toEqual({ mine: true, holder: 'b' });
     });

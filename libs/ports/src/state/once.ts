@@ -4,7 +4,7 @@ export interface OnceClaim {
   readonly name: string;
   /** The claimant; repeating its claim returns the same answer. */
   readonly holder: string;
-  /** How long the claim is remembered from the first one on, in milliseconds; null: for ever. */
+  /** How long the claim is remembered, from the first one on, in milliseconds; null: forever. */
   readonly ttlMs: number | null;
 }
 

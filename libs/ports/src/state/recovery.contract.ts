@@ -71,7 +71,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect([await runs.header(runId), await runs.read(runId), await runs.openCount()]).toEqual([null, null, 0]);
     });
 
-    it('holds an open run as it was: header, list, open set, state, outputs of its inputs', async () => {
+    it('has an open run as it was: header, list, open set, state, outputs of its inputs', async () => {
       expect(await under.recovery.run(restored(), above)).toBe('restored');
       const { runs } = under.store;
       expect(await runs.header(runId)).toEqual(sampleHeader(runId));
@@ -85,7 +85,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       });
     });
 
-    it('goes on at the version it had', async () => {
+    it('continues at the version it had', async () => {
       await under.recovery.run(restored(), above);
       const event = nthInput(runId, 3);
       let version = 0;
@@ -107,7 +107,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await store.timers.due(10)).toEqual([{ runId, ...timers[0] }]);
     });
 
-    it('answers finished calls, knows their tasks as started, and gives no attempt again that a lost one may have', async () => {
+    it('answers finished calls, knows their tasks as started, and assigns no attempt again that a lost one may have', async () => {
       await under.recovery.run(restored(), above);
       expect(await under.recovery.calls(runId, [call(1, 2)])).toBe(1);
       expect(await begin(1)).toEqual({ kind: 'done', outcome: reply('reply 1'), attempt: 2 });
@@ -118,7 +118,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await under.store.journal.finish({ runId, step: step(2), attempt: 1 }, reply('of a frozen owner'))).toBe('refused');
     });
 
-    it('leaves what the journal of an older copy holds, and ends what it only began', async () => {
+    it('keeps what the journal of an older copy contains, and ends what it only began', async () => {
       const { journal } = under.store;
       await begin(1);
       await journal.finish({ runId, step: step(1), attempt: 1 }, reply('first'));
@@ -128,7 +128,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await begin(2)).toMatchObject({ kind: 'done', outcome: reply('reply 2') });
     });
 
-    it('holds what calls have used for the account of their run, and counts nothing again that an older copy holds', async () => {
+    it('has what calls have used for the account of their run, and counts nothing again that an older copy contains', async () => {
       const { usage } = under.store;
       const used = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0.5, estimated: false };
       const at = Date.UTC(2026, 10, 15);
@@ -143,7 +143,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await usage.ofAccount({ tenant: 'acme', actor: 'key-1', period: 'month', at })).toEqual(sum);
     });
 
-    it('numbers the stream anew above all that readers may have seen, and goes on from there', async () => {
+    it('numbers the stream again above all that readers may have seen, and continues from there', async () => {
       const { stream } = under;
       await under.recovery.run(restored(), above);
       const [first, last] = [above.streamBase + 1, above.streamBase + 2];
@@ -230,7 +230,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await under.recovery.calls(runId, [call(1)])).toBe(0);
     });
 
-    it('gives different places in the list to runs that were asked for in the same millisecond', async () => {
+    it('assigns different places in the list to runs that were requested in the same millisecond', async () => {
       const ids = [runId, newRunId(), newRunId()];
       for (const id of ids) await under.recovery.run(restored({ runId: id, header: sampleHeader(id) }), above);
       const listed = await under.store.runs.list({ tenant: 'acme', limit: 5 });
@@ -244,14 +244,14 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await under.store.runs.nextCommandSeq(runId)).toBe(above.commandSeq + 1);
     });
 
-    it('takes a run whose header the log does not hold any more', async () => {
+    it('accepts a run whose header the log no longer contains', async () => {
       await under.recovery.run(restored({ header: null }), above);
       expect(await under.store.runs.header(runId)).toBeNull();
       expect(await under.store.runs.read(runId)).toMatchObject({ version: 2 });
       expect(await under.store.runs.unpublished(0, 5)).toEqual([]);
     });
 
-    it('says that a lost body is corrupt instead of missing, and leaves one that is there', async () => {
+    it('reports that a lost body is corrupt instead of missing, and keeps one that is there', async () => {
       const there = await under.blobs.put(Buffer.from('there'));
       const lost = { sha256: 'ab'.repeat(32), bytes: 3 };
       await under.recovery.bodyLost(there);

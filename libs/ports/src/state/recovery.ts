@@ -14,7 +14,7 @@ export interface Recovery {
   /** Every process finds the store replaced until `end`: an interrupted recovery stays red. */
   begin(storeId: string): Promise<void>;
   /**
-   * Writes a run in one atomic step. Returns `kept` if the store holds this version or a newer one: then it only adds what is missing
+   * Writes a run in one atomic step. Returns `kept` if the store has this version or a newer one: then it only adds what is missing
    * (header, retry mapping, cancel flags) and raises numbers. In both cases an open run's stream is renumbered above `streamBase`, because
    * readers of the lost stream may have seen any lower id.
    */
@@ -25,7 +25,7 @@ export interface Recovery {
   paid(calls: readonly PaidCall[]): Promise<void>;
   /** Records that a body is lost, so that its records count as undecodable instead of waiting for it. An existing body stays. */
   bodyLost(body: Pick<BlobRef, 'sha256'>): Promise<void>;
-  /** Writes the tombstone of an erased run in place of whatever the store holds of it. */
+  /** Replaces everything that the store has of an erased run by its tombstone. */
   erased(run: ErasedRun): Promise<void>;
   /** Marks the store as belonging to the log again. */
   end(mark: StoreMark): Promise<void>;
@@ -34,7 +34,7 @@ export interface Recovery {
 /** One run, reconstructed from the log. */
 export interface RestoredRun<S> {
   readonly runId: string;
-  /** Null if the log no longer holds it: the run then appears in no list. */
+  /** Null if it is no longer on the log: the run then appears in no list. */
   readonly header: PlanRequested | null;
   readonly retryKey: string | null;
   /** Version of the state; 0 (and no state) if no step has taken the run's request yet: it is published again. */

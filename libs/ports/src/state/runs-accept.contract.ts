@@ -23,7 +23,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await runs.openCount()).toBe(1);
     });
 
-    it('knows neither header nor retry of what was never accepted', async () => {
+    it('knows neither header nor retry of a run that was never accepted', async () => {
       expect(await under.store.runs.header(newRunId())).toBeNull();
       expect(await under.store.runs.findRetry('unheard of')).toBeNull();
       expect(await under.store.runs.openCount()).toBe(0);
@@ -51,7 +51,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect((await runs.list({ tenant: 'acme', limit: 10 })).map(({ runId }) => runId)).not.toContain(late);
     });
 
-    it('accepts a child run above the open limit, counts and lists it nowhere, and publishes it if nobody else does', async () => {
+    it('accepts a child run above the open limit, counts and lists it nowhere, and publishes it if no other process does', async () => {
       const { runs } = under.store;
       const root = newRunId();
       await runs.accept(acceptance(root, { openLimit: 1 }));
@@ -78,7 +78,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await under.store.runs.openCount()).toBe(5);
     });
 
-    it('counts no run that nobody accepted, however many stray records of such runs are committed', async () => {
+    it('does not count runs that were never accepted, however many stray records of such runs are committed', async () => {
       const { runs } = under.store;
       const strays = Array.from({ length: 3 }, newRunId);
       for (const runId of strays) await begin(runId);
@@ -144,7 +144,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect((await runs.unpublished(0, 10)).map(({ runId }) => runId)).toEqual([fresh]);
     });
 
-    it('lists the runs of a tenant newest first with what a list shows, and never those of another tenant', async () => {
+    it('lists the runs of a tenant newest first with the fields of a list, and never those of another tenant', async () => {
       const { runs } = under.store;
       const [older, newer, foreign] = [newRunId(), newRunId(), newRunId()];
       await runs.accept(acceptance(older, { tenant: 'acme', goal: 'first?' }));
@@ -263,7 +263,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await runs.attach(left, 'c')).toBe(1);
       expect(await isParked(left)).toBe(false);
       expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
-      // The client that was away does not count any more: a run that is left to itself now goes on.
+      // The client that was away no longer counts: a run that is left to itself continues.
       expect(await runs.detach(left, 'c')).toBe(0);
       expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
       expect(await isParked(left)).toBe(false);

@@ -78,7 +78,7 @@ export function describeCommit({ open }: StoreHarness): void {
       expect(await store.runs.cancelled([`${runId}/0/a`])).toEqual(new Set());
     });
 
-    it('gives a repeated event its stored outputs, calls no step and changes nothing', async () => {
+    it('returns the stored outputs for a repeated event, calls no step and changes nothing', async () => {
       const event = nthInput(runId, 1);
       await under.store.runs.commit<Tally>(event, counting(event, { outputs: [namedOutput(runId, 'a')], entries: [planning(0)] }));
       const { store, stream } = await under.another();
@@ -99,7 +99,7 @@ export function describeCommit({ open }: StoreHarness): void {
       expect(repeated.state).toMatchObject({ count: 3 });
     });
 
-    it('stores nothing when the step gives null, and calls the step when the event comes again', async () => {
+    it('stores nothing if the step returns null, and calls the step again for a repeated event', async () => {
       const { runs } = under.store;
       const event = nthInput(runId, 1);
       expect(await runs.commit<Tally>(event, () => null)).toEqual({ outputs: [], repeated: false, state: null });
@@ -107,7 +107,7 @@ export function describeCommit({ open }: StoreHarness): void {
       expect(await runs.commit<Tally>(event, counting(event))).toMatchObject({ repeated: false, state: { count: 1 } });
     });
 
-    it('gives the step the state and version it builds on, and the time of the store', async () => {
+    it('passes the state and version to the step, and the time of the store', async () => {
       const { runs } = under.store;
       const first = nthInput(runId, 1);
       await runs.commit<Tally>(first, counting(first));
@@ -188,7 +188,7 @@ export function describeCommit({ open }: StoreHarness): void {
       expect(await runs.cancelled([runId])).toEqual(new Set([runId]));
     });
 
-    it('gives null for a run it does not know', async () => {
+    it('returns null for an unknown run', async () => {
       expect(await under.store.runs.read(newRunId())).toBeNull();
     });
   });

@@ -74,7 +74,7 @@ export function describeErasure({ open }: StoreHarness): void {
       expect(await under.store.runs.header(runId)).toBeNull();
     });
 
-    it('takes no event, known or new, from any process, and gives out nothing of those it took', async () => {
+    it('accepts no event, known or new, from any process, and does not return outputs of earlier ones', async () => {
       await ended();
       await erase();
       for (const { store } of [under, await under.another()])

@@ -69,7 +69,7 @@ export function describeScores({ open }: StoreHarness): void {
       expect(await scores.all('acme')).toEqual([]);
     });
 
-    it('refuse a weight that cannot be added, with everything that stands beside it', async () => {
+    it('refuse a weight that cannot be added, together with everything in the same write', async () => {
       for (const wrong of [-1, NaN, Infinity, largestWeight * 1.01]) {
         await expect(add([update('a', 1, 0), update('b', wrong, 0)], { eventId: 'event-1' })).rejects.toThrow(RangeError);
         await expect(add([update('a', 1, 0), update('b', 0, wrong)], { eventId: 'event-1' })).rejects.toThrow(RangeError);

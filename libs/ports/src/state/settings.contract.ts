@@ -37,7 +37,7 @@ export function describeSettings({ open }: StoreHarness): void {
       expect(await under.store.settings.read(name)).toEqual({ version: 1, value: wins.indexOf(true) });
     });
 
-    it('are removed with their versions by who knows the present one, and then begin anew', async () => {
+    it('are removed with their versions by a caller that knows the present one, and then start again', async () => {
       const { settings } = under.store;
       const [name, other] = [newName('keys'), newName('keys')];
       for (const one of [name, other]) await settings.write(one, 0, 'one');

@@ -92,7 +92,8 @@ export interface Runs {
   attach(runId: string, clientId: string): Promise<number>;
   detach(runId: string, clientId: string): Promise<number>;
   /**
-   * Notes that a client has left and may come back. Returns how many are attached afterwards; if none is, the run is parked at once, unless it
+   * Records that a client has left and may come back. Returns how many are attached afterwards; if none is, the run is parked at once,
+   * unless it
    * is over. The next client to attach takes the place of all that are away. Idempotent by client id.
    */
   leave(runId: string, clientId: string): Promise<number>;
@@ -114,11 +115,11 @@ export interface ErasedRun {
 }
 
 /**
- * How a store gets the state of a run from recorded steps. With it, a store whose log lies in the same file writes only some states of a
+ * How a store derives the state of a run from recorded steps. With it, a store whose log is in the same file writes only some states of a
  * run and folds the others.
  */
 export interface Folding {
-  /** Where the record of a step lies, by the version that it leads to. */
+  /** Where the record of a step is, by the version to which it leads. */
   recordAt(runId: string, version: number): RecordedCall;
   /** The state after a step, from the state before it (null before the first) and the data of its record. Pure. */
   fold(runId: string, state: unknown, record: unknown): unknown;
@@ -210,7 +211,7 @@ export type Begun =
       readonly repeated: boolean;
       /** Those of the flags that were set when the step was begun, as `Runs.cancelled` finds them; absent if the store did not check. */
       readonly flagged?: readonly string[];
-      /** The state of the run when the step was begun, where it was asked for; null if it has none, absent if the store did not look. */
+      /** The state of the run when the step was begun, if requested; null if it has none, absent if the store did not read it. */
       readonly state?: unknown;
     };
 
@@ -229,7 +230,8 @@ export interface RecordedCall {
 
 export interface Journal {
   /**
-   * `done`: the stored outcome. `busy`: another living process is making the call. `begun`: go on, as attempt n (from 1); `repeated` if the
+   * `done`: the stored outcome. `busy`: another living process is making the call. `begun`: continue, as attempt n (from 1); `repeated` if
+   * the
    * owner of an earlier attempt died. The same nonce returns the same answer.
    */
   begin(call: {
@@ -249,7 +251,7 @@ export interface Journal {
   /**
    * Returns `refused` if a later attempt has begun: the outcome is then ignored. In both cases the same write adds what was paid to the
    * usage ledger. `recorded`: an event that is published next, whose data is the only member `record` of the reply. A store that shares its
-   * file with the log then need not keep the outcome twice. Of an erased run no outcome is kept, and it is `stored`.
+   * file with the log then need not keep the outcome twice. For an erased run no outcome is stored, but `stored` is returned.
    */
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'>;
   /** Gives up the step without an outcome. The same write adds what was paid to the usage ledger. */
@@ -283,7 +285,10 @@ export interface Leases {
  * `load`.
  */
 export interface Hints {
-  /** No message gets lost, and a run that ends sends `cancel` with its id, so that nobody has to poll flags. Absent if that is not sure. */
+  /**
+   * No message gets lost, and a run that ends sends `cancel` with its id, so that no process has to poll flags. Absent if that is not
+   * certain.
+   */
   readonly certain?: true;
   publish(channel: string, payload: string): Promise<void>;
   subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;

@@ -56,9 +56,9 @@ export interface UsagePeriod {
 export interface UsageItem {
   readonly day: string;
   readonly actor: string;
-  /** Null for calls of which the ledger was told no model. */
+  /** Null for calls that were reported without a model. */
   readonly model: string | null;
-  /** Hash of the end user behind a shared key; null where none was named. */
+  /** Hash of the end user behind a shared key; null if none was named. */
   readonly user: string | null;
   readonly usage: Usage;
 }

@@ -36,7 +36,7 @@ export function describeUsage({ open }: StoreHarness): void {
     const account = (more: Partial<AccountPeriod> = {}) => ledger.ofAccount({ tenant: 'acme', period: 'day', at: noon, ...more });
     const begin = (n: number) => under.store.journal.begin({ runId, step: step(n), nonce: newName('nonce'), owner: newName('gone') });
 
-    it('holds nothing at first', async () => {
+    it('is empty at first', async () => {
       expect([await ledger.ofRun(runId), await account(), await account({ period: 'month' })]).toEqual([noUsage, noUsage, noUsage]);
     });
 
@@ -64,7 +64,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect([await ledger.ofRun(runId), await account()]).toEqual([used(40), used(40)]);
     });
 
-    it('takes what the journal is told with an outcome, an overtaken one and a step that is given up included, each once', async () => {
+    it('counts what the journal receives with an outcome, also an overtaken one and that of a step that is given up, each once', async () => {
       const { journal } = under.store;
       const outcome = { ok: true, reply: 'blue' } as const;
       const now = { usage: used(1), at: noon };
@@ -84,7 +84,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect([await ledger.ofRun(runId), await account()]).toEqual([used(3), used(3)]);
     });
 
-    it('holds calls that ended after their run', async () => {
+    it('counts calls that ended after their run', async () => {
       await ledger.add(paid(1));
       const event = nthInput(runId, 1);
       await under.store.runs.commit(event, counting(event, ending));
@@ -138,7 +138,7 @@ export function describeUsage({ open }: StoreHarness): void {
       ]);
     });
 
-    it('does not hold what cost nothing', async () => {
+    it('does not count calls that cost nothing', async () => {
       await ledger.add(paid(1, { usage: noUsage }));
       expect(await ledger.ofRun(runId)).toEqual(noUsage);
     });
@@ -156,7 +156,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect(await account({ period: 'month', at: Date.UTC(2026, 11, 31) })).toEqual(used(1));
     });
 
-    it('charges who is named for a call that belongs to no run, and nobody where that is not known', async () => {
+    it('charges the named account for a call that belongs to no run, and no account if none is known', async () => {
       const direct = newRunId();
       await ledger.add(paid(1, { runId: direct, step: step(1, direct), caller: { tenant: 'beta', actor: 'key-2' } }));
       expect([await ledger.ofRun(direct), await account({ tenant: 'beta', actor: 'key-2' })]).toEqual([used(1), used(1)]);
@@ -165,7 +165,7 @@ export function describeUsage({ open }: StoreHarness): void {
       expect([await ledger.ofRun(stranger), await account()]).toEqual([used(1), noUsage]);
     });
 
-    it('holds accounts apart, whatever the names of tenants and keys are', async () => {
+    it('keeps accounts apart, whatever the names of tenants and keys are', async () => {
       await Promise.all(
         hostilePairs.map(([tenant, actor], n) => ledger.add(paid(n, { caller: { tenant, actor }, usage: used(1, { prompt: n }) }))),
       );

@@ -123,7 +123,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
       expect(await ask('evaluate', { expression })).toMatchObject({ result, decimal });
     });
 
-    it('gives as many digits as it is asked for', async () => {
+    it('returns as many digits as requested', async () => {
       const { result, decimal } = await ask('evaluate', { expression: 'sqrt(2)', precision: 40 });
       expect(result).toBe('sqrt(2)');
       // OEIS A002193; without the trailing zero.
@@ -168,7 +168,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
       ['2^x = 8', 1],
       ['cos(x) = 1', 1],
       ['x^2 = 2^x', 3],
-    ])('gives all solutions of %s, says that there may be others, or refuses', async (expression, number) => {
+    ])('returns all solutions of %s, says that there may be others, or refuses', async (expression, number) => {
       const asked = await ask('solve', { expression }).catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'MATH_UNSUPPORTED' });
         return null;
@@ -176,7 +176,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
       if (asked?.caveat === null) expect(asked.solutions?.length ?? asked.result.split(' or ').length).toBeGreaterThanOrEqual(number);
     });
 
-    it('knows all solutions where it can: a cubic, a double root, a pole', async () => {
+    it('knows all solutions if it can: a cubic, a double root, a pole', async () => {
       const cubic = await ask('solve', { expression: 'x^3 - 8 = 0' });
       expect([cubic.caveat, cubic.solutions?.length]).toEqual([null, 3]);
       expect(cubic.solutions).toContainEqual({ x: '2' });
@@ -254,7 +254,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
         expect([operation, await failureOf(operation, args)]).toMatchObject([operation, { code: 'MATH_INPUT_INVALID' }]);
     });
 
-    it('ends a calculation at its time, when it is told to, and serves the next question', async () => {
+    it('ends a calculation at its time limit or when told to, and serves the next question', async () => {
       const long = { expression: '(x + y + z + w + 1)^60 (x - y + 2 z - w + 3)^40' };
       await expect(symbolic.evaluate({ operation: 'expand', args: long, signal: never, timeoutMs: 250 })).rejects.toMatchObject({
         code: 'MATH_LIMIT',

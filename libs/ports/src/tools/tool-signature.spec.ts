@@ -43,7 +43,7 @@ describe('the signature of a tool', () => {
     expect(signatureOf({ type: 'object' })).toBe('');
   });
 
-  it('stays one short line whatever the schema holds', () => {
+  it('stays one short line whatever the schema contains', () => {
     const many = signatureOf(object(Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`argument_${n}`, { type: 'string' }]))));
     expect(many.length).toBeLessThan(640);
     expect(many).toMatch(/, … \(\d+ more\)$/);

@@ -108,7 +108,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect((await world.tools.describe('sample.refuse')).repeatable).toBe(false);
     });
 
-    it('make many calls at the same time, and give each its own answer', async () => {
+    it('make many calls at the same time, and return to each its own answer', async () => {
       const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => call('sample.echo', { text: `number ${n}` })));
       expect(replies.map((reply) => reply.content)).toEqual(Array.from({ length: 40 }, (_, n) => `number ${n}`));
     });
@@ -136,7 +136,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       });
     });
 
-    it('give the sentence of a tool that refuses as its reply', async () => {
+    it('return the sentence of a tool that refuses as its reply', async () => {
       expect(await call('sample.refuse')).toEqual({ content: 'There is no such account.', structured: null, isError: true });
     });
 
@@ -146,7 +146,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect(content).toMatch(/^startx+\n\[The result is cut: \d+ characters, cut to 65536\.\]$/);
     });
 
-    it('give a structured result', async () => {
+    it('return a structured result', async () => {
       expect((await call('sample.measure', { unit: 'ft' })).structured).toEqual({ value: 12, unit: 'ft' });
     });
 

@@ -8,7 +8,7 @@ export interface SpanReference {
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** A finished piece of work, as OpenTelemetry describes it. Never holds prompts, replies, questions or keys. */
+/** A finished piece of work, as OpenTelemetry describes it. Never contains prompts, replies, questions or keys. */
 export interface Span extends SpanReference {
   /** Absent: the root of its trace. */
   readonly parentId?: string | undefined;

@@ -68,7 +68,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(unknownKeys).toEqual([]);
     });
 
-    it('gives distances of 0 to 2, also where rounding goes below', async () => {
+    it('returns distances of 0 to 2, also if rounding leads below', async () => {
       const next = numbers(7);
       const some = Array.from({ length: 40 }, (_, n) => record(`r${n}`, [next(), next(), next()]));
       await filled(...some);
@@ -80,7 +80,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       }
     });
 
-    it('orders equal distances by id and gives no more than asked for', async () => {
+    it('orders equal distances by id and returns no more than requested', async () => {
       await filled(record('c', [1, 0, 0]), record('a', [1, 0, 0]), record('b', [1, 0, 0]));
       expect(await idsOf([1, 0, 0])).toEqual(['a', 'b', 'c']);
       expect(await idsOf([1, 0, 0], {}, 1)).toHaveLength(1);
@@ -89,7 +89,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await idsOf([1, 0, 0], {}, 1e9)).toHaveLength(3);
     });
 
-    it('replaces a record as a whole, and changes nothing when the same is written again', async () => {
+    it('replaces a whole record, and changes nothing if the same is written again', async () => {
       await filled(record('one', [1, 0, 0], { text: 'old', metadata: { a: 1, b: 'x' } }));
       const next = record('one', [0, 1, 0], { text: 'new', metadata: { b: 'y' } });
       await vectors.upsert(scope, [next]);
@@ -188,7 +188,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await matched('nothing of this stands anywhere')).toEqual([]);
     });
 
-    it('finds by words what is there now: replaced, deleted and dropped texts no more', async () => {
+    it('finds present texts by words, and replaced, deleted and dropped texts no longer', async () => {
       await filled(text('a', 'about lions'), text('b', 'about tigers', { kind: 'cat' }), text('c', 'about tigers'));
       expect(await matched('tigers', { where: { kind: 'cat' } })).toEqual(['b']);
       await vectors.upsert(scope, [text('a', 'about bears')]);
@@ -237,7 +237,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await vectors.get(scope, [])).toEqual([]);
     });
 
-    it('deletes by ids and by values, and takes what is not there as deleted', async () => {
+    it('deletes by ids and by values, and treats missing records as deleted', async () => {
       const lang = (code: string) => ({ metadata: { lang: code } });
       await filled(
         record('a', [1, 0, 0], lang('de')),
@@ -366,7 +366,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await vectors.get(scope, ['one'])).toEqual([record('one', [1, 0, 0], { text: 'a\ufffd b', metadata: { k: '\ufffd' } })]);
     });
 
-    it('refuses what it could not give back', async () => {
+    it('refuses values that it could not return', async () => {
       await filled(record('kept', [1, 0, 0]));
       const bad: readonly (readonly [string, VectorRecord])[] = [
         ['REQUEST_INVALID', record('', [1, 0, 0])],
@@ -428,7 +428,7 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       await expect(vectors.query(scope, { vector: vectorOf(1, 0, 0), limit: 1, signal })).rejects.toThrow('enough');
     });
 
-    it('does not change with what the caller does to its arrays afterwards', async () => {
+    it('does not change if the caller changes its arrays afterwards', async () => {
       const mine = record('a', [1, 0, 0]);
       await filled(mine);
       mine.vector.fill(7);

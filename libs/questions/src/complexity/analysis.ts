@@ -14,7 +14,7 @@ const smallObject = new RegExp(
   'iu',
 );
 
-/** A question, which asks about such a work and not for one: "What is a roadmap?" */
+/** A question that asks about such a work instead of requesting one: "What is a roadmap?" */
 const asksAbout =
   /^["'(\s]*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|wer|wen|welche[rnsm]?|wann|wo|warum|wie|ist|sind|gibt)(?!\p{L})/iu;
 /** Works that always consist of many parts. */

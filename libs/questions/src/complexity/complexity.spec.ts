@@ -73,7 +73,7 @@ describe('the complexity of a request', () => {
     ['Can I mix bleach and vinegar?', 'danger'],
     ['It smells like gas in my kitchen.', 'danger'],
     ['Wie schließe ich eine Steckdose an?', 'danger'],
-  ])('knows by itself that "%s" is about %s', (text, topic) => {
+  ])('knows without a model that "%s" is about %s', (text, topic) => {
     const { level, safety } = complexityOf(text, alone);
     expect([level, safety]).toEqual(['moderate', expect.arrayContaining([topic])]);
   });
@@ -100,7 +100,7 @@ describe('the complexity of a request', () => {
     expect(complexityOf(text, alone)).toMatchObject({ level: 'trivial', factual, worldly });
   });
 
-  it('raises a follow-up that leans on what was said, and no other', () => {
+  it('raises a follow-up that refers to earlier turns, and no other', () => {
     const later = { hasHistory: true, hasAttachments: false };
     for (const text of ['why?', 'And the second one?', 'Kürzer bitte.', 'Und in Österreich?']) {
       expect(complexityOf(text, later)).toMatchObject({ level: 'moderate', signals: expect.arrayContaining(['context:history']) });
@@ -130,7 +130,7 @@ describe('the complexity of a request', () => {
     expect(complexityOf('Führe mich zum Ziel', alone).signals).toEqual([]);
   });
 
-  it('gives the same decision for composed and decomposed letters', () => {
+  it('makes the same decision for composed and decomposed letters', () => {
     fc.assert(
       fc.property(fc.constantFrom('Kündigungsfrist?', 'Übersetze "ja"', 'Wie hoch ist die Wärme?'), (text) => {
         expect(complexityOf(text.normalize('NFD'), alone).level).toBe(complexityOf(text.normalize('NFC'), alone).level);

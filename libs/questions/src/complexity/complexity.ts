@@ -18,7 +18,7 @@ export interface Complexity {
   readonly category: string | null;
   /** Topics on which a wrong answer does harm: the answer is reviewed, whatever the plan says. */
   readonly safety: readonly SafetyTopic[];
-  /** Whether documents or learned facts may hold the answer. */
+  /** Whether documents or learned facts may contain the answer. */
   readonly factual: boolean;
   /** Whether it is about the world (who, where, when, a name, a year) rather than a plain definition. */
   readonly worldly: boolean;
@@ -42,7 +42,7 @@ const readAtEnd = 1_000;
 export const bothEnds = (text: string): string =>
   text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
 
-/** What a precision tool answers exactly without a number in the question; with one, the number says so (knowledge-and-tools.md). */
+/** Questions that a precision tool answers exactly without a number in them; otherwise the number is the sign (knowledge-and-tools.md). */
 const forTool = phrases(...lists.forTool);
 /** A Roman numeral, but not a word of the same letters ("Mill", "civil"). */
 const numeral = /(?<![\p{L}\p{N}])(?=[MDCLXVI]{4})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\p{L}\p{N}])/u;

@@ -86,7 +86,7 @@ const relations = [
 /** A thing described by another: "the town where …", "des Landes, in dem …". */
 const described =
   /\p{L}\s+(?:who|whom|whose|which|where|that)\s+\p{L}|,\s+(?:in |an |auf |aus |von |mit |zu |über )?(?:der|die|das|dem|den|deren|dessen|denen)\s+\p{L}/iu;
-/** Where or when something is: its name has to be found first if it is told by a relation. */
+/** Where or when something is: its name must be found first if the question only describes it by a relation. */
 const attribute =
   /^["'(\s]*(?:(?:in|at|on|from) )?(?:where|when|wo|wann|which \p{L}+ (?:did|does|was|is)|(?:in|aus|an) welche[rnm]? \p{L}+)(?!\p{L})/iu;
 

@@ -34,7 +34,8 @@ class Phrases extends RegExp {
 }
 
 /**
- * Several patterns in any order within one sentence. Looking for them together begins anew at every character, so each is looked for alone
+ * Several patterns in any order within one sentence. Searching for them together starts again at every character, so each is searched for
+ * alone
  * first: most texts lack one of them.
  */
 class InOneSentence extends Phrases {

@@ -18,7 +18,7 @@ export class RunOnLog {
   private paid: PaidCall[] = [];
   /** Steps of answered calls whose reply is not on the log. */
   readonly withoutReply = new Set<string>();
-  /** The log holds an unreadable request of this run. */
+  /** The log contains an unreadable request of this run. */
   requestIsLost = false;
   cancelled = false;
   /** An earlier recovery has already requested its end. */

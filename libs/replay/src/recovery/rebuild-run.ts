@@ -167,7 +167,7 @@ function endedState(
   return { ...ended, spent: data.usage, rounds: data.rounds, history: data.history };
 }
 
-/** Completes a lost request with what the run's end tells about it. */
+/** Completes a lost request with what the run's end says about it. */
 const withEnd = (lost: PlanRequested, { question, caller, template }: RunCompleted['data']): PlanRequested => ({
   ...lost,
   data: { ...lost.data, goal: question, caller, template: { ...lost.data.template, ...template } as PlanRequested['data']['template'] },

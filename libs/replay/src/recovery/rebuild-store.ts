@@ -116,7 +116,7 @@ class StoreRebuild {
       await this.write(run);
     }
     await this.writes.settled();
-    // Last, because the log says so behind the records of the run: its tombstone replaces what was written of it.
+    // Last, because the erasure is on the log after the records of the run: its tombstone replaces what was written of it.
     for (const run of this.erased.values()) {
       const children = [...this.over].filter((runId) => runId !== run.runId && rootOf(runId) === run.runId);
       for (const runId of [run.runId, ...children]) await this.options.recovery.erased({ ...run, runId });

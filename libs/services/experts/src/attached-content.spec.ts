@@ -20,7 +20,7 @@ async function filled() {
 const data = `data:image/png;base64,${body.toString('base64')}`;
 
 describe('what messages refer to', () => {
-  it('is put in right before a call: files as quoted text, images as parts behind it', async () => {
+  it('is inserted right before a call: files as quoted text, images as parts after it', async () => {
     const { blobs, image, file } = await filled();
     const remote: AttachedReference = { kind: 'image', mime: 'image/*', blob: null, bytes: 0, url: 'https://pictures.example/x.png' };
     const [plain, message] = await contentFrom(blobs)([
@@ -42,7 +42,7 @@ describe('what messages refer to', () => {
     expect(textOnly).toEqual({ role: 'user', content });
   });
 
-  it('ends the call where it is gone or changed, and waits for a store that is away', async () => {
+  it('ends the call if it is gone or changed, and waits for a store that is unavailable', async () => {
     const { blobs, image, picture } = await filled();
     const asked = [{ role: 'user', content: 'What?', attached: [image] }] as const;
     blobs.corrupt(picture);

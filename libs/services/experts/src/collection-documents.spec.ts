@@ -3,7 +3,7 @@ import { documentsCollection, MemoryVectorStore, type Embedder, type Vectors } f
 import { discoverDocuments, readDocument } from './collection-documents.js';
 
 const signal = new AbortController().signal;
-/** Every text points the same way: what is found is found by its words. */
+/** Every text has the same vector, so everything is found by its words. */
 const embedder = {
   id: 'flat',
   dimension: 2,

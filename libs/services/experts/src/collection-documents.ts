@@ -20,7 +20,7 @@ export const FoundDocuments = z.object({
 });
 export type FoundDocuments = z.infer<typeof FoundDocuments>;
 
-/** Passages looked at per document wanted, so that a document with many good passages hides none of the others. */
+/** Passages examined per wanted document, so that a document with many good passages hides none of the others. */
 const passagesPerDocument = 4;
 /** Characters shown of a document's best passage. */
 const shownOfPassage = 300;
@@ -96,8 +96,8 @@ export async function readDocument(
 const longestOverlap = 400;
 
 /**
- * The text of consecutive chunks. The headings that stand before a stored chunk are left out, but for those of the first one in the middle
- * of a document, and so is what a chunk repeats of the one before.
+ * The text of consecutive chunks. The headings before a stored chunk are left out, except for those of the first one in the middle
+ * of a document, and so is the part that a chunk repeats from the one before.
  */
 function joined(records: readonly VectorRecord[], isMiddle: boolean): string {
   let text = '';
@@ -113,7 +113,7 @@ function joined(records: readonly VectorRecord[], isMiddle: boolean): string {
   return text;
 }
 
-/** Length of what the next text repeats of the end of the text. */
+/** Length of the part that the next text repeats from the end of the text. */
 function overlapOf(text: string, next: string): number {
   for (let length = Math.min(longestOverlap, next.length, text.length); length > 0; length -= 1)
     if (text.endsWith(next.slice(0, length))) return length;

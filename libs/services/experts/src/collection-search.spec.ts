@@ -10,7 +10,7 @@ const embedder = {
   embed: async (texts: readonly string[]) => texts.map(() => Float32Array.of(1, 0)),
 } as unknown as Embedder;
 
-it('a search that goes on from two findings puts what full text finds for one of them before what is only near all of them', async () => {
+it('a search that continues from two findings ranks what full text finds for one of them above what is only near all of them', async () => {
   const vectors = new MemoryVectorStore().connect();
   const scope = { tenant: 'acme', collection: documentsCollection('manuals', embedder) };
   await vectors.create(scope, 2);
@@ -35,7 +35,7 @@ it('a search that goes on from two findings puts what full text finds for one of
   expect(chunks.map(({ title }) => title)).toEqual(['Quist', 'Market']);
 });
 
-it('passages are told apart from their headings, also where a search compares them with what was found', async () => {
+it('passages are separated from their headings, also if a search compares them with earlier findings', async () => {
   const vectors = new MemoryVectorStore().connect();
   const scope = { tenant: 'acme', collection: documentsCollection('manuals', embedder) };
   await vectors.create(scope, 2);

@@ -23,7 +23,7 @@ export const Chunks = z.object({
   ),
   unknownKeys: z.array(z.string()),
   missing: z.array(z.string()),
-  /** What is said of how the chunks were found. */
+  /** Notes on how the chunks were found. */
   notes: z.array(z.string()).default([]),
 });
 
@@ -78,7 +78,7 @@ export async function searchCollections(
     return { said: further ? named.slice(0, kept * there.length) : named, near };
   };
   const lists = await Promise.all(queries.map((words, at) => searchOne(words, embedded[at]!)));
-  // Each search is first fused over the queries by itself: the queries share most of their words, so that a passage that is only near all of
+  // Each search is first fused over the queries by itself: the queries share most of their words, so a passage that is only near all of
   // them would otherwise be counted once for each, and outweigh one that full text finds for the finding alone.
   const fused = fusedByRank(
     [

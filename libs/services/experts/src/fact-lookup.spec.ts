@@ -29,7 +29,7 @@ describe('facts that filters select', () => {
     expect((await lookUp('zeta')).facts).toEqual([]);
   });
 
-  it('are, without filters, those alone that are about what the question names', async () => {
+  it('are, without filters, only those about what the question names', async () => {
     const vectors = new MemoryVectorStore().connect();
     const scope = { tenant: 'acme', collection: collectionOf(factsPurpose, embedder) };
     await vectors.create(scope, 2);

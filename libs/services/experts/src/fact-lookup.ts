@@ -11,7 +11,7 @@ const mostFacts = 3;
 /** Most facts compared with the question when no filter selects them. */
 const mostCandidates = 12;
 
-/** Where a fact was learned, as people read it: the title of its source, or that it was an answer. */
+/** Where a fact was learned, in readable form: the title of its source, or that it was an answer. */
 const titleOf = (source: unknown): string =>
   source === 'answer' || typeof source !== 'string' || source === '' ? 'Earlier answer' : source;
 

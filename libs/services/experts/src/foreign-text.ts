@@ -13,8 +13,8 @@ const beginsAsPage =
 const htmlType = 'text/html; charset=utf-8';
 
 /**
- * What a tool or an extension said, before it can reach a prompt: of a page the visible text alone, without elements that it hides, and
- * without invisible characters. Prose stays as it is; phrases that address a model are only told of. Throws DOCUMENT_* for a page that
+ * The result of a tool or an extension, before it can reach a prompt: of a page only the visible text, without elements that it hides, and
+ * without invisible characters. Prose stays as it is; phrases that address a model are only reported. Throws DOCUMENT_* for a page that
  * cannot be read, CALL_CANCELLED.
  */
 export async function foreignText(text: string, documents: Pick<DocumentReader, 'read'> | null, signal: AbortSignal): Promise<ForeignText> {

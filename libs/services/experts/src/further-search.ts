@@ -2,7 +2,7 @@ import type { Further } from '@conclave/contracts';
 import type { Search, SearchHit } from '@conclave/ports';
 import { fusedByRank } from './fusion.js';
 
-/** A hit of a search, as far as it is compared with what was found. */
+/** A hit of a search, as far as it is compared with earlier findings. */
 interface Hit {
   readonly title: string;
   readonly text: string;
@@ -17,7 +17,7 @@ export const queriesOf = (query: string, further: Further | undefined): readonly
 /** Characters of a hit that are compared with a finding, which may be cut. */
 const compared = 200;
 
-/** Hits of all queries of a search, fused by rank; what was found already is left out. */
+/** Hits of all queries of a search, fused by rank; earlier findings are left out. */
 export function fusedFurther<T>(
   lists: readonly (readonly T[])[],
   further: Further | undefined,
@@ -39,7 +39,7 @@ export function fusedFurther<T>(
 /** Hits taken of each query per hit returned, where several queries are fused. */
 export const hitsPerQuery = 4;
 
-/** Hits of a search, on a later round also those of what was found. Throws what the search throws. */
+/** Hits of a search; on a later round also those for earlier findings. Throws what the search throws. */
 export async function searchHits(
   search: Pick<Search, 'query'>,
   { query, limit, further }: { readonly query: string; readonly limit: number; readonly further?: Further | undefined },

@@ -39,7 +39,7 @@ describe('facts of the graph', () => {
     expect(fact!.source.title).toHaveLength(120);
   });
 
-  it('found by a lookup belong to the task, and keep to the bound', () => {
+  it('found by a lookup belong to the task, and stay within the limit', () => {
     const fact = (text: string) => ({
       text,
       source: { kind: 'memory' as const, title: 't', url: null },

@@ -140,7 +140,7 @@ const memoryCache = () => {
 };
 
 describe('the graph capability', () => {
-  it('gives relations and insights as facts whose sources are the graph, and shows how many', async () => {
+  it('returns relations and insights as facts whose sources are the graph, and shows how many', async () => {
     const { graph, ask, shown } = worker();
     await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
     await insight(graph, 'Steel bridges in Corin rust early.', ['Steel', 'Corin']);
@@ -175,7 +175,7 @@ describe('the graph capability', () => {
     ]);
   });
 
-  it('shows the context itself only where the run asked for full detail', async () => {
+  it('shows the context itself only if the run requested full detail', async () => {
     const { graph, ask, shown } = worker();
     await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
     await ask({ detail: 'full' });
@@ -193,7 +193,7 @@ describe('the graph capability', () => {
     expect((await control.ask(question)).facts).toEqual([]);
   });
 
-  it('goes on without the graph when it is away, and says so', async () => {
+  it('continues without the graph if it is unavailable, and says so', async () => {
     const store = new MemoryGraphStore();
     const graph = store.connect();
     await graph.close();
@@ -206,7 +206,7 @@ describe('the graph capability', () => {
     expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer, so retrieval was skipped.' }]);
   });
 
-  it('goes on without a graph that hangs, however long it hangs', async () => {
+  it('continues without a graph that hangs, however long it hangs', async () => {
     const hanging: KnowledgeGraph = { ...new MemoryGraphStore().connect(), retrieve: () => new Promise(() => undefined) };
     const { data, facts, notes } = await worker({ graph: hanging, withinMs: 30 }).ask();
     expect([data.status, facts]).toEqual(['ok', []]);
@@ -230,7 +230,7 @@ describe('the graph capability', () => {
     await expect(worker({ graph }).ask()).rejects.toThrow('a bug');
   });
 
-  it('keeps to its bound of characters, facts by filter included', async () => {
+  it('stays within its limit of characters, including facts by filter', async () => {
     const facts: FactLookup = () =>
       Promise.resolve({ facts: Array.from({ length: 50 }, (_, n) => fact(`filtered fact ${n} ${'y'.repeat(50)}`)), unknownKeys: [] });
     const { graph, ask } = worker({ facts });
@@ -259,7 +259,7 @@ describe('the graph capability', () => {
       expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact by filter' }]);
     });
 
-    it('gives what was learned about the question also where the plan names no filter', async () => {
+    it('also returns what was learned about the question if the plan names no filter', async () => {
       const facts: FactLookup = (_tenant, _question, filters) =>
         Promise.resolve({ facts: Object.keys(filters).length === 0 ? [fact('The bridge is of steel.')] : [], unknownKeys: [] });
       const { ask, shown } = worker({ facts });
@@ -267,7 +267,7 @@ describe('the graph capability', () => {
       expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact' }]);
     });
 
-    it('goes on without them, and without the graph, when they are away', async () => {
+    it('continues without them, and without the graph, if they are unavailable', async () => {
       const graph = new MemoryGraphStore().connect();
       await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
       const facts: FactLookup = () => Promise.reject(new Failure('GRAPH_UNAVAILABLE'));
@@ -290,7 +290,7 @@ describe('the graph capability', () => {
   });
 
   describe('with a cache', () => {
-    it('keeps a context for an hour and says where it came from', async () => {
+    it('caches a context for an hour and says where it came from', async () => {
       const { cache, ttls } = memoryCache();
       const { graph, ask, shown } = worker({ cache });
       await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
@@ -316,7 +316,7 @@ describe('the graph capability', () => {
       expect(kept.size).toBe(2);
     });
 
-    it('gives no context from before a rating, not even one that was read before and kept after it', async () => {
+    it('returns no context from before a rating, not even one that was read before and cached after it', async () => {
       const { cache, kept } = memoryCache();
       const inner = new MemoryGraphStore().connect();
       await insight(inner, 'The Aurora Bridge is made of ice.', ['Aurora Bridge']);

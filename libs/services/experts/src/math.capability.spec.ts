@@ -68,7 +68,7 @@ const progress = async () => {
 };
 
 describe('the capability math', () => {
-  it('gives the result as a fact that names what calculated it, with full confidence', async () => {
+  it('returns the result as a fact that names what calculated it, with full confidence', async () => {
     expect(await perform({ operation: 'solve', args: { equations: ['3*x + 5 = 20'], variable: null } })).toMatchObject({
       result: {
         status: 'ok',
@@ -100,7 +100,7 @@ describe('the capability math', () => {
     });
   });
 
-  it('tells what a result leaves open in the fact itself, which is all that the composer sees', async () => {
+  it('states what a result leaves open in the fact itself, which is all that the composer sees', async () => {
     calculate = async () => ({
       ...answer,
       result: 'x = 0',
@@ -133,7 +133,7 @@ describe('the capability math', () => {
     expect(asked).toMatchObject([{ operation, args }]);
   });
 
-  it('says what to write where a task is no mathematics, without a call', async () => {
+  it('says what to write if a task is not mathematics, without a call', async () => {
     for (const input of [{ task: 'Tell me a story' }, { operation: '__import__', task: 'x' }, { operation: 'solve', task: 'the crisis' }])
       expect(await perform(input)).toMatchObject({
         result: {
@@ -145,7 +145,7 @@ describe('the capability math', () => {
     expect(asked).toEqual([]);
   });
 
-  it('calculates once: asked again it gives what the journal kept', async () => {
+  it('calculates once: asked again it returns what the journal stored', async () => {
     const first = await perform({ task: '2+2' });
     const again = await perform({ task: '2+2' });
     expect(again).toMatchObject({ result: 'result' in first ? first.result : {} });
@@ -161,7 +161,7 @@ describe('the capability math', () => {
     });
   });
 
-  it('shows that it calculates; what is calculated only where full detail is allowed', async () => {
+  it('shows that it calculates; what is calculated only if full detail is allowed', async () => {
     await perform({ operation: 'solve', args: { expression: '3*x = secret' } });
     const lean = await progress();
     expect(lean).toMatchObject([

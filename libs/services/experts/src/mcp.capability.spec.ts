@@ -102,7 +102,7 @@ describe('the tool capability', () => {
     });
   });
 
-  it('shows tool and names of arguments, and what they hold only in full detail', async () => {
+  it('shows the tool and the names of arguments, but their values only in full detail', async () => {
     const { tools } = adding();
     const redacted = await worker(tools);
     await redacted.run({ tool: 'precision.add', args: { values: [1, 2], secret: 'hush' } });
@@ -220,7 +220,7 @@ describe('the tool capability', () => {
     expect(told).toEqual(['called', 'cancelled']);
   });
 
-  it('cuts a long result and says so, and an empty one is no fact', async () => {
+  it('cuts a long result and says so, and an empty one is not a fact', async () => {
     const long = await worker(adding({ run: async () => '😀'.repeat(4_000) }).tools);
     const { output } = (await long.run({ tool: 'precision.add', args: { values: [] } })).result;
     const [fact] = (output as { facts: { text: string }[] }).facts;

@@ -26,10 +26,7 @@ describe('the text of a passage', () => {
     ['Plain.\nIce', ''],
     ['# not a heading\nprint(1)', 'Ice / Code'],
     ['# Ice\n', 'Ice'],
-  ])(
-    'stays as it is without headings, where what stands first is none of its path, and where nothing else is there: %j',
-    (text, section) => {
-      expect(passageText({ text, title: 'Ice', section })).toBe(text);
-    },
-  );
+  ])('stays as it is without headings, with a beginning that is not part of its path, and with no other text: %j', (text, section) => {
+    expect(passageText({ text, title: 'Ice', section })).toBe(text);
+  });
 });

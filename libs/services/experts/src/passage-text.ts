@@ -16,12 +16,12 @@ function isOf(line: string, section: string): boolean {
   return line.split(between).every((one) => headings.has(one));
 }
 
-/** A heading as Markdown writes it, `#` before it or underlined, and the blank lines behind it. */
+/** A heading as Markdown writes it, with `#` before it or underlined, and the blank lines after it. */
 const heading = /^ {0,3}(?:#{1,6}[ \t]+(.*?)[ \t#]*|(\S.*?)[ \t]*(?:\r\n?|\n) {0,3}(?:=+|-{2,})[ \t]*)(?:$|(?:\r\n?|\n)(?:[ \t]*[\r\n])*)/;
 const endsSentence = /[.!?…:;。！？：；]$/u;
 
 /**
- * Text of a stored chunk with its headings told apart: without the title, which stands beside it wherever it is shown, and with the headings
+ * Text of a stored chunk with its headings separated: without the title, which is shown beside it everywhere, and with the headings
  * below the title before a colon. Prompts show a passage in one line, in which "# Ada Quist" before "Ada Quist was ..." reads as one
  * name, and a search for that name finds the same document again. A chunk with other headings at its beginning stays as it is.
  */

@@ -21,7 +21,7 @@ const order = (reranking: Reranking | null, given: AbortSignal = signal) =>
   reranked(reranking, 'Who built the tower on the lake?', hits, (text) => text, given);
 
 describe('hits with a reranker', () => {
-  it('come in its order, those that it does not read behind', async () => {
+  it('come in its order, followed by those that it does not read', async () => {
     const reranker = new MemoryReranker();
     expect(await order(by(reranker))).toEqual({ hits: [hits[2], hits[0], hits[1], hits[3]], note: null });
     expect(reranker.asked).toEqual([{ query: 'Who built the tower on the lake?', texts: hits.slice(0, 3) }]);
@@ -34,7 +34,7 @@ describe('hits with a reranker', () => {
     expect(reranker.asked).toEqual([]);
   });
 
-  it('stay as they are, with a note, where it fails or takes too long', async () => {
+  it('stay as they are, with a note, if it fails or takes too long', async () => {
     const failing = new MemoryReranker(new Failure('PROVIDER_UNREACHABLE', 'Provider p: secret text.'));
     expect(await order(by(failing))).toEqual({ hits, note: expect.stringMatching(/^The reranker failed \(PROVIDER_UNREACHABLE\);/) });
     const hanging: Reranker = {
@@ -72,7 +72,7 @@ describe('a search with a reranker', () => {
     expect(done.notes).toBe('');
   });
 
-  it('keeps the order of the search where the reranker fails, and the task says so', async () => {
+  it('keeps the order of the search if the reranker fails, and the task says so', async () => {
     const search = new TableSearch(() => [1, 2, 8].map(found));
     const failing = by(new MemoryReranker(new Failure('PROVIDER_UNREACHABLE')));
     const done = await researchWorld(search, { reranking: failing }).run(researchTask('built by Ada Quist'));

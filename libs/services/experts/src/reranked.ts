@@ -4,7 +4,7 @@ import type { Reranking } from '@conclave/ports';
 export interface Reranked<T> {
   /** All hits: those that the reranker read in its order, then the others in theirs. */
   readonly hits: readonly T[];
-  /** Says why the order of the search stands; it quotes nothing foreign. */
+  /** Says why the order of the search applies; it quotes nothing foreign. */
   readonly note: string | null;
 }
 

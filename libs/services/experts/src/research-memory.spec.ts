@@ -67,7 +67,7 @@ describe('the cache of searches', () => {
     expect(one.entries.size).toBe(2);
   });
 
-  it('tells apart what differs: words, number of results, version of what is searched', async () => {
+  it('distinguishes words, number of results, and version of what is searched', async () => {
     const world = cachedWorld();
     const one = new TableCache(world.now);
     const ask = async (query: string, corpusVersion: string, limit: number, run: number): Promise<void> => {
@@ -84,7 +84,7 @@ describe('the cache of searches', () => {
     expect(world.search.asked).toHaveLength(4);
   });
 
-  it('gives a re-plan nothing that is older than half an hour', async () => {
+  it('returns nothing to a re-plan that is older than half an hour', async () => {
     const world = cachedWorld();
     await world.run(researchTask('copper', inRun(1)));
     world.later(20 * minute);
@@ -95,7 +95,7 @@ describe('the cache of searches', () => {
     expect(world.search.asked).toHaveLength(2);
   });
 
-  it('is not asked where a task wants none, nor for a folder of documents', async () => {
+  it('is not used if a task asks for none, nor for a folder of documents', async () => {
     const world = cachedWorld();
     const never = { read: () => Promise.reject(new Error('asked')), write: () => Promise.reject(new Error('asked')) };
     const corpus = Object.assign(new TableSearch(() => [hit(1, { url: null })]), { kind: 'corpus' as const });
@@ -103,7 +103,7 @@ describe('the cache of searches', () => {
     expect((await researchWorld(world.search, { cacheOf: async () => null }).run(researchTask('copper'))).status).toBe('ok');
   });
 
-  it('costs nothing but a search when it fails or holds nonsense', async () => {
+  it('costs nothing but a search if it fails or contains nonsense', async () => {
     const world = cachedWorld();
     const away = {
       read: () => Promise.reject(new Failure('STORE_UNAVAILABLE')),
@@ -117,7 +117,7 @@ describe('the cache of searches', () => {
     expect(world.search.asked).toHaveLength(5);
   });
 
-  it('holds pages too, whatever was asked about them', async () => {
+  it('contains pages too, whatever was asked about them', async () => {
     const world = cachedWorld(() => [hit(1)], 1);
     await world.run(researchTask('copper degrees', inRun(1)));
     const done = await world.run(researchTask('melts at', inRun(2)));
@@ -154,7 +154,7 @@ describe('equal searches of one run', () => {
     expect(search.asked).toHaveLength(2);
   });
 
-  it('go on when the one that asked is cancelled, and fail together when the search does', async () => {
+  it('continue when the one that asked is cancelled, and fail together if the search does', async () => {
     const first = new AbortController();
     let asks = 0;
     const work = new SharedWork();

@@ -8,7 +8,7 @@ import { cacheKey, SharedWork, type SearchCache } from './research-memory.js';
 
 const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
 const Origin = z.enum(['asked', 'cache', 'run']);
-/** What is said of how the hits were found, for readers of the facts. */
+/** Notes on how the hits were found, for readers of the facts. */
 const Notes = z.array(z.string()).default([]);
 const KeptHits = z.object({ at: z.number(), hits: Hits, notes: Notes });
 const KeptPage = z.object({ at: z.number(), url: z.string(), title: z.string(), text: z.string(), notices: z.array(z.string()) });
@@ -38,7 +38,7 @@ export type ReadPage = z.infer<typeof ReadPage>;
 const keptOfPage = 60_000;
 const longestTitle = 300;
 
-/** Oldest cached result that a re-plan accepts: an earlier answer did not settle what it asks again. */
+/** Maximum age of a cached result that a re-plan accepts: an earlier answer did not settle what it asks again. */
 const oldestForReplan = freshness.current.ttlMs;
 
 export interface ResearchOptions {

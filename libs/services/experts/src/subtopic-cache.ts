@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { cacheKey } from './research-memory.js';
 import type { FoundPassages } from './subtopic-passages.js';
 
-/** Milliseconds for which a worker may hold the work on a sub-topic, and after which others look again. */
+/** Milliseconds for which a worker may hold the work on a sub-topic, after which others look again. */
 const [heldMs, againMs] = [30_000, 150];
 /** Raised when the facts of the same passages would be written otherwise. */
 const version = 1;
@@ -16,13 +16,13 @@ const Kept = z.object({ facts: CitedFacts.max(mostFacts) });
 export type Looked = { readonly facts: CitedFacts } | { readonly mine: () => Promise<void> } | { readonly againMs: number };
 
 /**
- * Facts of sub-topics, shared between the runs of a tenant. The key holds what was asked and every passage that was found: it changes with
- * any document the facts could come from. Of equal sub-topics one is worked on, the others wait. A failing cache counts as empty.
+ * Facts of sub-topics, shared between the runs of a tenant. The key covers the question and every passage that was found: it changes with
+ * any document from which the facts could come. Of equal sub-topics one is worked on, and the others wait. A failing cache counts as empty.
  */
 export class SubtopicCache {
   constructor(
     private readonly caches: Caches,
-    /** Told of each look at a sub-topic that is not waited for. */
+    /** Called for each look at a sub-topic that is not awaited. */
     private readonly onLook: (result: 'hit' | 'miss') => void = () => undefined,
   ) {}
 
@@ -41,7 +41,7 @@ export class SubtopicCache {
     const claim = { tenant, key, owner: taskId };
     const claimed = await this.caches.claim({ ...claim, ttlMs: heldMs }).catch(unlessOutage);
     if (claimed === 'taken') return { againMs };
-    // Whoever held the work may have ended it between the two looks.
+    // The holder of the work may have ended it between the two looks.
     const now = await this.read(tenant, key);
     const mine = async (): Promise<void> => {
       await this.caches.release(claim).catch(unlessOutage);

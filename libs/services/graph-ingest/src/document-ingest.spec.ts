@@ -156,7 +156,7 @@ describe('an uploaded document', () => {
     expect([await vectors.count(scope), await read()]).toEqual([count, before]);
   });
 
-  it('goes on where a process that died has left it', async () => {
+  it('continues where a process that died stopped', async () => {
     const { worker, event, vectors, read } = await world(long.repeat(4));
     let batches = 0;
     const dying = with_(embedder, 'embed', (texts: readonly string[], options: { signal: AbortSignal }) => {
@@ -178,7 +178,7 @@ describe('an uploaded document', () => {
     expect(await vectors.count(scope)).toBe(total);
   });
 
-  it('waits in the log while vectors or the embedder are away, says so, and catches up', async () => {
+  it('waits in the log while vectors or the embedder are unavailable, says so, and catches up', async () => {
     const { worker, event, read, vectors } = await world();
     const away = with_(vectors, 'upsert', () => Promise.reject(new Failure('VECTORS_UNAVAILABLE')));
     for (let again = 0; again < 3; again += 1)
@@ -224,7 +224,7 @@ describe('an uploaded document', () => {
     expect(await lost.read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('Send the document again') });
   });
 
-  it('says so where nothing can keep vectors', async () => {
+  it('says so if nothing can store vectors', async () => {
     const { worker, event, read } = await world();
     expect(await worker({ vectors: null, embedder: null }).ingest(event(), live)).toEqual([]);
     expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('stores.chroma') });
@@ -236,7 +236,7 @@ describe('an uploaded document', () => {
     await expect(worker().ingest(event(), live)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
-  it('leaves nothing behind when it is removed at any moment', async () => {
+  it('leaves nothing behind if it is removed at any moment', async () => {
     const { worker, event, vectors, change } = await world(long.repeat(4));
     let batches = 0;
     const removing = with_(embedder, 'embed', async (texts: readonly string[], options: { signal: AbortSignal }) => {
@@ -263,7 +263,7 @@ describe('an uploaded document', () => {
     expect(await vectors.count(scope)).toBe(0);
   });
 
-  it('that is taken in anew for another embedder begins from its start', async () => {
+  it('that is uploaded again for another embedder begins from its start', async () => {
     const { worker, event, change, read, vectors } = await world(long, { done: 5, total: 3, embedder: 'other@1' });
     await vectors.create(scope, 26);
     await vectors.upsert(scope, [{ id: `${id}#999`, vector: new Float32Array(26).fill(1), text: 'stale', metadata: { document: id } }]);
@@ -274,7 +274,7 @@ describe('an uploaded document', () => {
     expect(await vectors.count(scope)).toBe((await read()).total);
   });
 
-  it('that kills processes is marked when its record is put aside', async () => {
+  it('that kills processes is marked when its record becomes a dead letter', async () => {
     const { worker, event, read } = await world();
     await worker().killed(event());
     expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('Split it') });

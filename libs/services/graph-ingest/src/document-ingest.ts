@@ -47,7 +47,7 @@ interface Work {
   readonly scope: VectorScope;
 }
 
-/** The document was removed or uploaded anew, so this work ends; a new upload has its own work. */
+/** The document was removed or uploaded again, so this work ends; a new upload has its own work. */
 class Gone extends Error {
   constructor(readonly why: 'removed' | 'superseded') {
     super(why);
@@ -55,9 +55,9 @@ class Gone extends Error {
 }
 
 /**
- * Reads an uploaded document, cuts it into chunks, embeds and stores them in batches. The record holds the progress, so that another
+ * Reads an uploaded document, cuts it into chunks, embeds and stores them in batches. The record contains the progress, so that another
  * process can continue. While vectors or embedder are unavailable the work waits in the log; an unreadable document fails with a
- * sentence. Nothing is dead-lettered, and a document removed meanwhile leaves nothing behind.
+ * sentence. Nothing is dead-lettered, and a document that is removed in the meantime leaves nothing behind.
  */
 @Injectable()
 export class DocumentIngest {
@@ -199,7 +199,7 @@ export class DocumentIngest {
     return record;
   }
 
-  /** Throws Gone if the document was removed or uploaded anew. */
+  /** Throws Gone if the document was removed or uploaded again. */
   private async update({ tenant, document, take }: Work, change: Partial<StoredDocument>): Promise<'written'> {
     const name = documentSetting(tenant, document.collection, document.id);
     for (let attempt = 0; attempt < tries; attempt += 1) {

@@ -69,7 +69,7 @@ describe('graph ingest', () => {
     expect(await inner.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
   });
 
-  it('forgets a deleted run where the gateway cannot, once the graph answers', async () => {
+  it('forgets a deleted run if the gateway cannot, once the graph answers', async () => {
     const inner = new MemoryGraphStore().connect();
     const { graph, back } = patchy(inner);
     const { handler } = ingest({ graph });
@@ -121,7 +121,7 @@ describe('graph ingest', () => {
     await expect(handler.onCompleted(insights, context)).rejects.toThrow('a bug');
   });
 
-  it('finds what it learned although entities and links come with the same record', async () => {
+  it('finds what it learned although entities and links arrive with the same record', async () => {
     const { handler, graph } = ingest({ replies: [treats] });
     const insight = { summary: 'Headache and sleep go together.', entities: ['Headache', 'Sleep'], insight_type: 'synthesis' as const };
     await handler.onCompleted(completed({ insight }), context);
@@ -133,7 +133,7 @@ describe('graph ingest', () => {
     ['cannot be used', 'I know nothing.', 'unusable', 'warn'],
     ['is empty', '[]', 'empty', null],
     ['never comes', new Failure('PROVIDER_UNREACHABLE'), 'failed', 'warn'],
-  ] as const)('keeps the insight where the reply %s, counts and says it, and does not ask again', async (_what, reply, outcome, level) => {
+  ] as const)('keeps the insight if the reply %s, counts and reports it, and does not ask again', async (_what, reply, outcome, level) => {
     const { handler, graph, asked, lines, metrics } = ingest({ replies: [reply] });
     expect(await handler.onCompleted(completed(), context)).toMatchObject([{ type: 'CallRecorded' }]);
     await handler.onCompleted(completed(), context);
@@ -168,7 +168,7 @@ describe('graph ingest', () => {
     expect(await graph.stats('default')).toMatchObject({ syntheses: 1, relations: 0 });
   });
 
-  it('trusts an insight less where nobody called the answer complete, and files it under the surest expert', async () => {
+  it('trusts an insight less if nobody called the answer complete, and files it under the surest expert', async () => {
     const { handler, graph } = ingest({ replies: ['[]', '[]'] });
     const expert = { taskId: 't', model: null, tier: 't1' as const, gaps: [], status: 'ok' };
     const experts = [
@@ -193,14 +193,14 @@ describe('graph ingest', () => {
     [5, 0.655],
     [4, 0.655],
     [3, 0.54],
-  ])('lets a rating of %d change the trust of what the run taught', async (rating, trust) => {
+  ])('changes the trust of what the run taught by a rating of %d', async (rating, trust) => {
     const { handler, graph } = ingest({ replies: [treats] });
     await handler.onCompleted(completed(), context);
     for (let again = 0; again < 2; again += 1) expect(await handler.onProposed(proposed({ rating }), context)).toEqual([]);
     expect((await about(graph, 'Aspirin')).relations).toMatchObject([{ trust }]);
   });
 
-  it.each([1, 2])('flags what a run taught after a rating of %d, also when it arrives first', async (rating) => {
+  it.each([1, 2])('flags what a run taught after a rating of %d, also if it arrives first', async (rating) => {
     const { handler, graph } = ingest({ replies: [treats] });
     await handler.onProposed(proposed({ rating }), context);
     await handler.onCompleted(completed(), context);
@@ -217,7 +217,7 @@ describe('graph ingest', () => {
     });
   });
 
-  it('says to whoever keeps contexts of the graph that a rating changed it, and only then', async () => {
+  it('notifies those who cache contexts of the graph that a rating changed it, and only then', async () => {
     const { handler, stores } = ingest({ replies: ['[]'] });
     const { caches } = stores.connect('two').state;
     await handler.onCompleted(completed(), context);

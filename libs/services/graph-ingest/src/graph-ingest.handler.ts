@@ -93,7 +93,7 @@ export class GraphIngestHandler {
     return this.whileAvailable(async () => {
       if (read && read.triples.length > 0) await this.addTriples(event.id, at, bounded(read.triples, confidence));
       if (insight) await this.graph.addSynthesis({ ...at, insight, confidence, answer, sources });
-      // A run that was deleted meanwhile has left a tombstone before it was forgotten: whoever is later forgets it.
+      // A run that was deleted in the meantime left a tombstone before it was forgotten: whichever process comes later forgets it.
       if ((asks || insight) && (await this.state.runs.erased(runId))) await this.graph.forget({ tenant: caller.tenant, runId });
       return read?.records ?? [];
     });
@@ -121,7 +121,7 @@ export class GraphIngestHandler {
     return [];
   }
 
-  /** Where the gateway cannot reach the graph itself. */
+  /** If the gateway cannot reach the graph itself. */
   private forget(tenant: string, runId: string | null): Promise<HandlerOutcome> {
     return this.whileAvailable(async () => {
       if (runId === null) return [];

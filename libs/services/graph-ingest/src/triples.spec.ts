@@ -39,7 +39,7 @@ describe('triples of a reply', () => {
     ]);
   });
 
-  it('are none in an empty array, which is a good reply', () => {
+  it('are none in an empty array, which is a valid reply', () => {
     expect(readTriples('[]')).toEqual({ triples: [], dropped: 0, unusable: null });
     expect(readTriples('{"triples": []}')).toEqual({ triples: [], dropped: 0, unusable: null });
   });
@@ -53,7 +53,7 @@ describe('triples of a reply', () => {
     expect(readTriples(reply)).toMatchObject({ triples: [], unusable: expect.stringContaining(why) });
   });
 
-  it('drop what is no triple and count it', () => {
+  it('drop invalid triples and count them', () => {
     const bad = [
       { ...aspirin, object: 'aspirin' },
       { ...aspirin, subject: '' },

@@ -24,8 +24,8 @@ function limitsOf({ template, limits }: Input, { allowance, timeoutS }: TaskDisp
 }
 
 /**
- * `run`: accepts a run as a gateway does, with an id made from the task's, so that a redelivered task begins none. It has no place among
- * the open runs, since its parent has one. Returns its request; its end is the result of the task, and nobody waits for it here.
+ * `run`: accepts a run as a gateway does, with an id made from the task's, so that a redelivered task begins none. It does not count among
+ * the open runs, since its parent does. Returns its request; its end is the result of the task, and nobody waits for it here.
  */
 export async function beginChildRun(
   task: TaskDispatched,

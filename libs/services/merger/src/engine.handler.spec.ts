@@ -86,7 +86,7 @@ describe('the handler of the engine', () => {
     expect(await engine().onDeadCommand({ event: command('abort'), reason: 'failed' })).toEqual([]);
   });
 
-  it('begins a run from its header where a command came first, and sends its request out, since the sweep takes it for published', async () => {
+  it('begins a run from its header if a command came first, and sends its request, since the sweep takes it for published', async () => {
     expect(await engine().onCommand(command('cancel'))).toMatchObject([
       { type: 'RunCompleted', data: { outcome: 'cancelled' } },
       { type: 'StepRecorded' },
@@ -97,7 +97,7 @@ describe('the handler of the engine', () => {
     expect(more).toEqual([]);
   });
 
-  it('puts off for a minute what is about a run that nobody has accepted', async () => {
+  it('postpones for a minute inputs of a run that was never accepted', async () => {
     const unknown = { ...command('cancel'), runId: 'run_unknown0' };
     expect(await engine().onCommand(unknown)).toEqual({ deferMs: expect.any(Number) });
     await expect(engine(undefined, 70_000).onCommand(unknown)).rejects.toThrow('came before its run had begun');

@@ -14,7 +14,7 @@ import { chainHash, stateHash } from './step-hash.js';
 const conflictMs = 50;
 /** Milliseconds before retrying an input whose run has not begun here. */
 const notBegunMs = 50;
-/** Milliseconds before looking again whether a cancelled child run has begun after all; its calls are refused meanwhile. */
+/** Milliseconds before checking again whether a cancelled child run has begun after all; its calls are refused in the meantime. */
 const unbegunChildMs = 500;
 /** Milliseconds that a record may wait for an unknown run, or for an unknown task of its run. */
 const strayMs = 60_000;
@@ -88,10 +88,10 @@ export class EngineHandler {
       // The outputs that `conclave recover` has rebuilt have no tokens.
       return repeated && state ? outputs.map((output) => withPermit(output, state.request.template.policies ?? {}, key)) : outputs;
     } catch (error) {
-      // Contention for the run is no fault of this record, which as a dead letter would end the run.
+      // Contention for the run is not the fault of this record, which as a dead letter would end the run.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
       if (!(error instanceof NotBegun)) throw error;
-      // Records of a run are delivered one by one: if this one waited, the run's request could wait behind it for ever.
+      // Records of a run are delivered one by one: if this one waited, the run's request could wait after it forever.
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, context, header);
       // A child run that was cancelled before it was accepted: the flag of its task keeps it from beginning.
@@ -119,7 +119,7 @@ function storable(
 ): Step<RunState> {
   const { facts, entries, cancels, timer, status } = decision;
   const { policies = {} } = decision.next.request.template;
-  // The pure step has no key: what it gives is signed on its way out.
+  // The pure step has no key: its outputs are signed when they are sent.
   const outputs = decision.outputs.map((output) => withPermit(output, policies, key));
   const version = at.version + 1;
   const input = inputOf(event);

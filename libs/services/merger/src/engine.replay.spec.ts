@@ -71,7 +71,7 @@ function engine() {
   return { handler: new EngineHandler(state, noProbe, permitKey), steps };
 }
 
-describe('what the engine records of its steps', () => {
+describe("the engine's records of its steps", () => {
   it('is enough to replay a run from its request to an abort', async () => {
     const { handler, steps } = engine();
     await handler.onRequest(request);

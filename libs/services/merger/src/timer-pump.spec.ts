@@ -84,7 +84,7 @@ describe('the timer pump', () => {
     }
   });
 
-  it('keeps what could not be published and ends at once when it is told to', async () => {
+  it('keeps what could not be published and ends at once when told to', async () => {
     const { pump, empty, published } = world(1, 1);
     pump.onApplicationBootstrap();
     await empty;
@@ -92,7 +92,7 @@ describe('the timer pump', () => {
     expect(published).toHaveLength(1);
   });
 
-  it('drops a timer of which no event can be made, says and counts it, and fires the others of the batch and those behind', async () => {
+  it('drops a timer of which no event can be made, reports and counts it, and fires all other timers', async () => {
     const { state } = new MemoryStores().connect('merger');
     const next = { count: 1, seen: [], tasks: {} };
     const arm = (runId: string, names: readonly string[]) =>

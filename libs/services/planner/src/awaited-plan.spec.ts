@@ -26,7 +26,7 @@ describe('a plan', () => {
       },
     ],
     ['is past its first plan', past],
-  ])('of a run that %s is not asked for: the record of a cancelled call says so, the same with each delivery', async (_which, make) => {
+  ])('of a run that %s is not requested: the record of a cancelled call says so, the same with each delivery', async (_which, make) => {
     const world = planning([]);
     const header = await make(world);
     const outcomes = [await world.process().onRequest(header, world.context), await world.process().onRequest(header, world.context)];
@@ -55,7 +55,7 @@ describe('a plan', () => {
     expect(await world.process().onGap(gapOf(runId, 0), world.context)).toEqual([]);
   });
 
-  it('is given out again after its run was cancelled, when what it cost was already paid', async () => {
+  it('is returned again after its run was cancelled, if its cost was already paid', async () => {
     const world = planning([good]);
     const header = await world.request(runId);
     const first = await world.process().onRequest(header, world.context);
@@ -64,7 +64,7 @@ describe('a plan', () => {
     expect(world.prompts).toHaveLength(1);
   });
 
-  it('for a gap reads the request from the store only where this process did not plan for the run, or it is long', async () => {
+  it('for a gap reads the request from the store only if this process did not plan for the run, or it is long', async () => {
     const headersRead = async (over: object, again: boolean): Promise<number> => {
       const world = planning([good, good]);
       let read = 0;

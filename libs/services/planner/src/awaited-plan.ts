@@ -9,7 +9,7 @@ export interface AwaitedParts {
 
 /**
  * Whether the engine still awaits a plan. The first call that is begun for it finds out with the answer of the journal, and costs no
- * request of its own; a plan without a fresh call is looked at before it is made.
+ * request of its own; for a plan without a fresh call this is checked before it is made.
  */
 export class AwaitedPlan implements Wanted {
   private known = false;
@@ -32,7 +32,7 @@ export class AwaitedPlan implements Wanted {
     return this.known;
   }
 
-  /** True also for a plan that was begun: what it cost must be known. False for a run that is cancelled or over. */
+  /** True also for a plan that was begun: its cost must be known. False for a run that is cancelled or over. */
   async confirmed(): Promise<boolean> {
     const { runId } = this.event;
     const { state, cancels } = this.parts;

@@ -20,7 +20,7 @@ describe('a question with an image', () => {
     expect(world.prompts[0]).toContain('Attached: image (image/png)');
   });
 
-  it('has somebody look where the plan forgot it, also in the plan that is taken when none can be read', async () => {
+  it('adds a task that looks if the plan forgot it, also to the plan that is used if none can be read', async () => {
     const world = planning([plan, 'nonsense', 'nonsense', 'nonsense']);
     const asked = { template: sees, goal: 'What is this?', attachments: [image] };
     const looked = [

@@ -80,11 +80,11 @@ export function needsDocument(request: PlanRequested['data'], level: RatedComple
   if (format !== undefined && format['type'] !== 'text') return false;
   const read = complexityOf(goal, { hasHistory: conversation.length > 0, hasAttachments: false });
   if (looksLikeSum(goal)) return false;
-  // The topic of a later question may be in earlier turns; a request to write something stands alone.
+  // The topic of a later question may be in earlier turns; a request to write something is self-contained.
   return conversation.length === 0 || (!read.factual && !read.signals.includes('context:history'));
 }
 const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
-/** Signs of a sum, or a number beside a word for reckoning in English or German. */
+/** Signs of a sum, or a number beside a word for calculating in English or German. */
 const looksLikeSum = (goal: string): boolean => signOfSum.test(goal) || sumInWords.test(goal) || (/\d/u.test(goal) && wordOfSum.test(goal));
 const signOfSum = /\d\s*[-+*/^×÷·−]\s*\(?\d|\d\s*[%‰!]|√/u;
 const sumInWords = /\p{L} (?:plus|minus|multiplied by|divided by|geteilt durch|multipliziert mit) \p{L}/iu;

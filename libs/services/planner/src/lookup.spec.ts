@@ -41,7 +41,7 @@ const levelOf = async (parts: Partial<LookupParts>, goal: string, more = {}) => 
 describe('a trivial question', () => {
   const builder = 'Who built the Gull Bridge?';
 
-  it('is moderate where a document is about it, and stays as it is where none is', async () => {
+  it('is moderate if a document is about it, and stays as it is if none is', async () => {
     const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931.');
     expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:documents']);
     expect(await levelOf({ search }, 'Who designed the Eiffel Tower?')).toEqual(['trivial']);
@@ -54,7 +54,7 @@ describe('a trivial question', () => {
     expect(await levelOf({}, builder)).toEqual(['trivial']);
   });
 
-  it('is moderate where an uploaded document or something learned is about it, of the same tenant alone', async () => {
+  it('is moderate if an uploaded document or something learned is about it, of the same tenant only', async () => {
     const vectors = new MemoryVectorStore().connect();
     const fill = async (tenant: string, collection: string, text: string) => {
       await vectors.create({ tenant, collection }, 2);
@@ -70,7 +70,7 @@ describe('a trivial question', () => {
     expect(await levelOf({ vectors, embedder }, 'Who owns the Raven Mill?')).toEqual(['trivial']);
   });
 
-  it('is looked up without a model, and not at all where it asks for words or small talk', async () => {
+  it('is looked up without a model, and not at all if it asks for words or small talk', async () => {
     const queries: string[] = [];
     const search = corpus('x', 'y', { query: ({ query }) => (queries.push(query), Promise.resolve([])) });
     const world = planning([], undefined, { search });
@@ -81,7 +81,7 @@ describe('a trivial question', () => {
     expect([queries, world.prompts]).toEqual([['What is a sextant?'], []]);
   });
 
-  it('is in doubt, so moderate, where a store is away or slow, and that is known within half a second', async () => {
+  it('is in doubt, so moderate, if a store is unavailable or slow, and that is known within half a second', async () => {
     const away = corpus('', '', { query: () => Promise.reject(new Failure('SEARCH_UNAVAILABLE')) });
     expect(await levelOf({ search: away }, builder)).toEqual(['moderate', 'lookup:late']);
     const slow = corpus('', '', { query: () => new Promise(() => undefined) });
@@ -127,7 +127,7 @@ describe('a question to the demo model alone', () => {
     'How do I cook risotto?',
     'Schreibe mir ein Gedicht über den Herbst.',
     'Is it safe to take aspirin with wine?',
-  ])('gets one expert and no plan where no document speaks of it: %s', async (goal) => {
+  ])('gets one expert and no plan if no document mentions it: %s', async (goal) => {
     const world = planning([], undefined, { search });
     const { tasks, complexity, signals, safety } = await world.plan('run_1', asked(goal, parts));
     expect([tasks.map(({ capability }) => capability), complexity, signals.at(-1), safety, world.prompts]).toEqual([
@@ -139,7 +139,7 @@ describe('a question to the demo model alone', () => {
     ]);
   });
 
-  it('is planned where a document names what it names, where it is a sum, or where its level is asked for', async () => {
+  it('is planned if a document names what it names, if it is a sum, or if its level is requested', async () => {
     const hops = 'In which of all the towns of the whole country was the grandmother of whoever once built the Gull Bridge raised?';
     expect(await levelOf({ search }, hops, parts)).toEqual(['moderate', 'forced:template']);
     for (const sum of ['What is 17*23?', '15 - 4', '12% of 300', 'seven plus four'])
@@ -151,7 +151,7 @@ describe('a question to the demo model alone', () => {
     expect(forced.complexity).toBe('moderate');
   });
 
-  it('is planned where a search is late or reaches the web, and with any other model', async () => {
+  it('is planned if a search is late or reaches the web, and with any other model', async () => {
     const risotto = 'How do I cook risotto?';
     const away = corpus('', '', { query: () => Promise.reject(new Failure('SEARCH_UNAVAILABLE')) });
     expect(await levelOf({ search: away }, risotto, parts)).toEqual(['moderate', 'forced:template']);
@@ -197,7 +197,7 @@ describe('what was learned', () => {
     expect(world.prompts).toHaveLength(1);
   });
 
-  it('adds nothing where nothing was learned, or nothing about the question', async () => {
+  it('adds nothing if nothing was learned, or nothing about the question', async () => {
     const other = await planning([plan], undefined, { graph: await graphOf('Heron Mill') }).plan('run_1');
     const none = await planning([plan], undefined, { graph: new MemoryGraphStore().connect() }).plan('run_1');
     const unable = await planning([plan], undefined, { graph: await graphOf('Aurora bridge') }).plan(

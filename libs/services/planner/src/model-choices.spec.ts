@@ -27,7 +27,7 @@ describe('the order in which first-tier models are asked', () => {
     expect([...(await plan('run_00000001', { template: two })).choices['general']!].sort()).toEqual(['a@fake', 'b@fake']);
   });
 
-  it('is drawn once for a plan: a repeat asks in the same order, whatever was learned meanwhile', async () => {
+  it('is drawn once for a plan: a repeat asks in the same order, whatever was learned in the meantime', async () => {
     let draws = 0;
     const { handle, request, stores } = planning([reply], () => ((draws += 1) % 97) / 97);
     const header = await request('run_00000001', { template: two });

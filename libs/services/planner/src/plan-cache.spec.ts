@@ -30,7 +30,7 @@ describe('a plan that was kept and came with the request', () => {
     expect(JSON.stringify(shown.entries)).toContain('plan cache');
   });
 
-  it('is no plan of a later round', async () => {
+  it('is not used as the plan of a later round', async () => {
     const { plan, rePlan } = planning([reply('narrow')]);
     await plan('run_00000001', { plan: kept });
     expect(await rePlan('run_00000001')).toMatchObject({ cached: false, tasks: [{ id: 'narrow' }, {}] });

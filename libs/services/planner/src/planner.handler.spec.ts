@@ -106,7 +106,7 @@ describe('the planner', () => {
     expect(asked[2]!.prompt).toContain('no task');
   });
 
-  it('says of every reply that is no plan what is wrong with it, and that it is asked again', async () => {
+  it('says of every reply that is not a plan what is wrong with it, and that it is requested again', async () => {
     const { handler, said } = planner({ replies: ['chat', '{"tasks":[]}', good] });
     await handler.onRequest(request, context);
     expect(said()).toEqual([
@@ -149,7 +149,7 @@ describe('the planner', () => {
     expect(asked).toEqual([]);
   });
 
-  it('makes the first plan of a run that was paused meanwhile', async () => {
+  it('makes the first plan of a run that was paused in the meantime', async () => {
     const { handler, asked } = planner({ status: 'paused', awaiting: { epoch: 0 }, replies: [good] });
     await handler.onRequest(request, context);
     expect(asked).toHaveLength(1);
@@ -161,7 +161,7 @@ describe('the planner', () => {
     expect(asked).toEqual([]);
   });
 
-  it('finishes what was begun, so that what it cost is known', async () => {
+  it('finishes what was begun, so that its cost is known', async () => {
     const { handler, asked } = planner({ started: true, cancelled: true, replies: [good] });
     await handler.onRequest(request, context);
     expect(asked).toHaveLength(1);

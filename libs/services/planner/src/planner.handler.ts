@@ -232,7 +232,7 @@ export class PlannerHandler {
           { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
         ]),
     });
-    // Where nothing was left for a call, none was begun that could find out.
+    // If nothing was left for a call, none was begun that could find out.
     if (asked.kind === 'failed' && !(await wanted.confirmed())) return { ...asked, kind: 'cancelled' };
     if (asked.kind === 'failed')
       await this.show(runId, owner, Math.max(shownAttempt, asked.attempt), request, [

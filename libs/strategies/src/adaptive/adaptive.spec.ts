@@ -27,7 +27,7 @@ describe('adaptive', () => {
   });
 
   it.each(['Compare slate with tile.', 'Give me an overview of tidal mills.'])(
-    'hands "%s" to the committee where there is nothing to look in',
+    'hands "%s" to the committee if there is nothing to search',
     (goal) => {
       const run = new Scenario({ strategy: 'adaptive', capabilities: ['math'] });
       run.requested({}, { goal });
@@ -41,7 +41,7 @@ describe('adaptive', () => {
     ['exploratory', 'reflective-rag'],
     ['deep_dive', 'reflective-rag'],
     [null, 'agentic'],
-  ])('asks a model where the words leave it open: %s goes to %s, which plans anew', (named, strategy) => {
+  ])('asks a model if the words leave it open: %s goes to %s, which plans again', (named, strategy) => {
     const run = began(open);
     expect(strategyIn(run)).toBe('adaptive');
     routed(run, named);

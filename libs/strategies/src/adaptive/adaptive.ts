@@ -7,7 +7,7 @@ import { DecomposeOptions } from '../decompose/topics.js';
 import { type QuestionClass, readClass } from './question-class.js';
 import { RouteContent, routeAsk } from './route-ask.js';
 
-/** What answers a question of each class, and one that nobody could classify. */
+/** The strategy for questions of each class, and for one that could not be classified. */
 const routes: Readonly<Record<QuestionClass | 'unread', string>> = {
   comparative: 'decompose',
   deep_dive: 'reflective-rag',
@@ -25,10 +25,10 @@ const AdaptiveOptions = z.strictObject({
   'reflective-rag': RagOptions.prefault({}).describe('options of `reflective-rag`, which answers exploratory questions and deep dives'),
 });
 
-/** Ends the routing: the run goes on as another strategy. */
+/** Ends the routing: the run continues with another strategy. */
 const handOver = (named: QuestionClass | null, how: string, { template }: View<null>): readonly Move[] => {
   const wanted = routes[named ?? 'unread'];
-  // Where there is nothing to look in, only the committee can answer.
+  // If there is nothing to search, only the committee can answer.
   const strategy = looking.has(wanted) && placesOf(template).length === 0 ? routes.unread : wanted;
   const what = named === null ? 'The kind of question could not be told' : `A ${named.replace('_', ' ')} question`;
   return [
@@ -55,8 +55,8 @@ const fallback = ({ run }: View<null>): PlanCreated['data'] => ({
 });
 
 /**
- * A router: reads what kind of research a question needs off its words, asks a model where they leave it open, and hands the run over
- * (loop.md). Questions with images or files, and those that refer to earlier turns, are not read off their words.
+ * A router: derives from the words of a question what kind of research it needs, asks a model if they leave it open, and hands the run over
+ * (loop.md). Questions with images or files, and those that refer to earlier turns, are not classified by their words.
  */
 export const adaptive: AskingStrategy<null> = {
   id: 'adaptive',

@@ -186,7 +186,7 @@ const deepDive = words(
 
 /** A field is to be looked over. */
 const exploratory = words(
-  // Something open: what may be, what is going on, in which manner.
+  // Open questions: what may be, what is happening, in which manner.
   '^how (?:do|does|are|is|can|could|might|would|should|will)',
   '^wie (?!viele?|hoch|alt|lange?|weit|tief|schnell|schwer|groß|oft|breit|heiß(?:t|en)|hieß|lautet|nennt|teuer|spät)\\p{L}+',
   '(?:what|who|which)\\b[^?]* (?:might|could|may)',

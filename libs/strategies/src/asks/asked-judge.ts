@@ -55,7 +55,7 @@ export interface PlanSaid {
 export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   /** Schema of its section of a template. Every option has a default. */
   readonly options: z.ZodType<Record<string, unknown>>;
-  /** What its options mean for the template itself, such as its models and limits. */
+  /** Settings that its options imply for the template itself, such as its models and limits. */
   means?(options: Record<string, unknown>): {
     readonly offered?: boolean;
     readonly models?: readonly string[];
@@ -69,7 +69,7 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   readonly callsTools?: boolean;
   /** Its runs cannot read images and files: questions with attachments are refused. */
   readonly readsNoAttachments?: boolean;
-  /** Webhooks that are told of the end of its runs, from its options. */
+  /** Webhooks that are called at the end of its runs, from its options. */
   delivers?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** Names of the templates that its runs may start runs of, from its options. */
   startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];

@@ -101,7 +101,7 @@ describe('a verdict of the critic', () => {
 });
 
 describe('the asks of the judges', () => {
-  it('tell servers the form of the replies that are JSON, and hold them to every member', () => {
+  it('send servers the form of the replies that are JSON, and require every member', () => {
     for (const { call } of [hintsAsk, scoreAsk, criticAsk]) expect(call?.json?.json_schema.strict).toBe(true);
     expect(criticAsk.call!.json!.json_schema.schema).toEqual({
       type: 'object',
@@ -136,7 +136,7 @@ describe('the answer', () => {
       expect(filter.push(reply.slice(0, at)) + filter.push(reply.slice(at)) + filter.end()).toBe(reading.output.text);
     }
   });
-  it('that is empty is none', () => {
+  it('that is empty counts as none', () => {
     expect(readBy(synthesisAsk, input)(' \n')).toHaveProperty('faults');
   });
 });

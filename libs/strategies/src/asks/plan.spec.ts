@@ -3,7 +3,7 @@ import { planAsk } from './plan.js';
 import { reAsked } from './re-ask.js';
 
 describe('the ask for a plan', () => {
-  it('tells servers its form, without a hold on the arguments of tools', () => {
+  it('sends servers its form, without restricting the arguments of tools', () => {
     const { name, strict, schema } = planAsk.call!.json!.json_schema;
     expect({ name, strict }).toEqual({ name: 'plan', strict: false });
     expect(schema).toMatchObject({

@@ -14,7 +14,7 @@ const run = (facts: readonly Fact[], searchQuestion: string | null = null) =>
   ({ request: { goal: 'Who?' }, memory: { goal: 'Who?', searchQuestion, facts, tried: [], userInputs: [] } }) as unknown as RunState;
 const found = (facts: readonly Fact[], epoch: number) => furtherOf(run(facts), epoch).further?.found.map(({ text }) => text);
 
-describe('what a search goes on from', () => {
+describe('the texts from which a search continues', () => {
   it('is nothing on the first round, and without anything sourced', () => {
     expect(furtherOf(run([fact('a', 0, 'r1')]), 0)).toEqual({});
     expect(furtherOf(run([fact('42', 0, 't1', 'tool'), fact('an opinion', 0, 'x1', 'expert')]), 1)).toEqual({});

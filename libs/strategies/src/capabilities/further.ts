@@ -1,13 +1,14 @@
 import type { Fact, Further } from '@conclave/contracts';
 import { currentFacts, type RunState } from '@conclave/loop';
 
-/** Most findings a search goes on from, and characters of each. */
+/** Maximum number of findings from which a search continues, and characters of each. */
 const mostFound = 2;
 const longestFound = 1_000;
 
 /**
- * What a search of a later round goes on from: the first findings of the latest round that brought some, those of its tasks in turn. Absent
- * on the first round and while nothing sourced was found.
+ * What a search of a later round continues from: the first findings of the latest round that brought some, those of its tasks in turn.
+ * Absent
+ * on the first round and as long as nothing with a source was found.
  */
 export function furtherOf({ request, memory }: Pick<RunState, 'request' | 'memory'>, epoch: number): { further?: Further } {
   const before = currentFacts(memory).filter((fact) => fact.epoch < epoch && isText(fact));

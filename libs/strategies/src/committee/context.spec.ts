@@ -95,7 +95,7 @@ describe('what an expert gets', () => {
     expect(given('general')).toMatchObject({ attachments: [file] });
   });
 
-  it('is the results of what it needs first, then what earlier rounds found, latest first', () => {
+  it('consists of the results of what it needs, then what earlier rounds found, latest first', () => {
     const facts = [
       fact('oldest'),
       fact('older', { epoch: 1 }),
@@ -117,14 +117,14 @@ describe('what an expert gets', () => {
   });
 });
 
-describe('what the gap check is asked', () => {
+describe('the input of the gap check', () => {
   it('is the goal in the words of the user, and the full question only for a follow-up', () => {
     const searchQuestion = 'Where is the tower?';
     expect(gapInput(runWith({ searchQuestion }), null)).toMatchObject({ question: 'Where is it?', mode: 'evidence', draft: null });
     const conversation = [{ role: 'user' as const, content: 'There is a tower.' }];
     expect(gapInput(runWith({ searchQuestion, conversation }), null)).toMatchObject({ question: searchQuestion });
   });
-  it('is told how sure every expert is that is heard, and what it left open', () => {
+  it('includes how sure every expert is whose answer counts, and what it left open', () => {
     const experts = (tasks: Record<string, TaskState>) =>
       (gapInput(runWith({ tasks }), null) as Extract<TaskInput, { kind: 'gap' }>).experts;
     expect(
@@ -141,7 +141,7 @@ describe('what the gap check is asked', () => {
   });
 });
 
-describe('what the composer gets', () => {
+describe('the input of the composer', () => {
   it('is the most trusted facts when there are too many, of these the latest, tools before documents', () => {
     const documents = Array.from({ length: 60 }, (_, n) => fact(`document ${n}`));
     const { facts } = synthesis(
@@ -210,7 +210,7 @@ describe('what the composer gets', () => {
     expect(answers).toEqual([]);
   });
 
-  it('is told where experts that are heard contradict each other', () => {
+  it('reports where experts whose answers count contradict each other', () => {
     const answered = (id: string, text: string, changes: Partial<TaskState> = {}) => ({
       ...settled(spec(id, `expert.${id}`, 'When?'), 0, { text, confidence: 0.9 }),
       ...changes,
@@ -256,7 +256,7 @@ describe('the answer without a model', () => {
   it('is null when nothing is known', () => {
     expect(ledgerAnswer(runWith({}), 'why')).toBeNull();
   });
-  it('says what is known with its sources, what stays open and why it stopped', () => {
+  it('says what is known with its sources, what stays open and why the run stopped', () => {
     const run = runWith({ facts: [fact('A is B.'), fact('I think C.', { kind: 'expert' })], gap: 'the year' });
     run.run.memory.facts[0]!.source.url = 'http://x/a';
     const draft = ledgerAnswer(run, 'The time is over.')!;

@@ -68,7 +68,7 @@ function read({ task, text }: Statement): Reading {
   };
 }
 
-/** Whether the longer statement holds all words of the shorter one. */
+/** Whether the longer statement contains all words of the shorter one. */
 function isAbout(a: Reading, b: Reading, least: number): boolean {
   const [fewer, more] = a.words.size <= b.words.size ? [a.words, b.words] : [b.words, a.words];
   return fewer.size >= least && [...fewer].every((word) => more.has(word));
@@ -86,7 +86,7 @@ function contradict(a: Reading, b: Reading): boolean {
 }
 
 /**
- * Pairs of experts' statements that cannot both be true, judged by their words: they have the same subject and give different numbers
+ * Pairs of experts' statements that cannot both be true, judged by their words: they have the same subject and state different numbers
  * or dates, or one denies the other. Each pair once.
  */
 export function contradictions(statements: readonly Statement[]): readonly Contradiction[] {

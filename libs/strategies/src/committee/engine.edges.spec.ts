@@ -56,7 +56,7 @@ describe('cancelling', () => {
     expect(run.completed()).toBeUndefined();
   });
 
-  it('rejects a command that it does not take, with a reason, and goes on', () => {
+  it('rejects a command that it does not accept, with a reason, and continues', () => {
     const run = new Scenario();
     run.requested();
     expect(run.command(1, { name: 'override_step', skill: 'research', input: 'Look elsewhere.' })!.entries).toEqual([
@@ -68,7 +68,7 @@ describe('cancelling', () => {
 });
 
 describe('a pause', () => {
-  it('lets what is under way end and begins nothing, and its time does not count', () => {
+  it('lets work under way end and begins nothing, and its time does not count', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q'), expert('x1', 'answer', ['r1'])]);
@@ -95,7 +95,7 @@ describe('a pause', () => {
     expect(run.state!.paused).not.toBeNull();
   });
 
-  it('settles what is overdue although the budget is spent: the same timer would come again at once', () => {
+  it('settles overdue tasks although the budget is spent: the same timer would fire again at once', () => {
     const run = new Scenario();
     run.requested({ model_calls: 5 });
     run.planned(0, [research('r1', 'q'), research('r2', 'other')]);
@@ -153,7 +153,7 @@ describe('the usage of a run', () => {
     expect(run.completed()).toMatchObject({ usage: { calls: before + 2 } });
   });
 
-  it('is told together with the calls that are in flight when the run ends: dispatched tasks without an answer, and an awaited plan', () => {
+  it('is reported together with the calls that are in flight when the run ends: dispatched tasks without an answer, and an awaited plan', () => {
     const planning = new Scenario();
     planning.requested();
     planning.cancel();
@@ -172,7 +172,7 @@ describe('the usage of a run', () => {
     });
   });
 
-  it('holds a call that was given up and answered late, which is in flight no more', () => {
+  it('includes a call that was given up and answered late, which is no longer in flight', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [expert('x1', 'answer'), expert('x2', 'slow'), expert('x3', 'slower')]);

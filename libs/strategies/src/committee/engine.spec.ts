@@ -37,7 +37,7 @@ describe('the engine', () => {
     expect(run.state!.due.at).toBeNull();
   });
 
-  it('dispatches a task only when what it needs is settled, and also when that failed', () => {
+  it('dispatches a task only when everything it needs is settled, even if that failed', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q'), expert('x1', 'answer', ['r1'])]);
@@ -46,7 +46,7 @@ describe('the engine', () => {
     expect(run.dispatched()).toEqual(['0/r1', '0/x1']);
   });
 
-  it('takes nothing of a run that has not begun, and no result of a task that it does not know', () => {
+  it('ignores inputs of a run that has not begun, and results of an unknown task', () => {
     const run = new Scenario();
     expect(() => run.planned(0, [expert('x1', 'answer')])).toThrow(NotBegun);
     expect(() => run.cancel()).toThrow(NotBegun);
@@ -55,7 +55,7 @@ describe('the engine', () => {
     expect(run.requested()).toBeNull();
   });
 
-  it('cancels what is open and gives nothing for what comes after the end', () => {
+  it('cancels open work and ignores everything after the end', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q')]);
@@ -151,7 +151,7 @@ describe('the engine', () => {
     expect(run.state!.spent.calls).toBe(before + 1);
   });
 
-  it('gives the ledger with the outcome unchanged when the composer fails', () => {
+  it('answers with the ledger, with the outcome unchanged, if the composer fails', () => {
     const run = twoHop();
     run.judged('complete');
     run.failed('judge.synthesis');
@@ -177,7 +177,7 @@ describe('the engine', () => {
     expect(run.completed()!['reason']).not.toContain('sufficient');
   });
 
-  it('says that it was assessed where a verdict of the last round was read', () => {
+  it('says that it was assessed if a verdict of the last round was read', () => {
     const run = twoHop();
     run.judged('complete');
     run.composed('A [1]');
@@ -193,7 +193,7 @@ describe('the engine', () => {
     expect(last.completed()).toMatchObject({ rule: 'D6', assessed: false });
   });
 
-  it('settles a task nobody started as unavailable when its class has no live worker, else as timed out', () => {
+  it('settles a task nobody started as unavailable if its class has no live worker, else as timed out', () => {
     for (const [liveWorkers, status] of [
       [0, 'unavailable'],
       [2, 'timeout'],
@@ -237,7 +237,7 @@ describe('the engine', () => {
     expect(run.fired({}, 1)).toBeNull();
   });
 
-  it('finishes with what is there at 85 % of the wall time and without a call at 100 %', () => {
+  it('finishes with what it has at 85 % of the wall time, and without a call at 100 %', () => {
     const run = twoHop();
     run.now += 256_000;
     run.fired();

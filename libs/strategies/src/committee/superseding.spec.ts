@@ -49,11 +49,11 @@ describe('an answer of a later round', () => {
     expect(run.state!.memory.facts.map(({ text }) => text)).toContain('It opened in 1931.');
   });
 
-  it('gives way itself to one that was surer', () => {
+  it('is superseded itself by one that was surer', () => {
     expect(current(twoRounds(0.9, 0.6))).toEqual(['It opened in 1931.', 'A passage.']);
   });
 
-  it('to another question of the same category stands beside it', () => {
+  it('to another question of the same category is kept beside it', () => {
     expect(current(twoRounds(0.4, 0.9, { task: 'Who built it?' }))).toHaveLength(3);
   });
 
@@ -62,7 +62,7 @@ describe('an answer of a later round', () => {
     expect(current(twoRounds(0.4, 0.9, changes))).toEqual(['A passage.', 'It opened in 1932.']);
   });
 
-  it('says what the earlier one said: the finding stays', () => {
+  it('repeats what the earlier one said: the finding stays', () => {
     const run = started();
     run.planned(0, [expert('x1', 'When did it open?')]);
     run.answered('x1', 'It opened in 1931.', 0.4);
@@ -97,7 +97,7 @@ describe('an answer of a later round', () => {
 });
 
 describe('the next plan', () => {
-  it('is told of the answers and tool results that hold, with what their experts left open', () => {
+  it('receives the answers and tool results that still count, with what their experts left open', () => {
     const run = started();
     run.planned(0, [calculation('m1', '100*0.91'), research('r1', 'the rate'), expert('x1', 'Say it', ['m1', 'r1'])]);
     run.found('m1', 'The tax is 91.');
@@ -128,12 +128,12 @@ describe('a result of a tool', () => {
     return run;
   };
 
-  it('gives way to the next one of the same tool for the same task, and whoever builds on it sees the new one alone', () => {
+  it('is superseded by the next one of the same tool for the same task, and tasks that build on it see only the new one', () => {
     const run = corrected(calculation('m1', '100*0.19'));
     expect(current(run)).toEqual(['The rate is 19 %.', 'The tax is 19.']);
   });
 
-  it('gives way to the one that names it', () => {
+  it('is superseded by the one that names it', () => {
     const run = corrected(calculation('m2', '100*0.19', { task: 'Correct the tax', redoes: ['m1'] }));
     expect(current(run)).toEqual(['The rate is 19 %.', 'The tax is 19.']);
   });
@@ -143,7 +143,7 @@ describe('a result of a tool', () => {
     expect(current(corrected(research('r2', 'the tax in full')))).toHaveLength(3);
   });
 
-  it('stays where the next one fails', () => {
+  it('stays if the next one fails', () => {
     const run = started();
     run.planned(0, [calculation('m1', '100*0.91')]);
     run.found('m1', 'The tax is 91.');
@@ -168,7 +168,7 @@ describe('the first tier', () => {
     expect(current(run)).toEqual(['surely']);
   });
 
-  it('is heard where the second one fails', () => {
+  it('counts if the second one fails', () => {
     const run = started(tiers);
     run.planned(0, [expert('x1', 'answer')]);
     run.answered('x1', 'perhaps', 0.3);

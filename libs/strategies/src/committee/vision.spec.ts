@@ -15,7 +15,7 @@ const sees = templateOf('general', 'science', 'vision');
 const asked = { goal: 'What is this?', template: sees, attachments: [image] };
 
 describe('a plan for a question with an image', () => {
-  it('gets somebody who looks first, and every other expert waits for that', () => {
+  it('gets a task that looks first, and every other expert waits for that', () => {
     const plan = withVision([task('r', 'research'), task('a', 'expert.science', ['r']), task('look', 'expert.general')], asked, 'moderate');
     expect(plan.map(({ id, capability, needs }) => [id, capability, needs])).toEqual([
       ['look2', 'expert.vision', []],
@@ -27,19 +27,19 @@ describe('a plan for a question with an image', () => {
     expect(planFaults(plan, sees)).toEqual([]);
   });
 
-  it('stays as it is where somebody looks already', () => {
+  it('stays as it is if a task already looks', () => {
     const tasks = [task('a', 'expert.vision')];
     expect(withVision(tasks, asked, 'moderate')).toBe(tasks);
   });
 
-  it('stays as it is for files alone, without attachments, and where nobody could look', () => {
+  it('stays as it is for files alone, without attachments, and if no expert can see', () => {
     const tasks = [task('a', 'expert.general')];
     expect(withVision(tasks, { ...asked, attachments: [file] }, 'moderate')).toBe(tasks);
     expect(withVision(tasks, { goal: 'Why?', template: sees }, 'moderate')).toBe(tasks);
     expect(withVision(tasks, { ...asked, template: templateOf('general') }, 'moderate')).toBe(tasks);
   });
 
-  it('has its general expert look where no further expert fits in, else its last one', () => {
+  it('lets its general expert look if no further expert fits in, else its last one', () => {
     const full = ['science', 'general', 'science', 'science'].map((name, n) => task(`t${n}`, `expert.${name}`));
     const plan = withVision(full, asked, 'moderate');
     expect(plan.map(({ capability }) => capability)).toEqual(['expert.science', 'expert.vision', 'expert.science', 'expert.science']);

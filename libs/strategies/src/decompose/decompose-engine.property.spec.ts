@@ -77,7 +77,7 @@ function topicFaultsOf(run: Scenario): readonly string[] {
 }
 
 describe('decompose under any order of events', () => {
-  it('ends exactly once with nothing open, within its sub-topics, none of them twice, and with what failed told apart', () => {
+  it('ends exactly once with nothing open, within its sub-topics, none of them twice, and with failures distinguished', () => {
     const seen = { runs: 0, answered: 0, researched: 0, refused: 0 };
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { minLength: 5, maxLength: 120 }), (draws) => {

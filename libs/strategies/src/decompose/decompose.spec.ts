@@ -74,7 +74,7 @@ describe('decompose', () => {
     expect(topicsGiven(run)).toMatchObject({ found: [{ facts: [1] }, { facts: [1] }], empty: [] });
   });
 
-  it('works on the whole question where no plan comes', () => {
+  it('works on the whole question if no plan arrives', () => {
     const run = began();
     run.planFailed(0);
     expect(run.dispatched()).toEqual(['0/t1']);
@@ -91,14 +91,14 @@ describe('decompose', () => {
     ['a circle', topics('a', 'b').map((task, index, all) => ({ ...task, needs: [all[1 - index]!.id] })), content()],
     ['another capability', [{ ...topicTask(1, 'a', 'a', []), capability: 'mcp' }], content()],
     ['no word on the synthesis', topics('a'), {}],
-  ])('refuses a plan with %s, and goes on', (_, tasks, more) => {
+  ])('refuses a plan with %s, and continues', (_, tasks, more) => {
     const run = began();
     run.planned(0, tasks, oneCall, more);
     expect(run.facts.some(({ kind }) => kind === 'PlanRefused')).toBe(true);
     expect(run.dispatched()).toEqual(['0/t1']);
   });
 
-  it('fails where nothing was found at all, without a call for the answer', () => {
+  it('fails if nothing was found at all, without a call for the answer', () => {
     const run = began();
     run.planned(0, topics('trains', 'ferries'), oneCall, content());
     run.found('t1');
@@ -107,7 +107,7 @@ describe('decompose', () => {
     expect(run.dispatched()).not.toContain('0/judge.synthesis');
   });
 
-  it('puts the answer together by itself when nobody writes it, and names what is missing', () => {
+  it('builds the answer by itself if no model writes it, and says what is missing', () => {
     const run = began();
     run.planned(0, topics('trains', 'ferries'), oneCall, content());
     run.found('t1', 'Trains cost 12.');
@@ -155,7 +155,7 @@ describe('decompose', () => {
   });
 
   describe('with child runs, whose prompts are not its own', () => {
-    /** A parent that works on one sub-topic at a time; the first child has used so many prompt tokens. */
+    /** A parent that works on one sub-topic at a time; the first child has used this many prompt tokens. */
     const afterChild = (prompt: number, limits = {}): Scenario => {
       const child = template({ id: 'child' });
       const run = new Scenario({ strategy: 'decompose', options: { child: 'child' } });
@@ -170,7 +170,7 @@ describe('decompose', () => {
       return run;
     };
 
-    it('goes on where its children sent more tokens than its context guard allows', () => {
+    it('continues if its children sent more tokens than its context guard allows', () => {
       const run = afterChild(5_000);
       expect(run.dispatched()).toEqual(['0/t1', '0/t2']);
       expect(run.state!.spent.prompt).toBe(5_000 + oneCall.prompt);

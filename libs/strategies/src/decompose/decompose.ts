@@ -51,7 +51,7 @@ const fallback = ({ run }: TopicsView): PlanCreated['data'] => ({
   content: { synthesis: 'merge' },
 });
 
-/** The template whose runs work on the sub-topics; undefined where they are tasks. */
+/** The template whose runs work on the sub-topics; undefined if they are tasks. */
 function childOf({ run, template }: TopicsView) {
   const { child } = optionsOf(template);
   return child !== undefined && depthOf(run.runId) < deepestChild ? run.request.children?.[child] : undefined;

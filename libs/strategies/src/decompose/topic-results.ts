@@ -2,7 +2,7 @@ import type { Synthesis } from '@conclave/contracts';
 import { currentFacts, factIdentity, isJudge, type RunState } from '@conclave/loop';
 import type { SubTopics } from '../asks/sub-topics.js';
 
-/** The sub-topics of a run by what came of them: found, empty or failed. Facts are numbered from 1 in the order of the ledger. */
+/** The sub-topics of a run by their outcome: found, empty or failed. Facts are numbered from 1 in the order of the ledger. */
 export function subTopicsOf(run: RunState, how: Synthesis): SubTopics {
   const facts = currentFacts(run.memory);
   const topics: SubTopics = { how, found: [], empty: [], failed: [] };

@@ -36,7 +36,7 @@ describe('the reply of a decomposer', () => {
     [{ topics: [{ topic: 'a', collections: ['nowhere', 7, null] }] }, [['t1', 'a', 'a', []]]],
   ])('%j is read', (reply, topics) => expect(topicsIn(reply)).toEqual(topics));
 
-  it('names each sub-topic once and at most as many as are allowed, whatever ids it gives', () => {
+  it('lists each sub-topic once and at most the allowed number, whatever ids it contains', () => {
     const same = Array.from({ length: 3 }, () => ({ id: 'x', topic: 'Tides', query: 'tides in  Brest?' }));
     expect(
       topicsIn({ topics: [...same, { id: 'x', topic: 'Tides', query: 'Tides in Brest' }, { id: 'x', topic: 'Wind', query: 'wind' }] }),
@@ -64,7 +64,7 @@ describe('the reply of a decomposer', () => {
     (reply) => expect(read(reply)).toHaveProperty('faults.0'),
   );
 
-  it('whatever it is, gives a plan that holds, or says what is wrong', () => {
+  it('becomes a valid plan, or a sentence that says what is wrong, whatever it is', () => {
     const entry = fc.oneof(
       fc.string(),
       fc.anything(),
@@ -109,7 +109,7 @@ describe('the reply of a reader of passages', () => {
     ['{"facts": 3}', 'unusable'],
   ])('%s', (reply, expected) => expect(facts(reply)).toEqual(expected));
 
-  it('never gives more than five facts, nor one of a passage that is not there', () => {
+  it('never becomes more than five facts, nor one of a passage that does not exist', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ fact: fc.anything(), source: fc.oneof(fc.integer(), fc.string()) })),

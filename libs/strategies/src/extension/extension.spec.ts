@@ -32,7 +32,7 @@ describe('a strategy that says only what follows', () => {
     expect(run.dispatched()).toEqual(['0/r', '0/judge.write']);
   });
 
-  it('answers from what was found where the writer fails', () => {
+  it('answers from what was found if the writer fails', () => {
     const run = begun();
     run.failed('judge.write');
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: expect.stringContaining('a fact') });
@@ -61,7 +61,7 @@ describe('a question of an extension', () => {
     expect(ask.read({ text: 'two', cutShort: false }, input)).toEqual({ faults: ['No JSON.'] });
   });
 
-  it('of a planner gives tasks and what the plan says beside them', () => {
+  it('of a planner consists of tasks and the further content of the plan', () => {
     const plan = describePlanAsk({
       name: 'own',
       temperature: 0,

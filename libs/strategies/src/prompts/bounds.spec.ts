@@ -53,7 +53,7 @@ describe('a prompt for a small context', () => {
     expect(prompt.at(-1)!.content).toContain('[40] fact 39');
   });
 
-  it('is written whole where nobody knows the context', () => {
+  it('is written whole if the context size is unknown', () => {
     expect(synthesisPrompt(synthesis())).toHaveLength(turns.length + 2);
   });
 

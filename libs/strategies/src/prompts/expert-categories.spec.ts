@@ -3,7 +3,7 @@ import { markers } from '@conclave/questions';
 import { expertPrompts } from './expert-categories.js';
 
 describe('the expert categories', () => {
-  it('hold every one that a question is recognised to need', () => {
+  it('include every category that a question is recognised to need', () => {
     for (const { category } of markers) expect(Object.keys(expertPrompts)).toContain(category);
   });
 });

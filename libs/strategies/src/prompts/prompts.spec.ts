@@ -55,7 +55,7 @@ describe('the planner prompt', () => {
     expect(again).toContain('Next focus: Where is it?');
     expect(again).toContain('- it');
   });
-  it('tells of a re-plan what experts left open, what may be done anew, and nothing that is history', () => {
+  it('include for a re-plan what experts left open, what may be redone, and nothing that is superseded', () => {
     const again = plannerPrompt(request, gap)[0]!.content;
     expect(again).toContain('- 0/x1 expert.general, confidence 0.4: Say where GAPS: the statute; the date\n- 0/m1 math: Calculate it\n');
     expect(again).toContain('carries "redoes"');
@@ -137,7 +137,7 @@ describe('the gap prompt', () => {
 });
 
 describe('the composer prompt', () => {
-  it('gives the system message of the client verbatim and names failed tasks and the open gap', () => {
+  it('contain the system message of the client verbatim, failed tasks and the open gap', () => {
     const input = {
       kind: 'synthesis' as const,
       question: 'Where?',

@@ -20,7 +20,7 @@ export const bounded = (text: string, length: number): string => (text.length <=
 
 export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Stands in prompts and in the thought stream before what an earlier run learned. */
+/** Precedes in prompts and in the thought stream what an earlier run learned. */
 export const filteredMemory = '[Domain-Filtered Memory]';
 
 const titleOf = ({ kind, title }: Fact['source']): string => oneLine(kind === 'memory' ? `${filteredMemory} ${title}` : title);

@@ -8,7 +8,7 @@ describe('a shipped prompt', () => {
       expect(promptFaults(name, prompt.text)).toEqual([]);
     },
   );
-  it('gets its placeholders filled in; what is filled in is not read again', () => {
+  it('gets its placeholders filled in, and the inserted text is not expanded again', () => {
     expect(promptText('gap', {}, { input: '{final_response}', final_response: 'A' })).toContain(
       'ORIGINAL QUESTION: {final_response}\nCURRENT ANSWER: A',
     );
@@ -29,7 +29,7 @@ describe('a prompt of an operator', () => {
       'The placeholder {question} is not known to the prompt "composer". It has no placeholders.',
     ]);
   });
-  it('may hold JSON, and is refused when it is empty, endless or for nothing', () => {
+  it('may contain JSON, and is refused if it is empty, endless or has no purpose', () => {
     expect(promptFaults('hints', 'Reply with {"hints": []}.')).toEqual([]);
     expect(promptFaults('hints', '  ')).toHaveLength(1);
     expect(promptFaults('hints', 'x'.repeat(longestPrompt + 1))).toHaveLength(1);

@@ -7,7 +7,7 @@ const inputLength = 4_000;
 const inputsLength = 8_000;
 
 /**
- * What the user said while the run was going on, as a section of any prompt; empty without inputs. Guidance and answers are the user's own
+ * What the user said during the run, as a section of any prompt; empty without inputs. Guidance and answers are the user's own
  * words to the committee; context is often pasted from elsewhere, and is quoted as data.
  */
 export function userInputsText(inputs: readonly string[]): string {

@@ -134,7 +134,7 @@ export const evaluateQuestion = phaseQuestion({
   says: ({ summary }) => summary || 'It is scored',
 });
 
-/** Decides where no rule of the table does. */
+/** Decides if no rule of the table does. */
 export const decideQuestion = phaseQuestion({
   name: 'reasoning.decision',
   input: DecideInput,

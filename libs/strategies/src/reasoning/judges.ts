@@ -22,7 +22,7 @@ const valuesInput = (values: object): TaskInputDraft => ({ kind: 'values', value
 /** The values of a verdict; null if there are none. */
 const valuesOf = ({ result }: Verdict): unknown => (result?.output?.kind === 'values' ? result.output.values : null);
 
-/** What a phase leaves behind that got no answer: no budget for it, or a reply that counts as a failure. */
+/** What a phase leaves behind if it got no answer: no budget for it, or a reply that counts as a failure. */
 const without = ({ why }: Verdict, phase: string): Pick<Own, 'invalid' | 'unaffordable'> => ({
   invalid: why !== 'budget',
   unaffordable: why === 'budget' ? phase : null,
@@ -75,11 +75,11 @@ const evaluate: AskedJudge<Own> = {
   },
 };
 
-/** How the steps of the plan stand. */
+/** The state of the steps of the plan. */
 function statesOf(view: ReasoningView): DecideInput['steps'] {
   const { own, run } = view;
   const failure = own.unprepared ? null : lastStep(view)?.[1].result?.failure;
-  // Only who knows that a call was refused can choose what is still allowed.
+  // Only a model that knows which call was refused can choose what is still allowed.
   const failed = failure && denials.has(failure.code) ? `refused: ${failure.message}` : 'failed';
   const now = own.quality ?? (run.round === null && own.unprepared ? 'no usable input' : failed);
   return (own.steps ?? []).map((step, index) => ({

@@ -27,7 +27,7 @@ export interface Offered {
   readonly tool?: ToolOffer;
 }
 
-/** What the steps of a run may use: the whitelist, as far as the template has it. */
+/** What the steps of a run may use: the whitelist, as far as the template includes it. */
 export function offeredBy(template: Template): readonly Offered[] {
   const { capability_whitelist: listed } = optionsOf(template);
   const tools = (template.tools ?? []).filter(

@@ -10,16 +10,16 @@ import type { Decision, PlanInput, Prepared, Seen, Step } from './values.js';
 export interface Own {
   /** The phase that is next. `ready`: the step has ended, and a decision is due. */
   readonly doing: 'prior' | 'prepare' | 'run' | 'evaluate' | 'ready';
-  /** What was known before the run, a line each. */
+  /** What was known before the run, one line each. */
   readonly prior: readonly string[];
   /** The held plan; null before the first. */
   readonly steps: readonly Step[] | null;
-  /** Step of the plan at hand. */
+  /** The current step of the plan. */
   readonly index: number;
   /** Steps that were run, and how many of them before the present plan. */
   readonly ran: number;
   readonly before: number;
-  /** A step of the user, run in place of the one at hand. */
+  /** A step of the user, run in place of the current one. */
   readonly override: Step | null;
   readonly input: Prepared | null;
   /** The working memory, and a reply that is to replace it. */
@@ -45,7 +45,7 @@ export interface Own {
   readonly invalid: boolean;
   /** No usable input came, so the step was not run. */
   readonly unprepared: boolean;
-  /** What the budget leaves no call for. */
+  /** The work for which the budget leaves no call. */
   readonly unaffordable: string | null;
   readonly confidentAdjusts: number;
   /** Why the goal is out of reach. */
@@ -101,7 +101,7 @@ export const fresh: Partial<Own> = {
 
 export const currentStep = ({ override, steps, index }: Own): Step | null => override ?? steps?.[index] ?? null;
 
-/** Steps of the plan that are left after the one at hand; a plan that is still to be made counts as one. */
+/** Steps of the plan that are left after the current one; a plan that is still to be made counts as one. */
 export const stepsLeft = ({ steps, index, override, unprepared }: Own): number =>
   steps === null ? 1 : Math.max(0, steps.length - index - (override || unprepared ? 0 : 1));
 

@@ -13,7 +13,7 @@ const wish = (id: string, capability: string, goal: string): TaskWish => ({
   spec: { id, capability, task: 'What is known before the run', query: goal, needs: [], metadata_filters: null },
   action: null,
   models: [],
-  // The ledger holds what this run finds.
+  // The ledger contains what this run finds.
   learn: 'never',
   stream: 'held',
 });

@@ -2,7 +2,7 @@ import type { Reading } from '@conclave/contracts';
 import { optionsOf } from './options.js';
 import { lastStep, mayAsk, stepsLeft, type ReasoningView } from './own.js';
 
-/** What the decision table reads: the state of the step and its plan, or the word of the model that decides. */
+/** The input of the decision table: the state of the step and its plan, or the decision of the model. */
 export function readingOf(view: ReasoningView): Reading {
   const { own, template, lastRound, run } = view;
   const { max_adjusts_at_confidence: most } = optionsOf(template);
@@ -14,7 +14,7 @@ export function readingOf(view: ReasoningView): Reading {
     held: left,
     ...(own.invalid ? { invalid: true } : {}),
     ...(own.unaffordable === null ? {} : { unaffordable: own.unaffordable }),
-    // Only the last round leaves something open by itself; an open gap elsewhere would ask for another plan.
+    // Only the last round leaves something open by itself; an open gap elsewhere would request another plan.
     ...(lastRound && run.round ? { open: left > 0 ? 'the plan had steps left' : 'the last step did not reach the goal' } : {}),
   };
   const { word } = own;

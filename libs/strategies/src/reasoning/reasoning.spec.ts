@@ -71,7 +71,7 @@ const inputOf = (scenario: Scenario, capability: string): Record<string, unknown
   ).values;
 
 describe('the decision table of reasoning', () => {
-  it('D5 goes on with the plan while steps are clean, a partial one too; D3 ends it when all are done and the last is good', () => {
+  it('D5 continues with the plan while steps are clean, also a partial one; D3 ends it when all are done and the last is good', () => {
     const r = run().begun().steps(1, 'research', 'research').step('red barn', 2).step('blue whale', 3.5);
     expect(r.rules()).toEqual(['D5', 'D3']);
     r.composed('Both.');
@@ -153,7 +153,7 @@ describe('the decision table of reasoning', () => {
     );
   });
 
-  it('D6 ends before a held plan goes on beyond the rounds', () => {
+  it('D6 ends before a held plan exceeds the rounds', () => {
     const r = run({ max_iterations: 2 }).begun().steps(1, 'research', 'research', 'research').step('red barn', 4).step('blue whale', 4);
     r.composed('Two of three.');
     expect([r.rules(), r.completed()]).toMatchObject([
@@ -162,7 +162,7 @@ describe('the decision table of reasoning', () => {
     ]);
   });
 
-  it('D7 plans anew once, with what was tried forbidden, when rounds bring nothing new; D8 ends the next time', () => {
+  it('D7 plans again once, with what was tried forbidden, if rounds bring nothing new; D8 ends the next time', () => {
     const same = (r: Reasoned, query: string): void => {
       r.prepared(query);
       r.found(r.open('research'), 'the same page');
@@ -179,7 +179,7 @@ describe('the decision table of reasoning', () => {
     expect([r.rules(), r.completed()]).toMatchObject([['D5', 'D5', 'D7', 'D8'], { outcome: 'stalled' }]);
   });
 
-  it('D2 ends when the budget leaves no call for the next phase, with what was found', () => {
+  it('D2 ends with what was found if the budget leaves no call for the next phase', () => {
     const r = run();
     r.requested({ ...r.meant(), model_calls: 4 }, { origin: 'runs' });
     r.result('memory', { output: { kind: 'evidence', facts: [] } });
@@ -208,7 +208,7 @@ describe('a held plan of reasoning', () => {
     expect(r.facts.map(({ kind }) => kind)).toContain('PlanRefused');
   });
 
-  it('may name a tool that changes something where the template lists it', () => {
+  it('may name a tool that changes something if the template lists it', () => {
     const r = run({ capability_whitelist: ['stock.order'] })
       .begun()
       .steps(1, 'stock.order');
@@ -246,7 +246,7 @@ describe('the working memory of reasoning', () => {
     expect(r.facts.filter(({ kind }) => kind === 'MemoryReplaced')).toMatchObject([{ by: 'execution', text: 'looking' }]);
   });
 
-  it('is compressed every three rounds where it is long, and stays where that fails', () => {
+  it('is compressed every three rounds if it is long, and stays if that fails', () => {
     const r = run()
       .begun()
       .steps(1, ...Array<string>(7).fill('research'));
@@ -266,7 +266,7 @@ describe('the working memory of reasoning', () => {
 });
 
 describe('a step of the user', () => {
-  it('cancels the task in flight, runs with its input as given, is scored, and leaves the plan where it was', () => {
+  it('cancels the task in flight, runs with its given input, is scored, and does not change the position in the plan', () => {
     const r = run().begun().steps(1, 'research').prepared('red barn');
     r.command(1, { name: 'override_step', skill: 'stock.count', input: '{"item": "nut"}' });
     expect(r.openTasks()).toEqual(['mcp']);
@@ -276,7 +276,7 @@ describe('a step of the user', () => {
     expect(inputOf(r, 'judge.prepare')).toMatchObject({ step: { capability: 'research' } });
   });
 
-  it('is refused where it is not on the list, or has no arguments for a tool', () => {
+  it('is refused if it is not on the list, or has no arguments for a tool', () => {
     const r = run().begun().steps(1, 'research');
     r.command(1, { name: 'override_step', skill: 'stock.order', input: '{}' });
     r.command(2, { name: 'override_step', skill: 'stock.count', input: 'nuts' });
@@ -285,7 +285,7 @@ describe('a step of the user', () => {
   });
 });
 
-describe('what the decider is told', () => {
+describe('the input of the decider', () => {
   it('is the trend of the last three scores', () => {
     const r = run().begun().steps(1, 'research', 'research', 'research').step('red barn', 5).step('blue whale', 4).step('green tea', 3);
     expect(inputOf(r, 'judge.decide')).toMatchObject({ trend: 'DEGRADING', round: 3, of: 15, failures: 0 });

@@ -46,7 +46,7 @@ const tokensPerCall = 5_000;
 /** Token limits that let every call be made: the defaults are those of runs with fewer calls. */
 const tokensOf = (calls: number) => ({ prompt_tokens: calls * promptTokensPerCall, tokens: calls * tokensPerCall });
 
-/** The step at hand as a task of the engine. */
+/** The current step as a task of the engine. */
 function wishOf({ own, template }: ReasoningView): TaskWish {
   const step = currentStep(own)!;
   const { query, tool, args } = own.input!;

@@ -54,7 +54,7 @@ describe('the replies of reasoning', () => {
       });
   });
 
-  it('single quotes count where there are no double ones', () => {
+  it('single quotes count if there are no double ones', () => {
     expect(readDecision("{'action': 'stuck', 'reason': 'no way'}", true)).toMatchObject({ output: { action: 'stuck' } });
   });
 
@@ -72,7 +72,7 @@ describe('the replies of reasoning', () => {
     });
   });
 
-  it('the quality is what the scores say, never the word of the model', () => {
+  it('the quality follows from the scores, never from the words of the model', () => {
     const read = readRubric('{"quality": "good", "relevance": 1, "completeness": "1/5", "usability": 1, "goal_progress": 9}');
     expect(read).toMatchObject({ output: { rubric: { relevance: 1, completeness: 1, usability: 1, goal_progress: 5 } } });
     expect(readRubric('{"quality": "good"}')).toMatchObject({ faults: { length: 4 } });
@@ -100,7 +100,7 @@ describe('the replies of reasoning', () => {
     expect(readDecision(JSON.stringify({ action: 'done', confidence: said }), true)).toMatchObject({ output: { confidence } });
   });
 
-  it('a question needs somebody to ask', () => {
+  it('a question needs a user who can answer', () => {
     const text = JSON.stringify({ action: 'ask_user', question: 'Which?' });
     expect([readDecision(text, true), readDecision(text, false)]).toMatchObject([
       { output: { question: 'Which?' } },

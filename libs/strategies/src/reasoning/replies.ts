@@ -6,7 +6,7 @@ import { longestMemory, type Decision, type PlanContent, type Prepared, type Ste
 
 const noJson = 'The reply contains no JSON object. Reply with one JSON object only.';
 
-/** The JSON object of a reply. Single quotes count as double ones where the reply has none of these. */
+/** The JSON object of a reply. Single quotes count as double ones if the reply contains no double ones. */
 function objectIn(text: string): Loose | undefined {
   const found = jsonIn(text) ?? (text.includes('"') ? undefined : jsonIn(text.replaceAll("'", '"')));
   return isObject(found) ? found : undefined;
@@ -16,7 +16,7 @@ const wordsOf = (value: unknown): string => (typeof value === 'string' ? value.t
 const firstWords = (of: Loose, ...names: readonly string[]): string =>
   names.map((name) => wordsOf(of[name])).find((text) => text !== '') ?? '';
 
-/** What a reply puts in place of the working memory; null if it leaves it. */
+/** The replacement for the working memory in a reply; null if it stays. */
 const memoryIn = (of: Loose): string | null => {
   const text = firstWords(of, 'working_memory', 'workingMemory', 'memory');
   return text === '' ? null : text.slice(0, longestMemory);
@@ -99,7 +99,7 @@ export function readPrepared(
   return query === '' ? { faults: ['"input" is empty.'] } : { output: { query, tool: null, args: {}, working_memory } };
 }
 
-/** Arguments of a tool; of `math` the operation stands beside them. */
+/** Arguments of a tool; for `math` the operation is beside them. */
 function operationOf(capability: string, args: Loose): Pick<Prepared, 'tool' | 'args'> {
   if (capability.includes('.')) return { tool: capability, args };
   const { operation, ...rest } = args;

@@ -30,7 +30,7 @@ const Seen = z.object({
 });
 export type Seen = z.infer<typeof Seen>;
 
-/** A step that was run: what it was for, how it ended, and what it brought. */
+/** A step that was run: its purpose, how it ended, and what it found. */
 const Done = z.object({ step: z.string(), status: z.string(), output: z.string() });
 
 /** Input of the planner besides the request. */

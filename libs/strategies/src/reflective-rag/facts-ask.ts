@@ -73,7 +73,7 @@ function saidIn(reply: string, passages: FactsAsked['passages']): readonly Said[
   const list = Array.isArray(value) ? (value as unknown[]) : isObject(value) ? listOf(value) : undefined;
   if (list) {
     const said = list.flatMap((entry) => saidBy(entry, passages));
-    // A citation such as [1] is JSON, too: a list that holds no fact is read as text.
+    // A citation such as [1] is valid JSON, too: a list that contains no fact is read as text.
     if (said.length > 0 || list.length === 0 || isObject(value)) return said;
   }
   const lines = reply.split('\n').flatMap((line): Said[] => {

@@ -48,7 +48,7 @@ const assess: AskedJudge<Own> = {
   },
 };
 
-/** The query of the next pass; without a usable reply one is put together from the question and what is missing. */
+/** The query of the next pass; without a usable reply it is built from the question and what is missing. */
 const refine: AskedJudge<Own> = {
   question: of({ ask: refineAsk, unreadable: { kind: 'values', values: { query: '' } } }),
   task: 'Write the query of the next pass',

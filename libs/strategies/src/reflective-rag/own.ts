@@ -14,7 +14,7 @@ export interface Own {
   readonly content: RagContent | null;
   /** Topics of the question on which a wrong answer does harm. */
   readonly safety: readonly SafetyTopic[];
-  /** A follow-up in words that stand alone; null for any other question. */
+  /** A self-contained wording of a follow-up; null for any other question. */
   readonly readsAs: string | null;
   /** Found in the current pass. */
   readonly passages: readonly RankedPassage[];
@@ -25,12 +25,12 @@ export interface Own {
   readonly verdict: (Omit<Sufficiency, 'parsed'> & { readonly unread: 'failed' | 'unreadable' | null; readonly about: number }) | null;
   /** The query of the next pass. */
   readonly refined: string | null;
-  /** What the budget leaves no model call for. */
+  /** The work for which the budget leaves no model call. */
   readonly unaffordable: string | null;
   readonly draft: Draft | null;
   /** Why no model wrote the answer; empty if none could be called. */
   readonly unwritten: string | null;
-  /** What the critic said; null before it did. */
+  /** The verdict of the critic; null before it. */
   readonly review: Review | null;
 }
 export type RagView = View<Own>;
@@ -81,7 +81,7 @@ export function evolveOwn(own: Own, fact: RunFact, { run }: RagView): Own {
   }
 }
 
-/** The planner's service names the topics with every plan, also with one that is of no use. */
+/** The planner's service adds the topics to every plan, also to one that is unusable. */
 const withSafety = (own: Own, { safety }: PlanCreated['data']): Own => ({ ...own, safety: [...new Set([...own.safety, ...safety])] });
 
 function withPlan(own: Own, content: RagContent, goal: string): Own {

@@ -18,7 +18,7 @@ const inId = 20;
 
 type Spec = Pick<PlannedTask, 'id' | 'capability' | 'task'> & Partial<PlannedTask>;
 
-/** A retrieval task. Its passages are no facts yet, and what it does is compared with the passes before. */
+/** A retrieval task. Its passages are not facts yet, and its actions are compared with those of earlier passes. */
 function retrieval(spec: Spec, action: NonNullable<TaskWish['action']>): TaskWish {
   const whole = { query: null, needs: [], metadata_filters: null, ...spec };
   return { spec: whole, action, models: [], learn: 'never', stream: 'held' };

@@ -1,6 +1,6 @@
 import { promptMarks as marks, type Fact } from '@conclave/contracts';
 
-/** The question as the user asked it; of a follow-up also what it means. */
+/** The question as the user asked it; for a follow-up also what it means. */
 export const questionLines = ({ question, readsAs }: { readonly question: string; readonly readsAs: string | null }): string =>
   `${marks.question} ${question}${readsAs === null ? '' : `\nIn the conversation it means: ${readsAs}`}`;
 

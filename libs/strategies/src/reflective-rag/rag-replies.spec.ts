@@ -54,7 +54,7 @@ describe('the router', () => {
     ['thinking', '<think>factual? no</think>{"class":"deep_dive","collections":["law","Manuals of 2024"]}'],
   ])('is read in %s', (_what, reply) => expect(contentOf(route(reply))).toEqual(wanted));
 
-  it('means all collections where it names none', () => {
+  it('means all collections if it names none', () => {
     const all = places.map(({ name }) => name);
     for (const reply of [
       '{"class":"factual","collections":[]}',
@@ -72,7 +72,7 @@ describe('the router', () => {
     ['an unknown collection', '{"class":"factual","collections":["secrets"]}'],
   ])('is asked again after %s', (_what, reply) => expect(route(reply)).toEqual({ faults: [expect.any(String)] }));
 
-  it('gives the words only of a follow-up on the first pass', () => {
+  it('contains a self-contained wording only for a follow-up on the first pass', () => {
     const reply = '{"class":"factual","collections":["law"],"query":"birthplace of Ada"}';
     const turns = [{ role: 'user' as const, content: 'Who founded the works?' }];
     expect(contentOf(route(reply))).toMatchObject({ query: question.question });
@@ -163,7 +163,7 @@ describe('the next query', () => {
     expect(read(refineAsk, refineInput, reply)).toEqual({ faults: [expect.any(String)] }),
   );
 
-  it('is asked for with what was tried, what is missing and what is known', () => {
+  it('is requested with what was tried, what is missing and what is known', () => {
     const user = refineAsk.prompt(refineInput, anyRoom)[1]!.content;
     expect(user).toContain('- Founder of the works (in law): 1 new fact');
     expect(user).toContain('- the birthplace');

@@ -52,7 +52,7 @@ export const RagAsked = z.object({
 });
 export type RagAsked = z.infer<typeof RagAsked>;
 
-/** A query of an earlier pass, and what came of it. */
+/** A query of an earlier pass, and its outcome. */
 export const Tried = RagContent.extend({ outcome: z.string().describe('for people and models; empty while its pass runs') });
 export type Tried = z.infer<typeof Tried>;
 
@@ -60,7 +60,7 @@ export type Tried = z.infer<typeof Tried>;
 export const Passage = z.object({ text: z.string(), source: Source });
 export type Passage = z.infer<typeof Passage>;
 
-/** The user's question; a follow-up also in words that stand alone. */
+/** The user's question; for a follow-up also its self-contained wording. */
 const Question = z.object({ question: z.string(), readsAs: z.string().nullable() });
 const KnownFact = Fact.pick({ text: true, source: true });
 

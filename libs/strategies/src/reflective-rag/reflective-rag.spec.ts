@@ -91,7 +91,7 @@ describe('reflective-rag', () => {
     expect(stages(run)).toEqual(['routing', 'retrieving', 'summarizing', 'evaluating', 'generating', 'done']);
   });
 
-  it('asks with a refined query, classified and routed anew, and keeps the facts of every pass', () => {
+  it('asks with a refined query, classified and routed again, and keeps the facts of every pass', () => {
     const run = begun();
     pass(run, 0, 'Ada founded it.');
     assessed(run, 'partial', 'where she was born');
@@ -176,7 +176,7 @@ describe('reflective-rag', () => {
   it.each([
     ['is unreadable', (run: Scenario) => values(run, 'judge.assess', { quality: 'insufficient', missing: [], parsed: false })],
     ['fails', (run: Scenario) => run.failed('judge.assess')],
-  ])('takes a verdict that %s for insufficient, and says so', (_what, reply) => {
+  ])('treats a verdict that %s as insufficient, and says so', (_what, reply) => {
     const run = begun({ options: { max_rounds: 1 } });
     pass(run, 0, 'Ada founded it.');
     reply(run);
@@ -185,7 +185,7 @@ describe('reflective-rag', () => {
     expect(inputOf<'synthesis'>(run, 'judge.synthesis').openGap).toContain('could not be read');
   });
 
-  it('ends after the last pass, and the answer is told what is missing', () => {
+  it('ends after the last pass, and the composer knows what is missing', () => {
     const run = begun({ options: { max_rounds: 2 } });
     pass(run, 0, 'one');
     assessed(run, 'partial', 'the year');
@@ -221,7 +221,7 @@ describe('reflective-rag', () => {
     expect(run.state!.gap).toBe('the year');
   });
 
-  it('stops with what it has when passes bring nothing new: first with other words, then for good', () => {
+  it('stops with what it has if passes bring nothing new: first with other words, then for good', () => {
     const run = begun({ options: { max_rounds: 9 } });
     for (let epoch = 0; run.completed() === undefined && epoch < 6; epoch += 1) {
       routed(run, epoch, { query: `${['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord'][epoch]} stone` });
@@ -257,7 +257,7 @@ describe('reflective-rag', () => {
     expect(run.completed()).toMatchObject({ outcome: 'failed', rule: 'D4', answer: null });
   });
 
-  it('goes on with what one collection has when another one fails, and the answer is told', () => {
+  it('continues with what one collection has if another one fails, and the composer knows it', () => {
     const run = begun();
     routed(run, 0, { collections: ['law', 'manuals'] });
     passages(run, 'c1-law', 'one');
@@ -267,7 +267,7 @@ describe('reflective-rag', () => {
     expect(inputOf<'synthesis'>(run, 'judge.synthesis').failed).toMatchObject([{ capability: 'collections', reason: 'broken' }]);
   });
 
-  it('answers from the ledger when no model writes, and says what is missing', () => {
+  it('answers from the ledger if no model writes, and says what is missing', () => {
     const run = begun({ options: { max_rounds: 1 } });
     pass(run, 0, 'Ada founded it.');
     assessed(run, 'partial', 'the year');
@@ -288,7 +288,7 @@ describe('reflective-rag', () => {
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', answer: 'one [1].' });
   });
 
-  it('ends cancelled (D1), and at once where there is nothing to look in', () => {
+  it('ends cancelled (D1), and at once if there is nothing to search', () => {
     const run = begun();
     routed(run, 0);
     run.cancel();
@@ -326,21 +326,21 @@ describe('reflective-rag', () => {
       expect(run.completed()).toMatchObject({ outcome: 'completed', answer: long, review: 'confirmed' });
     });
 
-    it('delivers what the critic has corrected, without citations of facts that are not there', () => {
+    it('delivers what the critic has corrected, without citations of facts that do not exist', () => {
       const run = written();
       run.composed(long);
       run.result('judge.critic', { output: { kind: 'critique', verdict: 'corrected', reasons: ['no'], text: 'Bea founded it [1][7].' } });
       expect(run.completed()).toMatchObject({ answer: 'Bea founded it [1].', review: 'corrected' });
     });
 
-    it('says so where no review came', () => {
+    it('says so if no review was made', () => {
       const run = written();
       run.composed(long);
       run.failed('judge.critic');
       expect(run.completed()).toMatchObject({ review: 'not_reviewed', answer: expect.stringContaining('it was not reviewed') });
     });
 
-    it('asks no critic where the template wants none, or the topic is harmless', () => {
+    it('asks no critic if the template wants none, or the topic is harmless', () => {
       for (const run of [written({ critic: { categories: [] } }), written({ critic: { categories: ['medical_consult'] } })]) {
         expect(dispatchedTask(run, 'judge.synthesis').stream).toBe('live');
         run.composed(long);

@@ -16,7 +16,7 @@ const longestQuery = 400;
 
 const Reply = z.object({ class: QuestionClass, collections: z.array(z.string()), query: z.string() });
 
-/** Says of what kind a question is and where it is looked up. */
+/** Says what kind of question it is and where to look it up. */
 export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   name: 'rag.route',
   // Not checked: both come from the engine. The reply is checked.
@@ -96,7 +96,7 @@ function readRoute(reply: string, { query, places }: RagAsked, { goal, conversat
 
 const namesOf = (places: readonly Place[]): string[] => places.map(({ name }) => name);
 
-/** Whether a text holds a name as a whole word. */
+/** Whether a text contains a name as a whole word. */
 function names(text: string, name: string): boolean {
   const at = text.toLowerCase().indexOf(name.toLowerCase());
   if (at < 0) return false;

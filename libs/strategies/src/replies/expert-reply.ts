@@ -61,7 +61,7 @@ const listOf = (value: string | undefined): readonly string[] =>
         .map((part) => part.trim())
         .filter(Boolean);
 
-/** The first two sentences, at most 400 characters: what the ledger keeps of prose. */
+/** The first two sentences, at most 400 characters: the part of prose that the ledger keeps. */
 export function firstSentences(text: string): string {
   const flat = text.replace(/\s+/g, ' ').trim();
   const sentences = flat.match(/[^.!?]+(?:[.!?]+(?=\s|$)|$)/g) ?? [flat];

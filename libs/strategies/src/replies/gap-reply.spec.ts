@@ -142,7 +142,7 @@ describe('a gap that is named', () => {
     expect(readGap(`**NEEDS_MORE_INFO**\nGAP: ${gap}\nNEXT_FOCUS: ${focus}`)).toEqual(open);
   });
 
-  it('is the next focus where no gap is named', () => {
+  it('is the next focus if no gap is named', () => {
     expect(readGap(`COMPLETION_STATUS: NEEDS_MORE_INFO\nNEXT_FOCUS: ${focus}`)).toEqual({ ...open, gap: focus });
   });
 
@@ -231,7 +231,7 @@ describe('a reply without a verdict', () => {
       'more being needed, with the placeholder as the gap',
       'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: <what specific fact/calculation/document is still missing, or "none">',
     ],
-  ])('is no assessment: %s', (_what, reply) => {
+  ])('does not count as an assessment: %s', (_what, reply) => {
     expect(readGap(reply)).toEqual({ verdict: 'complete', gap: '', nextFocus: '', parsed: false });
   });
 

@@ -24,7 +24,7 @@ describe('citations', () => {
     ['An open ` sign\nand [9].', 'An open ` sign\nand.'],
   ])('without a fact are removed: %s', (text, expected) => expect(shown(text)).toBe(expected));
 
-  it('that the question holds stay', () => expect(shown('Line [9] [8].', 2, 'What is [9]?')).toBe('Line [9].'));
+  it('that occur in the question stay', () => expect(shown('Line [9] [8].', 2, 'What is [9]?')).toBe('Line [9].'));
 
   it('are the same wherever the text is cut, and everything else stays', () => {
     const piece = fc.constantFrom(' ', '  ', '[1]', '[2, 9]', '[9]', '[', ']', '(', '`', '```', '\n', 'word', '7', ',', '[x]', '[1');

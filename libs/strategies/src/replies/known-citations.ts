@@ -4,8 +4,9 @@ const citation = /^\[\s*\d{1,3}(?:\s*,\s*\d{1,3})*\s*\]/;
 const mayBecome = /^\[[\d\s,]{0,40}$/;
 
 /**
- * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact `[1]` stays. Code, links and numbers
- * that the user's `own` words hold in brackets stay. Facts are numbered from 1 to `count`.
+ * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact, `[1]` stays. Code, links and
+ * numbers
+ * in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
  */
 export class KnownCitations {
   private held = '';
@@ -79,7 +80,7 @@ export class KnownCitations {
   }
 }
 
-/** Shown text, and the length of what it stands for. */
+/** Shown text, and the length of the original. */
 interface Part {
   readonly shown: string;
   readonly length: number;

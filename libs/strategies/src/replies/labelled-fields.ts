@@ -13,7 +13,7 @@ export interface LabelledValue {
   readonly value: string;
 }
 
-/** Longest reply that is read, in characters; of a longer one only the end, which holds the verdict. */
+/** Longest reply that is read, in characters; of a longer one only the end, which contains the verdict. */
 const longestReply = 12_000;
 
 /** Maps signs of other scripts and keyboards to ASCII, one for one. */
@@ -149,7 +149,7 @@ function cleaned(raw: string): string {
   return joined.includes('(') ? joined : joined.replace(/[\s)]+$/, '');
 }
 
-/** Reads a table whose first row holds names; cells are separated by bars, commas, semicolons or tabs. */
+/** Reads a table whose first row contains names; cells are separated by bars, commas, semicolons or tabs. */
 function tableValues(text: string, labels: readonly Label[]): readonly LabelledValue[] {
   const byLetters = new Map(labels.map((label) => [letters(label.words), label.field]));
   const rows = text

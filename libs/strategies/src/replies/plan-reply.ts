@@ -96,7 +96,7 @@ function redoneBy(entry: Loose): { redoes?: string[] } {
   return names.length > 0 ? { redoes: names } : {};
 }
 
-/** Arguments as an object; parses a string that holds JSON. */
+/** Arguments as an object; parses a string that contains JSON. */
 function argsOf(entry: Loose): Record<string, unknown> {
   const given = entry['mcp_args'] ?? entry['math_args'] ?? entry['args'] ?? entry['arguments'];
   if (isObject(given)) return given;

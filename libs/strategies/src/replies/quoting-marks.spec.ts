@@ -23,7 +23,7 @@ describe('the marks of quoted data', () => {
   it.each([
     [`In PHP:\n\`\`\`php\n$x = ${open}\nhello\nDATA;\n\`\`\``, 'Show me a heredoc'],
     [`It says ${open}.`, `What does ${open} mean?`],
-  ])('stay where they are code or the words of the user: %j', (text, own) => {
+  ])('stay if they are code or the words of the user: %j', (text, own) => {
     expect(withoutMarks(text, own)).toBe(text);
   });
 
@@ -50,7 +50,7 @@ describe('the marks of quoted data', () => {
     );
   });
 
-  it('hold no more of a stream back than the beginning of a mark', () => {
+  it('delay no more of a stream than the beginning of a mark', () => {
     const filter = new QuoteFilter('', [label]);
     expect(filter.push('The sky ')).toBe('The sky ');
     expect(filter.push('is <')).toBe('is ');

@@ -38,7 +38,7 @@ describe('a plan reply', () => {
     ['null', undefined],
     ['"none"', undefined],
     ['7', undefined],
-  ])('names the earlier tasks that a task does anew: %s', (name, redoes) => {
+  ])('lists the earlier tasks that a task repeats: %s', (name, redoes) => {
     const read = plan(`[{"id":"x1","task":"do","category":"general","redoes":${name}}]`);
     expect(read.ok && read.tasks[0]!.redoes).toEqual(redoes);
   });
@@ -75,7 +75,7 @@ describe('a plan reply', () => {
 });
 
 describe('an expert reply', () => {
-  it('gives text, finding, confidence, gaps and referrals apart', () => {
+  it('separates text, finding, confidence, gaps and referrals', () => {
     expect(
       readExpert('It is B.\n\n**Finding:** B is the place.\n**Confidence:** 85 %\n- GAPS: the year; the river\nREFER: Legal Advisor'),
     ).toEqual({
@@ -129,13 +129,13 @@ describe('a gap reply', () => {
   ])('ends the loop for %j', (reply) => {
     expect(readGap(reply)).toMatchObject({ verdict: 'complete', parsed: true });
   });
-  it('is read where the gap stands on the line behind its marker', () => {
+  it('is read if the gap is on the line after its marker', () => {
     expect(readGap('COMPLETION_STATUS: NEEDS_MORE_INFO\n## GAP:\n- birthplace of A\n**NEXT_FOCUS**: none')).toMatchObject({
       gap: 'birthplace of A',
       nextFocus: 'birthplace of A',
     });
   });
-  it('is not read as complete where the format was only repeated', () => {
+  it('does not count as complete if the format was only repeated', () => {
     expect(readGap('COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: x')).toMatchObject({ verdict: 'complete', parsed: false });
   });
   it('falls back to complete, and says that it could not be read', () => {
@@ -168,7 +168,7 @@ describe('the insight block', () => {
       }),
     );
   });
-  it('names what is wrong with a faulty block and shows none of it', () => {
+  it('reports what is wrong with a faulty block and shows none of it', () => {
     const filter = new InsightFilter();
     expect(filter.push('Text<SYNTHESIS_INSIGHT>{"summary":')).toBe('Text');
     const end = filter.end();
@@ -211,7 +211,7 @@ describe('citations', () => {
     const cited = citedSources('A [2]. B [1, 3][9].', [fact('one'), fact('two', 'http://x'), fact('one')]);
     expect(sourceList(cited)).toBe('\n\nSources:\n[1][3] one\n[2] two — http://x');
   });
-  it('gives no list where nothing is cited', () => {
+  it('has no list if nothing is cited', () => {
     expect(sourceList(citedSources('Nothing.', [fact('one')]))).toBe('');
   });
 });

@@ -37,7 +37,7 @@ describe('a citation that no fact was given for', () => {
 describe('a cited sentence', () => {
   const facts = [fact('The Gull Bridge was opened in 1932 and is 2,340 m long.'), fact('Maren Holt was born in Aldersund.', 'Maren Holt')];
 
-  it('is supported where its numbers and names stand in the source, however numbers are written', () => {
+  it('is supported if its numbers and names occur in the source, however numbers are written', () => {
     expect(missing('The Gull Bridge, opened in 1932, is 2340 m long [1]. Maren Holt comes from Aldersund [2].', facts)).toEqual([]);
     expect(missing('It measures 2.340 m [1].', facts)).toEqual([]);
   });
@@ -49,12 +49,12 @@ describe('a cited sentence', () => {
     expect(missing('She was born in Vestmark [2].', facts)).toEqual(['Vestmark']);
   });
 
-  it('may rest on several sources, and may repeat what the question says', () => {
+  it('may rest on several sources, and may repeat the words of the question', () => {
     expect(missing('Maren Holt saw the bridge of 1932 [1, 2].', facts)).toEqual([]);
     expect(missing('Of 17.5 % nothing is said by Quill [1].', facts, 'What did Quill say about 17.5 %?')).toEqual([]);
   });
 
-  it('is not looked at where it cites nothing', () => {
+  it('is not checked if it cites nothing', () => {
     expect(missing('It was opened in 1800.', facts)).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ describe('a passage', () => {
     ['What is a sextant?', 'Sextants measure angles.'],
     ['Wer leitet die Werft in Husum?', 'Die Werften in Husum werden von Frau Thoms geleitet.'],
     ['how old is the kettle sound lighthouse', 'The lighthouse of Kettle Sound is 90 years old.'],
-  ])('is about "%s" where it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(true));
+  ])('is about "%s" if it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(true));
 
   it.each([
     ['Who built the Gull Bridge?', 'The Heron Tower was built in 1931.'],
@@ -16,7 +16,7 @@ describe('a passage', () => {
     ['Wer leitet die Werft in Husum?', 'Der Hafen von Emden ist alt.'],
     ['', 'anything'],
     ['How are you?', 'You are how we are.'],
-  ])('is not about "%s" where it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(false));
+  ])('is not about "%s" if it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(false));
 });
 
 describe('a question', () => {

@@ -2,11 +2,11 @@ import { namesIn, tellingWords } from '@conclave/questions';
 import { languageOf } from '@conclave/questions';
 import { termsOf } from './passages.js';
 
-/** Share of a question's significant words that a passage about it must hold. */
+/** Share of a question's significant words that a passage about it must contain. */
 const shareHeld = 0.5;
 
 /**
- * Whether a passage is about what a question names: it holds at least half of its significant words and, if the question has names,
+ * Whether a passage is about what a question names: it contains at least half of its significant words and, if the question has names,
  * more than half of their words. Ignores word forms, case and accents.
  */
 export function isAbout(question: string, passage: string): boolean {
@@ -21,7 +21,7 @@ export function isAbout(question: string, passage: string): boolean {
   return names.length === 0 || names.filter((term) => held.has(term)).length > names.length / 2;
 }
 
-/** Whether a passage may concern a question: it is about it, or holds a word of a name in the question. Errs towards true. */
+/** Whether a passage may concern a question: it is about it, or contains a word of a name in the question. Errs towards true. */
 export function mayBearOn(question: string, passage: string): boolean {
   if (isAbout(question, passage)) return true;
   const written = new Set(passage.match(/[\p{L}\p{N}]+/gu));

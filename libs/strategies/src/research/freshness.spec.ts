@@ -25,7 +25,7 @@ describe('the results of a search', () => {
     'derzeitiger Präsident',
     'Aktienkurs von Siemens',
     'score of the match',
-  ])('last half an hour for what holds now: %s', (query) => {
+  ])('last half an hour for a question about the present: %s', (query) => {
     expect([minutes(query), freshnessOf(query).kind]).toEqual([30, 'current']);
   });
 

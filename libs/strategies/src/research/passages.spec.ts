@@ -7,7 +7,7 @@ const page = (at: number, text: string, count = 60): string =>
   Array.from({ length: count }, (_, n) => (n === at ? text : filler(n))).join('\n\n');
 
 describe('the passages of a page', () => {
-  it('are those with the rare words of the query, wherever they stand', () => {
+  it('are those with the rare words of the query, wherever they are', () => {
     const fact = 'The conductivity of copper is 58 megasiemens per metre at twenty degrees.';
     expect(bestPassages('What is the conductivity of copper?', page(41, fact))).toEqual([fact]);
     expect(
@@ -19,7 +19,7 @@ describe('the passages of a page', () => {
     expect(bestPassages('Brücken in Köln', page(3, 'Über die Brücke von Köln fahren täglich sehr viele Züge.'))[0]).toContain('Züge');
   });
 
-  it('stand in the order of the page, with the heading they stand under, each fact once', () => {
+  it('are in the order of the page, with the heading above them, each fact once', () => {
     const text = [
       '# Metals',
       filler(1),
@@ -44,13 +44,13 @@ describe('the passages of a page', () => {
     ]);
   });
 
-  it('are the beginning where nothing matches', () => {
+  it('are the beginning if nothing matches', () => {
     expect(bestPassages('quantum chromodynamics', page(-1, ''))).toEqual([filler(0)]);
     expect(bestPassages('', 'Short.')).toEqual(['Short.']);
     expect(bestPassages('anything', '')).toEqual([]);
   });
 
-  it('are bounded, and hold only what the page holds', () => {
+  it('are bounded, and contain only text of the page', () => {
     const word = fc.constantFrom('copper', 'iron', 'melts', 'at', '1085', 'degrees.', 'Ünder', '\n\n', '# Head', '-', 'x'.repeat(900));
     fc.assert(
       fc.property(fc.array(word, { maxLength: 400 }), fc.array(word, { maxLength: 6 }), (words, asked) => {

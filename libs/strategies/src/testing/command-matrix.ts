@@ -16,7 +16,7 @@ export const commandNames = [
 
 /**
  * What follows a command: `now` is its second acknowledgement in the same step, null while it waits for its turn; `later` is the one that
- * follows when the run goes on. A `refused` command is not accepted. `status` is that of the run right after it.
+ * follows when the run continues. A `refused` command is not accepted. `status` is that of the run right after it.
  */
 export type Cell =
   | { readonly refused: true; readonly status: string }

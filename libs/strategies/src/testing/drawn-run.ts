@@ -109,7 +109,7 @@ export function endFaults(run: Scenario): readonly string[] {
   const ids = run.outputs.map((event) => event.id);
   const isAnswered = end['outcome'] !== 'cancelled' && end['outcome'] !== 'failed';
   const hasAnswer = typeof end['answer'] === 'string' && end['answer'] !== '';
-  // A repeated delivery is told apart by the store, not here: a command may be accepted twice, and wait once.
+  // The store recognises a repeated delivery, not this code: a command may be accepted twice, and wait once.
   const said = (kinds: readonly string[]): number[] =>
     run.decisions.flatMap(({ entries }) => entries.flatMap((entry) => (kinds.includes(entry.kind) && 'seq' in entry ? [entry.seq] : [])));
   const [accepted, settled] = [said(['command.accepted']), said(['command.applied', 'command.rejected'])];

@@ -23,14 +23,14 @@ export const guards = [
 ] as const;
 export type Guard = (typeof guards)[number];
 
-/** A run with scripted replies, what it covers, and how it has to end. */
+/** A run with scripted replies, what it covers, and how it must end. */
 export interface ScriptedRun {
   readonly name: string;
   /** Rows of the decision table and guards that it shows. */
   readonly covers: readonly (RuleId | Guard)[];
   readonly outcome: string;
   readonly rule: RuleId | null;
-  /** Words of the reason that the user sees, or of the entry of the run stream where the run goes on. */
+  /** Words of the reason that the user sees, or of the entry of the run stream if the run continues. */
   readonly says: RegExp;
   play(): Scenario;
 }

@@ -7,7 +7,7 @@ import { describeStrategy, writer, type Written } from '../extension/describe-st
 import { research } from './scenario.js';
 
 interface Own extends Written {
-  /** What the judge said of the last round; null before it. */
+  /** The judge's verdict on the last round; null before it. */
   readonly seen: { readonly enough: boolean; readonly question: string | null } | null;
 }
 

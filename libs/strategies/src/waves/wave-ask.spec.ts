@@ -52,7 +52,7 @@ describe('the prompt of a wave', () => {
 describe('the reply of the planner of waves', () => {
   const good = { status: 'continue', action: 'Counts', tools: [{ id: 'w1', tool: 'stock.count', args: { item: 'nut' } }], reasoning: 'r' };
 
-  it('is read as calls and what is said beside them', () => {
+  it('is read as calls and the text beside them', () => {
     expect(read(good)).toEqual({
       output: {
         tasks: [expect.objectContaining({ id: 'w1', capability: 'mcp', tool: 'stock.count', args: { item: 'nut' }, needs: [] })],

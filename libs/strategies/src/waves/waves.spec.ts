@@ -72,7 +72,7 @@ describe('waves', () => {
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D6', answer: 'So far.' });
   });
 
-  it('show the planner a call that failed, and go on', () => {
+  it('show the planner a call that failed, and continue', () => {
     const run = begun();
     wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' }), call('b', 'stock.count', { item: '?' })]);
     run.failed('b');
@@ -144,7 +144,7 @@ describe('waves', () => {
     }
   });
 
-  it('answer with the last action where nobody could write the answer', () => {
+  it('answer with the last action if no model could write the answer', () => {
     const run = begun();
     wave(run, 0, 'done', [call('a', 'stock.count', { item: 'nut' })], { action: 'Counting the nuts.' });
     run.found('a', '3 nuts');
@@ -158,7 +158,7 @@ describe('waves', () => {
     expect(run.completed()).toMatchObject({ outcome: 'failed', answer: null });
   });
 
-  it('give a call the seconds of the options, and keep an answer that rests on calls for nobody else', () => {
+  it('limit a call to the seconds of the options, and do not cache an answer that rests on calls', () => {
     const run = begun({ options: { call_timeout_s: 7 } });
     wave(run, 0, 'done', [call('a', 'stock.count', { item: 'nut' })]);
     expect(run.outputs.find(({ type }) => type === 'TaskDispatched')!.data).toMatchObject({ timeoutS: 7 });

@@ -6,7 +6,7 @@ export interface Asked {
   readonly reasoning?: boolean;
 }
 
-/** Writes a question on the chat page and sends it as a reader does; returns the id of its run. */
+/** Writes a question on the chat page and sends it as a reader would; returns the id of its run. */
 export async function askInPage(page: Page, question: string, { template = 'conclave', reasoning = false }: Asked = {}): Promise<string> {
   await page.getByRole('radio', { name: reasoning ? 'Reasoning' : 'Chat' }).check();
   await page.getByLabel('Template').selectOption(template);
@@ -33,7 +33,7 @@ export async function shows<T>(what: string, read: () => Promise<T>, isSo: (valu
   }
 }
 
-/** The plan as it is drawn, once it is as wanted. */
+/** The plan as it is drawn, once it matches. */
 export const planIs = (page: Page, ...wanted: readonly string[]): Promise<unknown> =>
   shows(
     `the plan ${wanted.join(', ')}`,

@@ -1,4 +1,4 @@
-// Chromium for the specs of the console. Nothing outside this machine is reachable, and what the page tries there fails the test.
+// Chromium for the specs of the console. Nothing outside this machine is reachable, and any attempt of the page to reach it fails the test.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -15,11 +15,11 @@ export const widths = [1280, 768, 360] as const;
 export type Width = (typeof widths)[number];
 export const heights: Readonly<Record<Width, number>> = { 1280: 860, 768: 1024, 360: 740 };
 
-/** A page with what it did that no page of the console may do. */
+/** A page, with a record of everything it did that no page of the console may do. */
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Throws if the page asked another machine, broke its policy, or threw. */
+  /** Throws if the page contacted another machine, violated its policy, or threw. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export class TestBrowser {
   }
 }
 
-/** What axe finds, one line for each rule and the first element at fault. */
+/** Findings of axe, one line for each rule and the first element at fault. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {

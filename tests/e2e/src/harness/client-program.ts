@@ -8,7 +8,7 @@ import { cleared, roleOf, workspaceRoot } from '@conclave/test-support/system';
 const folder = join(workspaceRoot, 'tests/clients');
 const resultsFile = join(folder, 'results.json');
 
-/** What one client program found: capability -> why it fails, null where it passes. */
+/** What one client program found: capability -> why it fails, or null if it passes. */
 export interface ClientResult {
   readonly client: string;
   readonly version: string;
@@ -34,7 +34,7 @@ async function run(
   return said;
 }
 
-/** What runs the programs of `tests/clients`, installed with what they import. */
+/** Runs the programs of `tests/clients`, installed with their dependencies. */
 export const runtimes = {
   node: async (): Promise<string> => {
     await run(process.execPath, ['install.mjs'], {}, 250_000);
@@ -56,13 +56,13 @@ export async function runClient(runtime: string, file: string, variables: Readon
 
 export const keptResults = (): KeptResults => JSON.parse(readFileSync(resultsFile, 'utf8')) as KeptResults;
 
-/** Address of the issue with which a client is known to fail at a capability. */
+/** Address of the upstream issue because of which a client is known to fail at a capability. */
 export function upstreamIssueOf(client: string, capability: string): string | undefined {
   const issues = JSON.parse(readFileSync(join(folder, 'upstream-issues.json'), 'utf8')) as Record<string, Record<string, string>>;
   return issues[client]?.[capability];
 }
 
-/** Writes down what a client found in one mode, beside what it found in the other. */
+/** Stores what a client found in one mode, beside what it found in the other. */
 export function keepResult({ client, version, failures }: ClientResult, mode: string): void {
   const all = keptResults();
   const before = all[client]?.version === version ? all[client].capabilities : {};
@@ -76,7 +76,7 @@ interface Schema {
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
-/** Fits a schema whose leaves are texts. */
+/** A value that matches a schema whose leaves are texts. */
 const filled = (schema: Schema): unknown =>
   schema.properties
     ? Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, filled(property)]))
@@ -114,13 +114,13 @@ function toolCall({ body, stream }: ScriptedRequest): ScriptedReply {
   return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: text };
 }
 
-/** The text word by word, with a pause before each and before the end. */
+/** The text word by word, with a pause before each word and before the end. */
 const spoken = (text: string, pauseMs: number): ScriptedReply => ({
   chunks: [...text.split(/(?= )/).map((word) => ({ text: word, afterMs: pauseMs })), { afterMs: pauseMs }],
   usage,
 });
 
-/** A model that can do all that clients ask for: it plays each part of the committee, calls the first tool, and fills schemas. */
+/** A model that can do everything clients ask for: it plays each part of the committee, calls the first tool, and fills schemas. */
 function capableReply(request: ScriptedRequest, pauseMs: number): ScriptedReply {
   const { body, messages } = request;
   const role = roleOf(request);
@@ -134,6 +134,6 @@ function capableReply(request: ScriptedRequest, pauseMs: number): ScriptedReply 
   return pauseMs > 0 && request.stream ? spoken(said, pauseMs) : { text: said, words: true, usage };
 }
 
-/** @param pauseMs between words of a streamed answer */
+/** @param pauseMs between the words of a streamed answer */
 export const scriptCapableModel = (models: ScriptedModelServer, pauseMs: number): void =>
   models.add({ name: 'a capable model', match: () => true, times: Infinity, reply: (request) => capableReply(request, pauseMs) });

@@ -1,4 +1,4 @@
-// Clients of others against the running program. RECORD_CLIENTS=1 writes down what they found; `npm run docs` prints it.
+// Third-party clients against the running program. RECORD_CLIENTS=1 stores what they found; `npm run docs` prints it.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
 import { freePorts } from '@conclave/test-support/real-servers';
@@ -9,14 +9,14 @@ import { keys, keySettings, keyVariables } from '../scenarios/callers.js';
 const answers = { ...plainTemplate, strategy: 'single-pass', capabilities: [], experts: { general: { t1: ['scripted@fake'] } } } as const;
 
 /**
- * Tests of programs of `tests/clients`, each of which is run once; every capability that the page of clients names is a test of its own.
+ * Tests of programs of `tests/clients`, each of which is run once; every capability on the page of clients is a test of its own.
  * @param programs file -> name of the client on that page
  * @param pauseMs between the words that the model streams
  */
 export function describeClients(runtime: keyof typeof runtimes, programs: Readonly<Record<string, string>>, pauseMs = 0): void {
   let system: System;
   let program: string;
-  /** Where a program serves its own page, which asks from another origin. */
+  /** Where a program serves its own page, which sends requests from another origin. */
   let page: number;
   beforeAll(async () => {
     program = await runtimes[runtime]();
@@ -54,7 +54,7 @@ export function describeClients(runtime: keyof typeof runtimes, programs: Readon
       it(capability, async () => {
         const reason = found.failures[capability];
         if (capability === 'abort') {
-          // The model speaks without end to it.
+          // The model sends it a stream without end.
           const endless = system.models.calls.filter(({ messages }) => JSON.stringify(messages).includes('[endless]'));
           expect(endless.length).toBeGreaterThan(0);
           await until('the end of aborted calls', () => endless.every(({ abortedAt }) => abortedAt !== null), { timeoutMs: 20_000 });

@@ -14,7 +14,7 @@ export async function synthesesOf(system: System, summary: string): Promise<read
   return system.stack ? fromNeo4j(system.stack, summary) : fromFile(join(system.home, 'conclave.db'), summary);
 }
 
-/** Takes the node, and entities that only it knew, out of the shared graph again. */
+/** Removes the node, and entities that only it mentioned, from the shared graph again. */
 export async function forgetSynthesis({ stack }: System, summary: string): Promise<void> {
   if (!stack) return;
   const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
@@ -29,7 +29,7 @@ export async function forgetSynthesis({ stack }: System, summary: string): Promi
   }
 }
 
-/** Takes everything that one system has learned out of the shared graph again. */
+/** Removes everything that one system has learned from the shared graph again. */
 export async function forgetGraph({ stack, prefix }: System): Promise<void> {
   if (!stack) return;
   const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));

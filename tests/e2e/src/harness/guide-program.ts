@@ -6,7 +6,7 @@ import { until } from '@conclave/test-support';
 import { freePorts } from '@conclave/test-support/system';
 import { pageFolder, readPage, writeFiles } from './page.js';
 
-/** A server that a page shows as a file, started as its reader does. */
+/** A server that a page shows as a file, started as its reader would start it. */
 export async function follower(
   path: string,
   file: string,

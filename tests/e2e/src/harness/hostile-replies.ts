@@ -1,7 +1,7 @@
 import { roleOf, type Role } from '@conclave/test-support/system';
 import type { ScriptedReply, ScriptedRequest } from '@conclave/test-support';
 
-/** What a hostile model says in a role; null where it says what a good one would. */
+/** What a hostile model replies in a role; null where it replies what a good one would. */
 export type Hostile = (role: Role, n: number) => ScriptedReply | null;
 
 const planners: readonly Role[] = ['planner', 'waves', 'decomposer', 'reasoner', 'router', 'classifier', 'refiner', 'preparer'];
@@ -21,7 +21,7 @@ const always =
   () =>
     reply;
 
-/** A task with the members that the planner of each strategy must name. */
+/** A task with the members that the planner of each strategy must provide. */
 const task = (id: string, more: object = {}): object => ({
   ...{ id, task: `find ${id}`, capability: 'research', search_query: `the founder ${id}`, needs: [] },
   ...{ topic: `part ${id}`, query: `the founder ${id}`, input_description: `find ${id}`, reason: 'It is needed.' },
@@ -127,7 +127,7 @@ export const faults: Readonly<Record<string, Hostile>> = {
   'refusals by the server': always({ status: 400, body: { error: { message: 'no', type: 'invalid_request_error' } } }),
 };
 
-/** What a good model says in each role. */
+/** What a good model replies in each role. */
 const good: Partial<Record<Role, ScriptedReply>> = {
   planner: json({
     tasks: [

@@ -2,7 +2,7 @@ import { StoppableServer, type ReceivedRequest, type Served } from './stoppable-
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Its result, a text of its own, the sentence with which it refuses, or nothing at all. */
+/** Its result, a text of its own, the sentence with which it refuses, or no answer at all. */
 export type ToolSays = object | { readonly plain: string } | { readonly refused: string } | 'held' | 'cut';
 
 /** A tool of an invented world. */
@@ -11,7 +11,7 @@ export interface WorldTool {
   /** JSON Schemas of its arguments. */
   readonly properties: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
-  /** Whether it says that it changes nothing. */
+  /** Whether it declares that it changes nothing. */
   readonly readOnly?: boolean;
   run(args: Arguments): ToolSays | Promise<ToolSays>;
 }
@@ -22,7 +22,7 @@ interface Message {
   readonly params?: { readonly name: string; readonly arguments?: Arguments };
 }
 
-/** An MCP server over streamable HTTP, without sessions. Where `header` is given, requests without its value are refused. */
+/** An MCP server over streamable HTTP, without sessions. If `header` is set, requests without its value are refused. */
 export function mcpServer(
   name: string,
   tools: Readonly<Record<string, WorldTool>>,

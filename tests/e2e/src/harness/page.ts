@@ -3,10 +3,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { cleared, workspaceRoot, type System } from '@conclave/test-support/system';
 
-/** A fenced block, with what the comment before it says: `<!-- run -->`, `<!-- run: stopped -->`, `<!-- shows -->` or `<!-- file: NAME -->`. */
+/**
+ * A fenced block, with the directive in the comment before it: `<!-- run -->`, `<!-- run: stopped -->`, `<!-- shows -->` or `<!-- file:
+ * NAME -->`.
+ */
 export interface Block {
   readonly directive: 'run' | 'shows' | 'file' | null;
-  /** Of a `file`: its name, relative to the folder that the page is followed in. Of a `run`: `stopped`, where the server is stopped first. */
+  /**
+   * For a `file`: its name, relative to the folder in which the page is followed. For a `run`: `stopped` if the server is stopped first.
+   */
   readonly name: string | null;
   readonly language: string;
   readonly code: string;
@@ -33,7 +38,7 @@ export function readPage(path: string): Page {
   return { path, blocks };
 }
 
-/** Output of one block that was run, and what the page says that it shows. */
+/** Output of one block that was run, and the output that the page shows for it. */
 export interface Followed {
   readonly block: Block;
   readonly output: string;
@@ -49,14 +54,14 @@ export function writeFiles({ blocks }: Page, folder: string): void {
   }
 }
 
-/** A folder inside the workspace, so that `npm run` and `import` find what they find for a reader in the root. */
+/** A folder inside the workspace, so that `npm run` and `import` resolve as they do for a reader in the root. */
 export function pageFolder(): string {
   const results = join(workspaceRoot, '.results');
   mkdirSync(results, { recursive: true });
   return mkdtempSync(join(results, 'page-'));
 }
 
-/** Follows a page: all of its blocks to run, one after the other in one shell, so that a variable of one is there in the next. */
+/** Follows a page: runs all of its blocks, one after the other in one shell, so that variables of one are available in the next. */
 export async function follow(page: Page, system: System, folder = pageFolder()): Promise<readonly Followed[]> {
   const runs = page.blocks.flatMap((block, n) => (block.directive === 'run' ? [{ block, next: page.blocks[n + 1] ?? null }] : []));
   const mark = (n: number): string => `@@@ block ${n}`;
@@ -94,7 +99,7 @@ export async function follow(page: Page, system: System, folder = pageFolder()):
   });
 }
 
-/** Only the address and the data folder differ from what the page says: a test cannot count on port 8080. */
+/** Only the address and the data folder differ from the page: a test cannot rely on port 8080. */
 function commandsOf({ language, code, line }: Block, n: number, folder: string, system: System): string {
   const text = code
     .replaceAll(/(?:127\.0\.0\.1|localhost):8080/g, new URL(system.url()).host)
@@ -106,7 +111,7 @@ function commandsOf({ language, code, line }: Block, n: number, folder: string, 
   return `node ${file}`;
 }
 
-/** Lines that a page shows and that did not come, in this order; `…` on the page matches any text. */
+/** Lines that a page shows and that did not appear, in this order; `…` on the page matches any text. */
 export function missingLines(shows: Block, output: string): readonly string[] {
   let at = 0;
   const missing: string[] = [];

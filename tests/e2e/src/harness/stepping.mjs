@@ -1,4 +1,4 @@
-// A strategy that takes every command: rounds of steps, each judged, with questions to the user.
+// A strategy that accepts every command: rounds of steps, each judged, with questions to the user.
 export default ({ strategy, question, writer }) => {
   const step = (id, text) => ({
     do: 'dispatch',

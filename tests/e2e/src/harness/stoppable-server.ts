@@ -9,10 +9,10 @@ export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** `held`: the request is taken and never answered. `cut`: its connection breaks. A text is answered as it is, anything else as JSON. */
+/** `held`: the request is accepted and never answered. `cut`: its connection breaks. A text is sent unchanged, anything else as JSON. */
 export type Served = 'held' | 'cut' | { readonly status?: number; readonly type?: string; readonly body: string | object };
 
-/** An HTTP server that a test takes away in the middle of a request, and brings back on its port. */
+/** An HTTP server that a test stops in the middle of a request, and starts again on its port. */
 export class StoppableServer {
   readonly asked: ReceivedRequest[] = [];
   private server: Server | null = null;
@@ -32,7 +32,7 @@ export class StoppableServer {
   }
   port = 0;
 
-  /** Resolves when a request arrives that fits; also one that has arrived before. */
+  /** Resolves when a matching request arrives, or at once if one has arrived before. */
   arrival(fits: (asked: ReceivedRequest) => boolean): Promise<void> {
     if (this.asked.some(fits)) return Promise.resolve();
     return new Promise((resolve) => this.waiting.push({ fits, resolve }));
@@ -62,7 +62,7 @@ export class StoppableServer {
         const asked = { method: request.method ?? '', path, body, headers: request.headers };
         this.asked.push(asked);
         this.waiting = this.waiting.filter(({ fits, resolve }) => !fits(asked) || (resolve(), false));
-        // If no answer is made, the connection breaks, and the caller is told.
+        // If no answer can be made, the connection breaks, so that the caller notices.
         Promise.resolve(this.answer(asked)).then(
           (served) => send(response, served),
           (error: Error) => response.destroy(error),

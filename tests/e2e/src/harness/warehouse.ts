@@ -1,27 +1,27 @@
 import { mcpServer, type ToolSays } from './mcp-server.js';
 import type { StoppableServer } from './stoppable-server.js';
 
-/** Header and value that the warehouse asks of its callers. */
+/** Header and value that the warehouse requires of its callers. */
 export const warehouseKey = { name: 'x-stock-key', value: 'stock-canary-c07e55' } as const;
 
 const bins: Readonly<Record<string, { readonly item: string; readonly pieces: number }>> = {
   'bin-11': { item: 'anvil', pieces: 4 },
   'bin-12': { item: 'bellows', pieces: 9 },
 };
-/** Bins of which pieces are put aside without an answer: the connection breaks, or stays silent. */
+/** Bins whose pieces are set aside without an answer: the connection breaks, or stays silent. */
 export const brokenBin = 'bin-13';
 export const silentBin = 'bin-14';
-/** Lines of the list of everything, and the last one of them. */
+/** Lines of the complete list, and its last one. */
 const listed = Array.from({ length: 2_000 }, (_, n) => `shelf ${n} holds nothing but dust`);
 export const lastShelf = listed.at(-1)!;
 
 const text = { type: 'string' } as const;
 
-/** A world of tools that has nothing of the hotel: things in bins, counted and reserved. */
+/** A world of tools that has nothing in common with the hotel: things in bins, counted and reserved. */
 export class Warehouse {
   /** Every call that arrived, as `tool argument ...`. */
   readonly arrived: string[] = [];
-  /** Waited for before a count is answered. */
+  /** Awaited before a count is answered. */
   beforeCount: () => Promise<void> = () => Promise.resolve();
   private server!: StoppableServer;
 
@@ -37,7 +37,7 @@ export class Warehouse {
     return this.server.stop();
   }
 
-  /** From now on no count is answered before so many of them have arrived. */
+  /** From now on no count is answered before this many of them have arrived. */
   countTogether(calls: number): void {
     let open = (): void => undefined;
     const together = new Promise<void>((resolve) => (open = resolve));

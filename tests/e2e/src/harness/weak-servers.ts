@@ -1,10 +1,10 @@
 import { mcpServer } from './mcp-server.js';
 import { StoppableServer, type ReceivedRequest, type Served } from './stoppable-server.js';
 
-/** Part of a query that is taken and never answered. */
+/** A query that contains this text is accepted and never answered. */
 export const heldQuery = 'held back';
 
-/** A search server with the JSON API of SearXNG. `pages`: path -> HTML, each a hit of every query that its path occurs in. */
+/** A search server with the JSON API of SearXNG. `pages`: path -> HTML, each a hit for every query that contains its path. */
 export function searchServer(pages: Readonly<Record<string, string>>): Promise<StoppableServer> {
   const hitsOf = (url: string, query: string) =>
     Object.keys(pages)

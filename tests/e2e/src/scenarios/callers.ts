@@ -5,7 +5,7 @@ import { type System, entriesOf, SseStream } from '@conclave/test-support/system
 /** Keys that the system under test knows, by the names of their owners. */
 export const keys = { ann: 'sk-ann-5d1c', bob: 'sk-bob-77e0', cyd: 'sk-cyd-91aa', dee: 'sk-dee-40b3' } as const;
 
-/** Ann may see prompts, Bob of the same tenant may not, Cyd is of another tenant, Dee of one that has nothing. */
+/** Ann may see prompts, Bob of the same tenant may not, Cyd belongs to another tenant, Dee to one that has no data. */
 export const keySettings = {
   ann: { key_env: 'KEY_OF_ANN', detail: 'full' },
   bob: { key_env: 'KEY_OF_BOB' },
@@ -14,7 +14,7 @@ export const keySettings = {
 } as const;
 export const keyVariables = { KEY_OF_ANN: keys.ann, KEY_OF_BOB: keys.bob, KEY_OF_CYD: keys.cyd, KEY_OF_DEE: keys.dee } as const;
 
-/** The HTTP API as the owner of one key uses it. */
+/** The HTTP API as used by the owner of one key. */
 export class KeyedCaller {
   constructor(
     private readonly system: () => System,
@@ -30,7 +30,7 @@ export class KeyedCaller {
     return { status: response.status, body: await response.json() };
   }
 
-  /** Uploads the bytes of a file, as a browser that knows no media type does, and waits until it can be searched. */
+  /** Uploads the bytes of a file, like a browser that does not know the media type, and waits until it can be searched. */
   async uploaded(collection: string, name: string, bytes: Uint8Array): Promise<DocumentView> {
     const path = `/collections/${collection}/documents`;
     const response = await fetch(`${this.system().url()}/v1${path}`, {
@@ -74,7 +74,7 @@ export class KeyedCaller {
     return (await this.send('GET', `/knowledge/insights/${id}`)).body as InsightView;
   }
 
-  /** Waits until the knowledge graph has what the run taught. */
+  /** Waits until the knowledge graph contains what the run taught. */
   async taught(runId: string): Promise<InsightView> {
     return until(
       `what ${runId} taught`,

@@ -25,7 +25,7 @@ export const noticeBoard = (): Promise<StoppableServer> =>
     },
   });
 
-/** What calls of capabilities and tools pass before they are made, and their results before they reach a prompt. */
+/** What is checked before capabilities and tools are called, and what happens to their results before they reach a prompt. */
 export function guardScenarios(system: () => System): void {
   const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
   const run = async (s: CommitteeScript, model: string): Promise<RunView> => {
@@ -39,7 +39,7 @@ export function guardScenarios(system: () => System): void {
       entry.kind === 'task.settled' && !entry.taskId.includes('judge.') ? [`${entry.status}: ${entry.summary}`] : [],
     );
 
-  // Tools are requested in parallel with the start, and templates follow.
+  // Tools are requested in parallel with the start, and templates follow later.
   beforeAll(async () => {
     const s = script('Which tools may steps use?').phase(
       'reasoner',

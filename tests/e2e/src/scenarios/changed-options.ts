@@ -21,7 +21,7 @@ export function changedOptionsScenarios(system: () => System): void {
     });
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
   };
-  /** All four prompts say which version they are of; one plan of two steps, so that each is used before and after the change. */
+  /** All four prompts contain their version; a plan of two steps uses each of them before and after the change. */
   const optionsOf = (version: string): object => ({
     prompts: {
       planning: `PLAN WITH ${version}. At most {max_steps} steps.`,
@@ -62,7 +62,7 @@ export function changedOptionsScenarios(system: () => System): void {
       const runs: { readonly id: string; readonly askedAt: number }[] = [];
       const start = async (): Promise<void> => {
         const askedAt = performance.now();
-        // Where there are two gateways, one takes the change and both take the runs.
+        // If there are two gateways, one receives the change and both receive runs.
         const url = system().url((runs.length % 2) + 1);
         const { status, body } = await startRun(url, { model: 'talk', input: `${mark} ${runs.length}?`, conclave: { cache: false } });
         expect([status, body.error]).toEqual([202, undefined]);

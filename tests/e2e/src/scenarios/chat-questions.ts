@@ -41,7 +41,7 @@ export function chatQuestionScenarios(system: () => System): void {
       const ended = await readRun(system().url(), first.runId);
       expect([ended.outcome, ended.decisions.map(({ rule }) => rule)]).toEqual(['completed', ['D11', 'D10', 'D3']]);
       expect([s.unused(), s.calls().length]).toEqual([[], 8]);
-      // Both turns together are what the run has used.
+      // The usage of the run is that of both turns together.
       const used = [first, second].map(({ chunks }) => chunks.at(-1)!.usage!.total_tokens);
       expect(used[0]! + used[1]!).toBe(ended.usage.total.prompt + ended.usage.total.completion);
     });

@@ -4,7 +4,7 @@ import OpenAI from 'openai';
 import { ask, CommitteeScript, type System, expert, user } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 
-/** What real clients do, and what they get when they do it wrong. */
+/** What real clients do, and what they receive when they make mistakes. */
 export function clientScenarios(system: () => System): void {
   const client = (): OpenAI => new OpenAI({ baseURL: `${system().url()}/v1`, apiKey: 'sk-anything', maxRetries: 0 });
   const script = (label: string): CommitteeScript =>

@@ -12,7 +12,7 @@ export const collectionTemplates = {
   reads: { ...plainTemplate, strategy: 'single-pass', capabilities: ['collections'], learn: 'off' },
 } as const;
 
-/** Documents that people upload, searched by the runs of their tenant: distributed mode needs ChromaDB for them. */
+/** Documents that people upload, searched by the runs of their tenant; distributed mode needs ChromaDB for them. */
 export function collectionScenarios(system: () => System): void {
   const [ann, bob, cyd] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.bob), new KeyedCaller(system, keys.cyd)];
   const look: Task = { id: 'c1', task: 'Look it up', capability: 'collections', search_query: 'harbour dues of ships' };
@@ -56,7 +56,7 @@ export function collectionScenarios(system: () => System): void {
     it('is cited by answers of its tenant, not found by others, and gone when it is removed', async () => {
       const [harbour, name] = [inventedName(), inventedName().toLowerCase()];
       const made = await ann.send('POST', '/collections', { name, description: 'Harbour dues.' });
-      // Without a place for vectors it is a 503 that names `stores.chroma`: then nothing is shown, and this fails.
+      // Without a vector store the reply is a 503 that names `stores.chroma`: then nothing is shown, and this fails.
       expect(made).toMatchObject({ status: 201 });
       const text = `# Dues\n\nThe harbour dues of ships in ${harbour} are seven crowns a day.\n\n# Pilots\n\nPilots wear blue.\n`;
       const sent = await ann.send('POST', `/collections/${name}/documents`, { name: 'dues.md', mime: 'text/markdown', text });
@@ -74,11 +74,11 @@ export function collectionScenarios(system: () => System): void {
           .answer([`Seven crowns a day in ${harbour} [1].`]);
       const one = ask('a colleague');
       const cited = await bob.answered('reads', one.question);
-      // Its title stands behind it; before it, in one line, both would read as "Dues The harbour dues".
+      // Its title comes after it; before it, on one line, both would read as "Dues The harbour dues".
       expect(told(one)).toMatch(new RegExp(`\\[\\d\\] The harbour dues of ships in ${harbour} are seven crowns a day. — Dues <`));
       expect(cited.sources[0]).toMatchObject({ kind: 'collection', n: 1 });
 
-      // Of the same name, and empty: a tenant without any collection would not even be offered the capability.
+      // A collection of the same name, and empty: a tenant without any collection would not even be offered the capability.
       expect((await cyd.send('GET', `/collections/${name}/documents`)).status).toBe(404);
       expect((await cyd.send('POST', '/collections', { name, description: 'Harbour dues.' })).status).toBe(201);
       const two = ask('another tenant');

@@ -13,7 +13,7 @@ import {
   user,
 } from '@conclave/test-support/system';
 
-/** Models that talk nonsense, fail, or stop in the middle. */
+/** Models that reply with nonsense, fail, or stop in the middle. */
 export function faultScenarios(system: () => System, hops: TwoHops): void {
   const url = (): string => system().url();
   const script = (label: string): CommitteeScript => new CommitteeScript(system().models, `What if it fails? (${label})`);

@@ -12,7 +12,7 @@ import {
   type TwoHops,
 } from '@conclave/test-support/system';
 
-/** A run that is taken up after one of its steps: the same facts up to there, live from then on. */
+/** A run that is continued from one of its steps: the same facts up to there, live from then on. */
 export function forkScenarios(system: () => System, hops: TwoHops): void {
   const url = (): string => system().url();
   const facts = async (id: string): Promise<RunFactList['data']> =>

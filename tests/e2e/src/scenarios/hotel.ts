@@ -4,7 +4,7 @@ import type { System } from '@conclave/test-support/system';
 import { describeOnce } from '../harness/describe-once.js';
 import { type Answered, resultsIn, wave, WaveScript } from './wave-script.js';
 
-/** A day that a result names, as a planner would take it over. */
+/** A day that a result contains, as a planner would use it. */
 function dayIn(prompt: string, name: string): string {
   const day = new RegExp(`${name}\\W+(\\d{4}-\\d{2}-\\d{2})`).exec(resultsIn(prompt))?.[1];
   if (!day) throw new Error(`The planner is not told ${name}: ${prompt}`);
@@ -13,7 +13,7 @@ function dayIn(prompt: string, name: string): string {
 const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
 const times = (text: string, part: string): number => text.split(part).length - 1;
 
-/** The three questions of the worked example in `examples/hotel`, against its own servers. */
+/** The three questions of the worked example in `examples/hotel`, with its own servers. */
 export function hotelScenarios(system: () => System): void {
   const script = (question: string): WaveScript => new WaveScript(system(), question);
   /** Waves, planning calls and all model calls, as the model server and the run count them. */
@@ -27,7 +27,7 @@ export function hotelScenarios(system: () => System): void {
   const holiday = ['h1', 'calendar.resolve_holiday', { holiday_name: 'Hanukkah' }] as const;
 
   describeOnce('the hotel', () => {
-    it('"one night in Hanukkah": 2 waves, 3 planning calls', async () => {
+    it('A known fact is stated once, no matter how many waves ago it was found.', async () => {
       const s = script('I want one night in Hanukkah')
         .wave({ ...wave('continue', 'Looks up Hanukkah', holiday), slots: { nights: 1, holiday: 'Hanukkah' } })
         .wave((prompt) => {
@@ -51,7 +51,7 @@ export function hotelScenarios(system: () => System): void {
       expect(third).toContain('Looks up Hanukkah');
     });
 
-    it('"Hanukkah and also next weekend": both days in one wave, both availabilities in the next; 2 waves, 3 planning calls', async () => {
+    it('The days of the source, as the planners of the second and the third wave read them.', async () => {
       const s = script('I need availability for Hanukkah and also next weekend')
         .wave(wave('continue', 'Looks up both', holiday, ['d1', 'calendar.resolve_date_hint', { date_hint: 'next weekend' }]))
         .wave((prompt) => {
@@ -86,7 +86,7 @@ export function hotelScenarios(system: () => System): void {
       expect(counted(s, answered)).toEqual({ waves: 1, planned: [2, 2], calls: [3, 3], outcome: 'completed', unused: [] });
     });
 
-    it('is planned at temperature 0, and answered from what the tools found', async () => {
+    it('A wave that is announced as the last one is run, and the planner is not asked for another.', async () => {
       const s = script('Is 6 December in Hanukkah?')
         .wave(wave('done', 'Looks it up', holiday))
         .answer(['It is.']);

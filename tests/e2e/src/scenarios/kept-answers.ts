@@ -25,7 +25,7 @@ export function keptAnswerScenarios(system: () => System): void {
   const as = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
   const run = async (id: string): Promise<RunView> => (await ann.send('GET', `/runs/${id}`)).body as RunView;
 
-  /** A question that was answered once and is known by now, and how often the models were asked about it. */
+  /** A question that was answered once and is now cached, and how often the models were asked about it. */
   async function known(question: string) {
     const s = new CommitteeScript(system().models, question)
       .plan([expert('x1', 'Say it.')], { times: Infinity })

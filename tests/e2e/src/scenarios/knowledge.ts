@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
 import { byAdmin, CommitteeScript, type System, expert, runEnd, startRun } from '@conclave/test-support/system';
 
-/** What people add and change while the system runs, through whichever gateway, and what is left of it when processes die. */
+/** What people add and change while the system runs, through any gateway, and what is left of it when processes die. */
 export function knowledgeScenarios(system: () => System): void {
   const script = (question: string): CommitteeScript =>
     new CommitteeScript(system().models, question)
@@ -40,7 +40,7 @@ export function knowledgeScenarios(system: () => System): void {
     it('changes a prompt for the runs of every gateway within two seconds, and back again', async () => {
       const text = 'Write the answer as a sailor would, from the facts below.';
       expect(await send(1, 'PUT', '/admin/prompts/composer', { text })).toMatchObject({ status: 200, body: { overridden: true } });
-      await new Promise((resolve) => setTimeout(resolve, 2_000)); // the time in which settings are followed
+      await new Promise((resolve) => setTimeout(resolve, 2_000)); // the time within which settings take effect
       const changed = script('Who speaks? (sailor)');
       await answered(2, changed.question);
       expect(heard(changed)).toContain('as a sailor would');
@@ -53,7 +53,7 @@ export function knowledgeScenarios(system: () => System): void {
 
     it('reads a document even if its reader is killed on the way', async () => {
       const made = await send(2, 'POST', '/collections', { name: 'ships', description: 'Ships and harbours.' });
-      // Without a place for vectors it is a 503 that names `stores.chroma`: then nothing is shown, and this fails.
+      // Without a vector store the reply is a 503 that names `stores.chroma`: then nothing is shown, and this fails.
       expect(made).toMatchObject({ status: 201 });
       const text = Array.from({ length: 12_000 }, (_, n) => `Ship ${n} lies in harbour ${n % 97} until the ice melts.`).join('\n');
       const { id } = (await send(1, 'POST', '/collections/ships/documents', { name: 'ships.txt', mime: 'text/plain', text })).body;

@@ -19,7 +19,7 @@ const remembering = {
   ...plainTemplate,
   strategy: 'single-pass',
   capabilities: ['graph'],
-  // Contexts of the graph are cached too: a rating must reach them.
+  // Contexts of the graph are cached too, so a rating must reach them.
   caches: { answer: false, semantic: false, plan: false, search: true },
 } as const;
 export const memoryTemplates = {
@@ -172,7 +172,7 @@ export function memoryScenarios(system: () => System): void {
   });
 
   describe('what earlier answers found', () => {
-    /** An answer about a harbour, by the expert of the sciences, and questions about it whose plans ask for facts of one kind. */
+    /** An answer about a harbour by the science expert, and questions about it whose plans ask for facts of one kind. */
     function newHarbour() {
       const harbour = `${inventedName()} Harbour`;
       const first = new CommitteeScript(system().models, `How deep is the ${harbour} at low tide?`)

@@ -32,7 +32,7 @@ export const pipelineTemplates = {
   calculates: { ...plainTemplate, strategy: 'single-pass', capabilities: ['math'] },
 } as const;
 
-/** The answer as text, and the run that gave it. */
+/** The answer as text, and the run that produced it. */
 async function answered(url: string, body: object): Promise<{ answer: string; runId: string }> {
   const { status, headers, body: completion } = await ask(url, body);
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(completion)}`);
@@ -41,7 +41,7 @@ async function answered(url: string, body: object): Promise<{ answer: string; ru
 
 const long = 'The contract may be ended within fourteen days of its conclusion; the notice has to reach the other side in writing by then.';
 
-/** What happens between a question and its answer beside the loop: levels, tiers, refinement, thinking, review, calculation. */
+/** What happens between a question and its answer besides the loop: levels, tiers, refinement, thinking, review, calculation. */
 export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
   const modelsAsked = (s: CommitteeScript): readonly string[] => s.calls().map(({ model }) => model);

@@ -28,7 +28,7 @@ const kinds = (entries: readonly StreamEntry[], kind: StreamEntry['kind']): read
 const promptsOf = (s: CommitteeScript, role: Parameters<CommitteeScript['calls']>[0]): readonly string[] =>
   s.calls(role).map(({ messages }) => messages.map(({ content }) => String(content)).join('\n'));
 
-/** The strategy `reasoning` over HTTP, with a corpus of two hops. */
+/** The strategy `reasoning` over HTTP, with a corpus that takes two hops. */
 export function reasoningScenarios(system: () => System): void {
   const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
   const started = async (s: CommitteeScript, model = 'goal'): Promise<string> => {

@@ -143,7 +143,7 @@ export function ragScenarios(system: () => System): void {
         .answer(['Valve 40 comes last [1].']);
       const run = await ann.answered('reflects-once', deep);
       expect(s.unused()).toEqual([]);
-      // An unreadable verdict, asked for three times, is not sufficient.
+      // An unreadable verdict, requested three times, counts as insufficient.
       expect(run).toMatchObject({ outcome: 'limit_reached', rule: 'D6' });
       expect(stagesOf(await ann.events(run.id))).toEqual([
         'routing',
@@ -167,7 +167,7 @@ export function ragScenarios(system: () => System): void {
       expect(JSON.stringify(t.calls('composer')[0]!.messages)).toContain('STILL OPEN: the maker');
       expect(JSON.stringify(t.calls('reader')[0]!.messages)).toContain(`of the ${engineName}`);
 
-      // A tenant without collections is told so, and no model is asked.
+      // A tenant without collections gets this message, and no model is asked.
       const none = `Who owns the ${engineName}?`;
       const u = new CommitteeScript(system().models, none);
       expect(await dee.answered('reflects-once', none)).toMatchObject({

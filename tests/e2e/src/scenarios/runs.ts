@@ -233,7 +233,7 @@ export function runScenarios(system: () => System): void {
       chat.sse.leave();
       await abortedWithin(s, 'composer', Date.now());
       await ended(runId);
-      // The tokens of the call that was cut are on the books, although the run was over before they were known.
+      // The tokens of the call that was cut off are in the ledger, although the run was over before they were known.
       await until(
         'the record of the cut call',
         async () => sumOf(await allMetrics(system()), 'conclave_model_calls_total', { status: 'cancelled' }) > cancelled,

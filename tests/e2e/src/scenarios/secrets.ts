@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { byAdmin, type System, keptText, runEvents } from '@conclave/test-support/system';
 import { wave, WaveScript } from './wave-script.js';
 
-/** Values that only the tool servers may see. `variables`: the names they go by in the environment of the system. */
+/** Values that only the tool servers may see. `variables`: the names of the environment variables of the system that contain them. */
 export function secretScenarios(system: () => System, variables: Readonly<Record<string, string>>): void {
   describe('the secrets of tool servers', () => {
     it('reach only their servers, and no prompt, stream, log, view, metric or record', async () => {

@@ -36,7 +36,7 @@ export function thoughtScenarios(system: () => System): void {
   const [ann, bob] = [new KeyedCaller(system, keys.ann), new KeyedCaller(system, keys.bob)];
   const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
 
-  /** Research, mathematics, graph, two rounds and thinking, asked through a skill. */
+  /** Research, mathematics, graph, two rounds and thinking, requested through a skill. */
   const deep = (label: string): CommitteeScript =>
     script(`Why does the light turn (${label})?`)
       .plan([
@@ -66,7 +66,7 @@ export function thoughtScenarios(system: () => System): void {
       .judge('critic', { verdict: 'confirmed', reasons: [] });
 
   describeOnce('the thought stream', () => {
-    it('has all of its 22 kinds, with their content, for a key that may see it', async () => {
+    it('The context of an empty graph is an empty text.', async () => {
       const one = await ann.answered('deep', `/brief ${deep('all').question}`);
       const two = await ann.answered('careful', careful('all').question);
       const quick = script('How far does the light reach (fast path)?')

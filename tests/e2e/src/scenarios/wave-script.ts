@@ -1,7 +1,7 @@
 import type { RunView } from '@conclave/contracts';
 import { ChatStream, CommitteeScript, type System, readRun, user, type Wave } from '@conclave/test-support/system';
 
-/** A call of a wave: id, tool, arguments, ids of the calls that they come from. */
+/** A call of a wave: id, tool, arguments, and the ids of the calls from which they come. */
 export type Call = readonly [id: string, tool: string, args: Readonly<Record<string, unknown>>, needs?: readonly string[]];
 
 export const wave = (status: Wave['status'], action: string, ...calls: readonly Call[]): Wave => ({
@@ -13,7 +13,7 @@ export const wave = (status: Wave['status'], action: string, ...calls: readonly 
 
 const textOf = (messages: readonly { readonly content: unknown }[]): string => messages.map(({ content }) => String(content)).join('\n');
 
-/** What is known of the calls that were made, as the planner reads it. */
+/** What is known of earlier calls, as the planner reads it. */
 export const resultsIn = (prompt: string): string => prompt.split('RESULTS:')[1] ?? '';
 
 /** Ids of the calls of each wave that was run. */
@@ -37,7 +37,7 @@ export interface Answered {
   readonly planned: number;
 }
 
-/** A question to a template of the strategy `waves`, whose every model call is written down before. */
+/** A question to a template of the strategy `waves`, with every model call scripted. */
 export class WaveScript extends CommitteeScript {
   constructor(
     private readonly system: System,

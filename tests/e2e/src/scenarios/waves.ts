@@ -18,7 +18,7 @@ const statuses = (run: RunView): Readonly<Record<string, string>> =>
     ),
   );
 
-/** The rules of the strategy `waves`, in a world of tools that has nothing of its worked example. */
+/** The rules of the strategy `waves`, in a world of tools that has nothing in common with its worked example. */
 export function waveScenarios(system: () => System, warehouse: () => Warehouse): void {
   const script = (question: string): WaveScript => new WaveScript(system(), question);
   const arrived = (part: string): number => warehouse().arrived.filter((call) => call.startsWith(part)).length;
@@ -32,7 +32,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
         .answer(['4 and 9.']);
       const { run, waves } = await s.answered('stock');
       expect(waves.map(({ length }) => length)).toEqual([3]);
-      // One that fails costs the others nothing.
+      // A call that fails costs the others nothing.
       expect(statuses(run)).toEqual({ c1: 'ok', c2: 'ok', c3: 'error' });
       expect([run.outcome, resultsIn(s.prompts[1]!)]).toEqual(['completed', expect.stringMatching(/c3[^]*BIN_UNKNOWN/)]);
     });

@@ -5,12 +5,12 @@ import { describeOnce } from '../harness/describe-once.js';
 /** A calculation in words, and its operation and arguments. */
 type Wording = readonly [task: string, operation: string, args: Readonly<Record<string, unknown>>];
 
-/** Evidence tasks that one plan may have. */
+/** The number of evidence tasks that one plan may have. */
 const tasksOfAPlan = 4;
-/** Runs at the same time: less than the system lets in. */
+/** Runs at the same time, fewer than the system accepts. */
 const lanes = 3;
 
-/** Questions whose level hangs on characters beyond ASCII. */
+/** Questions whose level depends on characters beyond ASCII. */
 const levelled: readonly (readonly [question: string, level: string])[] = [
   ['3 × 17 − 4?', 'moderate'],
   ['√1764 = ?', 'moderate'],
@@ -29,7 +29,7 @@ async function inLanes<T>(all: readonly T[], take: (one: T, position: number) =>
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** What the programs read in the words of a question, as they were built: a bundle may read them otherwise than the sources do. */
+/** What the built programs read from the words of a question: a bundle may read them differently from the sources. */
 export function wordingScenarios(system: () => System, wordings: readonly Wording[]): void {
   const script = (question: string): CommitteeScript => new CommitteeScript(system().models, question);
 

@@ -5,8 +5,9 @@ import { fieldOf, findingOf, recordName, type Case } from './case.js';
 const finding = findingOf('acknowledged-appends');
 
 /**
- * Check 2: what the log has acknowledged is readable, and what is readable was sent. Lines `publish` of a service carry the events in
- * `data.events`. A scenario that puts records on the log itself writes lines of the actor `injector`: `publish ok` with the id of
+ * Check 2: everything that the log has acknowledged is readable, and everything readable was sent. Lines `publish` of a service contain the
+ * events
+ * in `data.events`. A scenario that appends records to the log itself writes lines of the actor `injector`: `publish ok` with the id of
  * the event, or with `topic/partition/offset` of a record that cannot be decoded.
  */
 export function checkAppends(of: Case): readonly Finding[] {
@@ -28,7 +29,10 @@ export function checkAppends(of: Case): readonly Finding[] {
   ];
 }
 
-/** Ids of everything on the log with the place of each. A record without an id, and one that was put there by its place, is known by that. */
+/**
+ * Ids of everything on the log, with the place of each. A record without an id, or one that was injected by its place, is identified by its
+ * place.
+ */
 function readableOn(of: Case, sent: ReadonlySet<string>): ReadonlyMap<string, string> {
   const readable = new Map<string, string>();
   for (const record of of.records) {

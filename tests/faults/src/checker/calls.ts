@@ -6,9 +6,9 @@ import { fieldOf, findingOf, push, type Case } from './case.js';
 
 const finding = findingOf('model-calls-bounded');
 
-/** Milliseconds the end of a killed process may be noticed after others took over its work. */
+/** The end of a killed process may be noticed this many milliseconds after others took over its work. */
 const noticedMs = 1_000;
-/** Milliseconds after the end of a run within which a worker may not have heard of it: looks at the cancel flag are 250 ms apart. */
+/** For this many milliseconds after the end of a run, a worker may not know of it: it reads the cancel flag every 250 ms. */
 const lateMs = 2_000;
 
 export interface CallCount {
@@ -17,12 +17,12 @@ export interface CallCount {
   readonly duplicates: number;
 }
 
-/** Model calls carry `model@provider`, tools a bare name. */
+/** Model calls are named `model@provider`, tools by a bare name. */
 const isModelCall = (line: HistoryEntry): boolean => String(fieldOf(line, 'model') ?? '').includes('@');
 
 /**
- * Check 6: a call that was finished and stored is never made again; every other repeat has a process behind it that ended, or
- * was frozen, after it had begun the call; the model server saw no more calls than that.
+ * Check 6: a call that was finished and stored is never repeated; every other repeat is explained by a process that ended, or was
+ * frozen, after it had begun the call; the model server received no more calls than that.
  */
 export function checkCalls(of: Case): CallCount {
   const steps = new Map<string, HistoryEntry[]>();
@@ -55,8 +55,8 @@ export function checkCalls(of: Case): CallCount {
 }
 
 /**
- * A call for a run that had ended long before: no one waits for it, and it costs money. `step` begins with the id of its run. What an answer teaches is
- * asked for after its run, whenever the graph is there.
+ * A call for a run that had ended long before: no one waits for it, and it costs money. `step` begins with the id of its run. The call that
+ * extracts what an answer teaches is made after its run, as soon as the graph is available.
  */
 function late(of: Case, step: string, invokes: readonly HistoryEntry[]): readonly Finding[] {
   const runId = step.slice(0, step.indexOf('/'));
@@ -69,14 +69,15 @@ function late(of: Case, step: string, invokes: readonly HistoryEntry[]): readonl
   );
 }
 
-/** Null where a repeat is explained, otherwise a sentence. `lines` are those of the step in the order they were written. */
+/** Null if a repeat is explained, otherwise a sentence. `lines` are those of the step in the order they were written. */
 function unexplained(of: Case, lines: readonly HistoryEntry[], earlier: HistoryEntry, again: HistoryEntry): string | null {
   const between = lines.slice(lines.indexOf(earlier) + 1, lines.indexOf(again));
   const attempt = fieldOf(earlier, 'attempt');
   const before = lines.slice(0, lines.indexOf(again));
   if (before.some((line) => line.phase === 'ok' && fieldOf(line, 'stored') === 'stored'))
     return 'It was finished and stored, and made again.';
-  // A call that was given up before anything was sent, or handed back by a process that ends, cost nothing or is counted with its end.
+  // A call that was given up before anything was sent cost nothing; one that was handed back by a process that ends is counted with that
+  // end.
   const givenUp = between.find(
     (line) => line.phase === 'abandoned' && line.process === earlier.process && fieldOf(line, 'attempt') === attempt,
   );
@@ -101,13 +102,13 @@ function hasEnded({ evidence, bounds }: Case, earlier: HistoryEntry, again: Hist
   });
 }
 
-/** Service of a process: its id begins with it, and so does the name a supervisor knows it by. */
+/** Service of a process: the id of the process begins with it, and so does the name a supervisor uses. */
 const serviceOf = (process: string): string =>
   /^(gateway|planner|experts|merger|graph-ingest|standalone)(-|$)/.exec(process)?.[1] ?? process;
 
 /**
- * Tokens the model server spent that no recorded call counts: lines `model.call` carry `prompt_tokens` and `completion_tokens` once
- * a call is over; what a record counts is taken once for each step and attempt.
+ * Tokens used by the model server that no recorded call counts: lines `model.call` contain `prompt_tokens` and `completion_tokens` once
+ * a call is over; each step and attempt of the records is counted once.
  */
 export function tokensWasted(of: Case): number {
   const spent = of.lines('model.call').reduce((sum, line) => sum + tokensOf(line), 0);

@@ -2,10 +2,10 @@ import type { Finding } from '../evidence/evidence.js';
 import { findingOf, type Case } from './case.js';
 
 const finding = findingOf('calm-afterwards');
-/** Megabytes a process may grow by whatever its size was. */
+/** A process may grow by this many megabytes, whatever its size was. */
 export const freeMb = 64;
 
-/** Check 8: nothing is left to do, nothing has grown, everything closes. */
+/** Check 8: nothing is left to do, nothing has grown, and everything closes. */
 export function checkCalm({ evidence, bounds }: Case): readonly Finding[] {
   return [
     ...evidence.lag

@@ -5,7 +5,7 @@ import { driveRun, type DrivenRun } from './driven-run.js';
 
 type EventData = { [E in AnyEvent as E['type']]: E['data'] };
 
-/** An event of the log with its record. The log may hold one event more than once. */
+/** An event of the log with its record. The log may contain one event more than once. */
 export interface LoggedEvent<D> {
   readonly id: string;
   readonly runId: string;
@@ -22,12 +22,12 @@ export const recordName = ({ topic, partition, offset }: Pick<LoggedRecord, 'top
 const letterName = ({ headers }: LoggedRecord): string =>
   `${headers['dead-group']}:${headers['dead-topic']}/${headers['dead-partition']}/${headers['dead-offset']}`;
 
-/** Whether a delivery of an event has come to its end with this line: its outputs are published. */
+/** Whether this line ends a delivery of an event, with its outputs published. */
 export const isHandled = ({ phase }: HistoryEntry): boolean => phase === 'after-publish' || phase === 'after-commit';
 
 /** Evidence with the indexes that several checks use. Makes no requests. */
 export class Case {
-  /** Records of every topic but `dead` and the mark of the store. */
+  /** Records of every topic except `dead` and the mark of the store. */
   readonly records: readonly LoggedRecord[];
   private readonly byType = new Map<string, LoggedEvent<unknown>[]>();
   /** Dead letters by `<group>:<topic>/<partition>/<offset>` of the record they replace, with their own place. */
@@ -56,15 +56,18 @@ export class Case {
     }
   }
 
-  /** Every record of this type, in the order of the evidence; repeats of an event too. */
+  /** Every record of this type, in the order of the evidence, including repeats of an event. */
   events<T extends keyof EventData>(type: T): readonly LoggedEvent<EventData[T]>[] {
     return (this.byType.get(type) ?? []) as unknown as readonly LoggedEvent<EventData[T]>[];
   }
-  /** Whether a group has put this record aside as a dead letter. */
+  /** Whether a group has dead-lettered this record. */
   isDead(group: string, record: LoggedRecord): boolean {
     return this.letters.has(`${group}:${recordName(record)}`);
   }
-  /** Whether a service says that it has handled this event to the end, its outputs published. Null if its history has no delivery at all. */
+  /**
+   * Whether a service reports that it has completely handled this event, with its outputs published. Null if its history has no delivery at
+   * all.
+   */
   wasHandled(service: string, type: string, id: string): boolean | null {
     return this.delivering.has(service) ? this.handled.has(`${service} ${type} ${id}`) : null;
   }
@@ -75,7 +78,7 @@ export class Case {
     for (const { runId, data } of this.events('StepRecorded')) push(steps, runId, data);
     return (this.driven = new Map([...steps].map(([runId, of]) => [runId, driveRun(runId, of)])));
   }
-  /** Whether the end of a run was waited for as long as it may take, since its acceptance or the last harm that a scenario did. */
+  /** Whether the end of a run was awaited for the whole time it may take, since its acceptance or the last fault that a scenario caused. */
   wasWaitedFor(acceptedAt: number): boolean {
     const from = Math.max(Number.isFinite(acceptedAt) ? acceptedAt : 0, ...this.lines('fault').map(({ at }) => at));
     return this.evidence.collectedAt - from >= this.bounds.terminalMs;
@@ -91,7 +94,7 @@ export function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else lists.set(key, [value]);
 }
 
-/** Makes findings of one check. */
+/** Creates findings of one check. */
 export const findingOf =
   (check: CheckName) =>
   (id: string, sentence: string): Finding => ({ check, id, sentence });

@@ -10,7 +10,7 @@ import { checkReplay } from './replays.js';
 import { checkStreams } from './streams.js';
 import { checkTerminalEvents } from './terminal-events.js';
 
-/** What the checker says of a scenario. No findings: every promise held in it. */
+/** The verdict of the checker on a scenario. No findings: every promise was kept in it. */
 export interface Verdict {
   readonly findings: readonly Finding[];
   readonly figures: Figures;
@@ -44,12 +44,12 @@ export function check(evidence: Evidence, bounds: Bounds): Verdict {
   };
 }
 
-/** Processes that were killed, and those that ended by a failure of their own; an end in good order and a freeze are no deaths. */
+/** Processes that were killed, and those that ended by a failure of their own; an orderly end and a freeze are not deaths. */
 const deathsIn = ({ deaths, history }: Evidence): number =>
   deaths.filter(({ signal }) => signal !== null && signal !== 'SIGSTOP' && signal !== 'SIGTERM').length +
   history.filter(({ op, phase }) => op === 'process' && phase === 'failed').length;
 
-/** A repeat on the log, or a second viewer, says the same thing once more. */
+/** A repeat on the log, or a second viewer, repeats the same information. */
 const distinct = (findings: readonly Finding[]): readonly Finding[] => [
   ...new Map(findings.map((finding) => [`${finding.check} ${finding.id} ${finding.sentence}`, finding])).values(),
 ];

@@ -7,9 +7,9 @@ const finding = findingOf('commit-after-effect');
 type Partitions = ReadonlyMap<string, readonly LoggedRecord[]>;
 
 /**
- * Check 4: every record before a committed position has its effect, or is a dead letter of that group. What counts as the effect
- * stands in `effects.ts`. Where the history tells of each commit (lines `offset-commit`), no record may have been passed before
- * its delivery had come to its end either: that it was done later is luck.
+ * Check 4: every record before a committed position has had its effect, or is a dead letter of that group. `effects.ts` defines the
+ * effect. If the history contains each commit (lines `offset-commit`), no commit may have passed a record before the end of its
+ * delivery either: if the record was handled later, that was luck.
  */
 export function checkCommits(of: Case): readonly Finding[] {
   const partitions = new Map<string, LoggedRecord[]>();
@@ -35,7 +35,7 @@ function passedOver(position: Committed, record: LoggedRecord, missingFrom: Retu
   return missing === null ? [] : [finding(record.event.id, `${place}, but ${missing}.`)];
 }
 
-/** Records that a commit had passed when no line of the history before it says that they were done, or put aside. */
+/** Records that a commit had passed although no earlier line of the history says that they were done, or dead-lettered. */
 function committedEarly(of: Case, partitions: Partitions): readonly Finding[] {
   const findings: Finding[] = [];
   const handled = new Set<string>();

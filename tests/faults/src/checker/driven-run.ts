@@ -3,30 +3,30 @@ import type { PlanRequested } from '@conclave/contracts';
 import { inputOf, step, type RecordedStep, type RunState } from '@conclave/loop';
 import { strategyOf } from '@conclave/strategies';
 
-/** What the recorded steps of one run say, and what today's engine makes of them. */
+/** The content of the recorded steps of one run, and the result of driving them through today's engine. */
 export interface DrivenRun {
   readonly runId: string;
   /** Versions with two different records: an update was lost. */
   readonly conflicts: readonly number[];
-  /** Versions without a record below one that has one, both ends included. */
+  /** Missing versions below the highest recorded one; both ends of a gap are included. */
   readonly gaps: readonly (readonly [number, number])[];
   /** Inputs that were applied in more than one version. */
   readonly repeated: readonly { readonly id: string; readonly versions: readonly number[] }[];
   /** Ids of the inputs that were applied. */
   readonly inputs: ReadonlySet<string>;
-  /** Ids of the events that each applied input put out. */
+  /** Ids of the output events of each applied input. */
   readonly outputs: ReadonlyMap<string, readonly string[]>;
-  /** How often each task got an outcome that the run took. */
+  /** How many outcomes the run accepted for each task. */
   readonly settled: ReadonlyMap<string, number>;
-  /** Where today's engine could not go on; null where it took every step. */
+  /** Where today's engine could not continue; null if it took every step. */
   readonly refused: { readonly version: number; readonly sentence: string } | null;
   /** State after the last step that could be driven. */
   readonly state: RunState | null;
-  /** Whether every step that there must have been was driven. */
+  /** Whether every expected step was driven. */
   readonly whole: boolean;
 }
 
-/** Drives the steps of a run in the order of their versions, up to the first hole or contradiction. */
+/** Drives the steps of a run in the order of their versions, up to the first gap or contradiction. */
 export function driveRun(runId: string, steps: readonly RecordedStep[]): DrivenRun {
   const byVersion = new Map<number, RecordedStep>();
   const conflicts = new Set<number>();
@@ -42,7 +42,7 @@ export function driveRun(runId: string, steps: readonly RecordedStep[]): DrivenR
   });
   const applied = new Map<string, number[]>();
   const outputs = new Map<string, readonly string[]>();
-  // Also for contradicting records: each of them was a step that was taken.
+  // Includes contradicting records: each of them was a step that was taken.
   for (const { input, outputs: out } of steps)
     outputs.set(input.id, [...new Set([...(outputs.get(input.id) ?? []), ...out.map(({ id }) => id)])]);
   for (const version of versions) {
@@ -77,7 +77,7 @@ function driven(runId: string, steps: readonly RecordedStep[]): Pick<DrivenRun, 
       if (!decision) return { settled, state, refused: { version, sentence: `${recorded.input.id} changes nothing there` } };
       for (const fact of decision.facts)
         if (fact.kind === 'TaskSettled' || fact.kind === 'TaskRefused') settled.set(fact.ref, (settled.get(fact.ref) ?? 0) + 1);
-      // Between two steps, a state is in a store as JSON.
+      // Between two steps, a store keeps the state as JSON.
       state = JSON.parse(JSON.stringify(decision.next)) as RunState;
     } catch (error) {
       return { settled, state, refused: { version, sentence: error instanceof Error ? error.message : String(error) } };

@@ -6,19 +6,19 @@ import type { Case } from './case.js';
 import type { DrivenRun } from './driven-run.js';
 
 type Event = NonNullable<LoggedRecord['event']>;
-/** Null where the effect of the event on this group is durable, otherwise what is missing, as a clause. */
+/** Null if the effect of the event on this group is durable, otherwise what is missing, as a clause. */
 export type Missing = (group: string, service: string, event: Event) => string | null;
 
 /**
  * What a group must have left behind for an event it has committed:
  * - a task class: the result of the task;
  * - `planner`: the plan. It makes none for a run that is over or cancelled, or whose time for planning has passed, and leaves nothing
- *   then: excused where the run has ended and the planner's history says that it handled the event to its end;
- * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step where nothing follows, as for a run
- *   that is over or a timer that was armed again: excused where it takes none in the state that the recorded steps lead to, and the
- *   merger's history says that it handled the event to its end;
- * - others (`graph-ingest`): their effect is outside the log; the history of the service must say that it handled the event.
- * Where a service has no deliveries in the history at all, handled is taken for granted: the excuse alone decides.
+ * then: excused if the run has ended and the planner's history says that it completely handled the event;
+ * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step if nothing follows, as for a run
+ * that is over or a timer that was armed again: excused if it takes none in the state that the recorded steps lead to, and the
+ * merger's history says that it completely handled the event;
+ * - others (`graph-ingest`): their effect is outside the log; the history of the service must say that it completely handled the event.
+ * If a service has no deliveries in the history at all, every event counts as handled, and only the excuse is checked.
  */
 export function effectsOn(of: Case): Missing {
   const onLog = new Set(of.records.flatMap(({ event }) => (event ? [event.id] : [])));
@@ -67,7 +67,7 @@ function isIgnored(run: DrivenRun | undefined, { runId, id, type, time, data }: 
   try {
     return step(run.state, inputOf(runId, { id, type, time, data }), time, strategyOf) === null;
   } catch {
-    // It is about something this state does not know, or cannot be read: no reason to leave it alone.
+    // It concerns something this state does not know, or cannot be read: neither is a reason to ignore it.
     return false;
   }
 }

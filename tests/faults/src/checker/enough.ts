@@ -4,14 +4,14 @@ import { terminalEvents } from './terminal-events.js';
 
 const finding = findingOf('enough-succeeded');
 
-/** Runs that a client was told of, and those of them that succeeded. */
+/** Runs whose acceptance a client received, and those of them that succeeded. */
 export interface Success {
   readonly accepted: ReadonlySet<string>;
   readonly answered: ReadonlySet<string>;
 }
 
 /**
- * A run succeeded when its terminal event carries an answer and the ask of a client for it ended `ok`. An ask with unknown
+ * A run succeeded if its terminal event contains an answer and a client's ask for it ended `ok`. An ask with unknown
  * outcome is not a success, whatever the outcome of its run. Runs that only the log knows must end (check 1), and do not count here.
  */
 export function successOf(of: Case): Success {
@@ -31,7 +31,7 @@ export function successOf(of: Case): Success {
   return { accepted, answered: new Set(answered) };
 }
 
-/** The guard: a storm in which nothing was asked or nothing was answered shows nothing. */
+/** Makes sure that enough was asked and answered: without that, a storm shows nothing. */
 export function checkEnough(of: Case, { accepted, answered }: Success): readonly Finding[] {
   const { bounds, evidence } = of;
   if (accepted.size < bounds.accepted)

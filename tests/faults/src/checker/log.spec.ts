@@ -56,7 +56,7 @@ describe('one terminal event', () => {
       `one-terminal-event ${one}`,
     ]);
     expect(found(ended({ answer: null }), { answered: 0 })).toEqual([`one-terminal-event ${one}`]);
-    // A run that failed in good order is terminal, and only counts as not answered.
+    // A run that failed in an orderly way is terminal, and only counts as not answered.
     expect(found(ended({ outcome: 'failed', reasonCode: 'empty_ledger', answer: null }))).toEqual(['enough-succeeded no-harm']);
   });
 });

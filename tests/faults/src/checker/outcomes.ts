@@ -6,8 +6,8 @@ import { acceptedRuns, terminalEvents } from './terminal-events.js';
 const finding = findingOf('one-effective-outcome');
 
 /**
- * Check 3: every dispatched task has an outcome, and the run took exactly one. Whether it did is decided by driving the recorded
- * steps of the run through the engine: versions are dense, each has one record, no input is in two of them.
+ * Check 3: every dispatched task has an outcome, and the run accepted exactly one. To find out, the recorded steps of the run are
+ * driven through the engine: versions are dense, each has one record, no input is in two of them.
  */
 export function checkOutcomes(of: Case): readonly Finding[] {
   const findings = [...[...of.runs().values()].flatMap(stepFindings), ...(of.bounds.soundRecords ? blamedRecords(of) : [])];

@@ -1,9 +1,9 @@
 import { checkNames, type Finding } from '../evidence/evidence.js';
 
-/** Ids of one check that are printed. */
+/** Number of ids that are printed for one check. */
 const shown = 20;
 
-/** Findings for people: each check that found something with its number, up to 20 ids with what is wrong, and how many there are. */
+/** Findings for people: each check that found something, with its number, up to 20 ids with what is wrong, and the total. */
 export function findingsText(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'No findings.';
   const parts = checkNames.flatMap((name, index) => {

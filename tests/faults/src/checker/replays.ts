@@ -3,7 +3,7 @@ import { findingOf, type Case } from './case.js';
 
 const finding = findingOf('replay-the-same');
 
-/** Check 7: the recorded runs decide the same again, and no model was asked. */
+/** Check 7: replaying the recorded runs leads to the same decisions, and no model was asked. */
 export function checkReplay({ evidence }: Case): readonly Finding[] {
   const { code, text, modelCalls } = evidence.replay;
   const differing = differingRuns(text);
@@ -17,7 +17,7 @@ export function checkReplay({ evidence }: Case): readonly Finding[] {
   ];
 }
 
-/** A verdict begins with its run; further lines of it are indented, and so are the verdicts of child runs. */
+/** A verdict begins with its run; its further lines are indented, and so are the verdicts of child runs. */
 function differingRuns(text: string): readonly Finding[] {
   return text.split('\n').flatMap((line) => {
     const verdict = /^\s*(run_[^\s:]+): (.*)$/.exec(line);

@@ -71,7 +71,7 @@ describe('commit after effect', () => {
 
   it('excuses records that planner and engine ignore, but only if they have handled them', () => {
     const id = `${one}/0/plan`;
-    // The run went on without its plan: here its step came from nowhere, which is not what is looked at.
+    // The run continued without its plan: the origin of this step is not checked here.
     const idle = without(id);
     expect(found(idle)).not.toContain(`commit-after-effect ${one}`);
     const history = idle.history.filter(

@@ -10,7 +10,7 @@ interface Shown {
   readonly text: string;
 }
 
-/** What a stream, read from its beginning, says of the text of its tasks and of the end of its run. */
+/** The text of each task and the end of the run, according to a stream read from its beginning. */
 export function textFindings(of: Case, runId: string, entries: readonly StreamEntry[]): readonly Finding[] {
   const shown = new Map<string, Shown>();
   const findings = entries.flatMap((entry) => {
@@ -44,8 +44,8 @@ function follow(shown: Map<string, Shown>, entry: StreamEntry): string | null {
 }
 
 /**
- * The terminal entry says what the terminal event says. Where the answer is the text of a composer that streamed live, the last
- * attempt in the stream is that text from its beginning to its end: it is all appended before the result is published.
+ * The terminal entry matches the terminal event. If the answer is the text of a composer that streamed live, the last attempt in the
+ * stream is that text from its beginning to its end: all of it is appended before the result is published.
  */
 function endFindings(of: Case, runId: string, entries: readonly StreamEntry[], shown: ReadonlyMap<string, Shown>): readonly Finding[] {
   const last = entries.find((entry) => entry.kind === 'run.completed');

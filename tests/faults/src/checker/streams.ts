@@ -8,8 +8,8 @@ import { terminalEvents } from './terminal-events.js';
 const finding = findingOf('stream-without-gaps');
 
 /**
- * Check 5: what a viewer has put together over its connections is dense and rising, viewers agree, nothing follows the end, and
- * attempts that were superseded are marked.
+ * Check 5: the entries that a viewer collected over its connections are dense and rising, viewers agree, nothing follows the end, and
+ * superseded attempts are marked.
  */
 export function checkStreams(of: Case): readonly Finding[] {
   const viewers = new Map<string, Viewing[]>();
@@ -46,7 +46,7 @@ function viewerFindings(connections: readonly Viewing[], anewAbove: number | und
   return [...found, ...(isOver ? endlessFindings(connections, seen) : [])];
 }
 
-/** For an ended run: a reader that reconnected twice at the end and was shown nothing has missed the end. Once may be a stopping gateway. */
+/** For an ended run: a reader that reconnected twice at the end and received nothing has missed the end. Once may be a stopping gateway. */
 function endlessFindings(connections: readonly Viewing[], seen: number): readonly Finding[] {
   const { runId, viewer } = connections[0]!;
   const sawEnd = connections.some((connection) => connection.entries.some(isTerminal));
@@ -55,7 +55,10 @@ function endlessFindings(connections: readonly Viewing[], seen: number): readonl
   return [finding(place(runId, seen + 1), `${viewer} came back ${connections.length - 1} times and was never shown the end of its run.`)];
 }
 
-/** Entries of one connection: the one after the last known, then each the next. A snapshot replaces everything up to its last id; a rebuilt stream starts again above `anewAbove`. */
+/**
+ * Entries of one connection: the one after the last known, then each the next. A snapshot replaces everything up to its last id; a rebuilt
+ * stream starts again above `anewAbove`.
+ */
 function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Finding[] {
   const { runId, viewer, connection, lastEventId } = viewing;
   const findings: Finding[] = [];
@@ -68,7 +71,7 @@ function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Fi
       snapshot = entry;
       continue;
     }
-    // After a snapshot a finished stream shows its last entry once more.
+    // After a snapshot, a finished stream repeats its last entry.
     const isAnew = entry.id > next && (entry.id - 1) % anewAbove === 0;
     const isNext = entry.id === next || isAnew || (snapshot !== null && entry.id >= snapshot.first && entry.id <= snapshot.last + 1);
     if (ended !== null) findings.push(finding(place(runId, entry.id), `It follows the terminal entry ${ended} on ${where}.`));
@@ -82,7 +85,7 @@ function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Fi
   return findings;
 }
 
-/** Every id of a run has one body, for every reader and every time. */
+/** Every id of a run has one body, for every reader and at every time. */
 function disagreements(viewing: Viewing, runs: Map<string, Map<number, StreamEntry>>): readonly Finding[] {
   const { runId, viewer } = viewing;
   const known = runs.get(runId) ?? new Map<number, StreamEntry>();
@@ -96,7 +99,7 @@ function disagreements(viewing: Viewing, runs: Map<string, Map<number, StreamEnt
   });
 }
 
-/** What is known of a stream without a hole, from entry 1 on. */
+/** What is known of a stream without a gap, from entry 1 on. */
 function fromTheBeginning(known: ReadonlyMap<number, StreamEntry>): readonly StreamEntry[] {
   const entries: StreamEntry[] = [];
   for (let entry = known.get(1); entry; entry = known.get(entry.id + 1)) entries.push(entry);

@@ -7,8 +7,8 @@ const finding = findingOf('one-terminal-event');
 const unknown = findingOf('enough-succeeded');
 
 /**
- * Every accepted run with the time of its acceptance in milliseconds since 1970. Accepted is what a gateway told a client, and what
- * is on the log: an ask whose outcome is unknown counts only if its request is on the log.
+ * Every accepted run with the time of its acceptance in milliseconds since 1970. A run is accepted if a gateway said so to a client, or
+ * if its request is on the log; an ask whose outcome is unknown counts only in the second case.
  */
 export function acceptedRuns({ evidence, events }: Pick<Case, 'evidence'> & { events: Case['events'] }): ReadonlyMap<string, number> {
   const accepted = new Map<string, number>();
@@ -28,7 +28,10 @@ export function terminalEvents(of: Case): ReadonlyMap<string, LoggedEvent<RunCom
   return ends;
 }
 
-/** Check 1: every accepted run has exactly one terminal event, in time; nothing else has one. One that may still come is no finding of it, and no success. */
+/**
+ * Check 1: every accepted run has exactly one terminal event, in time; nothing else has one. A run whose time is not over is neither a
+ * finding nor a success.
+ */
 export function checkTerminalEvents(of: Case): readonly Finding[] {
   const accepted = acceptedRuns({ evidence: of.evidence, events: (type) => of.events(type) });
   const ends = new Map<string, LoggedEvent<RunCompleted['data']>[]>();
@@ -62,7 +65,7 @@ function missingOrLate(
   ];
 }
 
-/** Deaths, and what a scenario wrote down of other faults (lines `fault`, each at its time). */
+/** Deaths, and other faults that a scenario recorded (lines `fault`, each at its time). */
 const faultTimes = (of: Case): readonly number[] => [...of.evidence.deaths, ...of.lines('fault')].map(({ at }) => at);
 
 function contradictions(runId: string, [first, ...more]: readonly LoggedEvent<RunCompleted['data']>[]): readonly Finding[] {

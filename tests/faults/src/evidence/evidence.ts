@@ -2,16 +2,16 @@ import type { StreamEntry } from '@conclave/contracts';
 import type { Mode } from '@conclave/contracts';
 import type { HistoryEntry, Exit } from '@conclave/test-support';
 
-/** One record of the log as it stood after the storm, read past the product's consumers. */
+/** One record of the log after the storm, read without the product's consumers. */
 export interface LoggedRecord {
   readonly topic: string;
   readonly partition: number;
   /** Decimal digits. */
   readonly offset: string;
-  /** Milliseconds since 1970 when the log took it. */
+  /** When the log appended it, in milliseconds since 1970. */
   readonly appendedAt: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Id, type, run and body of the event; null where the record cannot be decoded. */
+  /** Id, type, run and body of the event; null if the record cannot be decoded. */
   readonly event: {
     readonly id: string;
     readonly type: string;
@@ -21,12 +21,12 @@ export interface LoggedRecord {
   } | null;
 }
 
-/** One attempt of a client to get a question answered. Also in the history as `ask` invoke / ok / fail / unknown. */
+/** One attempt of a client to get a question answered. In the history it is `ask` with invoke / ok / fail / unknown. */
 export interface AskedRun {
   /** Id of the client's operation in the history. */
   readonly id: string;
   readonly question: string;
-  /** Set once the gateway said which run it is: from here on the question is accepted. */
+  /** Set once the gateway has named the run: from then on the question is accepted. */
   readonly runId: string | null;
   /** Milliseconds since 1970. */
   readonly acceptedAt: number | null;
@@ -42,7 +42,7 @@ export interface Viewing {
   readonly entries: readonly StreamEntry[];
 }
 
-/** Position a group had recorded after the storm: every record before `offset` counts as done. */
+/** Position that a group had recorded after the storm: every record before `offset` counts as done. */
 export interface Committed {
   readonly group: string;
   readonly topic: string;
@@ -57,7 +57,7 @@ export interface Closing {
   readonly ms: number;
 }
 
-/** Resident memory of a process in MB: before the storm and after it, once everything had settled. */
+/** Resident memory of a process in MB: before the storm, and after it once everything had settled. */
 export interface MemoryUse {
   readonly process: string;
   readonly beforeMb: number;
@@ -68,7 +68,7 @@ export interface MemoryUse {
 export interface Evidence {
   readonly scenario: string;
   readonly mode: Mode;
-  /** When it was gathered, milliseconds since 1970: what was not there then may have come later. */
+  /** When it was gathered, in milliseconds since 1970: what was missing then may have appeared later. */
   readonly collectedAt: number;
   /** Lines of the clients (`ask`, `view`), of the fake model (`model.call`) and of the services, in the order of the file. */
   readonly history: readonly HistoryEntry[];
@@ -77,42 +77,44 @@ export interface Evidence {
   /** Every topic from its beginning to its end. */
   readonly records: readonly LoggedRecord[];
   readonly committed: readonly Committed[];
-  /** Records that groups had not finished when the wait for it was over. */
+  /** Records that groups had not finished when the time to wait for them was over. */
   readonly lag: readonly { readonly group: string; readonly topic: string; readonly records: number }[];
   readonly memory: readonly MemoryUse[];
   readonly closings: readonly Closing[];
-  /** `conclave replay --all --recorded` afterwards: exit code, what it printed, model calls it caused. */
+  /** `conclave replay --all --recorded` afterwards: exit code, output, and the model calls it caused. */
   readonly replay: { readonly code: number | null; readonly text: string; readonly modelCalls: number };
-  /** Ends of processes before the good order at the end, and freezes (`SIGSTOP`), with the time. */
+  /** Ends of processes before the orderly end, and freezes (`SIGSTOP`), with the time. */
   readonly deaths: readonly { readonly process: string; readonly at: number; readonly signal: string | null }[];
-  /** Whether the model server was made to fail calls that are then tried again: repeats of those are no fault of ours. */
+  /** Whether the model server was made to fail calls that are then retried: repeats of those are not our fault. */
   readonly upstreamFaults: boolean;
-  /** Runs that the scenario itself made end without an answer, such as those of a record that kills its process. */
+  /** Runs that the scenario itself ended without an answer, such as those of a record that kills its process. */
   readonly mayFail: readonly string[];
 }
 
-/** Bounds a scenario sets for its checks. */
+/** Limits that a scenario sets for its checks. */
 export interface Bounds {
   /** Milliseconds from acceptance (or the last fault) to the terminal event; 60,000. */
   readonly terminalMs: number;
-  /** Least share of accepted runs that have to end with an answer; 0.8. */
+  /** Least share of accepted runs that must end with an answer; 0.8. */
   readonly answered: number;
   /** Least number of accepted runs; 1. */
   readonly accepted: number;
-  /** Factor memory may have grown by, beside 64 MB; 1.5. */
+  /** Factor by which memory may have grown, in addition to 64 MB; 1.5. */
   readonly memoryFactor: number;
   /** Milliseconds a process may take to end after SIGTERM; 15,000. */
   readonly closeMs: number;
-  /** Runs that may end with `failed` or `cancelled`, such as those a poisoned record aborts. */
+  /** Runs that may end with `failed` or `cancelled`, such as those that a poisoned record aborts. */
   readonly mayFail: readonly string[];
-  /** Nothing is wrong with any record: each dead letter blames a record for something else. Absent: letters are the scenario's business. */
+  /**
+   * Nothing is wrong with any record: each dead letter blames a record for something else. If absent, dead letters are up to the scenario.
+   */
   readonly soundRecords?: true;
-  /** Streams may start again after multiples of this id, with all their facts: a rebuilt state store numbers them so. Absent: never. */
+  /** Streams may start again after multiples of this id, with all their facts, as in a rebuilt state store. If absent, they never do. */
   readonly streamsAnewAbove?: number;
 }
 export const defaultBounds: Bounds = { terminalMs: 60_000, answered: 0.8, accepted: 1, memoryFactor: 1.5, closeMs: 15_000, mayFail: [] };
 
-/** The checks of reliability.md, in its order; `enough` is the guard that a run of nothing proves nothing. */
+/** The checks of reliability.md, in its order; `enough` guards against runs that prove nothing. */
 export const checkNames = [
   'one-terminal-event', // 1
   'acknowledged-appends', // 2
@@ -126,7 +128,7 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** One violation: the id that offends and a sentence. */
+/** One violation: the id concerned and a sentence. */
 export interface Finding {
   readonly check: CheckName;
   readonly id: string;
@@ -140,6 +142,6 @@ export interface Figures {
   readonly deaths: number;
   /** Calls made although an earlier attempt of the same step had been begun. */
   readonly duplicateCalls: number;
-  /** Tokens the model server spent that no result of a run counts. */
+  /** Tokens used by the model server that no result of a run counts. */
   readonly tokensWasted: number;
 }

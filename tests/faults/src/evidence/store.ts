@@ -2,16 +2,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Evidence } from './evidence.js';
 
-/** Lists that evidence has, whatever scenario it is of. */
+/** Lists that evidence has in every scenario. */
 const lists = ['history', 'asked', 'viewings', 'records', 'committed', 'lag', 'memory', 'closings', 'deaths'] as const;
 
-/** Keeps evidence as JSON, so that it can be judged again. The folder is made where it is missing. */
+/** Stores evidence as JSON, so that it can be judged again. Creates the folder if it is missing. */
 export function writeEvidence(file: string, evidence: Evidence): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(evidence, null, 1)}\n`);
 }
 
-/** Evidence as `writeEvidence` kept it. Throws an Error that names the file and what is wrong with it. */
+/** Evidence as stored by `writeEvidence`. Throws an Error that names the file and says what is wrong with it. */
 export function readEvidence(file: string): Evidence {
   const evidence = parsed(file);
   const missing = lists.filter((list) => !Array.isArray(evidence[list]));

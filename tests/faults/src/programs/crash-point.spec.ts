@@ -83,7 +83,7 @@ describe('a crash point', () => {
     expect(seen.said).toContain('end');
   }, 60_000);
 
-  it('is refused when no point has that name', () => {
+  it('is refused if no point has that name', () => {
     expect(() => openCrashPoints('merger:lunch', () => {})).toThrow('CRASH_AT');
   });
 });

@@ -26,9 +26,9 @@ const points: Readonly<Record<ProbePoint, true>> = {
 
 /** Where a process ends or stops. */
 export interface CrashPoints {
-  /** Ends the process at the hit that CRASH_AT names, stops it at that of FREEZE_AT. `id` names the work in progress. */
+  /** Ends the process at the hit that CRASH_AT names, stops it at that of FREEZE_AT. `id` is the work in progress. */
   reached(service: string, point: ProbePoint, id: string): void;
-  /** Whether the point is named. */
+  /** Whether one of the two variables names the point. */
   isArmed(service: string, point: ProbePoint): boolean;
 }
 
@@ -44,10 +44,10 @@ const reactions: Readonly<Record<CrashVariable, () => void>> = {
   FREEZE_AT: () => signalSelf('SIGSTOP', 200),
 };
 
-/** CRASH_AT ends the process; FREEZE_AT stops it until it gets SIGCONT. */
+/** CRASH_AT ends the process; FREEZE_AT stops it until it receives SIGCONT. */
 type CrashVariable = 'CRASH_AT' | 'FREEZE_AT';
 
-/** Both of one process. Throws Failure CONFIGURATION_INVALID. */
+/** Both settings of one process. Throws Failure CONFIGURATION_INVALID. */
 export function crashPointsOf(environment: { readonly [V in CrashVariable]?: string | undefined }, note: Note): CrashPoints {
   const both = (['CRASH_AT', 'FREEZE_AT'] as const).map((variable) => openCrashPoints(environment[variable], note, variable));
   return {

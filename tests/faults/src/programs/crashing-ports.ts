@@ -8,7 +8,7 @@ type Work = (...args: never[]) => Promise<unknown>;
  * the effect is stored but not yet reported.
  */
 export function crashingPorts<P extends ProbedPorts>(ports: P, crashPoints: CrashPoints, service: string): P {
-  // Learning from runs and telling others of their end happen in the engine's process.
+  // Learning from runs and webhooks run in the engine's process.
   const where = service === 'learning' || service === 'webhooks' ? 'merger' : service;
   const behind = <W extends Work>(point: ProbePoint, work: W): W =>
     (async (...args: Parameters<W>) => {

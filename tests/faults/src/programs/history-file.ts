@@ -9,10 +9,10 @@ export interface PublishData {
   readonly events: readonly { readonly id: string; readonly type: string; readonly topic: string; readonly runId: string }[];
 }
 
-/** Appends a line before it returns, so that a process that dies next has written it. */
+/** Appends a line before it returns, so that it is written even if the process dies next. */
 export type Note = (line: HistoryLine) => void;
 
-/** Keeps history in a file of JSON lines shared by all processes of a test. */
+/** Writes history to a file of JSON lines shared by all processes of a test. */
 export const historyFile =
   (file: string, processId: string): Note =>
   ({ actor, op, phase, id, data }) =>

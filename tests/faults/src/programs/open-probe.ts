@@ -8,21 +8,22 @@ import { recordedLog, recordedPool, recordedRuns } from './recorded-ports.js';
 import { unprotectedPool } from './unprotected-pool.js';
 import { unprotectedStores } from './unprotected-ports.js';
 
-/** What the programs of the fault tests read of their environment, beside the product's own variables. */
+/** What the programs of the fault tests read from their environment, in addition to the product's own variables. */
 export interface FaultVariables {
-  /** File that gets one JSON line for each thing that happened. */
+  /** File that receives one JSON line for everything that happened. */
   readonly HISTORY_FILE?: string | undefined;
   /** `<service>:<point>` or `<service>:<point>#<n>`: the process kills itself at the n-th hit. */
   readonly CRASH_AT?: string | undefined;
   /** The same: the process stops itself (SIGSTOP). */
   readonly FREEZE_AT?: string | undefined;
-  /** Protections taken away, names with commas between them. */
+  /** Protections to switch off, separated by commas. */
   readonly WITHOUT_PROTECTION?: string | undefined;
 }
 
 /**
- * The probe of a fault program: it writes a history, ends or stops the process at a point, and takes protections away. Without HISTORY_FILE it
- * does nothing. Throws Failure CONFIGURATION_INVALID.
+ * The probe of a fault program: it writes a history, ends or stops the process at a point, and switches protections off. Without
+ * HISTORY_FILE
+ * it does nothing. Throws Failure CONFIGURATION_INVALID.
  */
 export const faultProbe =
   (variables: FaultVariables): OpenProbe =>

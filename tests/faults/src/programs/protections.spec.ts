@@ -54,7 +54,7 @@ describe('the history of a process', () => {
     ['ends well', '', ['start', 'stop'], 0],
     ['ends badly', 'process.exit(3)', ['start', 'failed'], 3],
     ['is killed', "process.kill(process.pid, 'SIGKILL')", ['start'], null],
-  ])('says how it began and how it ended when it %s', (name, ending, phases, status) => {
+  ])('contains its start, and its end when it %s', (name, ending, phases, status) => {
     const file = join(folder, `${name}.ndjson`);
     const code = `import { historyFile, noteProcess } from '${source}';
       noteProcess(historyFile(${JSON.stringify(file)}, 'experts-1'), { processId: 'experts-1', service: 'experts' });\n${ending}`;

@@ -14,7 +14,8 @@ export interface ProtectionSpec {
 const both = ['embedded', 'distributed'] as const;
 
 /**
- * Protections that a fault program switches off for WITHOUT_PROTECTION, to see that the checks notice: a check that stays green without the
+ * Protections that a fault program switches off for WITHOUT_PROTECTION, to see whether the checks notice: a check that stays green without
+ * the
  * protection proves nothing.
  */
 export const protections = [

@@ -27,8 +27,8 @@ export const recordedPool =
   };
 
 /**
- * Runs, with a line for each acceptance. `appends`: committing a step appends its outputs to the log in the same write (the embedded
- * engine), so they are recorded between step and write, and again after the write.
+ * Runs, with a line for each acceptance. `appends`: committing a step appends its outputs to the log in the same write (embedded mode), so
+ * they are recorded between step and write, and again after the write.
  */
 export function recordedRuns(
   runs: Runs,
@@ -91,7 +91,7 @@ function endDurably(end: Operation, durable: () => Promise<void>): void {
   );
 }
 
-/** `durable`: resolves when the acknowledged append is durable; without it that is immediately. */
+/** `durable`: resolves when the acknowledged append is durable; without it, appends are durable immediately. */
 async function recorded(
   note: Note,
   actor: string,

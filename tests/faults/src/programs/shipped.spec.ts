@@ -7,7 +7,9 @@ import { protectionNames } from './protections.js';
 
 const dist = (name: string): string => join(workspaceRoot, 'dist', name);
 const apps = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'];
-/** Names in the code of every switch. A protection's name is also a word of the product, but there without a set of disabled ones. */
+/**
+ * Names in the code of every switch. A protection's name is also a word of the product, but there it is not beside a set of disabled ones.
+ */
 const switches = [
   'CRASH_AT',
   'FREEZE_AT',
@@ -32,7 +34,7 @@ const switchesIn = (program: string): readonly string[] => {
   return switches.filter((name) => text.includes(name));
 };
 
-describe('the programs that ship', () => {
+describe('the shipped programs', () => {
   beforeAll(() => {
     const { status, stderr } = spawnSync(process.execPath, [join(workspaceRoot, 'tools/build.mjs')], {
       encoding: 'utf8',
@@ -41,11 +43,11 @@ describe('the programs that ship', () => {
     if (status !== 0) throw new Error(stderr);
   }, 180_000);
 
-  it.each([...apps, 'distributed'])('hold no switch that ends a process or takes a protection away: %s', (app) => {
+  it.each([...apps, 'distributed'])('contain no switch that ends a process or removes a protection: %s', (app) => {
     expect(switchesIn(`${app}.js`)).toEqual([]);
   });
 
-  it('have a second program each, which contains all of them', () => {
+  it('each have a second program, which contains all of the switches', () => {
     for (const app of apps) expect([app, switchesIn(`${app}.faults.js`)]).toEqual([app, switches]);
   });
 

@@ -67,8 +67,8 @@ const away = (): Promise<never> => Promise.reject(new Failure('STORE_UNAVAILABLE
 const input = sampleInput('one');
 const output = sampleOutput('one');
 
-describe('a delivery without', () => {
-  it('no protection at all is not touched', () => {
+describe('a delivery pool', () => {
+  it('is not changed if no protection is switched off', () => {
     expect(unprotectedPool(new Set(), 'embedded')).toBeNull();
     const ours: readonly ProtectionName[] = ['offset-tracker', 'dead-letters', 'outage-pause', 'process-deaths', 'deadline-check'];
     for (const name of protectionNames)
@@ -79,14 +79,14 @@ describe('a delivery without', () => {
   it.each([
     ['nothing', [1]],
     ['offset-tracker', [0]],
-  ] as const)('%s counts a record as done when so many handlers have begun', async (without, done) => {
+  ] as const)('without %s counts a record as done when %j handlers have begun', async (without, done) => {
     const { story } = await tell(input, {}, without);
     await until('it is over', () => story.over);
     expect(story.done).toEqual(done);
     expect(story.handled).toHaveLength(1);
   });
 
-  it('offset-tracker still gives up a record that never succeeds', async () => {
+  it('without offset-tracker still gives up a record that never succeeds', async () => {
     const { story } = await tell(input, { handle: () => Promise.reject(new TypeError('a bug')) }, 'offset-tracker');
     await until('it is over', () => story.over);
     expect([story.handled.length, story.letters.length]).toEqual([3, 1]);
@@ -95,15 +95,18 @@ describe('a delivery without', () => {
   it.each([
     ['nothing', 1, [output]],
     ['dead-letters', 0, []],
-  ] as const)('%s writes so many letters, and what stands for the record', async (without, letters, published) => {
-    const part = { handle: () => Promise.reject(new TypeError('a bug')), onDead: () => [output] };
-    const { story } = await tell(input, part, without);
-    await until('it is over', () => story.over);
-    expect(story.letters).toHaveLength(letters);
-    expect(story.published).toEqual(published);
-  });
+  ] as const)(
+    'without %s writes %d dead letters for a record that fails, and the corresponding outputs',
+    async (without, letters, published) => {
+      const part = { handle: () => Promise.reject(new TypeError('a bug')), onDead: () => [output] };
+      const { story } = await tell(input, part, without);
+      await until('it is over', () => story.over);
+      expect(story.letters).toHaveLength(letters);
+      expect(story.published).toEqual(published);
+    },
+  );
 
-  it('no protection waits for the end of an outage, however long', async () => {
+  it('with all protections waits for the end of an outage, however long', async () => {
     const { story, pool } = await tell(input, { handle: away });
     await until('it was probed', () => story.handled.length > 5);
     expect([story.letters, story.over, story.pauses]).toEqual([[], false, [true]]);
@@ -114,7 +117,7 @@ describe('a delivery without', () => {
     ['a handler meets it', { handle: away }, undefined],
     ['the ledger meets it too', { handle: away, ledger: { begin: away, failed: away, released: away } }, undefined],
     ['the publishing meets it', { handle: async () => [output] }, away],
-  ] as const)('outage-pause makes a dead letter of the record when %s', async (_who, part, publish) => {
+  ] as const)('without outage-pause makes a dead letter of the record when %s', async (_who, part, publish) => {
     const { story } = await tell(input, part, 'outage-pause', publish);
     await until('it is over', () => story.over);
     expect([story.letters.length, story.handled.length, story.pauses]).toEqual([1, 3, []]);
@@ -124,7 +127,7 @@ describe('a delivery without', () => {
   it.each([
     ['nothing', 0, 1],
     ['process-deaths', 1, 0],
-  ] as const)('%s runs a record that has killed nine processes so many times', async (without, handled, letters) => {
+  ] as const)('without %s runs a record that has killed nine processes %d times', async (without, handled, letters) => {
     const { story } = await tell(input, { ledger: { begin: async () => ({ attempts: 10, deaths: 9, suspects: 0 }) } }, without);
     await until('it is over', () => story.over);
     expect([story.handled.length, story.letters.length]).toEqual([handled, letters]);
@@ -133,7 +136,7 @@ describe('a delivery without', () => {
   it.each([
     ['nothing', true],
     ['deadline-check', false],
-  ] as const)('%s lets a worker see that the time of a task is over', async (without, over) => {
+  ] as const)('without %s lets a worker see that the time of a task is over: %s', async (without, over) => {
     const runId = newRunId();
     const task: Event = { ...nthInput(runId, 2), type: 'TaskDispatched', data: { taskId: `${runId}/0/t1`, startBy: 1_000 } };
     const begun: Event[] = [];

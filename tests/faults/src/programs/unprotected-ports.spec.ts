@@ -70,8 +70,8 @@ const lines = (op: string): Line[] =>
 const commit = (ports: OpenedPorts, event: Event, more: Parameters<typeof counting>[1] = {}) =>
   ports.state.runs.commit<Tally>(event, counting(event, more));
 
-describe('stores without', () => {
-  it('no protection at all are not touched', async () => {
+describe('the stores of a process', () => {
+  it('are not changed if no protection is switched off', async () => {
     const ports = await open();
     const { log, state, stream } = ports;
     const same = unprotectedStores({ log, state, stream }, new Set());
@@ -81,7 +81,7 @@ describe('stores without', () => {
   it.each([
     ['nothing', 1, true],
     ['applied-ids', 2, false],
-  ] as const)('%s apply an event that comes twice so many times', async (without, count, repeated) => {
+  ] as const)('without %s apply an event that arrives twice %d time(s)', async (without, count, repeated) => {
     const ports = await open(without);
     const event = nthInput(newRunId(), 1);
     await commit(ports, event);
@@ -92,40 +92,46 @@ describe('stores without', () => {
   it.each([
     ['nothing', 'busy', 'done'],
     ['journal', 'begun', 'begun'],
-  ] as const)('%s say to who comes second, and to who comes after the end', async (without, second, third) => {
-    const { journal, leases } = (await open(without)).state;
-    const runId = newRunId();
-    const step = `${runId}/0/t1/call/0`;
-    await leases.renewProcess({ id: 'a', service: 'experts', classes: [], ttlMs: 10_000 });
-    expect(await journal.begin({ runId, step, nonce: '1', owner: 'a' })).toMatchObject({ kind: 'begun', attempt: 1 });
-    expect(await journal.started(`${runId}/0/t1`)).toBe(true);
-    expect(await journal.begin({ runId, step, nonce: '2', owner: 'b' })).toMatchObject({ kind: second });
-    expect(await journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'paid' })).toBe('stored');
-    expect(await journal.begin({ runId, step, nonce: '3', owner: 'b' })).toMatchObject({ kind: third });
-  });
+  ] as const)(
+    'without %s answer a second caller of a step with "%s", and a caller after its end with "%s"',
+    async (without, second, third) => {
+      const { journal, leases } = (await open(without)).state;
+      const runId = newRunId();
+      const step = `${runId}/0/t1/call/0`;
+      await leases.renewProcess({ id: 'a', service: 'experts', classes: [], ttlMs: 10_000 });
+      expect(await journal.begin({ runId, step, nonce: '1', owner: 'a' })).toMatchObject({ kind: 'begun', attempt: 1 });
+      expect(await journal.started(`${runId}/0/t1`)).toBe(true);
+      expect(await journal.begin({ runId, step, nonce: '2', owner: 'b' })).toMatchObject({ kind: second });
+      expect(await journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'paid' })).toBe('stored');
+      expect(await journal.begin({ runId, step, nonce: '3', owner: 'b' })).toMatchObject({ kind: third });
+    },
+  );
 
   it.each([
     ['nothing', 'refused', 'refused', ['chunk', 'superseded', 'chunk']],
     ['attempts', 'stored', 'appended', ['chunk']],
-  ] as const)('%s answer an owner thought dead, and show the stream', async (without, finished, appended, kinds) => {
-    const { state, stream } = await open(without);
-    const runId = newRunId();
-    const task = `${runId}/0/t1`;
-    const step = `${task}/call/0`;
-    await state.journal.begin({ runId, step, nonce: '1', owner: 'dead' });
-    await state.journal.begin({ runId, step, nonce: '2', owner: 'alive' });
-    const chunk = (attempt: number) => stream.append(runId, [{ kind: 'chunk', taskId: task, attempt, offset: 0, text: 'blue' }]);
-    await chunk(1);
-    await chunk(2);
-    expect(await chunk(1)).toBe(appended);
-    expect(await state.journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'late' })).toBe(finished);
-    expect((await stream.read(runId, 0, 10)).entries.map(({ kind }) => kind)).toEqual(kinds);
-  });
+  ] as const)(
+    'without %s answer the writes of an owner thought dead with "%s" and "%s", and the stream shows which of its text counts',
+    async (without, finished, appended, kinds) => {
+      const { state, stream } = await open(without);
+      const runId = newRunId();
+      const task = `${runId}/0/t1`;
+      const step = `${task}/call/0`;
+      await state.journal.begin({ runId, step, nonce: '1', owner: 'dead' });
+      await state.journal.begin({ runId, step, nonce: '2', owner: 'alive' });
+      const chunk = (attempt: number) => stream.append(runId, [{ kind: 'chunk', taskId: task, attempt, offset: 0, text: 'blue' }]);
+      await chunk(1);
+      await chunk(2);
+      expect(await chunk(1)).toBe(appended);
+      expect(await state.journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'late' })).toBe(finished);
+      expect((await stream.read(runId, 0, 10)).entries.map(({ kind }) => kind)).toEqual(kinds);
+    },
+  );
 
   it.each([
     ['nothing', 1],
     ['timer-events', 0],
-  ] as const)('%s still hold so many due timers when the process dies before it has published them', async (without, left) => {
+  ] as const)('without %s still hold %d due timer(s) if the process dies before it has published them', async (without, left) => {
     const ports = await open(without);
     await commit(ports, nthInput(newRunId(), 1), ({ now }) => ({ arm: [timer('wall', now - 1)] }));
     const [due] = await ports.state.timers.due(10);
@@ -138,7 +144,7 @@ describe('stores without', () => {
   it.each([
     ['nothing', 1],
     ['sweep', 0],
-  ] as const)('%s give so many accepted headers that were never published', async (without, found) => {
+  ] as const)('without %s return %d accepted header(s) that were never published', async (without, found) => {
     const { runs } = (await open(without)).state;
     await runs.accept(acceptance());
     expect(await runs.unpublished(0, 10)).toHaveLength(found);
@@ -147,7 +153,7 @@ describe('stores without', () => {
   it.each([
     ['nothing', 1],
     ['deadline-check', 0],
-  ] as const)('%s tell workers of so many cancelled runs', async (without, found) => {
+  ] as const)('without %s report %d cancelled run(s) to workers', async (without, found) => {
     const { runs } = (await open(without)).state;
     const runId = newRunId();
     await runs.cancel(runId);
@@ -157,18 +163,21 @@ describe('stores without', () => {
   it.each([
     ['nothing', ['run_1']],
     ['deadline-check', []],
-  ] as const)('%s tell whoever begins a call of these flags, where the store looks at them then', async (without, found) => {
-    const { log, state, stream } = await open();
-    const looking = {
-      begin: async ({ flags = [] }: Parameters<typeof state.journal.begin>[0]) => ({ kind: 'begun', attempt: 1, flagged: flags }),
-    };
-    const stores = { log, stream, state: { ...state, journal: { ...state.journal, ...looking } as unknown as typeof state.journal } };
-    const { journal } = unprotectedStores(stores, new Set(without === 'nothing' ? [] : [without])).state;
-    const begun = await journal.begin({ runId: 'run_1', step: 'run_1/0/x1/call/0', nonce: 'n', owner: 'p', flags: ['run_1'] });
-    expect(begun).toMatchObject({ kind: 'begun', flagged: found });
-  });
+  ] as const)(
+    'without %s return the flags %j to a worker that begins a call, if the store reads flags at that moment',
+    async (without, found) => {
+      const { log, state, stream } = await open();
+      const looking = {
+        begin: async ({ flags = [] }: Parameters<typeof state.journal.begin>[0]) => ({ kind: 'begun', attempt: 1, flagged: flags }),
+      };
+      const stores = { log, stream, state: { ...state, journal: { ...state.journal, ...looking } as unknown as typeof state.journal } };
+      const { journal } = unprotectedStores(stores, new Set(without === 'nothing' ? [] : [without])).state;
+      const begun = await journal.begin({ runId: 'run_1', step: 'run_1/0/x1/call/0', nonce: 'n', owner: 'p', flags: ['run_1'] });
+      expect(begun).toMatchObject({ kind: 'begun', flagged: found });
+    },
+  );
 
-  it('store-identity work on a store that does not belong to the log', async () => {
+  it('without store-identity work on a store that does not belong to the log', async () => {
     const { log, state, stream } = await open();
     await log.identity.write({ storeId: 'another', generation: 7 });
     await expect(claimStores(log, state)).rejects.toMatchObject({ code: 'STORE_REPLACED' });
@@ -176,7 +185,7 @@ describe('stores without', () => {
     expect(await claimStores(blind.log, blind.state)).toMatchObject({ generation: 1 });
   });
 
-  it('offset-tracker lose a record that was being handled when the process died', async () => {
+  it('without offset-tracker lose a record that was being handled when the process died', async () => {
     const input = sampleInput('one');
     const died = new Promise<never>(() => {});
     for (const [without, again] of [

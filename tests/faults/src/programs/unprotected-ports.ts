@@ -7,8 +7,9 @@ type Stores = Pick<Ports, 'log' | 'state' | 'stream'>;
 
 /**
  * Switches off protections of log, state store and run streams. Those of the adapters (`offset-tracker`, `compare-and-set`, half of
- * `store-identity`) are adapter options, those of the delivery are in `unprotected-pool.ts`, and `stream-resume` is in `forgetful-streams.ts`.
- * Returns the same stores if all of its own are on.
+ * `store-identity`) are adapter options, those of the delivery are in `unprotected-pool.ts`, and `stream-resume` is in
+ * `forgetful-streams.ts`.
+ * Returns the same stores if all of these are on.
  */
 export function unprotectedStores<S extends Stores>(stores: S, off: Protections): S {
   const { log, state, stream } = stores;
@@ -57,7 +58,7 @@ const forgetful = (journal: Journal): Pick<Journal, 'begin' | 'finish' | 'abando
   abandon: async () => {},
 });
 
-/** Cancel flags are read when a call begins, too: none is set there either. */
+/** Cancel flags are also read when a call begins, so none may be reported there either. */
 const unflagged = (journal: Journal): Pick<Journal, 'begin'> => ({ begin: (call) => journal.begin({ ...call, flags: [] }) });
 
 const removingFirst = (timers: Timers): Timers =>

@@ -26,7 +26,7 @@ const notPromised: readonly string[] = [
 const lostWithout = (name: ProtectionName): string => protections.find((one) => one.name === name)!.lost;
 const allModes: readonly Mode[] = ['embedded', 'distributed'];
 
-/** docs/guarantees.md, from the list of scenarios and from what the recorded runs of them showed. */
+/** docs/guarantees.md, from the list of scenarios and the results of their recorded runs. */
 export function guaranteesPage(recorded: readonly RecordedOutcome[] = readRecorded()): string {
   const lookUp = (scenario: string, mode: Mode, without: string | null): RecordedOutcome | undefined =>
     recorded.find((one) => one.scenario === scenario && one.mode === mode && one.without === without);
@@ -97,7 +97,7 @@ ${notPromised.map((sentence) => `- ${sentence}`).join('\n')}
 `;
 }
 
-/** `held 2026-11-22`, or what was found; `not run` where nothing is recorded. */
+/** `held 2026-11-22`, or what was found; `not run` if nothing is recorded. */
 function resultText(one: RecordedOutcome | undefined): string {
   if (!one) return 'not run';
   const how = `${one.date}${one.form === 'short' ? ', short form' : ''}`;

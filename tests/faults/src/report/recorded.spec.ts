@@ -39,7 +39,7 @@ function recordedAfter(...runs: readonly (readonly [ScenarioOutcome, day: string
 }
 
 describe('the record of fault scenarios', () => {
-  it('keeps the last run of each scenario, mode and protection, also a red one', () => {
+  it('keeps the last run of each scenario, mode and protection, even if it failed', () => {
     const kept = recordedAfter(
       [ran(), '2026-11-21'],
       [ran({ mode: 'distributed' }), '2026-11-21'],
@@ -75,7 +75,7 @@ describe('the page of guarantees', () => {
     expect(page).toContain('embedded: not run | `npm run faults -- killer-record --without process-deaths`');
   });
 
-  it('prints what the recorded runs showed: where, when, in which form, and what was found', () => {
+  it('prints the results of the recorded runs: where, when, in which form, and what was found', () => {
     const page = guaranteesPage(
       recordedAfter(
         [ran(), '2026-11-21'],

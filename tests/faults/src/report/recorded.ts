@@ -5,23 +5,23 @@ import type { Mode } from '@conclave/contracts';
 import type { CheckName } from '../evidence/evidence.js';
 import type { ScenarioOutcome } from '../judge-control.js';
 
-/** What one cell of the kill matrix showed. */
+/** Result of one cell of the kill matrix. */
 export interface RecordedCell {
   readonly outcome: string;
   /** Runs of the cell's own questions that were open when the process died. */
   readonly openRuns: number;
 }
 
-/** What the last recorded run of one scenario in one mode showed, with nothing switched off or with one protection. */
+/** Result of the last recorded run of one scenario in one mode, with no protection or one protection switched off. */
 export interface RecordedOutcome {
   readonly scenario: string;
   readonly mode: Mode;
   readonly without: string | null;
-  /** Day it was run, `2026-11-22`. */
+  /** Day of the run, `2026-11-22`. */
   readonly date: string;
   /** `short` is what CI runs: less load and shorter storms. */
   readonly form: 'short' | 'full';
-  /** Whether it was as promised; for a control: whether the named check turned red with ids, and nothing broke off. */
+  /** Whether it went as promised; for a control: whether the named check failed with ids, and nothing broke off. */
   readonly holds: boolean;
   /** Checks that found something, with the number of ids. */
   readonly found: Readonly<Partial<Record<CheckName, number>>>;
@@ -31,7 +31,7 @@ export interface RecordedOutcome {
   readonly answered: number;
   readonly accepted: number;
   readonly duplicateCalls: number;
-  /** Of the kill matrix, by `<service>:<point>`. */
+  /** Cells of the kill matrix, by `<service>:<point>`. */
   readonly cells?: Readonly<Record<string, RecordedCell>>;
 }
 
@@ -39,11 +39,11 @@ const file = join(workspaceRoot, 'tests/faults/recorded.json');
 const keyOf = ({ scenario, mode, without }: Pick<RecordedOutcome, 'scenario' | 'mode' | 'without'>): string =>
   `${scenario} ${mode} ${without ?? ''}`;
 
-/** The recorded runs of the repository; none where nothing was recorded yet. */
+/** The recorded runs of the repository; none if nothing was recorded yet. */
 export const readRecorded = (from = file): readonly RecordedOutcome[] =>
   existsSync(from) ? (JSON.parse(readFileSync(from, 'utf8')) as readonly RecordedOutcome[]) : [];
 
-/** Puts outcomes in the place of earlier ones of the same scenario, mode and protection; others stay. */
+/** Replaces earlier outcomes of the same scenario, mode and protection; others stay. */
 export function record(outcomes: readonly ScenarioOutcome[], now: Date, to = file): void {
   const all = new Map(readRecorded(to).map((one) => [keyOf(one), one]));
   for (const outcome of outcomes) {
@@ -55,7 +55,7 @@ export function record(outcomes: readonly ScenarioOutcome[], now: Date, to = fil
   writeFileSync(to, `[\n${lines.join(',\n')}\n]\n`);
 }
 
-/** Whether these are two parts of a matrix, run on one day: they come one by one. */
+/** Whether these are two parts of a matrix that were run on one day: they arrive one by one. */
 function arePartsOfOne(known: RecordedOutcome, fresh: RecordedOutcome): boolean {
   const cells = Object.keys(fresh.cells ?? {});
   return (
@@ -75,7 +75,7 @@ function recordedOf(outcome: ScenarioOutcome, now: Date): RecordedOutcome {
     openRuns === undefined ? [] : [[name.replace('kill:', ''), { outcome: became, openRuns }] as const],
   );
   return {
-    // Halves of the matrix are the matrix.
+    // Halves of the matrix count as the matrix.
     scenario: scenario.replace(/^(kill-matrix):.*/, '$1'),
     mode,
     without,

@@ -3,7 +3,7 @@ import { absent, points, services } from '../scenarios/kill-matrix.js';
 
 const head = ['scenario', 'mode', 'outcome', 'recovery', 'runs', 'duplicate calls', 'tokens wasted', 'took'] as const;
 
-/** The table for people: one line for each scenario, then those of its rows, and what a kill matrix leaves out. */
+/** The table for people: one line for each scenario, then those of its rows, and the cells that a kill matrix leaves out. */
 export function tableOf(outcomes: readonly ScenarioOutcome[]): string {
   const lines = outcomes.flatMap((outcome) => [
     [

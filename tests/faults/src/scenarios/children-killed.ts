@@ -13,7 +13,7 @@ const members = [
   ['merger', 'composer'],
 ] as const;
 
-/** Whether the answer of a child run stood in a prompt for the answer of its parent. */
+/** Whether the prompt for the answer of the parent contained the answer of a child run. */
 const isTold = ({ system }: World, question: string, answer: string): boolean =>
   system.models.calls.some(({ step, messages }) => {
     const prompt = messages.map(({ content }) => String(content)).join('\n');
@@ -65,7 +65,7 @@ async function killOnce(world: World, [service, role]: (typeof members)[number])
   if (faults.length > 0) throw new Error(`${service}: ${faults.join('; ')}.`);
 }
 
-/** Whatever dies while a run waits for its child runs. */
+/** Any process may die while a run waits for its child runs. */
 export const childrenKilled: Scenario = {
   name: 'children-killed',
   promise:

@@ -90,8 +90,8 @@ export const modelStopped: Scenario = {
   fault: 'the model server is closed in the middle of its answers and listens again on its port after 3 s (and 20 s in the long form)',
   modes: ['embedded', 'distributed'],
   controls: [],
-  // Runs that met nothing but the absence end without an answer and say so.
-  // Questions while the model server is away for 20 s cannot be answered, only refused with a reason.
+  // Questions while the model server is away for 20 s cannot be answered, only refused with a reason; runs that met only this absence
+  // end without an answer and say so.
   bounds: { terminalMs: 90_000, answered: 0.3 },
   limitS: 150,
   ci: ['embedded'],
@@ -114,7 +114,7 @@ async function away(world: World, awayMs: number): Promise<void> {
   await load;
   const runs = runsOf(world, name);
   const views = await Promise.all(runs.map((runId) => readRun(world.system.url(), runId)));
-  // A run that could not be answered says so: it has a reason, and a code where it failed.
+  // A run that could not be answered says so: it has a reason, and a code if it failed.
   const mute = views.filter(({ answer, reason }) => answer === null && !reason);
   if (mute.length > 0) throw new Error(`${mute.map(({ id }) => id).join(', ')} ended without an answer and without a reason.`);
   const answered = views.filter(({ answer }) => answer !== null).length;

@@ -5,7 +5,7 @@ import type { World } from '../world/world.js';
 import { inFlight, notReady, pause, recoveryAfter, refusedForRoom, runsOf } from './measure.js';
 import type { Scenario } from './scenario.js';
 
-/** Asks until the product has met the full disk: what is open in its write-ahead log may take a few writes more. */
+/** Asks until the product has met the full disk: the open part of its write-ahead log may have room for a few more writes. */
 async function firstRefusal(world: World): Promise<string> {
   return until(
     'the first refusal',
@@ -27,7 +27,7 @@ async function full(world: World, disk: SmallDisk): Promise<void> {
     atOnce: 6,
     everyMs: 300,
     name: 'diskfull',
-    // A run that is lost would be waited for that long.
+    // A lost run would be awaited for this long.
     patienceMs: world.controlled ? 30_000 : 90_000,
   });
   try {
@@ -35,7 +35,7 @@ async function full(world: World, disk: SmallDisk): Promise<void> {
     disk.fill();
     const at = world.fault('the disk is full');
     const first = await firstRefusal(world);
-    // Where only a limit of the process can be had, SQLite cannot tell it from other errors of writing.
+    // If only a limit of the process is possible, SQLite cannot distinguish it from other write errors.
     const refusal = disk.how === 'tmpfs' ? await refusedForRoom(world) : first;
     await pause(world.short ? 4_000 : 10_000);
     const red = await notReady(world);
@@ -90,5 +90,5 @@ const diskFullBy = (mounted: boolean): Scenario => ({
 });
 
 export const diskFull = diskFullBy(true);
-/** The way of those who may not mount, by its name. */
+/** The method for users who may not mount, selected by its name. */
 export const diskFullLimit = diskFullBy(false);

@@ -7,7 +7,7 @@ import type { Cell } from './kill-matrix-cell.js';
 import { changePrompt, learnedBehind, portCells, portSystem, toolsOffered, toolTemplate } from './port-cells.js';
 import type { Scenario } from './scenario.js';
 
-/** The named points, in the order a record passes them. */
+/** The named points, in the order in which a record passes them. */
 export const points = [
   'after-poll',
   'before-call',
@@ -30,10 +30,10 @@ export const absent: Readonly<Partial<Record<ServiceName, Partial<Record<Point, 
   },
 };
 
-/** Behind a reply that has its place in the order and is not durable yet: the next step may follow from it, and this death takes both. */
+/** After a reply that has its place in the order but is not durable yet: the next step may follow from it, and this death loses both. */
 const orderedCells: readonly Cell[] = (['planner', 'experts', 'merger'] as const).map((service) => ({ service, point: 'reply-ordered' }));
 
-/** Further points of single services, beside the six. */
+/** Further points of single services, in addition to the six. */
 export const further: readonly Cell[] = [
   { service: 'gateway', point: 'after-accept' },
   ...orderedCells,
@@ -51,7 +51,7 @@ export const demandsOpenRuns = ({ service, point }: Cell): boolean =>
   point !== 'after-commit' && service !== 'graph-ingest' && !learnedBehind(point);
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
 
-/** Why a cell does not exist in a mode; null where it does. */
+/** Why a cell does not exist in a mode; null if it does. */
 export const absentOn = ({ point }: Cell, mode: Mode): string | null =>
   point === 'reply-ordered' && mode === 'distributed' ? 'a write is durable there when it is answered' : null;
 const modesOf = (cell: Cell): Scenario['modes'] => (['embedded', 'distributed'] as const).filter((mode) => absentOn(cell, mode) === null);
@@ -62,7 +62,7 @@ const openEnd = 'a run has not ended';
 async function kill(world: World, { service, point }: Cell): Promise<void> {
   const { system, load } = world;
   const process = system.process(service);
-  // Late timers and memory reach these behind the end of a run: they would kill before any work of this cell is in flight.
+  // Late timers and memory reach these processes after the end of a run: they would be killed before any work of this cell is in flight.
   const hasLateWork = service === 'merger' || service === 'graph-ingest';
   if (hasLateWork && !(await world.calm())) throw new Error(`${cellName({ service, point })}: the work before it did not come to an end.`);
   await process.stop();
@@ -73,7 +73,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   if (point === 'tool-called') await toolsOffered(world);
   // A setting is changed while runs are under way.
   if (point === 'setting-written') world.behave({ delayMs: { planner: 3_000 } });
-  // A timer only comes due if a run is kept waiting: here by a planner that never answers.
+  // A timer becomes due only if a run is kept waiting: here by a planner that never answers.
   if (late) world.behave({ instead: (role, question) => (role === 'planner' && question.includes(point) ? { hang: true } : null) });
   if (point === 'timer-due') process.nextRestart({ CRASH_AT: `${service}:${point}` });
   const asking = load.run({
@@ -82,11 +82,11 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     name: `${service}-${point}`,
     patienceMs: world.controlled ? 20_000 : 60_000,
     ...(late ? { wallTimeS: 3 } : {}),
-    // The one model call of this service comes after a run has ended, and so does what is learned of it.
+    // The one model call of this service comes after a run has ended, and so do its writes.
     learned: service === 'graph-ingest' || learnedBehind(point),
     ...(point === 'tool-called' ? { model: toolTemplate } : {}),
   });
-  // It is answered by the next gateway, when the runs may have ended: what is in flight is asked when the process dies.
+  // The next gateway answers it, when the runs may have ended: whether work is in flight is checked when the process dies.
   const changed = Promise.allSettled(point === 'setting-written' ? [changePrompt(world)] : []);
   const exit = await process.nextExit(deaths + 1, 30_000);
   const at = world.fault(`SIGKILL of ${service} at ${point}`, cellName({ service, point }));
@@ -96,7 +96,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const inFlight = load.asked.filter(
     ({ runId, question }) => question.includes(`${service}-${point}`) && (runId === null || (load.ended.get(runId) ?? Infinity) >= diedAt),
   );
-  // Every timer of a run is a second chance of the one before it: all have to come due in a process that dies then.
+  // Every timer of a run is a second chance for the one before it, so all of them must become due in a process that dies then.
   if (point === 'timer-due') await dieAgain(process, deaths + 1, `${service}:${point}`, world.controlled);
   await process.ready();
   for (const change of await changed) if (change.status === 'rejected') throw change.reason;
@@ -106,7 +106,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const last = Math.max(0, ...runs.map((runId) => load.ended.get(runId) ?? Infinity));
   const faults = [
     ...(exit.signal === 'SIGKILL' && crash ? [] : [`it did not kill itself there (${exit.signal ?? exit.code})`]),
-    // Memory is written beside the end of a run: there the record in hand is the work, which the checker asks for afterwards.
+    // Memory is written after the end of a run: there the record being handled is the work, which the checker examines afterwards.
     ...(inFlight.length > 0 || !demandsOpenRuns({ service, point }) ? [] : ['no work was in flight']),
     ...(Number.isFinite(last) ? [] : [openEnd]),
   ];
@@ -117,12 +117,12 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     runs,
     openRuns: inFlight.length,
   });
-  // Without its protection a run may have no end: that is for the checker to find.
+  // Without its protection a run may have no end: the checker has to find that.
   const broken = world.controlled ? faults.filter((fault) => fault !== openEnd) : faults;
   if (broken.length > 0) throw new Error(`${cellName({ service, point })}: ${broken.join('; ')}.`);
 }
 
-/** Twice more, as often as there is a timer left; where none may be lost there always is one. */
+/** Twice more, as often as there is a timer left; if none may be lost, there always is one. */
 async function dieAgain(process: Supervised, deaths: number, at: string, mayBeLost: boolean): Promise<void> {
   for (const death of [1, 2]) {
     process.nextRestart({ CRASH_AT: death === 1 ? at : undefined });
@@ -135,8 +135,8 @@ async function dieAgain(process: Supervised, deaths: number, at: string, mayBeLo
 }
 
 /**
- * The cells of one mode, one after the other in one system: the process that died at a point is restarted told to die at its next one,
- * so that a cell costs one start. Between two cells everything has ended.
+ * The cells of one mode, one after the other in one system: the process that died at a point is restarted with the order to die at the next
+ * point, so that a cell costs one start. Between two cells everything has ended.
  */
 async function matrix(world: World, wanted: readonly Cell[]): Promise<void> {
   await world.warmUp();
@@ -151,7 +151,7 @@ const describe = {
   fault: 'kill -9 at a named point',
 };
 
-/** The longest part first: side by side they finish sooner. */
+/** The longest part comes first, so that parts that run side by side finish sooner. */
 const matrixParts: readonly Scenario[] = ([['merger'], ['experts'], ['gateway', 'planner', 'graph-ingest']] as const).map((of) => ({
   name: `kill-matrix:${of.join('+')}`,
   ...describe,

@@ -5,7 +5,7 @@ import { absent, cells, points, services } from './kill-matrix.js';
 import { scenarioNamed, scenarios } from './list.js';
 
 describe('the list of fault scenarios', () => {
-  it('has one name for each', () => {
+  it('has a unique name for each', () => {
     const names = scenarios.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -20,7 +20,7 @@ describe('the list of fault scenarios', () => {
     expect(controls.filter((one) => !existing.includes(one))).toEqual([]);
   });
 
-  it('finds the scenario of each control that is a part of another', () => {
+  it('finds the scenario of each control that is part of another', () => {
     for (const { part } of scenarios.flatMap(({ controls }) => controls)) if (part) expect(scenarioNamed(part).name).toBe(part);
   });
 
@@ -30,7 +30,7 @@ describe('the list of fault scenarios', () => {
         expect(cells.some((cell) => cell.service === service && cell.point === point)).toBe(absent[service]?.[point] === undefined);
   });
 
-  it('names every promise, its command and its controls in the page of guarantees', () => {
+  it('puts every promise, its command and its controls on the page of guarantees', () => {
     const page = guaranteesPage();
     for (const { name, promise } of scenarios) {
       expect(page).toContain(promise);

@@ -46,7 +46,7 @@ export const scenarios: readonly Scenario[] = [
 /** Scenarios that are parts of others, by name. */
 const parts: readonly Scenario[] = [...(killMatrix.ciParts ?? []), ...cells.map(killCell), ...networkHarms, diskFullLimit];
 
-/** Throws with the names there are. */
+/** Throws with the existing names. */
 export function scenarioNamed(name: string): Scenario {
   const found = [...scenarios, ...parts].find((scenario) => scenario.name === name);
   if (!found)

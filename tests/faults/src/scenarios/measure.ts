@@ -4,7 +4,7 @@ import type { World } from '../world/world.js';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Longest time from a fault to the end of a run that was under way then; null where none was, or one has not ended. */
+/** Longest time from a fault to the end of a run that was under way then; null if there was none, or if one has not ended. */
 export function recoveryAfter(world: World, at: number): number | null {
   const hit = world.load.asked.flatMap(({ runId, acceptedAt }) =>
     runId !== null && acceptedAt !== null && acceptedAt <= at ? [world.load.ended.get(runId) ?? Infinity] : [],
@@ -26,13 +26,13 @@ export const underWay = (world: World, role: 'planner' | 'expert' | 'assessor' |
     ({ step, finishedAt, abortedAt }) => step === `load ${role}` && finishedAt === null && abortedAt === null,
   ).length;
 
-/** Model calls that this process has begun and not ended, as its own history says. */
+/** Model calls that this process has begun and not ended, according to its own history. */
 export function openCalls({ system }: World, { pid }: Supervised): number {
   const lines = system.history().filter(({ op, process }) => op === 'call' && process.includes(`-${pid}-`));
   return lines.filter(({ phase }) => phase === 'invoke').length - lines.filter(({ phase }) => phase === 'ok' || phase === 'fail').length;
 }
 
-/** Waits until experts are at work: harm that meets nothing shows nothing. */
+/** Waits until experts are at work: a fault that meets no work shows nothing. */
 export async function inFlight(world: World, calls = 3): Promise<void> {
   try {
     await until(`${calls} experts at work`, () => underWay(world, 'expert') >= calls, { timeoutMs: 30_000, everyMs: 10 });
@@ -41,7 +41,7 @@ export async function inFlight(world: World, calls = 3): Promise<void> {
   }
 }
 
-/** Names of the processes that say they are not ready, with their reason. */
+/** Names of the processes that report that they are not ready, with their reason. */
 export async function notReady(world: World): Promise<ReadonlyMap<string, string>> {
   const said = await Promise.all(
     [...world.system.all().keys()].map(async (name) => {

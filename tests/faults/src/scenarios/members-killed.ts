@@ -10,12 +10,12 @@ const members = [
   ['experts', 'expert'],
   ['merger', 'composer'],
 ] as const;
-/** Milliseconds from the kill of the only member of a service to the repeat of its call, half of the time and always. */
+/** Milliseconds from the kill of the only member of a service to the repeat of its call: the limits for the median and for the longest. */
 const bounds = { medianMs: 7_000, maxMs: 10_000 };
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-/** Kills the process while its call hangs, and returns the milliseconds until that call is made again. */
+/** Kills the process while its call hangs, and returns the milliseconds until that call is repeated. */
 async function killOnce(world: World, [service, role]: (typeof members)[number], n: number): Promise<{ ms: number; runId: string }> {
   const { system } = world;
   const name = `takeover-${service}-${n}`;
@@ -24,7 +24,7 @@ async function killOnce(world: World, [service, role]: (typeof members)[number],
   world.behave({ instead: (asked, question) => (asked === role && question.includes(name) ? { hang: true } : null) });
   const load = world.load.run({ runs: 1, atOnce: 1, name, patienceMs: 60_000 });
   await until('the call to die in', () => callsOf().length > 0, { timeoutMs: 30_000 });
-  // Leases and heartbeats have a rhythm; kills fall on every part of it.
+  // Leases and heartbeats have a rhythm; the kills fall on different parts of it.
   await pause((n * 733) % 2_000);
   const before = callsOf().length;
   const process = system.process(service);

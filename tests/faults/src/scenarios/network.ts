@@ -10,9 +10,9 @@ interface Harm {
   readonly fault: string;
   /** Milliseconds it lasts, in the short form and in the long one. */
   readonly forMs: readonly [number, number];
-  /** Longest time from the end of the harm to the end of the runs it met, milliseconds. */
+  /** Longest time from the end of the fault to the end of the runs that it affected, in milliseconds. */
   readonly boundMs: number;
-  /** Starts it; returns the function that ends it. */
+  /** Starts the fault; returns the function that ends it. */
   begin(proxies: Readonly<Record<Side, TcpProxy>>): () => void;
 }
 
@@ -52,13 +52,14 @@ const harms: readonly Harm[] = [
     name: 'half-open',
     fault: 'bytes are lost on open connections for longer than a session (6 s); affected connections stay dead without notice',
     forMs: [8_000, 15_000],
-    // Requests to the broker are given up after 10 s, its members rebuilt after that; a swallowed model call costs the run's time, 25 s.
+    // Requests to the broker are given up after 10 s, and its members are rebuilt after that; a swallowed model call costs the time of its
+    // run, 25 s.
     boundMs: 40_000,
     begin: (proxies) => each(proxies, { halfOpen: 'for good' }),
   },
 ];
 
-/** One harm after the other in one system: between two of them everything has ended. */
+/** One fault after the other in one system: between two of them everything has ended. */
 async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
   const { kafka, redis, model } = world.servers.proxies;
   const proxies = { kafka: kafka!, redis: redis!, model: model! };
@@ -67,7 +68,7 @@ async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
   for (const { name, forMs, boundMs, begin } of wanted) {
     const ms = forMs[world.short ? 0 : 1];
     world.behave({ delayMs: { planner: 100, expert: 800, composer: 100 }, wordMs: 20 });
-    // Questions go on coming in while it lasts.
+    // Questions keep arriving while it lasts.
     const load = world.load.run({
       runs: Math.round(ms / 800) + 3,
       atOnce: 4,
@@ -103,7 +104,7 @@ async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
 const promise =
   'Whatever the network does to the connections, nothing is lost, and work continues within a time limit once the network is repaired.';
 
-/** All harms, and each alone by its name. */
+/** All faults, and each alone by its name. */
 export const network: Scenario = {
   name: 'network',
   promise,

@@ -5,7 +5,7 @@ import type { SystemRequirements } from '../world/servers.js';
 import type { World } from '../world/world.js';
 import type { Cell } from './kill-matrix-cell.js';
 
-/** Behind writes to other stores than log and run state, and behind a call that changes something outside. */
+/** After writes to stores other than log and run state, and after a call that changes something outside. */
 export const portCells: readonly Cell[] = [
   { service: 'gateway', point: 'setting-written' },
   { service: 'experts', point: 'tool-called' },
@@ -14,7 +14,7 @@ export const portCells: readonly Cell[] = [
   { service: 'graph-ingest', point: 'graph-written' },
 ];
 
-/** Written when a run has ended: the record in hand is the work. */
+/** Written when a run has ended: the record being handled is the work. */
 export const learnedBehind = (point: ProbePoint): boolean => point === 'cache-written' || point === 'vectors-written';
 
 /** A template whose plans may name tools. */
@@ -26,7 +26,10 @@ export const portSystem: SystemRequirements = {
   },
 };
 
-/** Tools are offered some time after a start, and a call of one that is not yet is no call: asks, without one, until the planner is told of them. */
+/**
+ * Tools are offered some time after a start, and until then a plan cannot call them: asks questions without a tool call until the planner
+ * knows of the tools.
+ */
 export async function toolsOffered({ system, load }: World): Promise<void> {
   const since = Date.now();
   let asked = 0;
@@ -42,7 +45,7 @@ export async function toolsOffered({ system, load }: World): Promise<void> {
   );
 }
 
-/** Changes a prompt once runs are under way; the gateway dies behind the write, and the same change sent again is there. */
+/** Changes a prompt once runs are under way; the gateway dies after the write, and the same change, sent again, takes effect. */
 export async function changePrompt(world: World): Promise<void> {
   const { system, load } = world;
   await until('a run to be accepted', () =>
@@ -60,7 +63,7 @@ export async function changePrompt(world: World): Promise<void> {
         });
         return response.ok && ((await response.json()) as { text: string }).text === text;
       } catch {
-        // Its gateway died behind the write: sent again.
+        // Its gateway died after the write: sent again.
         return false;
       }
     },

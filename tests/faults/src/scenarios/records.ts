@@ -40,7 +40,7 @@ export const duplicates: Scenario = {
     await world.warmUp({ twoRounds: (n) => n % 2 === 0 });
     world.behave({ delayMs: { planner: 200, expert: 1_500, composer: 300 } });
     const load = world.load.run({ runs: 4, atOnce: 4, name: 'twice', twoRounds: (n) => n % 2 === 0, patienceMs: 60_000 });
-    // Results of experts come in while the copies do.
+    // Results of experts arrive while the copies do.
     await until(
       'calls in flight',
       () => world.system.models.calls.filter(({ step, finishedAt }) => step === 'load expert' && finishedAt === null).length >= 3,
@@ -108,7 +108,7 @@ export const poison: Scenario = {
     await load;
     await world.calm();
     const dead = sumOf(await allMetrics(world.system), 'conclave_dead_letters_total');
-    // plan.requested is read by two groups: each puts it aside.
+    // Two groups read plan.requested: each makes its own dead letter.
     world.row({ name: `${records.length} kinds`, outcome: `${dead} dead letters`, recoveryMs: Date.now() - at, runs: [] });
     if (dead < records.length && !world.controlled)
       throw new Error(`${records.length} records are poison, but only ${dead} dead letters were written.`);
@@ -127,7 +127,7 @@ export const mixedVersions: Scenario = {
   fault: 'requests as an earlier and a later version write them, among those of this version',
   modes: ['distributed', 'embedded'],
   controls: [],
-  // No client follows the two runs that are put on the log.
+  // No client follows the two runs that are injected into the log.
   bounds: { answered: 0.7 },
   limitS: 90,
   ci: ['embedded'],
@@ -146,13 +146,15 @@ export const mixedVersions: Scenario = {
       runs.map((runId, n) => versioned(request, runId, n === 1)),
     );
     await load;
-    // No gateway was asked for them: the log shows whether they have ended, and the checker looks there.
+    // No gateway received them: only the log, which the checker reads, shows whether they have ended.
     await world.calm();
     world.row({ name: 'two versions', outcome: 'read', recoveryMs: null, runs });
   },
 };
 
-/** The recorded request for another run, asking what the fake committee knows; a later version has said more than we understand. */
+/**
+ * The recorded request for another run, with a question that the fake committee knows; a later version contains more than we understand.
+ */
 function versioned({ headers, body }: Recorded, runId: string, later: boolean): RawInjection {
   // It was recorded with the demo model; here the scripted one answers.
   const data = JSON.parse(body.replaceAll('conclave-demo@demo', 'scripted@fake')) as Record<string, unknown>;

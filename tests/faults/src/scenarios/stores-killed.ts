@@ -4,7 +4,7 @@ import type { World } from '../world/world.js';
 import { inFlight, notReady, pause, recoveryAfter, refusedForRoom, runsOf } from './measure.js';
 import type { Scenario } from './scenario.js';
 
-/** Runs at every stage of their work when it happens, and some that are asked for while the server is away. */
+/** Runs at every stage of their work when it happens, and some that are requested while the server is away. */
 function busy(world: World, name: string): Promise<unknown> {
   world.behave({ delayMs: { planner: 150, expert: 1_200, composer: 200 }, wordMs: 20 });
   return world.load.run({
@@ -13,7 +13,7 @@ function busy(world: World, name: string): Promise<unknown> {
     everyMs: 300,
     name,
     twoRounds: (n) => n % 3 === 0,
-    // A run that is lost would be waited for that long.
+    // A lost run would be awaited for this long.
     patienceMs: world.controlled ? 30_000 : 90_000,
   });
 }
@@ -52,7 +52,8 @@ export const brokerKilled: Scenario = {
   limitS: 400,
   ci: ['distributed'],
   system: { servers: ['kafka'] },
-  // Without the pause a record is blamed five times, each time after the client's own tries: that takes the last and longest of these.
+  // Without the pause a record is blamed five times, each time after the client's own retries: this takes the last and longest of these
+  // outages.
   run: (world) => killed(world, 'kafka', world.controlled ? [40_000] : world.short ? [500] : [500, 8_000, 40_000]),
 };
 
@@ -70,7 +71,7 @@ export const redisKilled: Scenario = {
   run: (world) => killed(world, 'redis', world.short ? [2_000] : [300, 12_000]),
 };
 
-/** Redis takes no byte more, then has room again. */
+/** Redis accepts no more bytes, then has room again. */
 export const redisFull: Scenario = {
   name: 'redis-full',
   promise:

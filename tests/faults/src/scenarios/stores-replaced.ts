@@ -17,7 +17,7 @@ async function swap(world: World, change: (data: string) => void): Promise<void>
   await redis.restart();
 }
 
-/** Puts another state store in the place of the right one while runs are under way, and rebuilds it as an operator would. */
+/** Replaces the right state store by another one while runs are under way, and rebuilds it as an operator would. */
 async function replaced(world: World, name: string, replace: () => Promise<void>): Promise<void> {
   world.behave({ delayMs: { planner: 100, expert: 1_500, composer: 200 } });
   const load = world.load.run({
@@ -26,7 +26,7 @@ async function replaced(world: World, name: string, replace: () => Promise<void>
     everyMs: 200,
     name,
     wallTimeS: 120,
-    // A run that is lost would be waited for that long.
+    // A lost run would be awaited for this long.
     patienceMs: world.controlled ? 30_000 : 110_000,
   });
   await inFlight(world);
@@ -90,7 +90,7 @@ export const redisOlder: Scenario = {
     await redis.kill('SIGSTOP');
     cpSync(join(redis.folder, 'data'), copy, { recursive: true });
     await redis.kill('SIGCONT');
-    // Every process renews its lease twice meanwhile, which makes the store newer than its copy.
+    // Every process renews its lease twice in the meantime, which makes the store newer than its copy.
     await pause(7_000);
     await replaced(world, 'older', () => swap(world, (data) => cpSync(copy, data, { recursive: true })));
   },

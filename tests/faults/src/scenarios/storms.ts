@@ -4,7 +4,7 @@ import type { World } from '../world/world.js';
 import { everyRun, inFlight, openCalls, pause, recoveryAfter, runsOf, underWay } from './measure.js';
 import type { Scenario } from './scenario.js';
 
-/** Kills whichever process a simple generator picks, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
+/** Kills a process picked by a simple generator, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
 export const randomKills: Scenario = {
   name: 'random-kills',
   promise: 'No matter which processes die, or when, every accepted question ends exactly once and no finished model call is repeated.',
@@ -61,11 +61,11 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
   async run(world) {
     const second = await world.system.addWorker(service, `${service}-2`);
     await world.warmUp();
-    // Words that come slowly: the process falls asleep in the middle of an answer.
+    // Slow words: the process falls asleep in the middle of an answer.
     const slow = service === 'merger' ? { wordMs: 400 } : { delayMs: { expert: 4_000 } };
     world.behave(slow);
     const role = service === 'merger' ? 'composer' : 'expert';
-    // The id of a run decides which of the two processes gets it, so that all four of a batch may go to the other one: then more are asked.
+    // The id of a run decides which of the two processes gets it, so all four of a batch may go to the other one: then more are asked.
     const batches: Promise<unknown>[] = [];
     let askedAt = -Infinity;
     await until(
@@ -80,7 +80,7 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
       },
       { timeoutMs: 30_000 },
     );
-    // Both processes have some of them in hand by then, and some of their words are out.
+    // By then both processes hold some of them, and some of their words have been sent.
     await pause(service === 'merger' ? 1_000 : 200);
     const frozenAt = world.fault(`SIGSTOP of ${service}`);
     second.signal('SIGSTOP');
@@ -122,7 +122,7 @@ export const rebalanceStorm: Scenario = {
       const name = `experts-${n}`;
       await world.system.addWorker('experts', name);
       await pause(500);
-      // It may have got a task by now: it has the time to finish it, as a pod with a long grace period would.
+      // It may have received a task by now and has the time to finish it, like a pod with a long grace period.
       if (n % 2 === 0) await world.system.removeWorker(name, taskMs + 15_000);
     }
     await load;
@@ -150,13 +150,14 @@ export const twoEngines: Scenario = {
     await world.warmUp();
     let met = 0;
     let tried = 0;
-    // Which topic the step comes from decides whether the cancel lies with another engine: where all were left to the sleeper, later steps are tried.
+    // The topic of the step's input decides whether the cancel goes to another engine; if all cancels went to the sleeper, later steps are
+    // tried.
     for (const nth of [2, 3, 5]) {
       for (const name of met > 0 ? [] : engines) {
         tried += 1;
         const slept = await sleepInStep(world, name, nth);
         met += slept;
-        // One lost step is enough, and every run that waits for it costs its client's patience.
+        // One lost step is enough, and every run that waits for it makes its client wait.
         if (world.controlled && met > 0) return;
       }
     }
@@ -176,7 +177,7 @@ export const twoEngines: Scenario = {
   },
 };
 
-/** 1 where another engine took the cancel of the run that this one sleeps over, 0 where that was left to the sleeper itself. */
+/** 1 if another engine handled the cancel of the run over which this one sleeps, 0 if that was left to the sleeper itself. */
 async function sleepInStep(world: World, name: string, nth: number): Promise<number> {
   const { system, load } = world;
   const process = system.all().get(name)!;
@@ -192,7 +193,7 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
     () => system.history().find(({ op, phase, at }) => op === 'engine-decided' && phase === 'freeze' && at >= began),
     { timeoutMs: 20_000, everyMs: 20 },
   );
-  // An engine may have come to a run before its client knows the id of it.
+  // An engine may work on a run before its client knows the id of it.
   const runId = await until(
     `the run of the load that ${name} fell asleep over: ${line.id}`,
     () => everyRun(world).find((id) => line.id.includes(id)),
@@ -216,15 +217,15 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
   return taken ? 1 : 0;
 }
 
-/** Every service is replaced in turn, as a deployment does it. */
+/** Every service is replaced in turn, as in a deployment. */
 export const rollingRestart: Scenario = {
   name: 'rolling-restart',
   promise: 'A deployment that restarts the services one after the other loses nothing and fails no request.',
   fault:
     'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; in embedded mode, of the single process',
   modes: ['distributed', 'embedded'],
-  // In one process nothing is written while its gateway is away.
-  // Red only where something was written while a viewer was away, which is by chance.
+  // In a single process nothing is written while its gateway is away.
+  // The control fails only if something was written while a viewer was away, which depends on chance.
   controls: [{ without: 'stream-resume', check: 'stream-without-gaps', modes: ['distributed'], ci: false }],
   bounds: { accepted: 8, answered: 1 },
   limitS: 180,
@@ -262,10 +263,10 @@ export const rollingRestart: Scenario = {
   },
 };
 
-/** From the third death to the end of the run whose record it is. */
+/** From the third death to the end of the run to which the record belongs. */
 const killerEndsWithinMs = 45_000;
 
-/** A record that ends whatever process takes it up. */
+/** A record that ends every process that handles it. */
 export const killerRecord: Scenario = {
   name: 'killer-record',
   promise: 'A record that kills its process three times becomes a dead letter, its run ends with a reason, and everything else goes on.',
@@ -292,7 +293,7 @@ export const killerRecord: Scenario = {
       if (exit.signal !== 'SIGKILL') throw new Error(`The planner ended with ${exit.code} instead of killing itself.`);
     }
     const at = Date.now();
-    // Nothing puts the record aside: it would go on for as long as anybody starts the planner.
+    // The record never becomes a dead letter: this would continue for as long as the planner is started again.
     if (world.controlled) {
       const arm = setInterval(() => process.nextRestart(deadly), 20);
       await pause(killerEndsWithinMs + 500);
@@ -305,7 +306,7 @@ export const killerRecord: Scenario = {
     world.mayFail.push(
       ...world.load.asked.flatMap(({ runId, question }) => (runId !== null && question.includes('killer') ? [runId] : [])),
     );
-    // The next question is planned by the same process, which dies at its first call unless it is told otherwise.
+    // The next question is planned by the same process, which would die at its first call unless told otherwise.
     await process.stop();
     await process.restart({ CRASH_AT: undefined });
     const [next] = await world.load.run({ runs: 1, atOnce: 1, name: 'after' });

@@ -6,7 +6,7 @@ import { rightAnswer } from '../world/committee.js';
 import type { World } from '../world/world.js';
 import type { Scenario } from './scenario.js';
 
-/** Follows a run's events and takes one byte a second off the wire. Resolves with how the connection ended. */
+/** Follows a run's events and reads one byte a second from the connection. Resolves with how the connection ended. */
 function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'still open'> {
   const { hostname, port } = new URL(world.system.url());
   const socket = connect({ host: hostname, port: Number(port), highWaterMark: 1 } as never);
@@ -22,14 +22,15 @@ function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'sti
     };
     const timer = setTimeout(() => over('still open'), forMs);
     socket.on('close', () => over('cut'));
-    // A reset is how the gateway drops it; `close` follows.
+    // The gateway drops it with a reset; `close` follows.
     socket.on('error', () => undefined);
   });
 }
 
 /**
- * A stream is at most as long as the longest answer, some hundred kilobytes: the sockets of the kernel may hold all of it, so nothing is shown
- * of memory here. That it is bounded, and the reader dropped, is shown with a stream of 25 MB by slow-client.spec.ts of the gateway.
+ * A stream is at most as long as the longest answer, some hundred kilobytes: the sockets of the kernel may hold all of it, so this shows
+ * nothing
+ * about memory. slow-client.spec.ts of the gateway shows with a stream of 25 MB that memory is bounded and the reader is dropped.
  */
 export const slowReader: Scenario = {
   name: 'slow-reader',
@@ -60,7 +61,7 @@ export const slowReader: Scenario = {
     const runId = world.load.asked.at(-1)!.runId!;
     world.fault(`${readers} slow readers`);
     const creeping = Promise.all(Array.from({ length: readers }, () => creep(world, runId, world.short ? 15_000 : 60_000)));
-    // Others ask meanwhile: the slow ones must not be felt.
+    // Other clients ask in the meantime: the slow ones must not affect them.
     await Promise.all([load, world.load.run({ runs: 3, atOnce: 3, name: 'others', patienceMs: 30_000 })]);
     const dropped = (await creeping).filter((end) => end === 'cut').length;
     world.row({
@@ -118,7 +119,7 @@ export const modelFaults: Scenario = {
       },
     });
     const began = world.fault('faults of the model server');
-    // What stalls is given up when the run's time is nearly over: it need not be the 120 s of a patient user.
+    // A stalled call is given up when the time of the run is nearly over: that need not be the 120 s of a patient user.
     await Promise.all(
       faults.map(({ name }) => world.load.run({ runs: 1, atOnce: 1, name, wallTimeS: world.short ? 20 : 120, patienceMs: 130_000 })),
     );

@@ -16,17 +16,17 @@ interface Remains {
   readonly history: readonly HistoryEntry[];
 }
 
-/** Transactions that must be left to tear, so that the tail is worth tearing. */
+/** Transactions that the tail must still contain, so that it is worth tearing. */
 const fewestCommits = 12;
 const pageBytes = 4_096;
 
-/** Stops the process with SIGSTOP while it writes, and copies what a kill in this moment leaves. The process stays stopped. */
+/** Stops the process with SIGSTOP while it writes, and copies what a kill at this moment would leave. The process stays stopped. */
 async function standstill(world: World): Promise<Remains> {
   const process = world.system.process('gateway');
   const folder = join(world.system.folder, 'remains');
   for (let tries = 0; tries < 40; tries++) {
     process.signal('SIGSTOP');
-    // A write that the kernel has begun is finished by it.
+    // The kernel finishes a write that it has begun.
     await pause(20);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
@@ -52,7 +52,7 @@ function tornCopy({ folder }: Remains, wal: Buffer): string {
   return to;
 }
 
-/** Hundreds of files are opened in a row: the model servers of scenarios beside this one, in the same process, have to answer meanwhile. */
+/** Hundreds of files are opened in a row; the model servers of other scenarios in the same process must be able to answer in between. */
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Opens a copy as the product does, closes it, and reads its content. */
@@ -62,7 +62,7 @@ async function opened(home: string): Promise<FolderContent> {
   return contentOf(home);
 }
 
-/** What each prefix of whole transactions holds; throws unless each one continues the one before and state and log agree in it. */
+/** The content after each prefix of whole transactions; throws unless each one continues the one before and state and log agree in it. */
 async function prefixes(remains: Remains, from: number): Promise<ReadonlyMap<number, FolderContent>> {
   const found = new Map<number, FolderContent>();
   let before: FolderContent | null = null;
@@ -81,7 +81,7 @@ async function prefixes(remains: Remains, from: number): Promise<ReadonlyMap<num
 
 const startsWith = (long: readonly string[], short: readonly string[]): boolean => short.every((record, n) => long[n] === record);
 
-/** Every acknowledged append of a process that was killed is readable, in the order of its log. */
+/** Every acknowledged append of a killed process is readable, in the order of its log. */
 function checkAcknowledged({ history }: Remains, whole: FolderContent): number {
   const ids = history
     .filter(({ op, phase, actor }) => op === 'publish' && phase === 'ok' && actor !== 'injector')
@@ -96,7 +96,7 @@ function checkAcknowledged({ history }: Remains, whole: FolderContent): number {
 interface Damage {
   readonly what: string;
   readonly wal: Buffer;
-  /** Where the last transaction ends that is whole. */
+  /** Where the last whole transaction ends. */
   readonly end: number;
 }
 
@@ -163,7 +163,7 @@ export const tornTail: Scenario = {
 
     const ends = [...expected.keys()];
     for (const end of world.short ? [ends[Math.floor(ends.length / 2)]!] : [ends[0]!, ends[Math.floor(ends.length / 2)]!, ends.at(-2)!]) {
-      // Half a page of the next transaction follows its complete ones.
+      // Half a page of the next transaction follows the complete ones.
       const home = tornCopy(remains, log.bytes.subarray(0, end + pageBytes / 2));
       const { runs, calls, readyMs } = await secondLife(world, home, expected.get(end)!);
       world.row({

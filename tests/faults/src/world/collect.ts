@@ -10,7 +10,7 @@ import { conclave, outside } from './command.js';
 import { pause } from '../scenarios/measure.js';
 import type { World } from './world.js';
 
-/** Waits until the time limit of every run has passed whose end no client saw: before that, it is unknown whether the end would come. */
+/** Waits until the time limit has passed for every run whose end no client saw: before that, it is unknown whether the end would come. */
 export async function waitForBound({ load, lastFaultAt }: World, terminalMs: number): Promise<void> {
   const open = load.asked.flatMap(({ runId, acceptedAt }) => (runId !== null && !load.ended.has(runId) ? [acceptedAt ?? 0] : []));
   if (open.length === 0) return;
@@ -18,14 +18,14 @@ export async function waitForBound({ load, lastFaultAt }: World, terminalMs: num
   await pause(Math.max(0, over - Date.now()) + 500);
 }
 
-/** Lets the system come to rest, ends it in good order, and gathers all that the checker needs. */
+/** Lets the system come to rest, ends it in an orderly way, and gathers everything that the checker needs. */
 export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
   const { system } = world;
   await world.load.stop();
   const collectedAt = Date.now();
   const lag = await world.unfinished(world.controlled ? 10_000 : 60_000);
   const memory = await memoryAfter(world);
-  // Ends before the good order: what the storm did.
+  // Ends before the orderly end, caused by the storm.
   const deaths = [...system.all()].flatMap(([process, supervised]) =>
     supervised.exits().map(({ at, signal }) => ({ process, at, signal: signal as string | null })),
   );

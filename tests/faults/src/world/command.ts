@@ -11,7 +11,7 @@ export const outside = ({ system, servers }: World): Record<string, string> => (
   PORT: '9',
 });
 
-/** Runs `conclave ...` as a person would, on the same installation. Resolves with its exit code and what it said; at most `timeoutMs`. */
+/** Runs `conclave ...` as a person would, on the same installation. Resolves with its exit code and output; takes at most `timeoutMs`. */
 export function conclave(
   world: World,
   args: readonly string[],

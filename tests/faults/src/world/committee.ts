@@ -18,20 +18,22 @@ export const goodManners: Manners = { delayMs: {}, wordMs: 5, instead: () => nul
 const textOf = ({ messages }: ScriptedRequest): string => messages.map(({ content }) => String(content)).join('\n');
 const questionPattern = /Load question [\w-]+(?: in two rounds)?(?: about [^?\n]+)?\?/;
 
-/** Questions carry what the committee needs to answer them, so that one script serves any number of runs. */
+/** Questions contain what the committee needs to answer them, so that one script serves any number of runs. */
 export const loadQuestion = (name: string, rounds: 1 | 2, hops: TwoHops): string =>
   rounds === 2 ? `Load question ${name} in two rounds about ${hops.thing}?` : `Load question ${name}?`;
 
-/** What the composer answers to a question: known to the clients, so that a wrong or mixed-up answer is seen. */
+/** The composer's answer to a question: known to the clients, so that they notice a wrong or mixed-up answer. */
 export const rightAnswer = (question: string): string => `The committee has settled it: ${question.replace('?', '')}, that is all.`;
 
-/** In the question of a child run, behind the name of its parent's. */
+/** In the question of a child run, after the name in that of its parent. */
 export const childQuestionMark = '-part-';
 /** Questions of the child runs of a run with this question. */
 export const childQuestions = (question: string): readonly string[] =>
   [1, 2].map((n) => question.replace('?', `${childQuestionMark}${n}?`));
 
-/** Steps for every role, any number of times. A call that is about no load question is not answered: the server counts it as a violation. */
+/**
+ * Steps for every role, any number of times. A call that is not about a load question is not answered: the server counts it as a violation.
+ */
 export function committee(manners: () => Manners, hops: TwoHops): readonly ScriptedStep[] {
   /** Questions that were composed before: a repeat gets other words, so that two attempts can be distinguished. */
   const composed = new Set<string>();

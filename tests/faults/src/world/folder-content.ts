@@ -4,7 +4,7 @@ import Database from 'libsql';
 
 /** The content of a data folder, read without the product. */
 export interface FolderContent {
-  /** Records of the log in its order, each with all that it says. */
+  /** Records of the log in its order, each with all its fields. */
   readonly records: readonly string[];
   /** Ids of their events. */
   readonly eventIds: readonly string[];
@@ -14,7 +14,7 @@ export interface FolderContent {
   readonly open: readonly string[];
   /** Steps whose call is finished. */
   readonly finishedCalls: readonly string[];
-  /** Outputs of applied steps that the log does not hold: state and log disagree about them. */
+  /** Outputs of applied steps that are missing from the log: state and log disagree about them. */
   readonly missingOutputs: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const changing: ReadonlySet<string> = new Set(['log', 'opening', 'sqlite_sequenc
 export function contentOf(home: string): FolderContent {
   const database = new Database(join(home, 'conclave.db'));
   const all = <Row>(text: string): readonly Row[] => database.prepare(text).all() as Row[];
-  // As text: the binding's value for bytes has no JSON.
+  // As text: the binding's value for bytes has no JSON form.
   const columnsOf = (table: string): string =>
     all<{ name: string }>(`PRAGMA table_info(${table})`)
       .map(({ name }) => `quote(${name}) AS ${name}`)

@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import Database from 'libsql';
 import type { World } from './world.js';
 
-/** A record as it is put on the log past the product. */
+/** A record that is appended to the log without the product. */
 export interface RawInjection {
   /** Without prefix. */
   readonly topic: string;
@@ -20,7 +20,10 @@ const kafkaOf = ({ system, servers }: World) =>
     logLevel: logLevel.NOTHING,
   });
 
-/** Appends records without the product: to the broker while everything runs, or into the data folder of the stopped process, which is started again. */
+/**
+ * Appends records without the product: to the broker while everything runs, or into the data folder of the stopped process, which is
+ * started again.
+ */
 export async function inject(world: World, records: readonly RawInjection[]): Promise<void> {
   if (world.mode === 'distributed') await produce(world, records);
   else await atRest(world, (database) => insert(database, records, world));
@@ -59,7 +62,10 @@ function insert(database: Database.Database, records: readonly RawInjection[], w
   }
 }
 
-/** Everything on the log comes again: every record of Kafka is produced once more, in a shuffled order; the cursors of a data folder go back to the beginning. */
+/**
+ * Delivers everything on the log again: every record of Kafka is produced once more, in a shuffled order; the cursors of a data folder go
+ * back to the beginning.
+ */
 export async function repeatAll(world: World, shuffle: <T>(list: readonly T[]) => T[]): Promise<number> {
   if (world.mode === 'embedded') {
     return atRest(world, (database) => {
@@ -121,7 +127,7 @@ async function rawRecords(world: World): Promise<readonly RawCopy[]> {
   return copies;
 }
 
-/** Works on the data folder while its process is ended, and starts it again. */
+/** Works on the data folder while its process is stopped, and starts it again. */
 export async function atRest<T>(world: World, work: (database: Database.Database) => T): Promise<T> {
   const process = world.system.process('gateway');
   await process.stop();

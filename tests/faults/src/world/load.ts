@@ -9,27 +9,27 @@ import { loadQuestion } from './committee.js';
 export const learningTemplate = 'conclave-learning';
 
 export interface LoadOptions {
-  /** Questions to ask in all. */
+  /** Number of questions in all. */
   readonly runs: number;
   /** Asked and not ended at the same time. */
   readonly atOnce: number;
-  /** Milliseconds between two questions at least. */
+  /** Least number of milliseconds between two questions. */
   readonly everyMs?: number;
-  /** Which of the questions need a second round; none unless said otherwise. */
+  /** Which of the questions need a second round; none by default. */
   readonly twoRounds?: (n: number) => boolean;
-  /** Milliseconds a client goes on trying to get a question accepted, and to see its end. */
+  /** Milliseconds for which a client keeps trying to get a question accepted, and to see its end. */
   readonly patienceMs?: number;
   /** Name in the questions. */
   readonly name?: string;
-  /** Whether the runs are followed over `/events`; all are unless said otherwise. */
+  /** Whether the runs are followed over `/events`; all are by default. */
   readonly viewed?: boolean;
-  /** Milliseconds a viewer whose connection was cut stays away before it resumes; none unless said otherwise. */
+  /** Milliseconds a viewer whose connection was cut stays away before it resumes; 0 by default. */
   readonly awayMs?: number;
-  /** Whether an answer is read for what it teaches, with a model call after its run; it is not unless said otherwise. */
+  /** Whether the answer teaches something, with a model call after its run; false by default. */
   readonly learned?: boolean;
-  /** Template that is asked; chosen by the question unless said. */
+  /** The template to ask; chosen by the question by default. */
   readonly model?: string;
-  /** Seconds a run may take; its template's unless said otherwise. */
+  /** Seconds a run may take; the limit of its template by default. */
   readonly wallTimeS?: number;
 }
 
@@ -47,7 +47,7 @@ export class Load {
   readonly viewings: Viewing[] = [];
   /** Runs whose terminal entry a client saw, with the time. */
   readonly ended = new Map<string, number>();
-  /** What became of the last ask that was not accepted, for messages. */
+  /** Result of the last ask that was not accepted, for messages. */
   lastRefusal = 'none was refused';
   private readonly history: HistoryWriter;
   private readonly open = new Set<Promise<void>>();
@@ -80,7 +80,7 @@ export class Load {
     return mine.map(({ asked }) => asked);
   }
 
-  /** No more questions; resolves when the clients that wait have given up or seen the end. */
+  /** Asks no more questions; resolves when the waiting clients have given up or seen the end. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.open);
@@ -113,7 +113,7 @@ export class Load {
     if (asked.runId !== null && options.viewed !== false) await this.view(asked.runId, deadline, options.awayMs ?? 0);
   }
 
-  /** Once: `ok` with the run, `fail` if the gateway said that nothing was accepted, `unknown` if it cannot be known. */
+  /** Asks once: `ok` with the run, `fail` if the gateway said that nothing was accepted, `unknown` if it cannot be known. */
   private async ask(
     asked: { -readonly [K in keyof AskedRun]: AskedRun[K] },
     model: string,
@@ -147,7 +147,7 @@ export class Load {
   private async view(runId: string, deadline: number, awayMs: number): Promise<void> {
     const seen: StreamEntry[] = [];
     for (let connection = 1; Date.now() < deadline && !seen.some(({ kind }) => kind === 'run.completed'); connection++) {
-      // A snapshot has no id to come back with.
+      // A snapshot has no id with which to resume.
       const lastEventId = seen.findLast(({ id }) => id !== undefined)?.id ?? 0;
       const entries = await this.connection(runId, lastEventId, deadline);
       if (entries === null) {
@@ -162,7 +162,7 @@ export class Load {
     if (seen.some(({ kind }) => kind === 'run.completed')) this.ended.set(runId, Date.now());
   }
 
-  /** Entries of one connection, null where there was none. */
+  /** Entries of one connection, null if there was none. */
   private async connection(runId: string, lastEventId: number, deadline: number): Promise<readonly StreamEntry[] | null> {
     try {
       const stream = await SseStream.open(`${this.url()}/v1/runs/${runId}/events`, { headers: { 'last-event-id': String(lastEventId) } });

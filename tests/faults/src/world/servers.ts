@@ -13,17 +13,17 @@ import {
 import type { Stack } from '@conclave/test-support/system';
 
 export interface SystemRequirements {
-  /** Servers of its own, which the scenario may kill; the others are shared. */
+  /** Servers that belong to the scenario, which may kill them; the others are shared. */
   readonly servers?: readonly ('kafka' | 'redis' | 'neo4j' | 'searx')[];
-  /** TCP proxies between the services and these. A proxied server is one of its own. */
+  /** TCP proxies between the services and these. A proxied server belongs to the scenario, too. */
   readonly proxied?: readonly ('kafka' | 'redis' | 'model')[];
   readonly gateways?: 1 | 2;
   /** Expert worker processes at the start (distributed); 1. */
   readonly experts?: number;
-  /** Documents of the corpus; the two-hop ones unless said otherwise. */
+  /** Documents of the corpus; the two-hop ones by default. */
   readonly configuration?: Readonly<Record<string, unknown>>;
   readonly crashAt?: Readonly<Record<string, string>>;
-  /** Of every process. */
+  /** Variables of every process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly short?: boolean;
 }
@@ -43,7 +43,7 @@ export interface OwnServers {
   close(): Promise<void>;
 }
 
-/** Starts the servers that a scenario wants for itself. `corpus`: what its own search server finds, file name -> text. */
+/** Starts the servers that belong to a scenario. `corpus`: what its own search server finds, file name -> text. */
 export async function openServers(wishes: SystemRequirements, corpus: Readonly<Record<string, string>>): Promise<OwnServers> {
   const opened: { close(): Promise<void> }[] = [];
   const keep = <T extends ServerInstance>(server: T): T => {

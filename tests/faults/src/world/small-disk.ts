@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A place that can be made to take no byte more. */
+/** A folder that can be filled, so that no byte fits any more. */
 export interface SmallDisk {
-  /** `tmpfs`: a file system of its own is full. `limit`: the process may not let any file grow (for those who may not mount). */
+  /** `tmpfs`: a separate file system is full. `limit`: the process may not let any file grow (for users who may not mount). */
   readonly how: 'tmpfs' | 'limit';
   /** From now on nothing more fits. */
   fill(): void;
@@ -27,7 +27,7 @@ export function mountSmallDisk(home: string): SmallDisk | null {
   try {
     asRoot('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', home);
   } catch {
-    // Mounting is not allowed here: the caller uses the other way.
+    // Mounting is not allowed here: the caller uses the other method.
     rmSync(home, { recursive: true });
     renameSync(aside, home);
     return null;
@@ -49,7 +49,10 @@ export function mountSmallDisk(home: string): SmallDisk | null {
   };
 }
 
-/** The same for a process that already runs: none of its files may grow beyond what the largest file in its folder has now. Linux only. */
+/**
+ * The same for a process that already runs: none of its files may grow beyond the present size of the largest file in its folder. Linux
+ * only.
+ */
 export function limitFiles(home: string, pid: number): SmallDisk {
   const set = (bytes: string): void => void execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`], { timeout: 10_000 });
   return {
@@ -75,7 +78,7 @@ function fillUp(file: string): void {
   }
 }
 
-/** As this user where it is root, else through sudo without a password. Throws where neither may. */
+/** As this user if it is root, otherwise through sudo without a password. Throws if neither is possible. */
 function asRoot(...command: readonly string[]): void {
   const line = process.getuid?.() === 0 ? command : ['sudo', '-n', ...command];
   execFileSync(line[0]!, line.slice(1), { stdio: 'pipe', timeout: 30_000 });

@@ -7,31 +7,31 @@ import { committee, goodManners, type Manners } from './committee.js';
 import { learningTemplate, Load, type LoadOptions } from './load.js';
 import { openServers, type OwnServers, type SystemRequirements } from './servers.js';
 
-/** One line of the table, for scenarios that have several faults in them. */
+/** One line of the table, for scenarios that contain several faults. */
 export interface TableRow {
   readonly name: string;
   readonly outcome: string;
-  /** Milliseconds from the fault to the end of the work it hit; null where nothing had to recover. */
+  /** Milliseconds from the fault to the end of the work it hit; null if nothing had to recover. */
   readonly recoveryMs: number | null;
-  /** Runs the row is about: findings with their ids belong to it. */
+  /** Runs of this row: findings with their ids belong to it. */
   readonly runs: readonly string[];
-  /** Of a cell of the kill matrix: runs of its own questions that were open when the process died. */
+  /** For a cell of the kill matrix: runs of its own questions that were open when the process died. */
   readonly openRuns?: number;
 }
 
-/** A system under test with its servers, its fake models and its clients, while one scenario harms it. */
+/** A system under test with its servers, its fake models and its clients, while one scenario causes faults in it. */
 export class World {
   readonly rows: TableRow[] = [];
   readonly load: Load;
-  /** Of the harm a scenario does to the log itself: what it injects is no record that came from nowhere. */
+  /** Records what a scenario itself appends to the log, so that it does not count as a record that was never sent. */
   readonly injector: HistoryWriter;
   /** Processes that were put to sleep, and when. */
   readonly frozen: { readonly process: string; readonly at: number; readonly signal: string }[] = [];
-  /** Runs whose end without an answer is the scenario's own doing. */
+  /** Runs that the scenario itself ends without an answer. */
   readonly mayFail: string[] = [];
-  /** When the last harm was done, milliseconds since 1970. */
+  /** When the last fault was caused, in milliseconds since 1970. */
   lastFaultAt: number | null = null;
-  /** Set where the model server is made to fail calls, so that they are tried again. */
+  /** Set if the model server is made to fail calls, so that they are retried. */
   upstreamFaults = false;
   private manners: Manners = goodManners;
   /** Memory of each process before the storm. */
@@ -43,7 +43,7 @@ export class World {
     readonly servers: OwnServers,
     gateways: number,
     readonly short: boolean,
-    /** A protection is off: what is missing is for the checker to find, not for the scenario. */
+    /** A protection is off: the checker has to find what is missing, not the scenario. */
     readonly controlled: boolean,
     hops: TwoHops,
   ) {
@@ -87,18 +87,18 @@ export class World {
     }
   }
 
-  /** From now on the fake models behave so. */
+  /** From now on the fake models behave like this. */
   behave(manners: Partial<Manners>): void {
     this.manners = { ...goodManners, ...manners };
   }
 
-  /** Runs that work as they should, before any harm: measurements of memory and recovery start from here. */
+  /** Runs that work normally, before any fault: measurements of memory and recovery start from here. */
   async warmUp(options: Partial<LoadOptions> = {}): Promise<void> {
     await this.load.run({ runs: 3, atOnce: 3, name: 'warm', ...options });
     this.before = await this.memory();
   }
 
-  /** Notes that harm is being done now. */
+  /** Records that a fault is being caused now. */
   fault(what: string, id = what): number {
     this.lastFaultAt = Date.now();
     this.injector.write('fault', 'info', id, { what });
@@ -116,14 +116,15 @@ export class World {
     });
   }
 
-  /** Whether every group has finished what is on the log within so long. */
+  /** Whether every group finishes everything on the log within this time. */
   async calm(timeoutMs = 30_000): Promise<boolean> {
     return (await this.unfinished(timeoutMs)).length === 0;
   }
 
   /**
-   * Waits, at most so long, until every group has finished what is on the log, and returns what is left. Processes are read one after
-   * the other: work that moves from one to the next in that moment is seen in neither, so only several readings in a row count.
+   * Waits, at most for this long, until every group has finished everything on the log, and returns what is left. Processes are read one
+   * after
+   * the other, so work that moves from one to the next at that moment is seen in neither: only several readings in a row count.
    */
   async unfinished(timeoutMs: number): Promise<Evidence['lag']> {
     let left: Evidence['lag'] = [];
@@ -141,7 +142,7 @@ export class World {
         { timeoutMs, everyMs: 250 },
       );
     } catch (error) {
-      // What is left over is evidence: the check of the calm names it. A process that reports nothing is evidence itself.
+      // Anything left over is evidence: the check of the calm names it. A process that reports nothing is evidence itself.
       if (left.length === 0 && calmReadings === 0) left = [{ group: 'metrics', topic: String((error as Error).cause), records: 1 }];
     }
     return left;
@@ -155,12 +156,12 @@ export class World {
   }
 }
 
-/** Resident memory of a process in MB as the operating system says it; null when it is gone. */
+/** Resident memory of a process in MB according to the operating system; null if the process has ended. */
 function residentMb(pid: number): number | null {
   try {
     return Math.round(Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8', timeout: 10_000 }).trim()) / 1024);
   } catch {
-    // ps ends with status 1 for a process that is gone.
+    // ps ends with status 1 for a process that has ended.
     return null;
   }
 }

@@ -10,19 +10,19 @@ export interface WriteAheadLog {
   readonly frameBytes: number;
   /** Offsets at which a transaction ends, oldest first; the first one is before everything that may be torn. */
   readonly commits: readonly number[];
-  /** Offset at which each whole frame behind the first of `commits` begins. */
+  /** Offset at which each whole frame after the first of `commits` begins. */
   readonly frames: readonly number[];
 }
 
 /**
- * Reads the log of a database whose process is stopped. `index` is its shared-memory file: it says how much has been copied
- * into the database already. That part was synced before, and cannot be torn.
+ * Reads the log of a database whose process is stopped. `index` is its shared-memory file: it says how much has already been copied
+ * into the database. That part was synced before, and cannot be torn.
  */
 export function readWriteAheadLog(file: string, index: string): WriteAheadLog {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   if (bytes.byteLength < headerBytes) return { bytes, frameBytes: 0, commits: [], frames: [] };
   const frameBytes = frameHeaderBytes + bytes.readUInt32BE(8);
-  // Frames copied: first number behind the two copies of the index header, in the byte order of the machine.
+  // Frames copied: first number after the two copies of the index header, in the byte order of the machine.
   const copied = existsSync(index) ? readFileSync(index).readUInt32LE(96) : 0;
   const salt = bytes.subarray(16, 24);
   let sum: Sum = [bytes.readUInt32BE(24), bytes.readUInt32BE(28)];

@@ -3,7 +3,7 @@ import { specOf } from '@conclave/contracts';
 import type { RawRecord } from '@conclave/ports';
 import type { Surroundings } from '../world/surroundings.js';
 
-/** Numbers are those of the promises (docs/guarantees.md); those without a number are promises of the architecture beside them. */
+/** The numbers are those of docs/guarantees.md; checks without a number test further promises of the architecture. */
 export const checkNames = [
   '1 terminal',
   '2 appends',
@@ -25,7 +25,7 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** What a check found, each as an id and a sentence about it. */
+/** The findings of a check, each with an id and a sentence about it. */
 export interface Violation {
   readonly check: CheckName;
   readonly id: string;
@@ -36,7 +36,7 @@ export type Check = (evidence: Evidence) => readonly Violation[];
 /** A world after its storm, read once for all checks. */
 export interface Evidence {
   readonly world: Surroundings;
-  /** Events of the log by topic, each id once, in the order they came; large bodies are read from the blobs. */
+  /** Events of the log by topic, each id once, in order of arrival; large bodies are read from the blobs. */
   readonly events: ReadonlyMap<string, readonly Event[]>;
 }
 
@@ -60,7 +60,7 @@ export async function evidenceOf(world: Surroundings): Promise<Evidence> {
     for (const record of world.broker.records(topic)) {
       const text = record.raw?.toString() ?? '';
       const id = record.headers.ce_id;
-      // A repeated event is the same; a different one under the same id is evidence of its own.
+      // A repeated event is identical; a different one under the same id is itself a finding.
       if (id !== undefined && known.get(id) === text) continue;
       if (id !== undefined) known.set(id, text);
       const event = await eventOf(world, record);
@@ -78,5 +78,5 @@ async function eventOf(world: Surroundings, { headers, raw, topic }: RawRecord):
   return { id, type, runId, topic, key: runId, source: 'transport', time: Date.parse(time), data: JSON.parse(body.toString()) as unknown };
 }
 
-/** Those of `left` that are not in `right`. */
+/** Elements of `left` that are not in `right`. */
 export const minus = (left: Iterable<string>, right: ReadonlySet<string>): string[] => [...new Set(left)].filter((id) => !right.has(id));

@@ -11,8 +11,9 @@ import { runCapability } from '@conclave/loop';
 import type { Check, Evidence, Violation } from './check.js';
 
 /**
- * A child run gets no more than its task was allowed, and makes no more calls; if it ended on its own, its parent got its answer and its usage, and
- * nothing of a child is requested without a task.
+ * A child run gets no more than its task was allowed, and makes no more calls; if it ended by itself, its parent received its answer and
+ * its
+ * usage; and no child run is requested without a task.
  */
 export const childRuns: Check = ({ events }) => {
   const found: Violation[] = [];
@@ -24,7 +25,7 @@ export const childRuns: Check = ({ events }) => {
   const calls = callsByRun(events);
   const started = new Set(tasks.map(({ id }) => childRunId(id)));
   for (const runId of requests.keys())
-    if (runId.includes('~') && !started.has(runId)) found.push({ check: 'child runs', id: runId, sentence: 'was begun for no task' });
+    if (runId.includes('~') && !started.has(runId)) found.push({ check: 'child runs', id: runId, sentence: 'was started without a task' });
   for (const { id, data } of tasks) {
     const runId = childRunId(id);
     const say = (sentence: string): void => void found.push({ check: 'child runs', id: runId, sentence });
@@ -32,23 +33,25 @@ export const childRuns: Check = ({ events }) => {
     if (!request) continue;
     const { allowance, timeoutS } = data;
     const { limits } = request;
-    if (limits.model_calls > allowance.calls) say(`may make ${limits.model_calls} calls where its task was allowed ${allowance.calls}`);
-    if (limits.tokens > allowance.tokens) say(`may use ${limits.tokens} tokens where its task was allowed ${allowance.tokens}`);
-    if (limits.wall_time_s > timeoutS) say(`may go on for ${limits.wall_time_s} s where its task was allowed ${timeoutS}`);
+    if (limits.model_calls > allowance.calls) say(`may make ${limits.model_calls} calls, but its task was allowed ${allowance.calls}`);
+    if (limits.tokens > allowance.tokens) say(`may use ${limits.tokens} tokens, but its task was allowed ${allowance.tokens}`);
+    if (limits.wall_time_s > timeoutS) say(`may continue for ${limits.wall_time_s} s, but its task was allowed ${timeoutS}`);
     const made = calls(runId);
-    if (made > allowance.calls) say(`made ${made} calls with the runs it started where its task was allowed ${allowance.calls}`);
+    if (made > allowance.calls) say(`made ${made} calls together with the runs it started, but its task was allowed ${allowance.calls}`);
     const end = ends.get(runId);
     const told = results.filter((result) => result.id === resultId(id)).map((result) => result.data);
     if (
       !end ||
       !told.some(({ usage, output }) => usage.calls === end.usage.calls && (output?.kind === 'run' ? output.text : null) === end.answer)
     )
-      say(`ended with ${JSON.stringify(end?.answer ?? null).slice(0, 60)}, and its parent was told ${told.length} times, never that`);
+      say(
+        `ended with ${JSON.stringify(end?.answer ?? null).slice(0, 60)}, but none of the ${told.length} results that its parent received is that`,
+      );
   }
   return found;
 };
 
-/** Steps whose model call is on record, once each, of a run and of the runs under it. */
+/** Steps of a run and of its child runs that have a recorded model call, each once. */
 function callsByRun(events: Evidence['events']): (runId: string) => number {
   const records = ((events.get('audit') ?? []) as CallRecorded[]).filter(
     ({ type, data }) => type === 'CallRecorded' && data.usage.calls > 0,

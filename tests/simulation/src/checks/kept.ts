@@ -4,8 +4,9 @@ import { collection } from '../world/templates.js';
 import { minus, type Check, type Violation } from './check.js';
 
 /**
- * An Idempotency-Key makes one run: every request with it leads to the run of its key, at any gateway and however often. A further one is
- * begun only where the one before ended without an answer.
+ * An Idempotency-Key makes one run: every request with it leads to the run of its key, at any gateway and any number of times. Another run
+ * starts
+ * only if the previous one ended without an answer.
  */
 export const idempotency: Check = ({ world, events }) => {
   const found: Violation[] = [];
@@ -33,13 +34,13 @@ export const idempotency: Check = ({ world, events }) => {
   return found;
 };
 
-/** Nothing is kept of a run that has not ended, and what a cache gave is the answer of a run that was completed. */
+/** Nothing is cached from a run that has not ended, and everything that a cache returned is the answer of a completed run. */
 export const caches: Check = ({ world, events }) => {
   const completed = new Map(((events.get('run.completed') ?? []) as RunCompleted[]).map((event) => [event.runId, event.data]));
   return [
     ...world.observations.kept
       .filter(({ ended }) => !ended)
-      .map(({ where, runId }): Violation => ({ check: 'caches', id: where, sentence: `was kept of ${runId}, which had not ended` })),
+      .map(({ where, runId }): Violation => ({ check: 'caches', id: where, sentence: `was cached from ${runId}, which had not ended` })),
     ...[...completed].flatMap(([runId, { cached, answer, outcome }]): Violation[] => {
       if (!cached || outcome !== 'completed') return [];
       const source = completed.get(cached.runId);
@@ -49,7 +50,7 @@ export const caches: Check = ({ world, events }) => {
   ];
 };
 
-/** What changes something outside is done once, however often workers die over it. */
+/** A call with an effect outside the system is made once, no matter how many workers die during it. */
 export const effects: Check = ({ world }) => {
   const { orders } = world.observations;
   return [...new Set(orders)].flatMap((item): Violation[] => {
@@ -58,7 +59,7 @@ export const effects: Check = ({ world }) => {
   });
 };
 
-/** The ledger has every attempt of a call that its record tells, once: the sums of a run are those of its calls. */
+/** The ledger has every attempt of a recorded call, once: the sums of a run are those of its calls. */
 export const usage: Check = ({ world, events }) => {
   const found: Violation[] = [];
   const records = ((events.get('audit') ?? []) as CallRecorded[]).filter(({ type }) => type === 'CallRecorded');
@@ -67,22 +68,22 @@ export const usage: Check = ({ world, events }) => {
     for (const { data } of records.filter((record) => record.runId === runId && record.data.usage.calls > 0)) {
       const id = `${data.step} ${data.attempt}`;
       const counted = kept.filter(({ step, attempt }) => step === data.step && attempt === data.attempt);
-      if (counted.length !== 1) found.push({ check: 'usage', id, sentence: `stands in the ledger ${counted.length} times` });
+      if (counted.length !== 1) found.push({ check: 'usage', id, sentence: `is in the ledger ${counted.length} times` });
       else if (counted[0]!.usage.prompt !== data.usage.prompt || counted[0]!.usage.completion !== data.usage.completion)
-        found.push({ check: 'usage', id, sentence: 'stands in the ledger with other tokens than in its record' });
+        found.push({ check: 'usage', id, sentence: 'has different tokens in the ledger than in its record' });
     }
-    // A call that is cancelled in the moment in which it is sent is counted although its server never heard of it.
+    // A call that is cancelled at the moment it is sent is counted, although its server never received it.
     const begun = new Set(world.observations.attempts.map(({ step, attempt }) => `${step} ${attempt}`));
     for (const id of minus(
       kept.map(({ step, attempt }) => `${step} ${attempt}`),
       begun,
     ))
-      found.push({ check: 'usage', id, sentence: 'stands in the ledger and was never begun' });
+      found.push({ check: 'usage', id, sentence: 'is in the ledger but was never begun' });
   }
   return found;
 };
 
-/** A document that is ready has all of its passages, one that was removed has none, and none is left half read. */
+/** A document that is ready has all of its passages, a removed one has none, and none is left half read. */
 export const documents: Check = ({ world }) => {
   const found: Violation[] = [];
   const scope = { tenant: 'default', collection: documentsCollection(collection, { id: 'simulated' }) };
@@ -91,10 +92,10 @@ export const documents: Check = ({ world }) => {
     const stored = StoredDocument.safeParse(world.stores.settings.newest(documentSetting(scope.tenant, collection, id)));
     const passages = world.vectorStore.recordsOf(scope).filter(({ metadata }) => metadata['document'] === id).length;
     const { status, total } = stored.success ? stored.data : { status: 'missing', total: null };
-    if (status === 'deleted' && passages > 0) say(`was removed and has ${passages} passages`);
-    else if (said === 'removed' && status !== 'deleted') say(`was removed and is ${status}`);
-    else if (said === 'taken' && status !== 'ready') say(`was taken in and is ${status}`);
-    else if (status === 'ready' && passages !== total) say(`is ready with ${passages} of ${total} passages`);
+    if (status === 'deleted' && passages > 0) say(`was removed but has ${passages} passages`);
+    else if (said === 'removed' && status !== 'deleted') say(`was removed but is ${status}`);
+    else if (said === 'taken' && status !== 'ready') say(`was accepted but is ${status}`);
+    else if (status === 'ready' && passages !== total) say(`is ready but has ${passages} of ${total} passages`);
   }
   return found;
 };

@@ -4,15 +4,18 @@ import { chainHash, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
 import { minus, type Check, type Violation } from './check.js';
 
-/** Every accepted run has one terminal event on the log, one terminal entry in its stream, and a terminal state; no other run has. */
+/**
+ * Every accepted run has one terminal event on the log, one terminal entry in its stream, and a terminal state; other runs have none of
+ * these.
+ */
 export const terminal: Check = ({ world, events }) => {
   const found: Violation[] = [];
   const say = (id: string, sentence: string) => void found.push({ check: '1 terminal', id, sentence });
   const accepted = new Set(world.observations.accepted.map(({ runId }) => runId));
   const completed = (events.get('run.completed') ?? []) as RunCompleted[];
   const ended = new Set(completed.map(({ runId }) => runId));
-  for (const id of minus(accepted, ended)) say(id, 'was accepted and has no terminal event');
-  for (const id of minus(ended, accepted)) say(id, 'has a terminal event and was never accepted');
+  for (const id of minus(accepted, ended)) say(id, 'was accepted but has no terminal event');
+  for (const id of minus(ended, accepted)) say(id, 'has a terminal event but was never accepted');
   for (const id of ended) {
     const count = completed.filter(({ runId }) => runId === id).length;
     if (count > 1) say(id, `has ${count} different terminal events`);
@@ -25,20 +28,20 @@ export const terminal: Check = ({ world, events }) => {
   return found;
 };
 
-/** Everything acknowledged is on the log; nothing is there that was not sent. */
+/** Everything acknowledged is on the log, and nothing is there that was not sent. */
 export const appends: Check = ({ world }) => {
   const { acknowledged, sent } = world.observations;
   return [
     ...minus(acknowledged, world.logged).map((id): Violation => ({
       check: '2 appends',
       id,
-      sentence: 'was acknowledged and is not on the log',
+      sentence: 'was acknowledged but is not on the log',
     })),
-    ...minus(world.logged, sent).map((id): Violation => ({ check: '2 appends', id, sentence: 'is on the log and was never sent' })),
+    ...minus(world.logged, sent).map((id): Violation => ({ check: '2 appends', id, sentence: 'is on the log but was never sent' })),
   ];
 };
 
-/** Every dispatched task has an outcome and exactly one that counted; no task counted that was not dispatched. */
+/** Every dispatched task has an outcome, and exactly one took effect; no outcome took effect for a task that was not dispatched. */
 export const outcomes: Check = ({ world, events }) => {
   const found: Violation[] = [];
   const say = (id: string, sentence: string) => void found.push({ check: '3 outcomes', id, sentence });
@@ -51,17 +54,17 @@ export const outcomes: Check = ({ world, events }) => {
       if (entry.kind === 'task.dispatched') shown.add(entry.taskId);
       if (entry.kind === 'task.settled') settled.set(entry.taskId, (settled.get(entry.taskId) ?? 0) + 1);
     }
-  for (const id of minus(shown, dispatched)) say(id, 'was committed as dispatched and is not on the log');
-  for (const id of minus(dispatched, shown)) say(id, 'is on the log and was never committed as dispatched');
+  for (const id of minus(shown, dispatched)) say(id, 'was committed as dispatched but is not on the log');
+  for (const id of minus(dispatched, shown)) say(id, 'is on the log but was never committed as dispatched');
   for (const id of dispatched) {
     const effective = settled.get(id) ?? 0;
-    if (effective !== 1) say(id, `has ${effective} outcomes that counted`);
+    if (effective !== 1) say(id, `has ${effective} outcomes that took effect`);
     if (effective === 0 && !results.has(resultId(id))) say(id, 'has no outcome at all');
   }
   return found;
 };
 
-/** The recorded steps of every run, driven through the same engine again, produce the same facts, outputs and hashes to the end. */
+/** The recorded steps of every run, replayed through the same engine, produce the same facts, outputs and hashes to the end. */
 export const replay: Check = ({ world, events }) => {
   const found: Violation[] = [];
   const steps = new Map<string, RecordedStep[]>();
@@ -83,18 +86,18 @@ export const replay: Check = ({ world, events }) => {
         sentence: `replays as ${JSON.stringify(result).slice(0, 300)}, stored version ${version}`,
       });
     else if (canonicalJson(foldedOf(runId, recorded)) !== canonicalJson(JSON.parse(state!)))
-      found.push({ check: '7 replay', id: runId, sentence: 'has another state than its facts give when they are folded' });
+      found.push({ check: '7 replay', id: runId, sentence: 'has a state that differs from the fold of its facts' });
   }
   return found;
 };
 
-/** The state that follows from the recorded facts of a run, without deciding anything again. */
+/** The state that results from folding the recorded facts of a run, without deciding anything again. */
 const foldedOf = (runId: string, steps: readonly RecordedStep[]): RunState | null =>
   [...new Map(steps.map((step) => [step.version, step])).values()]
     .sort((a, b) => a.version - b.version)
     .reduce<RunState | null>((state, step) => foldStep(runId, state, step, strategyOf), null);
 
-/** A second question after the same run: a retry finds the first run of its key, and an Idempotency-Key makes one run. */
+/** A retry with the same key finds the first run of that key, and an Idempotency-Key makes one run. */
 export const retries: Check = ({ world }) => {
   const found: Violation[] = [];
   for (const { retryKey, runId, expected } of world.observations.retriesFound)
@@ -102,7 +105,7 @@ export const retries: Check = ({ world }) => {
       found.push({
         check: 'retries',
         id: retryKey.slice(0, 12),
-        sentence: `led to ${runId ?? 'no run'}, its first run is ${expected ?? 'none'}`,
+        sentence: `led to ${runId ?? 'no run'}, but its first run is ${expected ?? 'none'}`,
       });
   return found;
 };

@@ -4,9 +4,11 @@ import type { Check, Violation } from './check.js';
 import { bodiesOf } from './runs.js';
 
 /**
- * In every stream: the text of an attempt has neither hole nor overlap, attempts only rise, the first entry of a higher one follows a mark that
- * takes back what the lower one showed, nothing follows the end. The answer is what was shown. Every client got, over
- * all its reconnects, the stream from its first id to the last, each id once and rising.
+ * In every stream, the text of an attempt has no gap and no overlap; attempt numbers only rise; the first entry of a higher attempt follows
+ * a
+ * mark that withdraws what the lower one showed; nothing follows the end. The answer equals the text that was shown. Over all its
+ * reconnects,
+ * every client received the stream from its first id to its last, each id once and in order.
  */
 export const stream: Check = ({ world }) => {
   const found: Violation[] = [];
@@ -36,7 +38,7 @@ function faultsOf(bodies: readonly StreamBody[], texts: Map<string, string>): Fa
   let ended = false;
   bodies.forEach((body, index) => {
     const say = (sentence: string) => void faults.push({ at: index + 1, sentence });
-    if (ended) say(`stands behind the end (${body.kind})`);
+    if (ended) say(`follows the end (${body.kind})`);
     if (body.kind === 'run.completed') ended = true;
     if (body.kind !== 'chunk' && body.kind !== 'progress' && body.kind !== 'superseded') return;
     const { taskId, attempt } = body;
@@ -44,14 +46,14 @@ function faultsOf(bodies: readonly StreamBody[], texts: Map<string, string>): Fa
     const shown = texts.get(taskId) ?? '';
     if (body.kind === 'superseded') {
       if (attempt <= before) say(`attempt ${attempt} supersedes attempt ${before}`);
-      if (body.discarded !== shown.length) say(`takes back ${body.discarded} characters of ${shown.length}`);
+      if (body.discarded !== shown.length) say(`withdraws ${body.discarded} of ${shown.length} characters`);
       texts.set(taskId, '');
       attempts.set(taskId, attempt);
       return;
     }
     if (attempt < before) say(`attempt ${attempt} writes after attempt ${before}`);
     if (attempt > before && shown !== '')
-      say(`attempt ${attempt} begins, and nothing takes back the ${shown.length} characters of attempt ${before}`);
+      say(`attempt ${attempt} begins, but nothing withdraws the ${shown.length} characters of attempt ${before}`);
     attempts.set(taskId, Math.max(before, attempt));
     if (body.kind !== 'chunk') return;
     const present = attempt > before ? '' : shown;
@@ -61,7 +63,7 @@ function faultsOf(bodies: readonly StreamBody[], texts: Map<string, string>): Fa
   return faults;
 }
 
-/** The task whose live text is the answer, and that answer; null where the answer was put together otherwise. A draft is held. */
+/** The task whose live text is the answer, and that answer; null if the answer was produced in another way. A draft is held back. */
 function composedOf(run: RunState): { readonly taskId: string; readonly answer: string } | null {
   const answer = run.endedAt === null ? null : run.answer;
   const composer = Object.entries(run.tasks).findLast(([, task]) => task.spec.capability === 'judge.synthesis');
@@ -77,7 +79,7 @@ function clients({ world }: Pick<Parameters<Check>[0], 'world'>): Violation[] {
       const wanted = ended.has(runId) ? last : ids.length;
       const whole = ids.length === wanted && ids.every((id, index) => id === index + 1);
       if (!whole) found.push({ check: '5 stream', id: `${name} ${runId}`, sentence: `saw the ids ${ids.join(',')} of 1..${last}` });
-      if (!ended.has(runId)) found.push({ check: '5 stream', id: `${name} ${runId}`, sentence: 'never saw the end' });
+      if (!ended.has(runId)) found.push({ check: '5 stream', id: `${name} ${runId}`, sentence: 'never received the end' });
     }
   return found;
 }

@@ -3,24 +3,28 @@ import { missingEffect } from '../world/effects.js';
 import type { Surroundings } from '../world/surroundings.js';
 import type { Check, Violation } from './check.js';
 
-/** Webhooks of ended runs that were not called, once nothing is in progress. */
+/** Webhooks of ended runs that were not called although nothing is in progress any longer. */
 const untold = (world: Surroundings): readonly string[] =>
   world.broker.records('run.completed').flatMap((_, n) => missingEffect(world, 'webhooks', `run.completed/0/${n}`));
 
-/** A record that is done has its effect; a timer that is gone is on the log: judged at the moment it happened. The end of each run was told. */
+/**
+ * A finished record has had its effect, and a removed timer is on the log; both are judged at the moment they happened. The end of each run
+ * was delivered.
+ */
 export const durable: Check = ({ world }) => [
   ...world.observations.doneTooEarly.map(({ record, missing }): Violation => ({
     check: '4 durable',
     id: record,
-    sentence: `was done while this was not durable: ${missing}`,
+    sentence: `was finished although this was not durable: ${missing}`,
   })),
-  ...untold(world).map((id): Violation => ({ check: '4 durable', id, sentence: 'was never told, and there is no dead letter of it' })),
-  ...world.observations.timersLost.map((id): Violation => ({ check: '4 durable', id, sentence: 'was removed and is not on the log' })),
+  ...untold(world).map((id): Violation => ({ check: '4 durable', id, sentence: 'was never delivered and has no dead letter' })),
+  ...world.observations.timersLost.map((id): Violation => ({ check: '4 durable', id, sentence: 'was removed but is not on the log' })),
 ];
 
 /**
- * A step is called once per attempt, and a further attempt only after the owner of the one before was dead or gave it up: so calls <= steps + deaths x
- * calls in flight. An outcome is kept only from the newest attempt, and no call follows it.
+ * A step is called once per attempt, and another attempt starts only after the owner of the previous one died or gave it up: so calls <=
+ * steps +
+ * deaths x calls in flight. Only the outcome of the newest attempt is stored, and no call follows it.
  */
 export const calls: Check = ({ world }) => {
   const { observations } = world;
@@ -31,7 +35,7 @@ export const calls: Check = ({ world }) => {
   for (const [id, count] of perAttempt) if (count > 1) say(id, `was called ${count} times`);
   for (const { step, attempt, predecessorLived } of observations.attempts)
     if (predecessorLived && !observations.abandoned.has(`${step} ${attempt - 1}`))
-      say(`${step} ${attempt}`, 'was begun while the owner of the attempt before lived');
+      say(`${step} ${attempt}`, 'was begun while the owner of the previous attempt was alive');
   for (const { step, attempt, answer, newest, order } of observations.finishes) {
     if (answer !== 'stored') continue;
     if (attempt < newest) say(`${step} ${attempt}`, `was stored although attempt ${newest} had begun`);
@@ -42,7 +46,10 @@ export const calls: Check = ({ world }) => {
   return found;
 };
 
-/** No call of a run, of a task or of a run that they started begins, or goes on, longer than this after its cancel flag or its end, in milliseconds; frozen and cut-off stretches do not count. */
+/**
+ * Calls of a run, of a task, or of a run that they started may begin or continue for at most this long after its cancel flag or its end, in
+ * milliseconds; frozen and cut-off stretches do not count.
+ */
 const cancelBoundMs = 3_000;
 
 export const cancel: Check = ({ world }) => {
@@ -59,12 +66,12 @@ export const cancel: Check = ({ world }) => {
     if (call.startedAt > bound)
       found.push({ check: 'cancel', id: call.step, sentence: `was called ${call.startedAt - flagged} ms after its end` });
     else if ((call.endedAt ?? died?.at ?? Infinity) > bound)
-      found.push({ check: 'cancel', id: call.step, sentence: `went on for ${(call.endedAt ?? Infinity) - flagged} ms after its end` });
+      found.push({ check: 'cancel', id: call.step, sentence: `continued for ${(call.endedAt ?? Infinity) - flagged} ms after its end` });
   }
   return found;
 };
 
-/** After the storm: no open run, no lag, no record in anybody's hands, no slot, no timer, no client that waits. */
+/** After the storm there is no open run, no lag, no record held by a process, no slot, no timer and no waiting client. */
 export const nothingLeft: Check = ({ world }) => {
   const { stores, observations } = world;
   const open = [...stores.runs.rows.values()].filter(({ terminal }) => !terminal).map(({ runId }) => runId);
@@ -79,10 +86,10 @@ export const nothingLeft: Check = ({ world }) => {
   return left.flatMap(([sentence, ids]) => ids.map((id): Violation => ({ check: '8 nothing left', id, sentence })));
 };
 
-/** Deaths of processes with a record in their hands after which it may be put aside unrun, and failures. */
+/** Deaths of processes that held a record, after which it may be dead-lettered without being handled, and failures. */
 const deathsForDead = 3;
 
-/** Only poison, records that killed their processes, and those that met a bug too often are put aside; an outage never does that. */
+/** Only poison, records that killed their processes, and records that failed too often become dead letters; an outage never causes that. */
 export const deadLetters: Check = ({ world }) => {
   const found: Violation[] = [];
   const { deaths } = world.observations;
@@ -91,12 +98,12 @@ export const deadLetters: Check = ({ world }) => {
     const id = `${topic}/${offset} (${record})`;
     const isPoison = headers.ce_type === undefined;
     if (headers['dead-reason'] === 'undecodable') {
-      if (!isPoison) found.push({ check: 'dead letters', id, sentence: 'could be read' });
+      if (!isPoison) found.push({ check: 'dead letters', id, sentence: 'was readable' });
     } else if (headers['dead-reason'] === 'killed_process') {
       const killed = deaths.filter(({ records }) => records.includes(record)).length;
-      if (killed < deathsForDead) found.push({ check: 'dead letters', id, sentence: `was in the hands of ${killed} processes that died` });
+      if (killed < deathsForDead) found.push({ check: 'dead letters', id, sentence: `was held by ${killed} processes that died` });
     } else if (world.plan.handlerFault === 0 || !record.startsWith('tasks.evidence')) {
-      found.push({ check: 'dead letters', id, sentence: 'failed although nothing but outages could make it fail' });
+      found.push({ check: 'dead letters', id, sentence: 'failed although only outages could have made it fail' });
     }
   }
   return found;

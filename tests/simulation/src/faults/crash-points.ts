@@ -6,7 +6,7 @@ export interface CrashPoint {
   readonly point: string;
   readonly side: 'before' | 'after';
 }
-/** What a scenario needs for a point to be passed. */
+/** What a scenario must contain for a point to be passed. */
 export type Need =
   | 'outage'
   | 'restart'
@@ -28,7 +28,7 @@ export type Need =
   | 'topics'
   | 'children';
 export interface CrashTarget extends CrashPoint {
-  /** Which time it is passed. */
+  /** Which passage it is: the first, the second, ... */
   readonly nth: number;
   readonly need: Need | null;
 }
@@ -37,8 +37,8 @@ export interface CoverageNote extends CrashPoint {
 }
 
 /**
- * Every call to a port that a service makes, by port. Nothing here is taken from what a run happened to pass: a call that is not in the
- * table fails the simulation until it is added, and a point of the table at which no process was killed fails it too.
+ * Every port call that a service makes, by port. The list does not depend on what a run happens to pass: a call that is missing from the
+ * table fails the simulation until it is added, and so does a point of the table at which no process was killed.
  */
 const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>> = {
   gateway: {
@@ -144,7 +144,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
   },
 };
 
-/** All points, in a fixed order. A point inside a process has no other side. */
+/** All points, in a fixed order. A point inside a process has no before and after. */
 export const declaredPoints: readonly CrashPoint[] = Object.entries(table).flatMap(([service, ports]) =>
   Object.entries(ports).flatMap(([port, methods]) =>
     methods.split(' ').flatMap((method) => {
@@ -209,19 +209,19 @@ const needs: Readonly<Record<string, Need>> = {
   'timers.remove': 'stall',
 };
 
-/** Passed repeatedly while a run goes on; the others are passed a few times. */
+/** Points that are passed again and again during a run; the others are passed a few times. */
 const turns = [1, 2, 1, 4, 1, 3, 1, 7];
 
 const needOf = ({ service, point }: CrashPoint): Need | null =>
   needs[`${service} ${point}`] ?? needs[point] ?? needsOfPorts[point.split('.', 1)[0]!] ?? null;
 
-/** The first time that a point is passed, by its key; null for a key that is in no table. */
+/** The first passage of a point, by its key; null for a key that is in no table. */
 export function aimAt(key: string): CrashTarget | null {
   const point = declaredPoints.find((declared) => keyOf(declared) === key);
   return point ? { ...point, nth: 1, need: needOf(point) } : null;
 }
 
-/** The point at which a process of this seed is killed; every fifth seed has none, so that other faults are seen without it. */
+/** The point at which a process of this seed is killed; every fifth seed has none, so that other faults can be seen on their own. */
 export function targetOf(seed: number): CrashTarget | null {
   if (seed % 5 === 4) return null;
   const n = seed - Math.floor(seed / 5);
@@ -246,7 +246,7 @@ export class Coverage {
     return declaredPoints.map(keyOf).filter((key) => !this.killed.has(key));
   }
 
-  /** Points that were passed and are in no table. */
+  /** Points that were passed but are in no table. */
   undeclared(): readonly string[] {
     const declared = new Set(declaredPoints.map(keyOf));
     return [...this.passed.keys()].filter((key) => !declared.has(key));

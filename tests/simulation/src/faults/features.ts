@@ -1,29 +1,30 @@
 import type { Need } from './crash-points.js';
 import type { Random } from './random.js';
 
-/** Which parts of the pipeline the templates of a seed have. Each seed takes some and leaves others out, as with the faults. */
+/** Which parts of the pipeline the templates of a seed have. Each seed uses some and leaves out others, as with the faults. */
 export interface Features {
-  /** A second tier, and two models of the first one among which the scores draw. */
+  /** A second tier, and two models of the first tier, between which the scores choose. */
   readonly tiers: boolean;
   readonly refineRounds: number;
   readonly thinking: boolean;
   readonly critic: boolean;
   readonly complexity: 'auto' | 'trivial' | 'moderate' | 'complex';
   readonly tools: boolean;
-  /** A collection, into which documents are uploaded and out of which some are removed. */
+  /** A collection into which documents are uploaded and from which some are removed. */
   readonly documents: boolean;
   readonly caches: boolean;
   readonly graph: boolean;
-  /** Per client: that it asks the template of the strategy `waves`. */
+  /** For each client: whether it asks the template of the strategy `waves`. */
   readonly waves: number;
   /**
-   * What every client asks instead of a committee: `decompose` with sub-topics as tasks, as runs of the committee, or as runs of itself down to
-   * the deepest that there may be. Null in most seeds: such a run is many.
+   * What every client asks instead of a committee: `decompose` with sub-topics as tasks, as runs of the committee, or as runs of itself
+   * down to
+   * the greatest allowed depth. Null in most seeds, because such a run consists of many.
    */
   readonly topics: 'tasks' | 'committees' | 'tree' | null;
 }
 
-/** What the storm needs for its crash point is there; the rest is drawn. */
+/** Includes what the storm needs for its crash point; the rest is drawn. */
 export function drawFeatures(random: Random, need: Need | null): Features {
   const knows = need === 'knowledge';
   const waves = random.pick([0, 0, 0, 0.5, 1]);
@@ -43,10 +44,10 @@ export function drawFeatures(random: Random, need: Need | null): Features {
   };
 }
 
-/** Share of the seeds with sub-topics that need nothing else. */
+/** Share of the seeds that have sub-topics without needing them. */
 const topicsShare = 0.08;
 
-/** A crash point that needs a part of the committee keeps its committee. */
+/** If its crash point needs a part of the committee, it keeps its committee. */
 function drawTopics(random: Random, need: Need | null): Features['topics'] {
   if (need === 'topics') return 'tasks';
   if (need === 'children') return random.pick(['committees', 'tree'] as const);

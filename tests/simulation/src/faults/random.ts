@@ -1,4 +1,4 @@
-/** A stream of numbers that follows from its seed alone. */
+/** A stream of numbers that depends only on its seed. */
 export interface Random {
   /** In [0, 1). */
   next(): number;
@@ -9,7 +9,7 @@ export interface Random {
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
   shuffled<T>(items: readonly T[]): T[];
-  /** Another stream, so that draws for one purpose do not move those for another. */
+  /** An independent stream, so that draws for one purpose do not shift those for another. */
   fork(name: string): Random;
 }
 

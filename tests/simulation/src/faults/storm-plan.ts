@@ -4,14 +4,16 @@ import { randomFrom, type Random } from './random.js';
 
 export type StoreKind = 'state' | 'log' | 'blobs' | 'graph' | 'models' | 'search' | 'vectors' | 'tools' | 'embedder' | 'inside';
 
-/** What a seed decides beforehand. Probabilities are per port call unless they say otherwise; times in milliseconds from the beginning. */
+/**
+ * What a seed decides in advance. Probabilities are per port call unless stated otherwise; times are in milliseconds from the beginning.
+ */
 export interface StormPlan {
   readonly target: CrashTarget | null;
   readonly endsAt: number;
   readonly crash: number;
   readonly delay: number;
   readonly longestDelayMs: number;
-  /** A single call that fails although the store is there, before or after its effect. */
+  /** A single call that fails, before or after its effect, although the store is available. */
   readonly hiccup: number;
   readonly outages: readonly {
     readonly store: StoreKind;
@@ -23,15 +25,15 @@ export interface StormPlan {
   readonly freezes: readonly { readonly process: string; readonly at: number; readonly forMs: number }[];
   readonly rebalances: readonly { readonly process: string; readonly at: number }[];
   readonly restarts: readonly { readonly process: string; readonly at: number }[];
-  /** In no good order, at no chosen point. */
+  /** Killed without warning, at no chosen point. */
   readonly kills: readonly { readonly process: string; readonly at: number }[];
-  /** A service whose processes die three times with the same record in their hands. */
+  /** A service whose processes die three times while they hold the same record. */
   readonly deadly: string | null;
-  /** Milliseconds within which a supervisor starts a process again. */
+  /** A supervisor starts a process again within this many milliseconds. */
   readonly restartMs: number;
   /** Per published event. */
   readonly duplicate: number;
-  /** Per batch: its order is changed; per delivery: it is held back. */
+  /** Per batch: its order is changed. Per delivery: it is held back. */
   readonly reorder: number;
   /** Per hint. */
   readonly hintLoss: number;
@@ -46,20 +48,20 @@ export interface StormPlan {
   readonly rounds: number;
   readonly gapCheck: 'answer' | 'evidence';
   readonly twins: boolean;
-  /** Twins that send one request with one Idempotency-Key at the same moment, as often as they are impatient or unlucky. */
+  /** Pairs of requests with one Idempotency-Key, sent at the same moment, as often as clients are impatient or unlucky. */
   readonly sameKey: boolean;
-  /** Per client: that it pauses its run, and lets it go on some time later. */
+  /** For each client: whether it pauses its run, and resumes it some time later. */
   readonly pauses: number;
   readonly features: Features;
   /** Documents that are uploaded. */
   readonly uploads: number;
-  /** Per client: that it cancels or leaves, and that it asks again before its first request is answered. */
+  /** For each client: whether it cancels or leaves, and whether it asks again before its first request is answered. */
   readonly cancels: number;
   readonly impatient: number;
   readonly closes: boolean;
 }
 
-/** Slots of processes; every incarnation of one has its own id. */
+/** Slots of processes; every incarnation of a slot has an id of its own. */
 export const processSlots = [
   'gateway-1',
   'gateway-2',
@@ -71,7 +73,7 @@ export const processSlots = [
   'graph-ingest-1',
 ] as const;
 
-/** Each seed takes some kinds of faults and leaves others out, so that none hides behind another. */
+/** Each seed uses some kinds of faults and leaves out others, so that no kind hides behind another. */
 export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
   const random = randomFrom(seed).fork('plan');
   const need = target?.need ?? null;
@@ -128,7 +130,7 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
   };
 }
 
-/** Processes that are killed so that they start again, or so that timers come due while no process is there. */
+/** Processes that are killed so that they restart, or so that timers become due while no process runs. */
 const killed = (target: CrashTarget | null, need: Need | null): readonly string[] =>
   need === 'restart' ? slotsOf(target!.service) : need === 'stall' ? slotsOf('experts') : [];
 

@@ -8,7 +8,7 @@ import type { PlantedBug } from './planted-bug.js';
 
 const commitWithoutCompareAndSet: PlantedBug = {
   name: 'commit-without-compare-and-set',
-  sentence: 'A commit writes its step whatever version the run has by now, so of two steps at the same time one is lost.',
+  sentence: 'A commit writes its step without checking the version of the run, so of two steps at the same time one is lost.',
   check: '7 replay',
   plant: () => ({
     stores({ runs }) {
@@ -23,7 +23,7 @@ const commitWithoutCompareAndSet: PlantedBug = {
 const appliedIdsNotStored: PlantedBug = {
   name: 'applied-ids-not-stored',
   sentence:
-    'A commit does not note which event it applied, so a redelivery after a death applies it again and never publishes what the first step gave out.',
+    'A commit does not note which event it applied, so a redelivery after a death applies it again and never publishes the outputs of the first step.',
   check: '3 outcomes',
   plant: () => ({
     stores({ runs }) {
@@ -50,7 +50,7 @@ const journalAcceptsLowerAttempt: PlantedBug = {
 
 const journalIgnoresLeases: PlantedBug = {
   name: 'journal-ignores-leases',
-  sentence: 'The journal gives a step that was begun to whoever asks next, without looking whether its owner lives.',
+  sentence: 'The journal hands a step that was begun to the next process that asks, without checking whether its owner is alive.',
   check: '6 calls',
   plant: () => ({
     stores({ journal }) {
@@ -67,13 +67,13 @@ const journalIgnoresLeases: PlantedBug = {
 const lostAnswerKeepsStep: PlantedBug = {
   name: 'lost-answer-keeps-step',
   sentence:
-    'A step is begun once more under a new nonce when the answer to the first try got lost: its own process then finds it busy for as long as it lives.',
+    'A step is begun again under a new nonce when the reply to the first try is lost: its own process then finds it busy for as long as it lives.',
   check: '8 nothing left',
   plant: () => ({
     stores({ journal }) {
       const begin = journal.begin.bind(journal);
       let tries = 0;
-      // This was the product's own bug, found by this simulation: every try had its own nonce.
+      // This was a bug of the product, found by this simulation: every try had a new nonce.
       journal.begin = (call) => begin({ ...call, nonce: `${call.nonce}/${(tries += 1)}` });
     },
   }),
@@ -82,7 +82,7 @@ const lostAnswerKeepsStep: PlantedBug = {
 const doneBeforeEffect: PlantedBug = {
   name: 'done-before-effect',
   sentence:
-    'A handler is started and its record acknowledged at once; what it gives out is published when it ends, if its process lives so long.',
+    'A handler is started and its record is acknowledged at once; its outputs are published when it ends, if its process lives that long.',
   check: '4 durable',
   plant: () => ({
     subscription: (subscription, process) => ({
@@ -106,7 +106,7 @@ const publishAcknowledgedEarly: PlantedBug = {
   plant: () => ({ acknowledgesEarly: true }),
 };
 
-/** The timer pump with two lines in the other order: a timer is removed, then published. */
+/** The timer pump with two lines swapped: a timer is removed, then published. */
 class HastyTimerPump {
   private readonly stop = new AbortController();
 
@@ -181,7 +181,7 @@ const timerRemovedBeforePublish: PlantedBug = {
 
 const cancelNotLevelTriggered: PlantedBug = {
   name: 'cancel-not-level-triggered',
-  sentence: 'A cancel is a message and no flag: whoever was not listening at that moment never hears of it.',
+  sentence: 'A cancel is a message instead of a flag: a process that was not listening at that moment never learns of it.',
   check: 'cancel',
   plant: () => ({
     stores({ runs, hints }) {
@@ -189,7 +189,7 @@ const cancelNotLevelTriggered: PlantedBug = {
       runs.flag = (id) => {
         hints.send('cancel', id);
         heard.add(id);
-        // The message can be heard for a moment.
+        // The message can be received for a moment.
         setTimeout(() => heard.delete(id), 50);
       };
       runs.cancelled = async (ids) => new Set(ids.filter((id) => heard.has(id)));
@@ -199,7 +199,7 @@ const cancelNotLevelTriggered: PlantedBug = {
 
 const streamAppendNotIdempotent: PlantedBug = {
   name: 'stream-append-not-idempotent',
-  sentence: 'The stream appends every chunk it is given, so a replayed reply is shown a second time behind the first.',
+  sentence: 'The stream appends every chunk it receives, so a replayed reply is shown a second time after the first.',
   check: '5 stream',
   plant: () => ({
     stores({ stream }) {
@@ -216,7 +216,7 @@ const marks = (bodies: readonly StreamBody[]): readonly StreamBody[] => bodies.f
 
 const supersededNotWritten: PlantedBug = {
   name: 'superseded-not-written',
-  sentence: 'A further attempt writes its text without a mark that takes back what the earlier one showed.',
+  sentence: 'A further attempt writes its text without a mark that withdraws what the earlier one showed.',
   check: '5 stream',
   plant: () => ({
     stores({ stream }) {
@@ -231,7 +231,8 @@ const supersededNotWritten: PlantedBug = {
 
 const outageCountedAsFailure: PlantedBug = {
   name: 'outage-counted-as-failure',
-  sentence: 'A handler that meets an outage of our own store fails like any other, so after five tries a good record is a dead letter.',
+  sentence:
+    'A handler that meets an outage of our own store fails like any other, so after five tries a good record becomes a dead letter.',
   check: 'dead letters',
   plant: () => ({
     subscription: (subscription) => ({
@@ -250,7 +251,7 @@ const outageCountedAsFailure: PlantedBug = {
 const retryMappingOverwritten: PlantedBug = {
   name: 'retry-mapping-overwritten',
   sentence:
-    'The mapping from a request to its run is set and not set-if-absent, so a retry is led to the run of somebody who asked the same later.',
+    'The mapping from a request to its run is overwritten instead of set-if-absent, so a retry is led to the run of a later, equal request.',
   check: 'retries',
   plant: () => ({
     stores({ runs, clock }) {
@@ -261,7 +262,7 @@ const retryMappingOverwritten: PlantedBug = {
 
 const sweepMissing: PlantedBug = {
   name: 'sweep-missing',
-  sentence: 'Nobody looks for accepted runs whose gateway died before it published them.',
+  sentence: 'No process looks for accepted runs whose gateway died before it published them.',
   check: '1 terminal',
   plant: () => ({
     stores({ runs }) {

@@ -3,7 +3,7 @@ import type { PlantedBug } from './planted-bug.js';
 
 const cancelEndsAtParent: PlantedBug = {
   name: 'cancel-ends-at-parent',
-  sentence: 'The cancel of a run is not seen by the runs that it started: neither its flag nor a command reaches them.',
+  sentence: 'Child runs do not see the cancel of their parent: neither its flag nor a command reaches them.',
   check: 'cancel',
   plant: () => ({
     stores({ runs }) {
@@ -20,7 +20,7 @@ const cancelEndsAtParent: PlantedBug = {
 
 const childSpendsFreely: PlantedBug = {
   name: 'child-spends-freely',
-  sentence: 'A child run gets the limits of its template, whatever its parent has left for it.',
+  sentence: 'A child run gets the limits of its template, regardless of what its parent has left for it.',
   check: 'child runs',
   plant: () => ({
     stores({ runs }) {
@@ -34,5 +34,5 @@ const childSpendsFreely: PlantedBug = {
   }),
 };
 
-/** Bugs of the runs that a run starts. */
+/** Bugs in child runs. */
 export const childBugs: readonly PlantedBug[] = [cancelEndsAtParent, childSpendsFreely];

@@ -1,7 +1,7 @@
 import { Acceptance } from '@conclave/service-gateway';
 import type { PlantedBug } from './planted-bug.js';
 
-/** Looks for an earlier run as usual, but gives the new one its own id. */
+/** Looks for an earlier run as usual, but gives the new run a new id. */
 class ForgetfulAcceptance extends Acceptance {
   protected override idOf(): Promise<string> {
     return Promise.resolve(this.newRunId());
@@ -11,14 +11,14 @@ class ForgetfulAcceptance extends Acceptance {
 const keyIsNoId: PlantedBug = {
   name: 'key-is-no-id',
   sentence:
-    'The id of a run does not follow from its Idempotency-Key, so two gateways that get one request at the same moment make two runs.',
+    'The id of a run does not depend on its Idempotency-Key, so two gateways that receive one request at the same moment make two runs.',
   check: 'idempotency',
   plant: () => ({ replaced: new Map([[Acceptance, ForgetfulAcceptance]]) }),
 };
 
 const keptTooEarly: PlantedBug = {
   name: 'kept-too-early',
-  sentence: 'An answer is kept as soon as its model has written it: a run that ends otherwise has taught a wrong one.',
+  sentence: 'An answer is cached as soon as its model has written it, so a run that ends differently has taught a wrong one.',
   check: 'caches',
   plant: () => ({
     stores({ journal, caches }) {
@@ -35,14 +35,14 @@ const keptTooEarly: PlantedBug = {
 
 const orderedAgain: PlantedBug = {
   name: 'ordered-again',
-  sentence: 'Every tool counts as one that may be called again, so the next worker orders what a dead one had ordered.',
+  sentence: 'Every tool counts as repeatable, so the next worker orders again what a dead one had ordered.',
   check: 'effects',
   plant: () => ({ tool: (tool) => ({ ...tool, repeatable: true }) }),
 };
 
 const attemptsNotCounted: PlantedBug = {
   name: 'attempts-not-counted',
-  sentence: 'The ledger knows calls and not their attempts, so what a repeat used is counted nowhere.',
+  sentence: 'The ledger counts calls instead of attempts, so the usage of a repeat is counted nowhere.',
   check: 'usage',
   plant: () => ({
     stores({ usage }) {
@@ -54,7 +54,7 @@ const attemptsNotCounted: PlantedBug = {
 
 const passagesLeft: PlantedBug = {
   name: 'passages-left',
-  sentence: 'Passages are not removed from the vectors, so a document that was taken out is found all the same.',
+  sentence: 'Passages are not removed from the vectors, so a removed document is still found.',
   check: 'documents',
   plant: () => ({
     vectors(store) {
@@ -64,5 +64,5 @@ const passagesLeft: PlantedBug = {
   }),
 };
 
-/** Bugs of what is kept and paid beside the runs themselves. */
+/** Bugs in what is stored and paid besides the runs themselves. */
 export const keptBugs: readonly PlantedBug[] = [keyIsNoId, keptTooEarly, orderedAgain, attemptsNotCounted, passagesLeft];

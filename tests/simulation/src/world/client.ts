@@ -9,20 +9,20 @@ import type { LivingProcess, Surroundings } from './surroundings.js';
 export interface ClientPlan {
   readonly name: string;
   readonly startsAt: number;
-  /** Sends an Idempotency-Key; else only a retry says that it is one. */
+  /** If it sends no Idempotency-Key, only a retry header says that a request is a retry. */
   readonly idempotent: boolean;
-  /** What its Idempotency-Key says. */
+  /** The value of its Idempotency-Key. */
   readonly key: string;
   readonly template: 'committee' | 'waves' | 'tree';
   readonly question: string;
-  /** Cancels by command, or by leaving, so many milliseconds after its run was accepted. */
+  /** Cancels by command, or by leaving, this many milliseconds after its run was accepted. */
   readonly cancelsAfter: number | null;
   readonly leaves: boolean;
-  /** Milliseconds after which it takes its first request for lost, like a client with a short time-out; null for a patient one. */
+  /** Milliseconds after which it considers its first request lost, like a client with a short time-out; null for a patient client. */
   readonly impatientMs: number | null;
-  /** Leaves the stream and comes back with the last id it has seen, so many times. */
+  /** Leaves the stream and comes back with the last id it has seen, this many times. */
   readonly reconnects: number;
-  /** Pauses its run so many milliseconds after it was accepted, and lets it go on later. */
+  /** Pauses its run this many milliseconds after it was accepted, and resumes it later. */
   readonly pausesAfter: number | null;
 }
 
@@ -32,7 +32,7 @@ const requestPatienceMs = 20_000;
 const streamPatienceMs = 200_000;
 const lost = Symbol('lost');
 
-/** A client behind HTTP: asks, retries as SDKs do, follows its run over gateways that come and go. */
+/** An HTTP client: asks, retries as SDKs do, and follows its run across gateways that come and go. */
 export class SimulatedClient {
   readonly seen: ObservedClient;
   private readonly random: Random;
@@ -62,7 +62,7 @@ export class SimulatedClient {
     this.seen.finished = true;
   }
 
-  /** The run this client waits for; null when it was finally refused. */
+  /** The run this client waits for; null if it was finally refused. */
   private async ask(): Promise<string | null> {
     for (let attempt = 0; attempt < 12; attempt += 1) {
       const gateway = await this.world.someGateway(this.random);
@@ -206,7 +206,7 @@ export class SimulatedClient {
     });
   }
 
-  /** What comes over a connection to a gateway: it may break, or take too long. */
+  /** What arrives over a connection to a gateway, which may break or take too long. */
   private overConnection<T>(gateway: LivingProcess, work: Promise<T>, patienceMs: number): Promise<T | typeof lost> {
     return new Promise((resolve, reject) => {
       const patience = setTimeout(() => resolve(lost), patienceMs);

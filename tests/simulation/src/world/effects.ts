@@ -15,7 +15,7 @@ import type { RawRecord } from '@conclave/ports';
 import { strategyOf, teaches } from '@conclave/strategies';
 import type { Surroundings } from './surroundings.js';
 
-/** What must be durable once a record is done in a group and is not; empty when all of it is. */
+/** What must be durable once a group has finished a record, and is not; empty if all of it is. */
 export function missingEffect(world: Surroundings, group: string, record: string): readonly string[] {
   const slash = record.lastIndexOf('/');
   const topic = record.slice(0, record.lastIndexOf('/', slash - 1));
@@ -41,7 +41,7 @@ export function missingEffect(world: Surroundings, group: string, record: string
   }
 }
 
-/** A record that was put aside has its letter on the topic of dead letters. */
+/** A dead-lettered record has its letter on the topic of dead letters. */
 const isDead = ({ broker }: Surroundings, group: string, record: string): boolean =>
   broker
     .records('dead')
@@ -50,7 +50,7 @@ const isDead = ({ broker }: Surroundings, group: string, record: string): boolea
         headers['dead-group'] === group && `${headers['dead-topic']}/${headers['dead-partition']}/${headers['dead-offset']}` === record,
     );
 
-/** Bodies above the threshold lie among the blobs; nothing here needs to look into them. */
+/** Bodies above the threshold are among the blobs; nothing here needs to look into them. */
 const dataOf = <E extends { readonly data: unknown }>(raw: RawRecord): E['data'] | null =>
   raw.headers.ce_dataref ? null : (JSON.parse(raw.raw!.toString()) as E['data']);
 
@@ -66,20 +66,20 @@ function ofEngine(world: Surroundings, { type, runId, id }: Address, raw: RawRec
   if (outputs) return outputs.filter((output) => !world.logged.has(output));
   const row = runs.rows.get(runId);
   if (row?.terminal) return [];
-  // The flag of its task keeps a child run that was never accepted from beginning.
+  // If its task is flagged as cancelled, a child run that was never accepted does not begin.
   if (!row && type === 'CommandIssued' && ancestorsOf(runId).some((above) => runs.flagged.has(above))) return [];
-  // A run that has a state has begun, with its request or from its header.
+  // A run that has a state has begun, either with its request or from its header.
   const isDone = row?.state && (type === 'PlanRequested' || isIgnored(JSON.parse(row.state) as RunState, { type, runId, id }, raw));
   return isDone ? [] : [`the step of ${id}`];
 }
 
-/** Whether nothing follows from it in this state, so that the engine takes no step. */
+/** Whether the input has no consequences in this state, so that the engine takes no step. */
 function isIgnored(state: RunState, { type, runId, id }: Address, raw: RawRecord): boolean {
   const time = Date.parse(raw.headers.ce_time!);
   try {
     return step(state, inputOf(runId, { id, type, time, data: dataOf(raw) }), Date.now(), strategyOf) === null;
   } catch {
-    // It is about something this state does not know yet, or its body is elsewhere: no reason to ignore it.
+    // It concerns something this state does not know yet, or its body is stored elsewhere: neither is a reason to ignore it.
     return false;
   }
 }
@@ -93,14 +93,14 @@ function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRe
   if (epoch > 0 && gapId(runId, epoch - 1) !== id) return [`a plan for ${id}`];
   const plan = planId(runId, epoch);
   if (world.logged.has(`plan.created ${plan}`)) return [];
-  // The planner is late for a run that has made its own plan, whatever it awaits by now.
+  // The planner is too late for a run that has made a plan of its own, whatever the run awaits by now.
   if (epoch === 0 && row?.state && (JSON.parse(row.state) as RunState).awaiting?.epoch !== 0) return [];
   if (epoch === 0 && awaitsNoPlan({ type, runId, id }, raw)) return [];
   if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.templates.committee.planning_timeout_s * 1000) return [];
   return [plan];
 }
 
-/** Whether the run begins without a planner, as one that a cache has answered: its engine may still be about to say so. */
+/** Whether the run begins without a planner, like one that a cache has answered: its engine may still be about to say so. */
 function awaitsNoPlan({ type, runId, id }: Address, raw: RawRecord): boolean {
   const data = dataOf<PlanRequested>(raw);
   if (!data) return false;
@@ -114,14 +114,14 @@ function ofIngest(world: Surroundings, runId: string, raw: RawRecord): readonly 
   return world.graphStore.learned().includes(`${data.caller.tenant} ${runId}`) ? [] : [`what ${runId} has learned`];
 }
 
-/** A run that was learned from has its makers in the caches, which are written last, except for the answer itself. */
+/** Once learning from a run is done, the caches contain its models. They are written last, except for the answer itself. */
 function ofLearning({ observations }: Surroundings, runId: string, raw: RawRecord): readonly string[] {
   const data = dataOf<RunCompleted>(raw);
   if (!data || (!data.cached && !teaches(data))) return [];
   return observations.cacheKeys.has(`${data.caller.tenant} experts/${runId}`) ? [] : [`what is learned of ${runId}`];
 }
 
-/** The receivers that a run names were told of its end. */
+/** The receivers that a run names were notified of its end. */
 function ofWebhooks({ observations }: Surroundings, runId: string, raw: RawRecord): readonly string[] {
   const named = dataOf<RunCompleted>(raw)?.deliver ?? [];
   return named.flatMap((target) =>
@@ -134,7 +134,7 @@ function ofDocument({ stores }: Surroundings, raw: RawRecord): readonly string[]
   if (!data?.document) return [];
   const { collection, id } = data.document;
   const stored = StoredDocument.safeParse(stores.settings.newest(documentSetting(data.tenant, collection, id)));
-  // Work for an earlier take belongs to another process by now.
+  // Work for an earlier attempt belongs to another process by now.
   const isOpen = stored.success && ['queued', 'reading', 'embedding'].includes(stored.data.status);
   return isOpen && raw.headers.ce_id === `${id}/${stored.data.take}` ? [`the document ${id}`] : [];
 }

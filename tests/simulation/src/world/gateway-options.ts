@@ -10,7 +10,7 @@ import { simulatedWebhook } from './simulated-receiver.js';
 
 const metrics = new Proxy({} as GatewayMetrics, { get: () => () => undefined });
 
-/** A gateway of the simulation: everything behind HTTP is the product's own. */
+/** A simulated gateway: everything behind HTTP is the product's own code. */
 export const gatewayOptions = (parts: {
   readonly log: EventLog;
   readonly state: StateStore;
@@ -21,7 +21,7 @@ export const gatewayOptions = (parts: {
   readonly embedder: Embedder;
   readonly probe: Probe;
   readonly newRunId: () => string;
-  /** Those whose runs a run may start. */
+  /** Templates whose runs a run may start. */
   readonly templates: readonly Template[];
 }): GatewayOptions => ({
   ...parts,

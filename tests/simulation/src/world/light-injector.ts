@@ -15,8 +15,8 @@ export interface PatternHandler {
 }
 
 /**
- * The objects of a Nest module, made from the module's own metadata. Nest itself takes tens of milliseconds for an application,
- * which a simulated process with hundreds of lives per second cannot wait for; the modules, tokens and handlers are the same.
+ * The objects of a Nest module, created from the module's own metadata. Nest itself takes tens of milliseconds for an application, which is
+ * too slow for a simulation with hundreds of process lives per second; the modules, tokens and handlers are the same.
  */
 export class Assembled {
   private readonly made = new Map<Token, unknown>();
@@ -37,7 +37,7 @@ export class Assembled {
     return this.made.get(token) as T;
   }
 
-  /** Everything there is to provide, made. */
+  /** Creates everything that the module provides. */
   all(): readonly unknown[] {
     return [...this.makers.keys()].map((token) => this.get(token));
   }

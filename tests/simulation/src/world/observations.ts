@@ -1,6 +1,6 @@
 import type { Event } from '@conclave/contracts';
 
-/** One model or tool call that reached the other side: from here on it is paid. */
+/** One model or tool call that reached the other side: from then on it is paid. */
 export interface ObservedCall {
   /** Journal step, `<task or plan>/call/<n>`. */
   readonly step: string;
@@ -9,14 +9,14 @@ export interface ObservedCall {
   readonly process: string;
   readonly startedAt: number;
   endedAt: number | null;
-  /** Place in the order of everything that was observed. */
+  /** Place in the order of all observations. */
   readonly order: number;
 }
 export interface ObservedAttempt {
   readonly step: string;
   readonly attempt: number;
   readonly owner: string;
-  /** Whether the owner of the attempt before had a living lease at that moment, by the lease table and not by the journal. */
+  /** Whether the owner of the previous attempt had a living lease at that moment, according to the lease table and not to the journal. */
   readonly predecessorLived: boolean;
 }
 export interface ObservedFinish {
@@ -32,13 +32,13 @@ export interface ObservedDeath {
   readonly point: string;
   readonly at: number;
   readonly openRuns: number;
-  /** Records in the hands of its handlers, as `<group> <topic>/<partition>/<offset>`. */
+  /** Records held by its handlers, as `<group> <topic>/<partition>/<offset>`. */
   readonly records: readonly string[];
 }
 /** What a client saw of one run. */
 export interface ObservedClient {
   readonly name: string;
-  /** Idempotency-Key, hashed with its request; null where it sends none. */
+  /** Idempotency-Key, hashed with its request; null if it sends none. */
   readonly key: string | null;
   readonly requests: {
     readonly at: number;
@@ -47,49 +47,49 @@ export interface ObservedClient {
     attached: boolean;
     code: string | null;
   }[];
-  /** Ids of the entries it got, in the order it got them, over all reconnects, by run. */
+  /** Ids of the entries it received, in order of arrival, over all reconnects, by run. */
   readonly seen: Map<string, number[]>;
   readonly ended: Set<string>;
   cancelled: boolean;
   finished: boolean;
 }
 
-/** What happened, noted where it happened and independent of what the system says about itself. Times are milliseconds since 1970. */
+/** What happened, recorded where it happened and independent of the system's own reports. Times are milliseconds since 1970. */
 export class Observations {
-  /** `<topic> <event id>` of everything that was handed to the log, and of everything it acknowledged. */
+  /** `<topic> <event id>` of everything that was sent to the log, and of everything it acknowledged. */
   readonly sent = new Set<string>();
   readonly acknowledged = new Set<string>();
   readonly accepted: { readonly runId: string; readonly retryKey: string | null }[] = [];
   readonly retriesFound: { readonly retryKey: string; readonly runId: string | null; readonly expected: string | null }[] = [];
-  /** `<run> <event>` of every applied input -> `<topic> <event id>` of what its step gave out. */
+  /** `<run> <event>` of every applied input -> `<topic> <event id>` of the outputs of its step. */
   readonly outputs = new Map<string, readonly string[]>();
   readonly attempts: ObservedAttempt[] = [];
   readonly abandoned = new Set<string>();
   readonly finishes: ObservedFinish[] = [];
   readonly calls: ObservedCall[] = [];
   readonly deaths: ObservedDeath[] = [];
-  /** Records that were noted as done although something they cause was not durable. */
+  /** Records that were marked as done although one of their effects was not durable. */
   readonly doneTooEarly: { readonly record: string; readonly missing: string }[] = [];
-  /** Timers removed although the log had no record of them. */
+  /** Timers that were removed although the log had no record of them. */
   readonly timersLost: string[] = [];
-  /** Cancel flag or end of a run or task -> when. */
+  /** Cancel flag or end of a run or task -> time. */
   readonly over = new Map<string, number>();
   /** Items that were ordered, once for each effect. */
   readonly orders: string[] = [];
-  /** Ids under which a receiver was told of the end of a run. */
+  /** Ids under which a receiver was notified of the end of a run. */
   readonly told = new Set<string>();
-  /** Cached entries, in the order they were written: `run` is the run they come from, and whether its end was on the log by then. */
+  /** Cached entries, in the order they were written: `run` is the run they come from, with whether its end was on the log by then. */
   readonly kept: { readonly where: string; readonly runId: string; readonly ended: boolean }[] = [];
   /** `<tenant> <key>` of everything that was written to the caches. */
   readonly cacheKeys = new Set<string>();
-  /** Document -> what its uploader was told. */
+  /** Document -> the reply to its uploader. */
   readonly documents = new Map<string, 'taken' | 'removed' | 'unknown'>();
   readonly clients: ObservedClient[] = [];
-  /** Stretches in which a process was frozen or its stores were away: it could not know better. */
+  /** Stretches in which a process was frozen or its stores were unavailable, so that it could not know better. */
   readonly excuses: { readonly process: string; readonly from: number; readonly to: number }[] = [];
-  /** Names of records (`<topic> <raw>`) that are no events and must become dead letters. */
+  /** Names of records (`<topic> <raw>`) that are not events and must become dead letters. */
   poison = 0;
-  /** Handler faults that were put in, by record. */
+  /** Injected handler faults, by record. */
   private order = 0;
 
   nextOrder(): number {

@@ -13,7 +13,7 @@ import type {
 import { missingEffect } from './effects.js';
 import type { LivingProcess, Surroundings } from './surroundings.js';
 
-/** Notes what a call of a process did, at the moment it did it. */
+/** Records what a call of a process did, at the moment it did it. */
 export function observe(world: Surroundings, process: LivingProcess, point: string, args: readonly unknown[], result: unknown): void {
   const { observations, stores } = world;
   switch (point) {
@@ -86,12 +86,12 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
   }
 }
 
-/** Keys of what the workers of tasks keep. */
+/** Keys under which the workers of tasks cache results. */
 const foundByWorkers = /^(?:subtopic\/|graph-context:|research)/;
 
 /**
- * What is cached from a run, by any service, and whether the run had ended by then. What a worker found in documents and the graph is kept
- * at once, and carries the tag of the run only to go with it.
+ * What any service caches from a run, and whether the run had ended by then. What a worker found in documents and the graph is cached
+ * at once, and has the tag of the run only so that it is deleted with it.
  */
 export function watchCaches(world: Surroundings, { caches }: MemoryStores): void {
   const write = caches.write.bind(caches);

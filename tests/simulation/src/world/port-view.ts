@@ -3,8 +3,8 @@ import { never } from './storm.js';
 import type { LivingProcess } from './surroundings.js';
 
 /**
- * One call of a process to the outside: what goes wrong is decided before and after its effect. A dead process does nothing
- * outside any more and hears nothing.
+ * One call of a process to the outside; faults are decided before and after its effect. A dead process has no effect outside
+ * and receives nothing.
  */
 export async function through<T>(
   process: LivingProcess,
@@ -14,7 +14,7 @@ export async function through<T>(
   act: () => Promise<T> | T,
 ): Promise<T> {
   if (process.dead) return never();
-  // Waiting for a timer is no work.
+  // Waiting for a timer does not count as work.
   if (point === 'timers.wait') return passing(process, point, store, args, act);
   process.inFlight += 1;
   try {

@@ -2,7 +2,7 @@ import type { Metrics } from '@conclave/platform';
 
 const nothing = (): void => undefined;
 
-/** Metrics that are not read. */
+/** Metrics that nobody reads. */
 export const quietMetrics: Metrics = {
   count: nothing,
   set: nothing,

@@ -4,13 +4,13 @@ import type { Features } from '../faults/features.js';
 import type { Random } from '../faults/random.js';
 
 const textOf = (request: ModelCall): string => request.messages.map(({ content }) => content).join('\n');
-/** `topic <word>` is in every simulated question. */
+/** Every simulated question contains `topic <word>`. */
 export const topicOf = (text: string): string => /topic (\w+)/.exec(text)?.[1] ?? 'none';
 
 const words = ['amber', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 'harbor'];
 const word = (n: number): string => words[n % words.length]!;
 
-/** What a model says in each of the roles that prompts name. */
+/** What a model replies in each of the roles that prompts name. */
 export function replyTo(request: ModelCall, number: number, features: Features, random: Random): string {
   const text = textOf(request);
   const topic = topicOf(text);
@@ -61,17 +61,17 @@ function planOf(text: string, topic: string, number: number, { tools, documents,
       { id: 'r1', task: `find ${topic}`, capability: 'research', search_query: `${topic} hop${iteration} ${word(iteration)}` },
       ...(tools ? [tool] : []),
       ...(documents ? [shelf] : []),
-      // The planner adds one only if the graph has content, which is rare in a world of few runs.
+      // The planner adds one only if the graph has content, which is rare in a world with few runs.
       ...(documents && graph ? [{ id: 'g1', task: `what is known of ${topic}`, capability: 'graph', search_query: `topic ${topic}` }] : []),
       { id: 'x1', task: `answer ${topic} after ${word(iteration)}`, capability: critic ? 'expert.legal_advisor' : 'expert.general' },
     ],
   });
 }
 
-/** What the question asks about; the prompts of sub-topics use the word "topic" themselves. */
+/** What the question is about; the prompts of sub-topics use the word "topic" themselves. */
 const subjectOf = (text: string): string => /topic (t[a-z]q)/.exec(text)?.[1] ?? 'none';
 
-/** Two sub-topics of a client's question, and one of each part, so that a tree of runs grows no wider with its depth. */
+/** Two sub-topics for a client's question and one for each part, so that a tree of runs does not grow wider with its depth. */
 function topicsOf(text: string, number: number): string {
   const question = text.slice(text.lastIndexOf(marks.question));
   const subject = subjectOf(question);
@@ -84,7 +84,7 @@ function topicsOf(text: string, number: number): string {
 
 const toolOf = (random: Random): string => random.pick(['desk.count', 'desk.order']);
 
-/** The next wave: one to three calls, two of them equal now and then, or one that is not offered; done if its question has no more hops. */
+/** The next wave: one to three calls, sometimes with two equal ones or one that is not offered; done if its question has no more hops. */
 function waveOf(text: string, topic: string, number: number, random: Random): string {
   const wave = Number(/This is wave (\d+) of/.exec(text)?.[1] ?? 1);
   const hops = Number(/hops (\d+)/.exec(text)?.[1] ?? 0);

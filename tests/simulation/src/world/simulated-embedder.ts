@@ -12,7 +12,7 @@ function vectorOf(text: string): Float32Array {
   return vector;
 }
 
-/** Knows words by their spelling alone: enough for equal texts to be near and others to be far. */
+/** Embeds words by their spelling alone, which is enough for equal texts to be near each other and other texts to be far apart. */
 export const simulatedEmbedder = (process: LivingProcess): Embedder => ({
   id: 'simulated',
   reads: 'words',

@@ -25,11 +25,14 @@ export interface LogParts {
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
   readonly hooks: DeliveryHooks;
-  /** The log as the process sees it, faults included: what its own deliveries publish goes the same way. */
+  /** The log as the process sees it, faults included; what its own deliveries publish takes the same way. */
   readonly self: () => EventLog;
 }
 
-/** The log of one simulated process: the topics and groups of the memory broker, the delivery pool of every adapter, and the weather between them. */
+/**
+ * The log of one simulated process: the topics and groups of the memory broker, the delivery pool of every adapter, and the weather between
+ * them.
+ */
 export class SimulatedLog implements EventLog {
   readonly consumptions = new Set<SimulatedConsumption>();
 
@@ -52,7 +55,7 @@ export class SimulatedLog implements EventLog {
     }, 1);
   }
 
-  /** Records may come in another order and more than once; a part of a batch may be all that is taken. */
+  /** Records may arrive in another order and more than once, and possibly only part of a batch is taken. */
   private append(records: readonly EncodedRecord[]): void {
     const { storm, appended } = this.process.world;
     const { broker } = this.parts;
@@ -107,7 +110,7 @@ export class SimulatedConsumption implements Consumption {
   readonly group: string;
   readonly topics: readonly string[];
   private readonly pool: DeliveryPool;
-  /** Records that the group handed to us and that are still ours. */
+  /** Records that the group assigned to this process and that it still holds. */
   private readonly ours = new Set<RawRecord>();
   private state: 'out' | 'in' | 'closing' = 'out';
   private closed: Promise<void> | null = null;
@@ -139,7 +142,7 @@ export class SimulatedConsumption implements Consumption {
     this.memory.join(this);
   }
 
-  /** The group hands our records to others; running handlers go on. */
+  /** The group assigns our records to others; running handlers continue. */
   lose(): void {
     if (this.state !== 'in') return;
     this.state = 'out';
@@ -172,7 +175,7 @@ export class SimulatedConsumption implements Consumption {
         this.ours.delete(record);
         this.memory.finished(record, this);
       }).catch(() => {
-        // A position that could not be noted: the next owner gets the record again, and so do we after a rebalance.
+        // A position that could not be stored: the next owner receives the record again, and so do we after a rebalance.
         this.lose();
         setTimeout(() => this.join(), 50);
       }),

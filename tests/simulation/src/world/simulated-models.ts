@@ -6,7 +6,7 @@ import { through } from './port-view.js';
 import { never } from './storm.js';
 import type { LivingProcess, ModelWorld } from './surroundings.js';
 
-/** A scripted committee: it says what the roles of the prompts ask for, slowly and with the faults of the plan. */
+/** A scripted committee: it replies what the roles in the prompts ask for, slowly and with the faults of the plan. */
 export function simulatedModels(process: LivingProcess, world: ModelWorld): Models {
   const { storm } = process.world;
   return {
@@ -15,7 +15,7 @@ export function simulatedModels(process: LivingProcess, world: ModelWorld): Mode
       { name: 'fake', reachable: true, local: true, paid: true, note: '', maxConcurrency: storm.plan.modelSlots, breaker: defaultBreaker },
     ],
     close: async () => undefined,
-    // Runs alone are simulated; no client of this world asks a model directly.
+    // Only runs are simulated; no client of this world asks a model directly.
     pass: () => Promise.reject(new Failure('MODEL_NOT_FOUND')),
     async call(request, watch) {
       const reached = process.callMade();
@@ -80,7 +80,7 @@ function inPieces(text: string, random: Random): string[] {
   return pieces;
 }
 
-/** One hit per query, after a while; now and then it is away, or has a bug. */
+/** One hit per query, after a while; sometimes it is unavailable or has a bug. */
 export function simulatedSearch(process: LivingProcess, world: ModelWorld): Search {
   const { storm } = process.world;
   return {

@@ -62,7 +62,7 @@ const modules = {
   merger: { register: () => MergerModule.register({ storePrompts }), classes: ['judge'] },
   'graph-ingest': { register: () => GraphIngestModule.register(), classes: [] },
 } as const;
-/** Its address means the simulated receiver. */
+/** The address of the simulated receiver. */
 const webhooks = () =>
   WebhooksModule.register({
     webhooks: { [simulatedWebhook]: { preset: 'json', url: 'https://receiver.example/', secret: `whsec_${'MfKQ'.repeat(8)}` } },
@@ -72,8 +72,8 @@ const webhooks = () =>
 type LogService = keyof typeof modules;
 
 /**
- * One process of the system: its services over its own view of the shared stores. When it dies, nothing from it reaches the outside
- * after that; unfinished work stays undone.
+ * One process of the system: its services with their own view of the shared stores. After it dies, nothing from it reaches the outside, and
+ * unfinished work stays undone.
  */
 export class SimulatedProcess implements LivingProcess {
   readonly service: Service;
@@ -91,9 +91,9 @@ export class SimulatedProcess implements LivingProcess {
   private lease: ProcessLease | null = null;
   private objects: readonly unknown[] = [];
   private readonly onDeath: (() => void)[] = [];
-  /** Owner of the call that is about to be made, told in the same turn. */
+  /** Owner of the call that is about to be made, recorded in the same turn. */
   private calling: string | null = null;
-  /** Records it has begun and not given back, although they may have moved on; as in `held()` of the log. */
+  /** Records it has begun and not returned, although they may have been reassigned; as in `held()` of the log. */
   private readonly begun = new Set<string>();
   /** A call was made in this very tick. */
   private isCalling = false;
@@ -171,7 +171,7 @@ export class SimulatedProcess implements LivingProcess {
     };
   }
 
-  /** Requests that a call sends at once, as a search with several queries does, are one call. */
+  /** Requests that a call sends at once, such as a search with several queries, count as one call. */
   callMade(): () => () => void {
     const call = this.calling === null ? undefined : this.invoked.get(this.calling);
     this.calling = null;
@@ -179,7 +179,7 @@ export class SimulatedProcess implements LivingProcess {
     if (!call) throw new Error('A call was made that no journal step stands for.');
     this.isCalling = true;
     queueMicrotask(() => (this.isCalling = false));
-    // One that waited too long for its answer may end before it arrives.
+    // A request that waited too long for its answer may end before it arrives.
     const order = this.world.observations.nextOrder();
     return () => this.callReached({ ...call, order });
   }
@@ -218,7 +218,7 @@ export class SimulatedProcess implements LivingProcess {
     };
   }
 
-  /** Rejects when it cannot start; a supervisor tries again. */
+  /** Rejects if it cannot start; a supervisor then tries again. */
   async start(): Promise<void> {
     await claimStores(this.log, this.state);
     const classes: readonly string[] = this.service === 'gateway' ? [] : modules[this.service as LogService].classes;
@@ -267,7 +267,7 @@ export class SimulatedProcess implements LivingProcess {
       [READINESS, openReadiness()],
       [PROCESS, { id: this.id, classes }],
     ]);
-    // Learning from runs and webhooks have their own groups in the process of the engine.
+    // Learning and webhooks have consumer groups of their own in the process of the engine.
     const served = [
       [service, modules[service].register()] as const,
       ...(service === 'merger'
@@ -286,7 +286,7 @@ export class SimulatedProcess implements LivingProcess {
   }
 
   private async consume(service: string, classes: readonly string[], assembled: Assembled): Promise<void> {
-    // A receiver that refuses for a while is no fault of a record: dead letters here are those of the storm.
+    // A receiver that refuses for a while is not the fault of a record: dead letters here come only from the storm.
     const retry = service === 'webhooks' ? { attempts: 100 } : {};
     const observed = { logger: silentLogger, metrics: quietMetrics };
     const transport = new LogTransport({ log: this.log, service, ...observed, classes, retry, graceMs: 5_000 });
@@ -304,7 +304,7 @@ export class SimulatedProcess implements LivingProcess {
     return { log: this.log, state: this.state, stream: this.stream, blobs: this.blobs, vectors, embedder: simulatedEmbedder(this) };
   }
 
-  /** Its connections are gone and so is its memory; its lease runs out and its records come back when the group notices. */
+  /** It loses its connections and its memory; its lease expires, and its records are reassigned when the group notices. */
   die(point: string): void {
     if (this.dead) return;
     const { world } = this;
@@ -315,7 +315,7 @@ export class SimulatedProcess implements LivingProcess {
     this.dead = true;
     this.frozenUntil = 0;
     setTimeout(() => this.leaveGroups(), world.storm.lateMs(5_000));
-    // Its timers would fire for ever without any effect.
+    // Its timers would otherwise fire forever without effect.
     void this.lease?.end();
     void callHook(
       this.objects.filter((object) => object && typeof object === 'object'),
@@ -325,7 +325,7 @@ export class SimulatedProcess implements LivingProcess {
     world.restart(this);
   }
 
-  /** In good order, as on SIGTERM: handlers end or are handed back. */
+  /** An orderly stop, as on SIGTERM: handlers end or are handed back. */
   async stop(): Promise<void> {
     for (const transport of this.transports) await transport.close();
     await callHook(this.objects, 'onApplicationShutdown');
@@ -344,7 +344,7 @@ export class SimulatedProcess implements LivingProcess {
     setTimeout(() => this.world.dispatch(), ms);
   }
 
-  /** The group takes its records away; it comes back after `ms`. */
+  /** The group takes its records away; it rejoins after `ms`. */
   rebalance(ms: number): void {
     if (this.dead) return;
     this.world.trace(this.id, 'loses its records');

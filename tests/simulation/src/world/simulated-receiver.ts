@@ -5,13 +5,13 @@ import { sleepUnless } from './simulated-models.js';
 import { never } from './storm.js';
 import type { LivingProcess, ModelWorld } from './surroundings.js';
 
-/** Webhook that every run of a client names. */
+/** The webhook that every run of a client names. */
 export const simulatedWebhook = 'ops';
 
-/** Share of deliveries that are refused, at least: in every storm some are made again. */
+/** The minimum share of deliveries that are refused, so that every storm repeats some. */
 const refuses = 0.2;
 
-/** A receiver of webhooks outside, slow, which refuses now and then. It remembers what it received, whatever its caller hears. */
+/** An outside receiver of webhooks that is slow and sometimes refuses. It remembers what it received, even if its caller gets no answer. */
 export function simulatedReceiver(process: LivingProcess, world: ModelWorld): WebhookSender {
   const { storm, observations } = process.world;
   return {

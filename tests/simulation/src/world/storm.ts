@@ -5,7 +5,7 @@ import type { StormPlan, StoreKind } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
 import { beginning, sleep, virtualNow } from './virtual-time.js';
 
-/** Stores that fail now and then although they are there; models, tools and search have faults of their own. */
+/** Stores that sometimes fail although they are available; models, tools and search have faults of their own. */
 const ours: ReadonlySet<StoreKind> = new Set(['state', 'log', 'blobs', 'graph', 'vectors']);
 
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});
@@ -13,17 +13,17 @@ export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 /** What a storm sees of a process, and does to it. */
 export interface Exposed {
   readonly service: Service;
-  /** Its place in the plan, such as `merger-1`. */
+  /** Its slot in the plan, such as `merger-1`. */
   readonly slot: string;
   readonly id: string;
   readonly dead: boolean;
-  /** Milliseconds since 1970 until which nothing it says or hears gets through. */
+  /** Milliseconds since 1970 until which nothing it sends or receives gets through. */
   readonly frozenUntil: number;
   readonly world: { busy(): boolean };
   die(point: string): void;
 }
 
-/** Decides at every port call what goes wrong there, from the plan and one stream of numbers. */
+/** Decides at every port call which fault occurs there, from the plan and one stream of random numbers. */
 export class Storm {
   private readonly random: Random;
   private targetLeft: number;
@@ -44,13 +44,16 @@ export class Storm {
     return virtualNow() - beginning >= this.plan.endsAt;
   }
 
-  /** Before the effect of a call: undefined to go on at once, else a wait that ends with what the call fails with after its effect. Throws what it fails with before it. */
+  /**
+   * Called before the effect of a call. Returns undefined to continue at once, otherwise a wait that ends with the error to throw after the
+   * effect. Throws the error to fail with before the effect.
+   */
   before(process: Exposed, point: string, store: StoreKind): Promise<Failure | null> | undefined {
     if (this.passes(process, point, 'before')) return never();
     const delayMs = this.delayMs(process);
     const failure = this.failure(process, store);
     if (failure === null) return delayMs > 0 ? sleep(delayMs).then(() => null) : undefined;
-    // A subscription lives in the process itself: one that fails is not there.
+    // A subscription lives in the process itself: if it fails, it does not exist.
     const afterEffect = this.random.chance(0.3) && point !== 'hints.subscribe';
     this.trace(process.id, `${point} fails ${afterEffect ? 'after' : 'before'} its effect`);
     return sleep(delayMs + 5).then(() => {
@@ -73,7 +76,7 @@ export class Storm {
   chance(probability: number): boolean {
     return !this.over && probability > 0 && this.random.chance(probability);
   }
-  /** Milliseconds something is late. */
+  /** Milliseconds of delay. */
   lateMs(most: number): number {
     return this.random.between(1, most);
   }
@@ -81,7 +84,7 @@ export class Storm {
     return this.random.shuffled(items);
   }
 
-  /** Notes the point, and kills the process there when its time has come. */
+  /** Records the point, and kills the process there when its time has come. */
   private passes(process: Exposed, point: string, side: 'before' | 'after'): boolean {
     const { service, world } = process;
     this.note({ service, point, side, crashed: false });

@@ -18,7 +18,7 @@ import type { StormPlan } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
 import type { Exposed, Storm } from './storm.js';
 
-/** What the parts of a world, and the checks of it, see of the whole. */
+/** What the parts of a world, and its checks, see of the whole. */
 export interface Surroundings {
   readonly plan: StormPlan;
   readonly observations: Observations;
@@ -33,41 +33,42 @@ export interface Surroundings {
   readonly planted: Planted;
   readonly templates: { readonly committee: Template; readonly waves: Template; readonly tree: Template };
   readonly observe: Observe;
-  /** `<topic> <event id>` of everything the log holds. */
+  /** `<topic> <event id>` of everything on the log. */
   readonly logged: ReadonlySet<string>;
   readonly newRunId: () => string;
   readonly appended: (records: readonly EncodedRecord[]) => void;
   trace(process: string, what: string): void;
   /** Accepted runs that have not ended. */
   openRuns(): number;
-  /** Places at providers that are taken. */
+  /** Provider slots in use. */
   heldPlaces(): readonly string[];
-  /** Whether a death now leaves something to take over. */
+  /** Whether a death at this moment leaves work to take over. */
   busy(): boolean;
   /** Records that groups have not finished, as `<group> <topic>: <n>`. */
   lag(): readonly string[];
   dispatch(): void;
-  /** Something the weather does after a while; the world is not quiet before. */
+  /** Something that happens after a while; the world is not quiet before. */
   later(ms: number, act: () => void): void;
-  /** What a supervisor does for a process that is gone. */
+  /** What a supervisor does for a process that has ended. */
   restart(process: LivingProcess): void;
   someGateway(random: Random): Promise<LivingProcess>;
 }
 
-/** What the others see of a process. */
+/** What the other parts see of a process. */
 export interface LivingProcess extends Exposed {
   readonly world: Surroundings;
   readonly state: StateStore;
   readonly log: EventLog;
-  /** Calls to ports under way. */
+  /** Port calls in progress. */
   inFlight: number;
   readonly gateway: SimulatedGateway | null;
   /**
-   * A model or tool call of this process begins. Returns a function to call when the other side has received it, from when on it is paid,
-   * which returns a function to call when it ends.
+   * Called when a model or tool call of this process begins. Returns a function to call when the other side has received it, from which
+   * moment
+   * it is paid; that function returns one to call when it ends.
    */
   callMade(): () => () => void;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   gone(): Promise<void>;
 }
 
@@ -79,29 +80,29 @@ export interface SimulatedGateway {
   readonly documents: Documents;
 }
 
-/** Where a world's models and search get their numbers and leave their traces. */
+/** Where the models and the search of a world get their random numbers and leave their traces. */
 export interface ModelWorld {
   readonly random: Random;
-  /** Calls so far; no two replies are the same, so a repeat can be distinguished from its first try. */
+  /** Number of calls so far; no two replies are the same, so a repeat can be distinguished from its first try. */
   calls: number;
 }
 
-/** Told of every call that had its effect, at the moment it had it. */
+/** Called for every call that had its effect, at that moment. */
 export type Observe = (process: LivingProcess, point: string, args: readonly unknown[], result: unknown) => void;
 
-/** Places where a faulty part can be put into a simulated system. */
+/** Places where a faulty part can be planted in a simulated system. */
 export interface Planted {
-  /** Changes the shared stores before anybody uses them. */
+  /** Changes the shared stores before they are used. */
   stores?(stores: MemoryStores): void;
-  /** The store's adapter as a process has it, below the faults. */
+  /** Changes the store adapter of a process, below the faults. */
   state?(state: StateStore): StateStore;
-  /** A subscription before the log gets it. */
+  /** Changes a subscription before the log gets it. */
   subscription?(subscription: Subscription, process: LivingProcess): Subscription;
-  /** The log says that it has events before it has them. */
+  /** The log acknowledges events before it has them. */
   readonly acknowledgesEarly?: boolean;
   /** A tool as its server describes it. */
   tool?(tool: ToolDescription): ToolDescription;
-  /** Changes the vectors before anybody uses them. */
+  /** Changes the vectors before they are used. */
   vectors?(store: MemoryVectorStore): void;
   /** Classes of the services and their replacements. */
   readonly replaced?: ReadonlyMap<unknown, unknown>;

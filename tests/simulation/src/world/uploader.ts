@@ -6,7 +6,7 @@ import type { Surroundings } from './surroundings.js';
 
 const caller = { tenant: 'default', actor: 'uploader' };
 
-/** Sends documents into the collection, some of them twice, and removes some again; repeats lost requests until it is told that they are done. */
+/** Uploads documents to the collection, some of them twice, and removes some again; repeats lost requests until they are confirmed. */
 export async function upload(world: Surroundings, random: Random, n: number): Promise<void> {
   const { documents } = world.observations;
   await sleep(random.between(0, 2_000));
@@ -18,7 +18,7 @@ export async function upload(world: Surroundings, random: Random, n: number): Pr
   if (random.chance(0.3)) await insist(world, random, (gateway) => gateway.take(caller, collection, content));
   if (!random.chance(0.4)) return;
   await sleep(random.between(0, 1_500));
-  // Whether a removal that got lost has happened is not known.
+  // It is unknown whether a removal whose reply was lost took effect.
   documents.set(taken.id, 'unknown');
   const removed = await insist(world, random, (gateway) => gateway.remove(caller.tenant, collection, taken.id).then(() => true));
   if (removed) documents.set(taken.id, 'removed');

@@ -4,9 +4,9 @@ import { withGlobal } from '@sinonjs/fake-timers';
 /** Milliseconds since 1970 at which every simulated world begins. */
 export const beginning = 1_800_000_000_000;
 
-/** Time that only moves when nothing is left to do at its present moment. */
+/** Time that advances only when nothing is left to do at the present moment. */
 export interface VirtualTime {
-  /** Lets everything run that can run now, then moves to the next timer and fires it. False when there is none. */
+  /** Runs everything that can run now, then advances to the next timer and fires it. Returns false if there is none. */
   step(): Promise<boolean>;
   /** Milliseconds since the beginning. */
   elapsed(): number;
@@ -15,7 +15,7 @@ export interface VirtualTime {
 }
 
 const realNow = (): number => Date.now();
-/** What Date.now() says, without the way over the global object: it is asked many times for every call of a port. */
+/** The value of Date.now(), without the detour through the global object: it is read many times for every port call. */
 export let virtualNow: () => number = realNow;
 
 /** Date, performance.now, setTimeout and setInterval of this whole Node process are virtual until `end`. */

@@ -36,18 +36,18 @@ export interface WorldOptions {
   readonly target: CrashTarget | null;
   readonly planted?: Planted;
   readonly cover: (note: CoverageNote) => void;
-  /** Gets every line of the trace, if it is read. */
+  /** Receives every line of the trace, if set. */
   readonly line?: (line: string) => void;
 }
 
-/** One without further hops contains no number, so it is trivial and looked up first. */
+/** A topic without further hops contains no number, so its question is trivial and is looked up first. */
 const questionOn = (n: number, hops: number): string =>
   `What is topic t${String.fromCharCode(97 + n)}q${hops > 0 ? `, hops ${hops}` : ''}?`;
 
-/** All of a simulated system: the stores, the processes that come and go over them, the clients, and what was observed. */
+/** A whole simulated system: the stores, the processes that come and go, the clients, and what was observed. */
 export class World implements Surroundings {
   readonly plan: StormPlan;
-  /** Why a process could not start although its stores were there: this world is no model of the product. */
+  /** Why a process could not start although its stores were available: then this world is not a model of the product. */
   broken: Error | null = null;
   readonly observations = new Observations();
   readonly clock: Clock;
@@ -97,7 +97,7 @@ export class World implements Surroundings {
     this.broker = new MemoryBroker({ clock: this.clock, blobs: this.blobs });
   }
 
-  /** Time between reading and writing of a commit: another process may come in between. */
+  /** Time between reading and writing of a commit, in which another process may commit. */
   private betweenHalves(): Promise<void> {
     return this.storm.chance(this.plan.delay) ? sleep(this.storm.lateMs(this.plan.longestDelayMs)) : Promise.resolve();
   }
@@ -216,7 +216,7 @@ export class World implements Surroundings {
         if (process.gateway) for (const tell of this.waitingForGateway.splice(0)) tell();
       },
       (error: unknown) => {
-        // A process whose stores are away ends, and its supervisor starts it again; no other error is simulated.
+        // A process whose stores are unavailable ends, and its supervisor starts it again; no other error is simulated.
         if (!(error instanceof Failure)) this.broken ??= new Error(`${process.id} cannot start.`, { cause: error });
         process.die('while it starts');
       },
@@ -275,7 +275,7 @@ export class World implements Surroundings {
     }, ms);
   }
 
-  /** Whether everything that was to happen has happened. */
+  /** Whether everything scheduled has happened. */
   quiet(): boolean {
     if (!this.storm.over || this.starting > 0 || this.coming > 0) return false;
     for (const { dead, inFlight, frozenUntil } of this.living.values()) if (dead || inFlight > 0 || frozenUntil > Date.now()) return false;
@@ -283,7 +283,7 @@ export class World implements Surroundings {
     return this.stores.deliveries.open().length === 0 && this.heldPlaces().length === 0 && this.lag().length === 0;
   }
 
-  /** Places at providers that are taken. Places that only count calls are never given back: they expire. */
+  /** Provider slots in use. Slots that only count calls are never given back: they expire. */
   heldPlaces(): readonly string[] {
     return this.stores.leases.heldSlots().filter((place) => !place.startsWith(rateWindow));
   }
@@ -294,7 +294,7 @@ export class World implements Surroundings {
     for (const process of this.living.values()) process.dead = true;
   }
 
-  /** Every process ends in good order. */
+  /** Every process ends in an orderly way. */
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all([...this.living.values()].filter(({ dead }) => !dead).map((process) => process.stop()));

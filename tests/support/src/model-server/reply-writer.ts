@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedUsage } from './script.js';
 
-/** How sending a reply ended: `finished` whole, `cut` by the script, `left` by the caller. */
+/** How sending a reply ended: `finished` (sent whole), `cut` (by the script) or `left` (by the caller). */
 export type Ending = 'finished' | 'cut' | 'left';
 
-/** How sending a reply ended, and the tokens that a real server would have spent on it by then. */
+/** How sending a reply ended, and the tokens that a real server would have used by then. */
 export interface Sent {
   readonly ending: Ending;
   readonly usage: ScriptedUsage;
@@ -18,7 +18,7 @@ const textOfChunks = (chunks: readonly ScriptedChunk[]): string =>
 
 /** Sends one scripted reply in the shape of an OpenAI-compatible server. Settles when nothing more will be sent. */
 export async function writeReply(response: ServerResponse, request: ScriptedRequest, reply: ScriptedReply): Promise<Sent> {
-  // A call that is refused costs nothing; any other has at least its prompt read.
+  // A refused call costs nothing; for any other, at least the prompt was read.
   if ('status' in reply) return { ending: await send(response, request, reply, []), usage: { prompt_tokens: 0, completion_tokens: 0 } };
   const written: ScriptedChunk[] = [];
   const ending = await send(response, request, reply, written);
@@ -26,7 +26,7 @@ export async function writeReply(response: ServerResponse, request: ScriptedRequ
   return { ending, usage: scripted ?? { prompt_tokens: promptTokens(request), completion_tokens: estimate(textOfChunks(written)) } };
 }
 
-/** `written` takes the chunks that were produced, sent or not. */
+/** `written` receives the chunks that were produced, whether sent or not. */
 async function send(response: ServerResponse, request: ScriptedRequest, reply: ScriptedReply, written: ScriptedChunk[]): Promise<Ending> {
   const left = new Promise<'left'>((resolve) => response.once('close', () => resolve('left')));
   if ('hang' in reply) return left;
@@ -57,7 +57,7 @@ async function send(response: ServerResponse, request: ScriptedRequest, reply: S
   if ('stallAfter' in reply) return left;
   if ('truncateAfter' in reply) {
     if (reply.cleanly) response.end();
-    // The chunks must be on their way before the socket is reset.
+    // The chunks must have left before the socket is reset.
     else response.write('', () => response.destroy());
     return 'cut';
   }
@@ -143,7 +143,7 @@ const chunkOf = (request: ScriptedRequest, delta: object, finish: string | null 
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 
-/** What the script says; null sends none; nothing said = a quarter of the characters. */
+/** The usage in the script; null sends none; if absent, a quarter of the characters. */
 function usageOf(
   request: ScriptedRequest,
   reply: { readonly usage?: ScriptedUsage | null },

@@ -1,4 +1,4 @@
-/** Body of POST /v1/chat/completions as the server got it. */
+/** Body of POST /v1/chat/completions as the server received it. */
 export interface ScriptedRequest {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -9,7 +9,7 @@ export interface ScriptedRequest {
   readonly n: number;
 }
 
-/** A part of a streamed answer; `afterMs` is waited before it. */
+/** A part of a streamed answer; the server waits `afterMs` before it. */
 export interface ScriptedChunk {
   readonly text?: string;
   readonly reasoning?: string;
@@ -47,10 +47,10 @@ export type Match = string | RegExp | { readonly [role: string]: string | RegExp
 export interface ScriptedStep {
   /** For messages of the test. */
   readonly name?: string;
-  /** Text some message contains, text per role (all must match), or a predicate. */
+  /** A text that some message contains, texts by role (all must match), or a predicate. */
   readonly match: Match;
   readonly reply: ScriptedReply | ((request: ScriptedRequest) => ScriptedReply);
-  /** How often the step answers: once unless said otherwise. `Infinity` for any number. */
+  /** How often the step answers: once by default. `Infinity` for any number. */
   readonly times?: number;
 }
 

@@ -29,7 +29,7 @@ describe('the scripted model server', () => {
     expect(() => server.expectCalls(2)).toThrow('asked what no step answers');
   });
 
-  it('names the calls it saw when their number is wrong, and the steps that never answered', async () => {
+  it('lists the calls it received if their number is wrong, and the steps that never answered', async () => {
     await open({ script: [{ name: 'greeting', match: 'hello', reply: { text: 'hi' } }] });
     expect(() => server.expectCalls(1)).toThrow('Expected 1 model calls, saw 0');
     expect(server.unused()).toEqual(['greeting']);
@@ -53,7 +53,7 @@ describe('the scripted model server', () => {
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });
   });
 
-  it('records when the caller left a reply that hangs', async () => {
+  it('records when the caller left during a reply that hangs', async () => {
     await open({ script: [{ match: 'x', reply: { hang: true } }] });
     const leaving = new AbortController();
     const call = ask('x', {}, leaving.signal).catch((error: Error) => error.name);
@@ -97,13 +97,13 @@ describe('the scripted model server', () => {
     const entries = readHistory(history.file);
     expect(entries.map((entry) => `${entry.id} ${entry.phase}`)).toEqual(['call-1 invoke', 'call-1 ok', 'call-2 invoke', 'call-2 fail']);
     expect(openOperations(entries)).toEqual([]);
-    // What the server has spent by then: a refused call costs nothing.
+    // What the server has used by then: a refused call costs nothing.
     expect(entries[1]!.data).toEqual({ ending: 'finished', status: 200, prompt_tokens: expect.any(Number), completion_tokens: 1 });
     expect(entries[3]!.data).toEqual({ ending: 'finished', status: 503, prompt_tokens: 0, completion_tokens: 0 });
     rmSync(folder, { recursive: true });
   });
 
-  it('reports the cost of the prompt and of the text so far for a call that was cut', async () => {
+  it('reports the cost of the prompt and of the text so far for a call that was cut off', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'history-'));
     const history = new HistoryWriter(join(folder, 'h.ndjson'), 'p1', 'model');
     await open({

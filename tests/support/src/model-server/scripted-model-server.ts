@@ -4,7 +4,7 @@ import type { HistoryWriter } from '../history.js';
 import { writeReply, type Sent } from './reply-writer.js';
 import { matches, textOf, type ScriptedRequest, type ScriptedStep } from './script.js';
 
-/** What the server saw of one call. Times are milliseconds since 1970. */
+/** What the server recorded about one call. Times are milliseconds since 1970. */
 export interface ServedCall {
   readonly n: number;
   readonly at: number;
@@ -12,11 +12,11 @@ export interface ServedCall {
   readonly messages: ScriptedRequest['messages'];
   readonly body: ScriptedRequest['body'];
   readonly headers: ScriptedRequest['headers'];
-  /** Name of the step that answered, null where none did. */
+  /** Name of the step that answered, or null. */
   readonly step: string | null;
-  /** When the caller closed the connection before the reply was whole. */
+  /** When the caller closed the connection before the reply was complete. */
   abortedAt: number | null;
-  /** When the reply was sent whole, or cut by the script. */
+  /** When the reply was completely sent, or cut off by the script. */
   finishedAt: number | null;
 }
 
@@ -27,16 +27,16 @@ export interface ScriptedModelServerOptions {
   /** Refuses calls without this key, as a real server would. */
   readonly apiKey?: string;
   readonly history?: HistoryWriter;
-  /** 0 = a free one. A server that is started again on its old port plays an outage. */
+  /** 0 = a free one. A server that is started again on its old port simulates an outage. */
   readonly port?: number;
 }
 
 /**
  * OpenAI-compatible server that answers from a script. A call that no step answers gets status 500 and is a violation:
- * `expectCalls` throws while there is one, so a test cannot pass on unscripted answers.
+ * `expectCalls` throws while there is one, so a test cannot pass with unscripted answers.
  */
 export class ScriptedModelServer {
-  /** Stays known after `close`, for a server that is to come back. */
+  /** Remembered after `close`, for a server that is to come back. */
   port = 0;
   readonly calls: ServedCall[] = [];
   /** Requests other than chat completions, such as `GET /v1/models`. */
@@ -76,17 +76,17 @@ export class ScriptedModelServer {
   violations(): readonly string[] {
     return this.faults;
   }
-  /** Steps with answers left, `Infinity` not counted. */
+  /** Steps with answers left, not counting `Infinity`. */
   unused(): readonly string[] {
     return this.steps
       .filter(({ step, used }) => (step.times ?? 1) !== Infinity && used < (step.times ?? 1))
       .map(({ step }) => nameOf(step));
   }
-  /** Appends steps while the server runs; earlier steps are tried first. */
+  /** Adds steps while the server runs; earlier steps are tried first. */
   add(...steps: readonly ScriptedStep[]): void {
     this.steps.push(...steps.map((step) => ({ step, used: 0 })));
   }
-  /** Throws unless exactly `n` calls came, all of them answered by the script. */
+  /** Throws unless exactly `n` calls were made, all of them answered by the script. */
   expectCalls(n: number): void {
     const seen = this.calls.map(
       (call) => `  ${call.n}. ${call.model}: ${call.step ?? 'not scripted'}${call.abortedAt ? ' (aborted)' : ''}`,
@@ -102,7 +102,7 @@ export class ScriptedModelServer {
     await closed;
   }
 
-  /** Listens on its old port again after `close`, with the same script: an outage that ends. */
+  /** Listens on its old port again after `close`, with the same script: the end of an outage. */
   async reopen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);

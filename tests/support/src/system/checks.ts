@@ -1,7 +1,7 @@
 import type { StreamEntry } from '@conclave/contracts';
 import type { ServedCall } from '../index.js';
 
-/** Calls that were made although the same question had been answered whole before, as sentences. */
+/** Calls that were made although the same question had already been answered completely, as sentences. */
 export function repeatedFinished(calls: readonly ServedCall[]): readonly string[] {
   const key = (call: ServedCall): string => JSON.stringify(call.messages);
   return calls.flatMap((call) => {
@@ -12,7 +12,7 @@ export function repeatedFinished(calls: readonly ServedCall[]): readonly string[
   });
 }
 
-/** What is wrong with the entries a client has put together: gaps, repeats, more or less than one end. */
+/** What is wrong with the entries that a client has collected: gaps, repeats, more or fewer than one end. */
 export function streamFaults(entries: readonly StreamEntry[]): readonly string[] {
   const faults = entries.flatMap((entry, index) => (entry.id === index + 1 ? [] : [`Entry ${index + 1} has the id ${entry.id}.`]));
   const ends = entries.filter((entry) => entry.kind === 'run.completed').length;

@@ -31,7 +31,7 @@ export type Role = (typeof named)[number] | 'expert' | 'direct';
 type Messages = ScriptedRequest['messages'];
 const textOf = (messages: Messages): string => messages.map((message) => contentText(message.content)).join('\n');
 
-/** Which call of the committee a request is, by the fixed lines of its prompt. */
+/** Which call of the committee a request is, according to the fixed lines of its prompt. */
 export function roleOf({ messages }: { readonly messages: Messages }): Role {
   const system = messages
     .filter(({ role }) => role === 'system')
@@ -43,7 +43,7 @@ export function roleOf({ messages }: { readonly messages: Messages }): Role {
   return 'direct';
 }
 
-/** Number of the re-plan a planner call is for, 0 for the first plan. */
+/** Number of the re-plan that a planner call is for, 0 for the first plan. */
 const iterationOf = ({ messages }: ScriptedRequest): number => Number(/=== AGENTIC ITERATION (\d+)\//.exec(textOf(messages))?.[1] ?? 0);
 
 export interface Task {
@@ -75,7 +75,7 @@ export interface Wave {
   readonly reasoning: string;
 }
 
-/** What every scripted call costs, so that sums are exact and no two roles look alike. */
+/** Usage of every scripted call, chosen so that sums are exact and no two roles have the same. */
 export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: number; completion_tokens: number }>> = {
   planner: { prompt_tokens: 101, completion_tokens: 11 },
   waves: { prompt_tokens: 151, completion_tokens: 17 },
@@ -101,7 +101,7 @@ export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: nu
   compressor: { prompt_tokens: 233, completion_tokens: 47 },
 };
 
-/** The replies for one question; the question is what tells its calls from those of other questions. */
+/** The replies for one question; the text of the question distinguishes its calls from those of other questions. */
 export class CommitteeScript {
   private readonly steps: ScriptedStep[] = [];
 
@@ -110,7 +110,7 @@ export class CommitteeScript {
     readonly question: string,
   ) {}
 
-  /** Calls of this question, in the order they came. */
+  /** Calls of this question, in order of arrival. */
   calls(role?: Role): readonly ServedCall[] {
     return this.server.calls.filter(
       (call) => textOf(call.messages).includes(this.question) && (role === undefined || roleOf(call) === role),
@@ -131,11 +131,11 @@ export class CommitteeScript {
   plan(tasks: readonly Task[], options: { iteration?: number; when?: Promise<unknown>; times?: number } = {}): this {
     return this.planner({ chunks: [{ text: JSON.stringify({ tasks }), ...gate(options.when) }], usage: price.planner }, options);
   }
-  /** Whatever the planner says, also nonsense. */
+  /** Any reply of the planner, including nonsense. */
   planner(reply: ScriptedReply, { iteration = 0, times }: { iteration?: number; times?: number } = {}): this {
     return this.step('planner', `plan ${iteration}`, reply, (request) => iterationOf(request) === iteration, times);
   }
-  /** What the planner of `waves` says next: its plan, perhaps made of what its prompt holds, or any reply. */
+  /** The next reply of the planner of `waves`: its plan, possibly built from the content of its prompt, or any text. */
   wave(says: Wave | ((prompt: string) => Wave) | ScriptedReply, times?: number): this {
     const written = (wave: Wave): ScriptedReply => ({ text: JSON.stringify(wave), usage: price.waves });
     const reply =
@@ -146,7 +146,7 @@ export class CommitteeScript {
           : says;
     return this.step('waves', 'next wave', reply, undefined, times);
   }
-  /** A reply of a phase of `reasoning`: what is to be JSON, perhaps made of what its prompt holds, or any reply. */
+  /** A reply of a phase of `reasoning`: a value that becomes JSON, possibly built from the content of its prompt, or any text. */
   phase(
     role: 'reasoner' | 'preparer' | 'rater' | 'decider' | 'compressor',
     says: object | string | ((prompt: string) => object),
@@ -175,7 +175,7 @@ export class CommitteeScript {
   assessor(reply: ScriptedReply): this {
     return this.step('assessor', 'gap check', reply);
   }
-  /** Sub-topics as the planner of `decompose` names them, or any reply. */
+  /** Sub-topics as the planner of `decompose` lists them, or any reply. */
   topics(says: object | ScriptedReply, times?: number): this {
     const reply =
       'text' in says || 'chunks' in says || 'status' in says
@@ -183,12 +183,12 @@ export class CommitteeScript {
         : { text: JSON.stringify(says), usage: price.decomposer };
     return this.step('decomposer', 'topics', reply, undefined, times);
   }
-  /** What the reader of passages writes down about a sub-topic. */
+  /** What the reader of passages notes about a sub-topic. */
   facts(topic: string, reply: ScriptedReply | readonly { readonly fact: string; readonly source: number }[], times?: number): this {
     const says = Array.isArray(reply) ? { text: JSON.stringify({ facts: reply }), usage: price.topicReader } : (reply as ScriptedReply);
     return this.step('topicReader', `facts on ${topic}`, says, ({ messages }) => textOf(messages).includes(`TASK: ${topic}`), times);
   }
-  /** The kind of question that the router of `adaptive` says it is, or any reply. */
+  /** The kind of question that the router of `adaptive` replies, or any reply. */
   route(reply: string | ScriptedReply, times?: number): this {
     return this.step(
       'classifier',
@@ -198,11 +198,11 @@ export class CommitteeScript {
       times,
     );
   }
-  /** A reply of the judge's other parts, as text or as what is to be JSON. */
+  /** A reply of the judge's other parts, as text or as a value that becomes JSON. */
   judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner', says: string | object, times?: number): this {
     return this.step(role, role, { text: typeof says === 'string' ? says : JSON.stringify(says), usage: price[role] }, undefined, times);
   }
-  /** The next reply of a part of `reflective-rag`, perhaps made of what its prompt holds: text, or what is to be JSON. */
+  /** The next reply of a part of `reflective-rag`, possibly built from the content of its prompt: text, or a value that becomes JSON. */
   part(
     role: 'router' | 'reader' | 'evaluator' | 'refiner',
     says: string | object | ((prompt: string) => string | object),
@@ -243,7 +243,7 @@ export class CommitteeScript {
 
 const gate = (when: Promise<unknown> | undefined): { when?: Promise<unknown> } => (when ? { when } : {});
 
-/** A promise that a test opens when it has seen what it waited for. */
+/** A promise that a test resolves when it has seen what it waited for. */
 export function latch(): { readonly opened: Promise<void>; open(): void } {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -39,7 +39,7 @@ export interface TwoHops {
   readonly documents: Readonly<Record<string, string>>;
 }
 
-/** Made up again by every run of the tests, so nothing can know it beforehand. */
+/** Generated anew for every test run, so nothing can know it in advance. */
 export function twoHops(): TwoHops {
   const [observatory, first, last, place] = [inventedName(), inventedName(), inventedName(), inventedName()];
   const thing = `${observatory} Observatory`;

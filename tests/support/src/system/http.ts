@@ -1,20 +1,20 @@
 import type { ChatCompletion, ChatCompletionChunk, ErrorBody, RunAccepted, RunView, Snapshot, StreamEntry } from '@conclave/contracts';
 import { until } from '../index.js';
 
-/** One server-sent event as it arrived, comments too. */
+/** One server-sent event as it arrived, including comments. */
 export interface SseEvent {
   readonly id: number | null;
   readonly name: string | null;
   readonly data: string | null;
   readonly comment: string | null;
-  /** Milliseconds of `performance.now()` at its arrival. */
+  /** Time of its arrival, in milliseconds of `performance.now()`. */
   readonly at: number;
 }
 
 /** A stream of server-sent events that is read in the background. */
 export class SseStream {
   readonly events: SseEvent[] = [];
-  /** Set when the server ended it, `cut` when the connection broke or we left. */
+  /** `ended` when the server ended it, `cut` when the connection broke or we left. */
   ended: 'closed' | 'cut' | null = null;
   readonly began = performance.now();
 
@@ -31,7 +31,7 @@ export class SseStream {
     return stream;
   }
 
-  /** Goes away without a word, as a closed browser tab does. */
+  /** Disconnects without notice, like a closed browser tab. */
   leave(): void {
     this.abort.abort();
   }
@@ -40,7 +40,7 @@ export class SseStream {
     await until('the end of the stream', () => this.ended, { timeoutMs });
     return this;
   }
-  /** Waits for the first event that fits. */
+  /** Waits for the first matching event. */
   async event(what: string, fits: (event: SseEvent) => boolean, timeoutMs = 20_000): Promise<SseEvent> {
     return until(
       what,
@@ -132,7 +132,7 @@ export class ChatStream {
   get content(): string {
     return this.deltas.map((delta) => delta?.content ?? '').join('');
   }
-  /** Content deltas that carry text, in order. */
+  /** Content deltas that contain text, in order. */
   get pieces(): readonly string[] {
     return this.deltas.flatMap((delta) => (delta?.content ? [delta.content] : []));
   }
@@ -185,7 +185,7 @@ export const runEnd = (base: string, id: string, timeoutMs = 30_000): Promise<Ru
     { timeoutMs, everyMs: 50 },
   );
 
-/** The whole stream of a run, from the beginning to its end. */
+/** The whole stream of a run, from its beginning to its end. */
 export async function runEvents(
   base: string,
   id: string,
@@ -200,7 +200,7 @@ export async function runEvents(
 export const entriesOf = (stream: SseStream): readonly StreamEntry[] =>
   stream.events.flatMap((event) => (event.id === null ? [] : [JSON.parse(event.data!) as StreamEntry]));
 
-/** The same with snapshots among them: they replace entries that are gone. */
+/** The same including snapshots, which replace entries that have expired. */
 export const entriesAndSnapshotsOf = (stream: SseStream): readonly (StreamEntry | Snapshot)[] =>
   stream.events.flatMap(({ id, data }) => {
     const entry = data === null ? null : (JSON.parse(data) as StreamEntry | Snapshot);
@@ -210,7 +210,7 @@ export const entriesAndSnapshotsOf = (stream: SseStream): readonly (StreamEntry 
 export const command = async (base: string, id: string, body: object): Promise<Response> =>
   fetch(`${base}/v1/runs/${id}/commands`, json(body));
 
-/** Answer text of a run as its stream tells it: the chunks of the last attempt of its composer. */
+/** Answer text of a run according to its stream: the chunks of the last attempt of its composer. */
 export function composedText(entries: readonly StreamEntry[]): string {
   const composer = entries.findLast((entry) => entry.kind === 'composing')?.taskId;
   const chunks = entries.flatMap((entry) => (entry.kind === 'chunk' && entry.taskId === composer ? [entry] : []));

@@ -8,8 +8,9 @@ import type { System } from './system.js';
 import type { Stack } from './stack.js';
 
 /**
- * All that a running system keeps, read past the product: the files of its data folder, or the records of its topics and the values of its
- * keys.
+ * Everything that a running system stores, read without using the product: the files of its data folder, or the records of its topics and
+ * the
+ * values of its keys.
  */
 export async function keptText({ home, stack, prefix }: System): Promise<string> {
   if (stack) return (await Promise.all([recordsOf(stack, prefix), valuesOf(stack, prefix)])).join('\n');
@@ -20,7 +21,7 @@ export async function keptText({ home, stack, prefix }: System): Promise<string>
     .join('\n');
 }
 
-/** JSON lines that the processes of a system logged: printed, or in files of the data folder. */
+/** JSON lines that the processes of a system logged, to standard output or to files of the data folder. */
 export function logText(system: System): string {
   const files = (readdirSync(system.folder, { recursive: true }) as string[])
     .map((name) => join(system.folder, name))
@@ -61,7 +62,7 @@ async function valuesOf(stack: Stack, prefix: string): Promise<string> {
     set: (key) => redis.smembers(key),
     zset: (key) => redis.zrange(key, '0', '-1'),
     stream: (key) => redis.xrange(key, '-', '+'),
-    // A key whose time was over meanwhile.
+    // A key that expired in the meantime.
     none: () => Promise.resolve(null),
   };
   try {

@@ -27,7 +27,7 @@ export async function allMetrics(system: System): Promise<readonly Sample[]> {
   return texts.flatMap(parseMetrics);
 }
 
-/** Sum over the samples that carry all of the labels. */
+/** Sum over the samples that have all of the labels. */
 export const sumOf = (samples: readonly Sample[], name: string, labels: Readonly<Record<string, string>> = {}): number =>
   samples
     .filter((sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value))

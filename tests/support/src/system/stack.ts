@@ -10,19 +10,19 @@ const rootAbove = (folder: string): string => (existsSync(join(folder, 'package-
 
 export const workspaceRoot = rootAbove(import.meta.dirname);
 
-/** Addresses of the real servers, by the variables the product reads. */
+/** Addresses of the real servers, by the variables that the product reads. */
 export interface Stack {
   readonly KAFKA_BROKERS: string;
   readonly REDIS_URL: string;
   readonly NEO4J_URL: string;
   readonly NEO4J_USER: string;
   readonly NEO4J_PASSWORD: string;
-  /** Absent where no ChromaDB is up: the system is then one without a place for vectors. */
+  /** Absent if no ChromaDB runs; the system then has no vector store. */
   readonly CHROMA_URL?: string;
 }
 const names = ['KAFKA_BROKERS', 'REDIS_URL', 'NEO4J_URL', 'NEO4J_USER', 'NEO4J_PASSWORD'] as const;
 
-/** From the environment, else from what the local stack has written down. Throws with the command that starts it. */
+/** From the environment, or else from the file that the local stack has written. Throws with the command that starts it. */
 export function stackAddresses(): Stack {
   const file = join(workspaceRoot, 'deploy/.stack/env.json');
   const written = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
@@ -67,7 +67,7 @@ export const cleared: Readonly<Record<string, undefined>> = Object.fromEntries(
   ].map((name) => [name, undefined]),
 );
 
-/** Takes away the topics, keys and vectors that one system has left on the shared servers. */
+/** Removes the topics, keys and vectors that one system has left on the shared servers. */
 export async function removeTraces(stack: Stack, topicPrefix: string, keyPrefix: string): Promise<void> {
   const kafka = new Kafka({ brokers: stack.KAFKA_BROKERS.split(','), clientId: 'e2e-cleanup', logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
@@ -100,7 +100,7 @@ async function removeVectors(url: string, namespace: string): Promise<void> {
 }
 
 const given = new Set<number>();
-/** Anywhere in the range: suites beside each other must not walk through the same ports at the same time. */
+/** Anywhere in the range: suites that run side by side must not try the same ports at the same time. */
 let nextCandidate = 21_000 + randomInt(10_000);
 
 /** Free loopback ports below the range of outgoing connections, so that a killed process finds its port free again. */

@@ -9,7 +9,7 @@ import { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type S
 export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest';
 const workers = ['planner', 'experts', 'merger', 'graph-ingest'] as const;
 
-/** The mode this run of the suite tests: TEST_MODE, embedded unless it is set. */
+/** The mode that this run of the suite tests: TEST_MODE, embedded by default. */
 export function testedMode(): Mode {
   const mode = process.env['TEST_MODE'] ?? 'embedded';
   if (mode !== 'embedded' && mode !== 'distributed') throw new Error(`TEST_MODE is "${mode}"; it must be embedded or distributed.`);
@@ -19,35 +19,38 @@ export function testedMode(): Mode {
 export interface SystemOptions {
   /** TEST_MODE if absent. */
   readonly mode?: Mode;
-  /** conclave.yaml beside `providers.fake`, `models`, `stores`; a value of the same key replaces ours; templates and stores are added to ours. */
+  /**
+   * Sections of conclave.yaml in addition to `providers.fake`, `models` and `stores`; a section with the same key replaces ours, except
+   * that templates and stores are merged with ours.
+   */
   readonly configuration?: Readonly<Record<string, unknown>>;
   /** Documents of the corpus: file name -> text. */
   readonly corpus?: Readonly<Record<string, string>>;
-  /** Where a service kills itself, of those with `faults`; in embedded mode at one point at most. */
+  /** Where a service with `faults` kills itself; in embedded mode at most one point. */
   readonly crashAt?: Partial<Record<ServiceName, string>>;
-  /** Starts the programs of the fault tests: they write a history and can be told to die. Otherwise those that ship. */
+  /** Starts the programs of the fault tests, which write a history and can be told to die; otherwise the shipped programs. */
   readonly faults?: boolean;
   /** Gateways in distributed mode; embedded mode has one. */
   readonly gateways?: 1 | 2;
   /** No provider at all: the product must use its demo model. */
   readonly demo?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** Port of the first gateway, a free one unless given. */
+  /** Port of the first gateway, a free one by default. */
   readonly port?: number;
-  /** Expert workers in distributed mode, 1 if absent. */
+  /** Expert workers in distributed mode, 1 by default. */
   readonly experts?: number;
   /** Addresses of servers to use instead of the shared ones, such as those of proxies. */
   readonly servers?: Partial<Stack>;
   /** Address of the model server as the services see it, such as that of a proxy; with /v1. */
   readonly modelUrl?: (own: string) => Promise<string> | string;
-  /** Variables of one service on top of `env`. */
+  /** Variables of one service, on top of `env`. */
   readonly serviceEnv?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 }
 
-/** Less partitions than in production: twelve topics are created with every system. */
+/** Fewer partitions than in production: twelve topics are created with every system. */
 const partitions = 4;
 
-/** A running system under test: its processes, the fake model server behind it and what all of them wrote down. */
+/** A running system under test: its processes, the fake model server behind it, and everything they wrote. */
 export class System {
   private constructor(
     readonly mode: Mode,
@@ -106,7 +109,7 @@ export class System {
     return system;
   }
 
-  /** Address of a gateway, without /v1. In embedded mode there is one, whatever `n` is. */
+  /** Address of a gateway, without /v1. Embedded mode has only one, whatever `n` is. */
   url(n = 1): string {
     return `http://127.0.0.1:${this.gatewayPorts[Math.min(n, this.gatewayPorts.length) - 1]}`;
   }
@@ -114,16 +117,16 @@ export class System {
   metricUrls(): readonly string[] {
     return [...this.gatewayAdminPorts, ...this.adminPorts.values()].map((port) => `http://127.0.0.1:${port}`);
   }
-  /** Address with the metrics of a process of this name. */
+  /** Address with the metrics of the process with this name. */
   metricUrl(name: string): string {
     const nth = name.startsWith('gateway-') ? Number(name.slice('gateway-'.length)) : 1;
     return `http://127.0.0.1:${this.adminPorts.get(name) ?? this.gatewayAdminPorts[nth - 1]}`;
   }
-  /** Addresses with /health, one for each process: the public one of a gateway. */
+  /** Addresses with /health, one for each process; for a gateway, its public one. */
   healthUrls(): readonly string[] {
     return [...this.processes.keys()].map((name) => this.healthUrl(name));
   }
-  /** Address with /health of a process of this name. */
+  /** Address with /health of the process with this name. */
   healthUrl(name: string): string {
     return this.adminPorts.has(name)
       ? this.metricUrl(name)
@@ -133,25 +136,25 @@ export class System {
   all(): ReadonlyMap<string, Supervised> {
     return this.processes;
   }
-  /** One more process of a service; resolves when it is ready. */
+  /** Starts one more process of a service; resolves when it is ready. */
   async addWorker(service: (typeof workers)[number], name: string, crashAt?: string): Promise<Supervised> {
     const port = this.adminPorts.get(name) ?? (await freePorts(1))[0]!;
     this.adminPorts.set(name, port);
     return this.launch(name, service, port, { ADMIN_PORT: String(port), CRASH_AT: crashAt });
   }
-  /** Ends a process in good order and forgets it. */
+  /** Stops a process in an orderly way and forgets it. */
   async removeWorker(name: string, graceMs?: number): Promise<Exit | null> {
     const exit = await this.processes.get(name)!.stop(graceMs);
     this.processes.delete(name);
     this.adminPorts.delete(name);
     return exit;
   }
-  /** The process a service lives in. */
+  /** The process in which a service runs. */
   process(service: ServiceName, n = 1): Supervised {
     const name = this.mode === 'embedded' ? 'standalone' : service === 'gateway' ? `gateway-${n}` : service;
     return this.processes.get(name)!;
   }
-  /** Everything all processes printed. */
+  /** Everything that all processes printed. */
   output(): string {
     return [...this.processes].map(([name, process]) => `==== ${name}\n${process.output()}`).join('\n');
   }
@@ -174,7 +177,7 @@ export class System {
     };
   }
 
-  /** Ends every process in good order; removes its data and what it left on the shared servers. Safe to call twice. */
+  /** Stops every process in an orderly way; removes its data and what it left on the shared servers. Safe to call twice. */
   async stop(): Promise<void> {
     await Promise.all([...this.processes.values()].map((process) => process.stop()));
     this.keepOutput();
@@ -198,7 +201,7 @@ export class System {
     return process;
   }
 
-  /** For inspecting a failure: the output of each process is next to the results. */
+  /** To inspect a failure: the output of each process is next to the results. */
   private keepOutput(): void {
     const folder = join(workspaceRoot, '.results/systems', this.mode);
     mkdirSync(folder, { recursive: true });
@@ -211,7 +214,7 @@ export const adminKey = 'sk-admin-of-the-tests-3f8e1c';
 /** Headers of a request by the admin, for any route. */
 export const byAdmin = { 'x-api-key': adminKey } as const;
 
-/** Key of the fake provider: no log, no error and no metric may ever show it. */
+/** Key of the fake provider, which no log, error or metric may ever show. */
 export const providerKey = 'sk-canary-5f1e0c9b7a';
 
 function onlyPoint({ crashAt = {} }: SystemOptions): string | undefined {
@@ -220,7 +223,7 @@ function onlyPoint({ crashAt = {} }: SystemOptions): string | undefined {
   return points[0];
 }
 
-/** Writes conclave.yaml (JSON is YAML) and the corpus. */
+/** Writes conclave.yaml (JSON is valid YAML) and the corpus. */
 /** A committee whose calls a script can count: always planned, without caches, refinement and review. */
 export const plainTemplate = {
   complexity: 'moderate',
@@ -237,7 +240,7 @@ const loopTemplates = {
   'conclave-research': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 4, gap_check: 'evidence' },
 };
 
-/** Sections of a test that are put beside ours, not in their place. */
+/** Sections of a test that are merged with ours instead of replacing them. */
 const added: readonly string[] = ['templates', 'stores'];
 const withoutAdded = (configuration: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(configuration).filter(([name]) => !added.includes(name)));
@@ -253,7 +256,7 @@ function writeInput(folder: string, modelUrl: string, mode: Mode, prefix: string
     ...(options.demo
       ? {}
       : {
-          // One server for all roles, and faults of seconds: it is tried again after one.
+          // One server for all roles, and faults of seconds: it is tried again after one second.
           providers: {
             fake: { base_url: modelUrl, api_key_env: 'FAKE_PROVIDER_KEY', max_concurrency: 16, paid: false, breaker: { open_s: 1 } },
           },
@@ -276,7 +279,7 @@ function writeInput(folder: string, modelUrl: string, mode: Mode, prefix: string
         : {}),
       ...(options.configuration?.['stores'] as object | undefined),
     },
-    // A program more for every system, and a catalogue in every prompt: only for those who ask for it.
+    // This adds a program to every system and a catalogue to every prompt, so only tests that ask for it get it.
     mcp: { precision: { enabled: false } },
     ...withoutAdded(options.configuration ?? {}),
   };

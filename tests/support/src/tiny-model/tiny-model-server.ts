@@ -3,13 +3,13 @@ import { textOf } from '../model-server/script.js';
 import { WordModel } from './word-model.js';
 
 export interface TinyModelOptions {
-  /** What the model learns from at start. */
+  /** The text from which the model learns at its start. */
   readonly text: string;
   readonly port?: number;
   readonly seed?: number;
   /** Longest answer in words. */
   readonly words?: number;
-  /** Milliseconds before each word, as a slow machine needs them. */
+  /** Milliseconds before each word, as on a slow machine. */
   readonly msPerWord?: number;
 }
 
@@ -17,8 +17,8 @@ export interface TinyModelOptions {
 export const tinyModelName = 'tiny-words';
 
 /**
- * A real but tiny statistical model behind an OpenAI-compatible server. It answers any prompt with text that follows no
- * format: what is built on it must survive that.
+ * A real but tiny statistical model behind an OpenAI-compatible server. It answers any prompt with text in no particular format, which
+ * anything built on it must survive.
  */
 export function startTinyModel({ text, port = 0, seed = 1, words = 60, msPerWord = 0 }: TinyModelOptions): Promise<ScriptedModelServer> {
   const model = new WordModel(text);

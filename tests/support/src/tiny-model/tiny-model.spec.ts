@@ -5,7 +5,7 @@ import { WordModel } from './word-model.js';
 const text = 'The cat sat on the mat. The dog sat on the cat. A bird saw the dog. The bird sang to the cat and the dog.';
 
 describe('the word model', () => {
-  it('writes only word pairs it has read inside a sentence', () => {
+  it('writes only word pairs that occur within a sentence of its text', () => {
     const pairs = new Set(
       text.match(/[^.]+\.?/g)!.flatMap((one) =>
         one
@@ -26,7 +26,7 @@ describe('the word model', () => {
     const texts = new Set(['a', 'b', 'c', 'd', 'e', 'f'].map((prompt) => model.continue(prompt, 12, 3).join(' ')));
     expect(texts.size).toBeGreaterThan(1);
   });
-  it('needs text', () => expect(() => new WordModel(' ')).toThrow('needs text'));
+  it('requires text', () => expect(() => new WordModel(' ')).toThrow('needs text'));
 });
 
 describe('the tiny model server', () => {

@@ -1,13 +1,13 @@
 const end = '\u0003';
 
 /**
- * A word model of order two with back-off, trained on given text: real statistics, no understanding. It continues any prompt
- * with plausible-looking text and follows no format, as a far too small language model does.
+ * A word model of order two with back-off, trained on given text: real statistics, no understanding. It continues any prompt with
+ * plausible-looking text and follows no format, like a language model that is far too small.
  */
 export class WordModel {
   private readonly following = new Map<string, Map<string, number>>();
 
-  /** Throws where the text has no word. */
+  /** Throws if the text has no word. */
   constructor(text: string) {
     if (!/\S/.test(text)) throw new Error('A word model needs text to learn from.');
     for (const sentence of text.match(/[^.!?]+[.!?]*/g) ?? []) {
@@ -18,7 +18,7 @@ export class WordModel {
     }
   }
 
-  /** `words` words after the prompt; the same prompt, seed and length return the same text. */
+  /** Returns `words` words after the prompt; the same prompt, seed and length return the same text. */
   continue(prompt: string, words: number, seed: number): string[] {
     const random = generator(seed ^ hash(prompt));
     const context = (prompt.match(/\S+/g) ?? []).slice(-2);
@@ -41,7 +41,7 @@ export class WordModel {
     this.following.set(context, counts);
   }
 
-  /** A word by its frequency after the longest context that was ever seen. */
+  /** A word drawn by its frequency after the longest known context. */
   private draw(context: readonly string[], chance: number): string {
     const counts = this.following.get(context.join(' ')) ?? this.following.get(context.at(-1) ?? '') ?? this.following.get('')!;
     let left = chance * [...counts.values()].reduce((sum, count) => sum + count, 0);

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deflateRawSync } from 'node:zlib';
 
-/** A ZIP archive of one deflated file. The checksum is left zero: the reader does not look at it. */
+/** A ZIP archive of one deflated file. The checksum is left zero, because the reader ignores it. */
 export function zipped(name: string, content: Uint8Array): Buffer {
   const [file, data] = [Buffer.from(name), deflateRawSync(content)];
   const local = Buffer.alloc(30);
@@ -29,7 +29,7 @@ export function zipped(name: string, content: Uint8Array): Buffer {
 const norm = (metadata: string, content = ''): string =>
   `<norm doknr="X"><metadaten><jurabk>PrüfG</jurabk>${metadata}</metadaten><textdaten><text format="XML"><Content>${content}</Content></text><fussnoten><Content><P>Nicht Teil des Textes</P></Content></fussnoten></textdaten></norm>`;
 
-/** An invented law with everything the reader has to cope with. */
+/** An invented law with everything that the reader must handle. */
 export const inventedLaw = `<?xml version="1.0" encoding="UTF-8" ?><!DOCTYPE dokumente SYSTEM "http://example.invalid/gii-norm.dtd">
 <dokumente builddate="20260102212629" doknr="BJNR1">
 <norm doknr="BJNR1"><metadaten><jurabk>PrüfG</jurabk><ausfertigung-datum manuell="ja">2001-02-03</ausfertigung-datum><langue>Gesetz über das Prüfen
@@ -74,7 +74,7 @@ const files: Readonly<Record<string, () => string | Buffer>> = {
 
 export interface LawServer {
   url: string;
-  /** Paths asked for, in order. */
+  /** Requested paths, in order. */
   asked: string[];
   close(): Promise<void>;
 }

@@ -8,7 +8,10 @@ const converted = (value: number | string, from_unit: string, to_unit: string, r
   { result },
 ];
 
-/** Each with what its answer holds. Answers come from another programming language's fractions, calendar and address libraries, and from published tables. */
+/**
+ * Each with the content of its answer. The answers come from another programming language's fraction, calendar and address libraries, and
+ * from published tables.
+ */
 export const questions: readonly Question[] = [
   calculated('a tenth and two tenths', '0.1 + 0.2', '0.3'),
   calculated('17.5 % of 2,340', '17.5 % of 2,340', '409.5'),

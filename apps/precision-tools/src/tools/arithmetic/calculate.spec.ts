@@ -7,7 +7,7 @@ const calculate = (expression: string) =>
   ask('calculate', { expression }) as { result: string; decimal: string; exact: boolean; interpreted: string };
 const refused = (expression: string): string => refusalOf('calculate', { expression });
 
-/** A sum of our own: numerator and denominator are never reduced. */
+/** An independent calculation: numerator and denominator are never reduced. */
 type Pair = readonly [bigint, bigint];
 interface Sum {
   text: string;
@@ -18,7 +18,7 @@ const operations: readonly ((a: Sum, b: Sum) => Sum)[] = [
   (a, b) => ({ text: `(${a.text} + ${b.text})`, value: [a.value[0] * b.value[1] + b.value[0] * a.value[1], a.value[1] * b.value[1]] }),
   (a, b) => ({ text: `(${a.text} - ${b.text})`, value: [a.value[0] * b.value[1] - b.value[0] * a.value[1], a.value[1] * b.value[1]] }),
   (a, b) => ({ text: `${a.text} * ${b.text}`, value: [a.value[0] * b.value[0], a.value[1] * b.value[1]] }),
-  // What was divided by zero has no value; its denominator stays 0, also under a line.
+  // A division by zero has no value; its denominator stays 0, even under a fraction line.
   (a, b) => ({ text: `(${a.text}) / (${b.text})`, value: [a.value[0] * b.value[1], b.value[1] === 0n ? 0n : a.value[1] * b.value[0]] }),
 ];
 const sums = fc.letrec<{ sum: Sum }>((tie) => ({

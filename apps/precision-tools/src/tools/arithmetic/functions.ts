@@ -19,7 +19,7 @@ import {
 } from './real.js';
 
 interface RealFunction {
-  /** Least and most arguments. */
+  /** Minimum and maximum number of arguments. */
   takes: readonly [number, number];
   run(...args: Real[]): Real;
 }
@@ -62,7 +62,7 @@ const angle = (run: (x: about.Approximate) => about.Approximate): RealFunction =
     return run({ value: x.value, error: x.error.plus(x.value.abs().times('1e-57')) });
   },
 });
-/** The trigonometric functions of exactly 0 are whole. */
+/** The trigonometric functions of exactly 0 have whole results. */
 const roundedToExact = (x: about.Approximate): Real => Rational.of(BigInt(x.value.toFixed(0)));
 
 const within = (low: number, high: number, name: string, run: (x: about.Approximate) => about.Approximate): RealFunction => ({
@@ -74,7 +74,7 @@ const within = (low: number, high: number, name: string, run: (x: about.Approxim
   },
 });
 
-/** Slope of asin and acos; at the ends, where it has no bound, the error is that of a square root. */
+/** Slope of asin and acos; at the ends, where it is unbounded, the error is that of a square root. */
 const arcSlope = (x: about.Approximate): about.Decimal => {
   const room = one.minus(x.value.times(x.value)).abs();
   return one.div(Decimal.sqrt(Decimal.max(room, '1e-60')));
@@ -191,7 +191,7 @@ function naturalLogarithm(x: Real): Real {
   return x instanceof Rational && x.equals(Rational.one) ? Rational.zero : logarithm(approximated(x));
 }
 
-/** Exact where the number is a whole power of the base. */
+/** Exact if the number is a whole power of the base. */
 function logarithmTo(x: Real, base: Real): Real {
   if (x instanceof Rational && base instanceof Rational) {
     if (base.sign <= 0 || base.equals(Rational.one)) throw invalid('The base of a logarithm must be positive and not 1.');

@@ -3,10 +3,10 @@ import { Rational } from '../numbers/rational.js';
 import { invalid, quoted, tooLarge } from '../refusal.js';
 import { tokenize, type ArithmeticToken } from './tokens.js';
 
-/** What an expression is reckoned in: exact numbers, or fractions of polynomials. */
+/** The kind of value in which an expression is calculated: exact numbers, or fractions of polynomials. */
 export interface Algebra<Value> {
   number(value: Rational): Value;
-  /** A constant or variable; null when the name is neither. */
+  /** A constant or variable; null if the name is neither. */
   name(name: string): Value | null;
   isFunction(name: string): boolean;
   call(name: string, args: readonly Value[]): Value;
@@ -26,14 +26,14 @@ const thousands = /^0\d\d$/;
 
 interface Operand<Value> {
   value: Value;
-  /** A bare percentage such as 10 %: a guess would be needed after + and -. */
+  /** A bare percentage such as 10 %: after + and -, its meaning would be a guess. */
   percent: boolean;
-  /** Ends in a power or stands under a fraction line: what follows without a sign could belong to two places. */
+  /** Ends in a power or is below a fraction line: an operand that follows without a sign could belong to two places. */
   closed: boolean;
 }
 
 /**
- * Reads and reckons in one go, so that a long sum needs no deep tree. Powers bind to the right and before a leading minus
+ * Parses and calculates in one pass, so that a long sum needs no deep tree. Powers bind to the right and before a leading minus
  * (-2^2 is -4); `a % b` between two operands is the remainder, a `%` after one is a hundredth.
  */
 export class Expression<Value> {
@@ -50,7 +50,7 @@ export class Expression<Value> {
     if (this.tokens.length === 1) throw invalid('The expression is empty: write one such as 17.5% * 2340.');
   }
 
-  /** The value of the whole text. Throws INVALID_ARGUMENT at the first thing that cannot be read in one way. */
+  /** The value of the whole text. Throws INVALID_ARGUMENT at the first ambiguous or invalid part. */
   evaluate(): Value {
     const value = this.sum().value;
     this.expectEnd();
@@ -67,7 +67,7 @@ export class Expression<Value> {
     return [left, right];
   }
 
-  /** How it was read, in one spelling. */
+  /** How it was interpreted, in one spelling. */
   get reading(): string {
     return this.written
       .join(' ')
@@ -174,7 +174,7 @@ export class Expression<Value> {
       } else return operand;
     }
   }
-  /** After a `%` a number, name or parenthesis makes it a remainder. */
+  /** If a number, name or parenthesis follows the `%`, it is a remainder. */
   private startsOperand({ kind, text }: ArithmeticToken): boolean {
     return kind === 'number' || (kind === 'name' && text !== 'of' && text !== 'mod') || text === '(';
   }
@@ -218,7 +218,7 @@ export class Expression<Value> {
     return args;
   }
 
-  /** Between the parentheses of a function a comma parts arguments: gcd(12,180) has two. Only 1,000 could not be meant so. */
+  /** Between the parentheses of a function a comma separates arguments: gcd(12,180) has two. Only 1,000 could be meant otherwise. */
   private splitListedNumbers(): void {
     for (let depth = 0, index = this.at; index < this.tokens.length; index += 1) {
       const token = this.tokens[index]!;

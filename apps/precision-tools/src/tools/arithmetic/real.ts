@@ -2,7 +2,7 @@ import * as about from '../numbers/approximate.js';
 import { exactRoot, Rational } from '../numbers/rational.js';
 import { invalid, quoted, tooLarge } from '../refusal.js';
 
-/** Exact as long as it can be, then a decimal with a known error. */
+/** Exact for as long as possible, then a decimal with a known error. */
 export type Real = Rational | about.Approximate;
 
 export const approximated = (value: Real): about.Approximate => (value instanceof Rational ? about.fromRational(value) : value);
@@ -39,7 +39,7 @@ export function power(base: Real, exponent: Real): Real {
     if (base instanceof Rational) {
       if (base.sign < 0 && exponent.denominator % 2n === 0n)
         throw invalid('An even root of a negative number is not real: use the symbolic mathematics for complex numbers.');
-      // The degree is bounded before a root is tried: 2^(1/10^9) has none that is exact.
+      // The degree is bounded before a root is tried: 2^(1/10^9) has no exact root.
       const root = exponent.denominator <= 10_000n ? exactRoot(base, exponent.denominator) : null;
       if (root) return root.power(exponent.numerator);
       if (base.sign === 0) return exponent.sign > 0 ? Rational.zero : base.power(-1n);
@@ -92,7 +92,7 @@ export function modulo(a: Real, b: Real): Real {
 /** An angle in degrees, in radians. */
 export const fromDegrees = (value: Real): Real => divide(multiply(value, about.approximate(about.pi)), Rational.of(180));
 
-/** An argument that has to be a whole number of ordinary size. */
+/** An argument that must be a whole number of ordinary size. */
 export function wholeNumber(value: Real, name: string, least: bigint, most: bigint): bigint {
   if (!(value instanceof Rational) || !value.isInteger) throw invalid(`${name} must be a whole number.`);
   if (value.numerator < least || value.numerator > most)

@@ -8,7 +8,7 @@ export type ArithmeticToken =
 
 const longestExpression = 10_000;
 
-/** The other spellings of signs and names, each read as the one on the right. */
+/** Other spellings of signs and names, each with its standard form. */
 const spellings: readonly (readonly [RegExp, string])[] = [
   [/[×⋅·∙]/g, '*'],
   [/[÷∕]/g, '/'],

@@ -25,7 +25,7 @@ function arrangements(n: number, k: number): bigint {
   return result;
 }
 
-/** Whole counts that fulfil the comparison, between the least and the most that can occur. */
+/** Whole counts that satisfy the comparison, between the smallest and the largest possible one. */
 function counted(comparison: Comparison, k: number, least: number, most: number): number[] {
   const [from, to] = comparison === 'exactly' ? [k, k] : comparison === 'at_least' ? [k, most] : [least, k];
   const first = Math.max(from, least);

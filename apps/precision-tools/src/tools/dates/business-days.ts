@@ -2,7 +2,7 @@ import type { Temporal } from '@js-temporal/polyfill';
 import { invalid } from '../refusal.js';
 import { reckoned, readDate } from './read-date.js';
 
-/** Most holidays of one call. */
+/** Maximum number of holidays in one call. */
 const mostHolidays = 1_000;
 
 /** Holidays that fall on Monday to Friday, each once, as ISO dates. */
@@ -12,7 +12,9 @@ export function holidaysOf(list: readonly string[] | undefined): Set<string> {
   return new Set(dates.filter(({ dayOfWeek }) => dayOfWeek <= 5).map(String));
 }
 
-/** Monday to Friday without holidays, from `start` inclusive to `end` exclusive; start <= end. Whole weeks are counted, not walked. */
+/**
+ * Monday to Friday without holidays, from `start` inclusive to `end` exclusive; start <= end. Whole weeks are counted, not walked through.
+ */
 export function businessDaysBetween(start: Temporal.PlainDate, end: Temporal.PlainDate, holidays: ReadonlySet<string>): number {
   const days = start.until(end).days;
   let count = Math.floor(days / 7) * 5;
@@ -22,7 +24,7 @@ export function businessDaysBetween(start: Temporal.PlainDate, end: Temporal.Pla
   return count;
 }
 
-/** The business day that lies `count` business days after (before, when negative) the date. */
+/** The business day that is `count` business days after the date (before it, if negative). */
 export function addBusinessDays(start: Temporal.PlainDate, count: number, holidays: ReadonlySet<string>): Temporal.PlainDate {
   const step = count < 0 ? -1 : 1;
   let date = start;

@@ -18,7 +18,7 @@ export function easterSunday(year: number): Temporal.PlainDate {
   return Temporal.PlainDate.from({ year, month, day: (h + l - 7 * m + 33 * month + 19) % 32 });
 }
 
-/** Holidays in all of Germany today; the day of unity since 1990. */
+/** Holidays in all of Germany today; German Unity Day since 1990. */
 function germanHolidays(year: number): { date: string; name: string }[] {
   const easter = easterSunday(year);
   const moved = (days: number): string => easter.add({ days }).toString();
@@ -80,7 +80,7 @@ export const calendarFacts = defineTool({
       year,
       leap_year: first.inLeapYear,
       days_in_year: first.daysInYear,
-      // 28 December always lies in the last ISO week of its year.
+      // 28 December is always in the last ISO week of its year.
       iso_weeks_in_year: first.with({ month: 12, day: 28 }).weekOfYear!,
       first_weekday: weekdayOf(first),
       days_in_months: months.map(({ daysInMonth }) => daysInMonth),

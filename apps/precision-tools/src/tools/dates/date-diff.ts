@@ -7,8 +7,9 @@ import { readDate, weekdayOf } from './read-date.js';
 const day = z.string();
 
 /**
- * As many months as can be added, each kept to the end of a shorter month, without going beyond `to`. Temporal's own `until` takes the last
- * day of a shorter month as no whole month and so differs from what `add` gives.
+ * The largest number of months that can be added without passing `to`, where each sum stops at the end of a shorter month. Temporal's own
+ * `until`
+ * does not count such a month as whole, and so differs from the result of `add`.
  */
 function wholeMonths(from: Temporal.PlainDate, to: Temporal.PlainDate): number {
   const months = (to.year - from.year) * 12 + to.month - from.month;

@@ -28,7 +28,7 @@ const read = (text: string): Civil => {
   const [year, month, day] = text.split('-').map(Number) as [number, number, number];
   return { year, month, day };
 };
-/** Months on, kept to the last day of a shorter month. */
+/** Adds months, and stops at the last day of a shorter month. */
 const monthsOn = ({ year, month, day }: Civil, months: number): Civil => {
   const count = year * 12 + month - 1 + months;
   const [y, m] = [Math.floor(count / 12), (count % 12) + 1];
@@ -38,7 +38,7 @@ const monthsOn = ({ year, month, day }: Civil, months: number): Civil => {
 const weekdayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 describe('the date tools, against counted days', () => {
-  it('return the day of week and the difference that counted days give', () => {
+  it('return the day of week and the difference that result from counting days', () => {
     fc.assert(
       fc.property(dates, dates, (a, b) => {
         const found = ask('date_diff', { date1: iso(a), date2: iso(b) });
@@ -150,7 +150,7 @@ describe('the date tools, against counted days', () => {
         const facts = ask('calendar_facts', { year });
         expect(facts).toMatchObject({ leap_year: isLeap(year), days_in_year: isLeap(year) ? 366 : 365 });
         expect(facts.days_in_months).toEqual(Array.from({ length: 12 }, (_, i) => lengthOf(year, i + 1)));
-        // A year has 53 weeks when it begins on a Thursday, or on a Wednesday and is a leap year.
+        // A year has 53 weeks if it begins on a Thursday, or on a Wednesday and is a leap year.
         const first = weekday(dayNumber(year, 1, 1));
         expect(facts.iso_weeks_in_year).toBe(first === 3 || (first === 2 && isLeap(year)) ? 53 : 52);
       }),

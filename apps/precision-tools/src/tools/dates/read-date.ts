@@ -7,7 +7,7 @@ const pointed = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/;
 
 /**
  * Reads 2024-02-29, 20240229 or 29.02.2024, proleptic Gregorian, years 1 to 9999. Throws INVALID_ARGUMENT for a day that does
- * not exist and for dates with a slash, whose order nobody can know.
+ * not exist and for dates with a slash, whose order is ambiguous.
  */
 export function readDate(text: string, name: string): Temporal.PlainDate {
   const written = text.trim();
@@ -35,13 +35,13 @@ export function readDate(text: string, name: string): Temporal.PlainDate {
 export const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
 export const weekdayOf = (date: Temporal.PlainDate): (typeof weekdays)[number] => weekdays[date.dayOfWeek - 1]!;
 
-/** A result that left the years 1 to 9999. */
+/** A result outside the years 1 to 9999. */
 export function withinYears(date: Temporal.PlainDate): Temporal.PlainDate {
   if (date.year < 1 || date.year > 9999) throw invalid('The result is outside the years 0001 to 9999.');
   return date;
 }
 
-/** Runs a calendar calculation; what leaves the range that any calendar has is told as such. */
+/** Runs a calendar calculation; a result outside the range of any calendar is reported in the same way. */
 export function reckoned(calculate: () => Temporal.PlainDate): Temporal.PlainDate {
   try {
     return withinYears(calculate());

@@ -35,7 +35,7 @@ function localTime(text: string): Temporal.PlainDateTime {
 
 const shown = (time: Temporal.ZonedDateTime): string => `${time.toPlainDateTime().toString()}${time.offset}`;
 
-/** Local mean times of the past have offsets with seconds. */
+/** Historical local mean times have offsets with seconds. */
 function hoursAndMinutes(seconds: number): string {
   const size = Math.abs(seconds);
   const parts = [Math.floor(size / 3_600), Math.floor(size / 60) % 60, ...(size % 60 === 0 ? [] : [size % 60])];
@@ -67,7 +67,7 @@ export const timezoneConvert = defineTool({
     const [earlier, later] = (['earlier', 'later'] as const).map((disambiguation) => local.toZonedDateTime(fromZone, { disambiguation }));
     const twice = !earlier!.equals(later!) && earlier!.toPlainDateTime().equals(local);
     const never = !earlier!.equals(later!) && !twice;
-    // As clocks do: forward over a gap, and the first of two equal times.
+    // Like clocks: forward over a gap, and the first of two equal times.
     const from = never ? later! : earlier!;
     const to = from.withTimeZone(toZone);
     return {

@@ -4,7 +4,7 @@ import { Rational } from '../numbers/rational.js';
 import { invalid } from '../refusal.js';
 import * as polynomials from './polynomial.js';
 
-/** A quotient of polynomials in one variable. It is not reduced: where the denominator is zero the equation says nothing. */
+/** A quotient of polynomials in one variable. It is not reduced, because the equation is undefined where the denominator is zero. */
 export interface PolynomialFraction {
   above: polynomials.Polynomial;
   below: polynomials.Polynomial;
@@ -19,7 +19,7 @@ const constantOf = ({ above, below }: PolynomialFraction): Rational | null =>
 const whole = (above: polynomials.Polynomial): PolynomialFraction => ({ above, below: polynomials.one });
 const ofNumber = (value: Rational): PolynomialFraction => whole(polynomials.constant(value));
 
-/** Reckons with constants as `calculate` does, as long as the result stays exact. */
+/** Calculates with constants as `calculate` does, as long as the result stays exact. */
 function onConstants(values: readonly PolynomialFraction[], reckon: (numbers: readonly Rational[]) => unknown): PolynomialFraction {
   const numbers = values.map(constantOf);
   if (numbers.some((number) => number === null)) throw invalid(outOfReach);
@@ -41,7 +41,7 @@ export function fractionAlgebra(variable: string): Algebra<PolynomialFraction> {
   });
   const divide = (a: PolynomialFraction, b: PolynomialFraction): PolynomialFraction => {
     if (b.above.length === 0) throw invalid('Division by zero.');
-    // A constant divisor is no denominator.
+    // A constant divisor does not count as a denominator.
     const divisor = constantOf(b);
     if (divisor) return { ...a, above: polynomials.scaled(a.above, Rational.one.divide(divisor)) };
     return { above: polynomials.times(a.above, b.below), below: polynomials.times(polynomials.times(a.below, b.above), b.below) };

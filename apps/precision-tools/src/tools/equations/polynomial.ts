@@ -60,7 +60,7 @@ export function commonDivisor(a: Polynomial, b: Polynomial): Polynomial {
 
 export const derivative = (p: Polynomial): Polynomial => trimmed(p.slice(1).map((c, i) => c.multiply(Rational.of(i + 1))));
 
-/** Sign of a polynomial with whole coefficients at n/d: that of d^degree times the value, which takes no fractions. */
+/** Sign of a polynomial with whole coefficients at n/d: that of d^degree times the value, which needs no fractions. */
 export function signAt(p: Polynomial, { numerator, denominator }: Rational): -1 | 0 | 1 {
   let [sum, power] = [0n, 1n];
   for (let i = p.length - 1; i >= 0; i -= 1) {

@@ -11,7 +11,7 @@ export interface Root {
   multiplicity: number;
 }
 
-/** value = outside^2 * inside, with every square of a prime below 1,000 taken out (and the whole, if it is a square). */
+/** value = outside^2 * inside, where every square of a prime below 1,000 is taken out (and the whole, if it is a square). */
 function withoutSquares(value: bigint): { outside: bigint; inside: bigint } {
   const root = integerRoot(value, 2n);
   if (root * root === value) return { outside: root, inside: 1n };

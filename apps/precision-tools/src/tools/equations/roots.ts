@@ -13,7 +13,7 @@ import {
   type Polynomial,
 } from './polynomial.js';
 
-/** Factors without repeated roots, each with how often its roots count (Yun's algorithm). */
+/** Factors without repeated roots, each with the multiplicity of its roots (Yun's algorithm). */
 export function squareFree(p: Polynomial): { factor: Polynomial; multiplicity: number }[] {
   const found: { factor: Polynomial; multiplicity: number }[] = [];
   const slope = derivative(p);
@@ -46,14 +46,14 @@ function variations(chain: readonly Polynomial[], x: Rational): number {
   return signs.filter((sign, i) => i > 0 && sign !== signs[i - 1]).length;
 }
 
-/** Open at the left, closed at the right; holds one root. */
+/** Open at the left, closed at the right; contains one root. */
 export type Interval = readonly [Rational, Rational];
 const half = Rational.of(1, 2);
 
 /** One interval for each real root of a polynomial without repeated roots, in ascending order. */
 export function isolateRealRoots(p: Polynomial): Interval[] {
   const chain = sturmChain(p);
-  // Cauchy's bound: every root lies within 1 + max |a_i / a_n|; a power of two keeps the bisection's fractions short.
+  // Cauchy's bound: every root is within 1 + max |a_i / a_n|; a power of two keeps the fractions of the bisection short.
   const largest = p.map((c) => c.divide(leadingOf(p)).abs()).reduce((a, b) => (a.compare(b) > 0 ? a : b));
   const bound = Rational.of(1n << BigInt((largest.ceil() + 1n).toString(2).length));
   const split = (low: Rational, high: Rational, from: number, to: number): Interval[] => {
@@ -66,7 +66,7 @@ export function isolateRealRoots(p: Polynomial): Interval[] {
   return split(bound.negate(), bound, variations(chain, bound.negate()), variations(chain, bound));
 }
 
-/** Halves the interval of one root until it is narrower than the given width. Returns the exact root when it is met. */
+/** Halves the interval of one root until it is narrower than the given width. Returns the exact root if it is hit. */
 export function narrow(of: Polynomial, [from, to]: Interval, width: (high: Rational) => Rational): Interval {
   let [low, high] = [from, to];
   const p = primitive(of);
@@ -83,7 +83,7 @@ export function narrow(of: Polynomial, [from, to]: Interval, width: (high: Ratio
 }
 
 /**
- * The root in the interval if it is a fraction. A fraction p/q that solves a polynomial of whole coefficients has a q that
+ * The root in the interval if it is a fraction. A fraction p/q that solves a polynomial with whole coefficients has a q that
  * divides the leading one, so the root times that coefficient is whole, and the interval is narrowed until one candidate is left.
  */
 export function rationalRootIn(p: Polynomial, interval: Interval): Rational | null {
@@ -92,12 +92,12 @@ export function rationalRootIn(p: Polynomial, interval: Interval): Rational | nu
   const fine = Rational.one.divide(leading.multiply(Rational.of(4)));
   const [low, high] = narrow(whole, interval, () => fine);
   const candidate = Rational.of(roundToInteger(low.add(high).multiply(half).multiply(leading), 'half_up')).divide(leading);
-  // The interval is open at the left: a root there is that of the interval before.
+  // The interval is open at the left: a root there belongs to the interval before.
   const isInside = low.compare(high) === 0 ? candidate.compare(low) === 0 : candidate.compare(low) > 0 && candidate.compare(high) <= 0;
   return isInside && signAt(whole, candidate) === 0 ? candidate : null;
 }
 
-/** The polynomial without any factor that it shares with another. */
+/** The polynomial without any factor that it shares with another one. */
 export function withoutShared(p: Polynomial, other: Polynomial): Polynomial {
   let rest = p;
   for (;;) {

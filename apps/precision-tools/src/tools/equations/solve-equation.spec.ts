@@ -17,7 +17,7 @@ describe('solve_equation', () => {
     const root = fc.tuple(fc.integer({ min: -20, max: 20 }), fc.integer({ min: 1, max: 7 }));
     fc.assert(
       fc.property(fc.array(root, { minLength: 1, maxLength: 5 }), (roots) => {
-        // Multiplied out here, so that the solver sees coefficients and no factors.
+        // Multiplied out here, so that the solver sees coefficients instead of factors.
         const coefficients = roots.reduce<bigint[]>(
           (product, [n, d]) => {
             const next = Array.from({ length: product.length + 1 }, () => 0n);

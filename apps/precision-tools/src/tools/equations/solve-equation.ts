@@ -12,7 +12,7 @@ import { isolateRealRoots, narrow, rationalRootIn, squareFree, withoutShared } f
 const half = Rational.of(1, 2);
 const finest = Rational.one.divide(Rational.of(10n ** BigInt(shownDigits + 8)));
 
-/** Width at which thirty digits of the root are settled. */
+/** Width at which thirty digits of the root are certain. */
 const narrowEnough = (high: Rational): Rational => (high.sign === 0 ? finest : high.abs().multiply(finest));
 
 /** The roots of a factor without repeated roots: fractions and quadratics exactly, other real ones to thirty digits. */
@@ -74,7 +74,7 @@ export const solveEquation = defineTool({
     const excluded = allExcluded.filter(({ real }) => real).map(({ value }) => value);
     if (zero.length === 0) return { kind: 'every_value' as const, solutions: [], excluded, unlisted_complex_roots: 0 };
 
-    // What zero and the denominators share is no solution: it is divided away before the roots are sought.
+    // A common zero of numerator and denominator is not a solution: it is divided out before the roots are sought.
     let open = zero;
     for (const { factor } of degreeOf(below) > 0 ? squareFree(below) : []) open = withoutShared(open, factor);
     const found = degreeOf(open) > 0 ? squareFree(open).map(({ factor, multiplicity }) => rootsOf(factor, multiplicity)) : [];

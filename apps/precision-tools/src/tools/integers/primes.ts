@@ -3,7 +3,7 @@ import { gcdOf, integerRoot } from '../numbers/rational.js';
 /** The first thirteen primes as bases decide every number below this one (Sorenson and Webster, 2015). */
 const provenBelow = 3_317_044_064_679_887_385_961_981n;
 const firstPrimes = [2n, 3n, 5n, 7n, 11n, 13n, 17n, 19n, 23n, 29n, 31n, 37n, 41n];
-/** Beyond that bound, more bases: a composite passes each with a chance of at most 1/4. */
+/** Above that bound, more bases: a composite number passes each with a probability of at most 1/4. */
 const furtherPrimes = [
   43n,
   47n,
@@ -64,12 +64,12 @@ export function primalityOf(n: bigint): Primality {
   return proven ? 'prime' : 'probable_prime';
 }
 
-/** Steps that one factorisation may take, so that the same number always has the same outcome. */
+/** Steps that one factorisation may take; counted in steps so that the same number always has the same outcome. */
 export interface Effort {
   left: number;
 }
 
-/** A proper divisor of an odd composite by Pollard's rho in Brent's form, or null when the effort is spent. */
+/** A proper divisor of an odd composite number by Pollard's rho in Brent's form, or null if the effort is used up. */
 function divisorOf(n: bigint, effort: Effort): bigint | null {
   const root = integerRoot(n, 2n);
   if (root * root === n) return root;
@@ -105,11 +105,11 @@ function divisorOf(n: bigint, effort: Effort): bigint | null {
 export interface Factorisation {
   /** Primes in ascending order with their exponents. */
   factors: { prime: bigint; exponent: number; primality: Primality }[];
-  /** Composite parts that the effort did not split. */
+  /** Composite parts that were not split within the effort. */
   unsplit: bigint[];
 }
 
-/** Of a whole number above 0; the factors of 1 are none. */
+/** Of a whole number above 0; 1 has no factors. */
 export function factorise(n: bigint, effort: Effort): Factorisation {
   const counts = new Map<bigint, number>();
   const count = (prime: bigint): void => void counts.set(prime, (counts.get(prime) ?? 0) + 1);

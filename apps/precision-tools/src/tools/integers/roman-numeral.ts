@@ -25,7 +25,7 @@ const romanOf = (value: number): string => {
   return text;
 };
 
-/** By sign and place; only the canonical spelling is a numeral, so the value is written again and compared. */
+/** By sign and place; only the canonical spelling is valid, so the value is written again and compared. */
 function numberOf(roman: string): number {
   let [value, at] = [0, 0];
   for (const [sign, worth] of signs) for (; roman.startsWith(sign, at); at += sign.length) value += worth;

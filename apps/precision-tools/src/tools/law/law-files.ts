@@ -4,7 +4,7 @@ import { quoted, Refusal } from '../refusal.js';
 export type FetchFile = (path: string, signal: AbortSignal) => Promise<Uint8Array>;
 
 const mostRedirects = 3;
-/** Largest file as it comes over the network, in bytes. */
+/** Largest transferred file, in bytes. */
 const largestFile = 16 * 1024 * 1024;
 
 const unavailable = (why: string, cause?: unknown): Refusal =>
@@ -22,11 +22,11 @@ async function readAll(response: Response): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-/** Same host, or the same host with TLS: a law server must not lead into another network. */
+/** The same host, or the same host with TLS: a law server must not redirect into another network. */
 const staysThere = (from: URL, to: URL): boolean =>
   to.hostname === from.hostname && (to.origin === from.origin || (from.protocol === 'http:' && to.protocol === 'https:' && to.port === ''));
 
-/** Throws NOT_FOUND for 404, UNAVAILABLE for everything else that keeps the file away. */
+/** Throws NOT_FOUND for 404, UNAVAILABLE if the file cannot be fetched for any other reason. */
 export function lawFiles(base: URL): FetchFile {
   const root = base.href.endsWith('/') ? base.href : `${base.href}/`;
   return async (path, signal) => {

@@ -2,13 +2,13 @@ import { invalid, quoted, Refusal } from '../refusal.js';
 import type { FetchFile } from './law-files.js';
 import type { Law, LawEntry } from './read-law.js';
 
-/** Turns bytes into a document, in a thread that can be ended. */
+/** Converts bytes into a document, in a thread that can be ended. */
 export interface LawReader {
   contents(bytes: Uint8Array): Promise<LawEntry[]>;
   law(bytes: Uint8Array): Promise<Law>;
 }
 
-/** How long a fetched file is used, in milliseconds: the publisher builds once a day. */
+/** How long a fetched file is used, in milliseconds: the publisher updates once a day. */
 const freshMs = 24 * 60 * 60 * 1_000;
 const mostLaws = 16;
 
@@ -17,7 +17,7 @@ interface Cached<Value> {
   fetchedAt: number;
 }
 
-/** Lower case, without spaces, points and dashes: "SGB V", "sgb_5" and "SGB-V" meet as far as they can. */
+/** Lower case, without spaces, points and dashes, so that "SGB V", "sgb_5" and "SGB-V" become as similar as possible. */
 export const folded = (text: string): string =>
   text
     .normalize('NFC')
@@ -25,7 +25,7 @@ export const folded = (text: string): string =>
     .replaceAll('ß', 'ss')
     .replaceAll(/[\s._\-–()/]+/g, '');
 
-/** Roman numbers of the books of the Sozialgesetzbuch, which addresses write in digits. */
+/** Roman numerals of the books of the Sozialgesetzbuch, for which addresses use digits. */
 const books: Readonly<Record<string, string>> = {
   i: '1',
   ii: '2',
@@ -42,7 +42,7 @@ const books: Readonly<Record<string, string>> = {
   xiv: '14',
 };
 
-/** Laws of one server: the table of contents and the last laws asked for are kept. */
+/** Laws of one server: the table of contents and the most recently requested laws are kept. */
 export class LawLibrary {
   private table: Cached<LawEntry[]> | undefined;
   private readonly laws = new Map<string, Cached<Law>>();
@@ -57,13 +57,13 @@ export class LawLibrary {
     if (!this.table || this.now() - this.table.fetchedAt > freshMs) {
       const value = this.fetchFile('gii-toc.xml', signal).then((bytes) => this.reader.contents(bytes));
       this.table = { value, fetchedAt: this.now() };
-      // A failure is told to whoever asked; the next one asks again.
+      // A failure is reported to those who are waiting; the next request tries again.
       value.catch(() => (this.table = undefined));
     }
     return this.table.value;
   }
 
-  /** By its name in addresses, abbreviation or title. Throws NOT_FOUND with what comes closest, INVALID_ARGUMENT for several. */
+  /** By its name in addresses, abbreviation or title. Throws NOT_FOUND with the closest matches, INVALID_ARGUMENT for several matches. */
   async find(name: string, signal: AbortSignal): Promise<{ entry: LawEntry; law: Law }> {
     const entry = entryOf(await this.contents(signal), name);
     const known = this.laws.get(entry.path);

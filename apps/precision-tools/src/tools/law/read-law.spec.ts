@@ -9,7 +9,7 @@ import { fileInZip } from './zip.js';
 const longest = 1_000;
 const content = Buffer.from('<law>'.repeat(100));
 const archive = zipped('a.xml', content);
-/** Where the directory of the archive begins: behind the head, the name and the data of its only file. */
+/** Where the directory of the archive begins: after the head, the name and the data of its only file. */
 const directory = archive.length - 22 - 46 - 5;
 const changed = (at: number, value: number): Buffer => {
   const copy = Buffer.from(archive);

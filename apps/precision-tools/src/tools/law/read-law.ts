@@ -17,9 +17,9 @@ export interface Law {
   title: string;
   /** Day of enactment, ISO. */
   enacted: string;
-  /** What the publisher says of amendments. */
+  /** The publisher's note on amendments. */
   status: readonly string[];
-  /** When the publisher built the file, as it writes it. */
+  /** When the publisher built the file, in the publisher's format. */
   built: string;
   norms: readonly Norm[];
 }
@@ -69,7 +69,7 @@ function pathOf(link: string): string | null {
 
 /** Elements of the text that end a line. */
 const blocks = new Set(['P', 'BR', 'DL', 'DD', 'row', 'Title', 'Subtitle', 'table', 'Revision']);
-/** Elements whose content is no text of the norm. */
+/** Elements whose content is not text of the norm. */
 const silent = new Set(['FnR', 'Footnotes', 'Footnote', 'kommentar', 'TOC', 'fussnoten', 'IMG']);
 
 /** A law as gesetze-im-internet.de publishes it (gii-norm.dtd 1.01): one XML file, plain or in a ZIP archive. */
@@ -84,7 +84,7 @@ export async function readLaw(bytes: Uint8Array): Promise<Law> {
 
   const endHeading = (): void => {
     const { key, name, title } = heading;
-    // A key is a code of three digits for each level: what is not above the new one is closed by it.
+    // A key is a code of three digits for each level; levels that are not above the new one are closed by it.
     while (headings.length > 0 && !(key.length > headings.at(-1)!.key.length && key.startsWith(headings.at(-1)!.key))) headings.pop();
     headings.push({
       key,

@@ -16,7 +16,7 @@ export function termsOf(query: string): string[] {
 
 const occurrences = (text: string, term: string): number => text.split(term).length - 1;
 
-/** Laws whose title or name has every word, the shortest title first; a law of that very name before all. */
+/** Laws whose title or name contains every word, shortest title first; a law with exactly that name comes before all. */
 export function searchTitles(entries: readonly LawEntry[], query: string, most: number): { entry: LawEntry; total: number }[] {
   const terms = termsOf(query);
   const name = folded(query);
@@ -40,7 +40,7 @@ export interface NormHit {
   snippet: string;
 }
 
-/** Entries with the most of the words, then by how often they occur; a word in the title counts five times. */
+/** Entries with the most of the words first, then by how often they occur; a word in the title counts five times. */
 export function searchNorms(norms: readonly Norm[], query: string, most: number): { hits: NormHit[]; total: number } {
   const terms = termsOf(query);
   const found = norms
@@ -61,7 +61,10 @@ export function searchNorms(norms: readonly Norm[], query: string, most: number)
   return { hits, total: found.length };
 }
 
-/** About 300 characters around the first word found. Case folding may change lengths by a few characters, which a snippet bears. */
+/**
+ * About 300 characters around the first word found. Case folding may change lengths by a few characters, which does not matter in a
+ * snippet.
+ */
 function snippetOf(text: string, folded: string, terms: readonly string[]): string {
   const places = terms.map((term) => folded.indexOf(term)).filter((at) => at >= 0);
   const start = Math.max(0, Math.min(...(places.length > 0 ? places : [0])) - 100);
@@ -71,7 +74,7 @@ function snippetOf(text: string, folded: string, terms: readonly string[]): stri
 
 const reference = /^(?:§+|art(?:ikel|\.)?)?\s*(\d+)\s*([a-z]{0,2})\b(?:[,\s]*(?:abs(?:atz|\.)?|\()\s*(\d+[a-z]?)\)?)?/i;
 
-/** "§ 433 Abs. 1", "433 (1)", "Art. 1", "Anlage 2": the entry and, if asked for, its subsection. */
+/** "§ 433 Abs. 1", "433 (1)", "Art. 1", "Anlage 2": the entry and, if requested, its subsection. */
 export function findNorm(norms: readonly Norm[], wanted: string): { norm: Norm; subsection?: string } | null {
   const named = norms.find(({ name }) => folded(name) === folded(wanted));
   if (named) return { norm: named };

@@ -1,7 +1,7 @@
 import sax, { type SAXOptions } from 'sax';
 import { invalid, tooLarge } from '../refusal.js';
 
-/** What a document says, in order. Text may come in several parts. */
+/** The content of a document, in order. Text may arrive in several parts. */
 export interface XmlHandler {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close(name: string): void;
@@ -9,15 +9,15 @@ export interface XmlHandler {
 }
 
 const deepest = 200;
-/** Its declarations do not know the switch that leaves the names of HTML out. */
+/** Its declarations lack the option that leaves out the names of HTML. */
 const options: SAXOptions & { strictEntities: boolean } = { strictEntities: true };
-/** The parser checks the lengths of names, attributes and declarations between two writes; its own bound is as long. */
+/** The parser checks the lengths of names, attributes and declarations between two writes; its own limit is the same. */
 const writtenAtOnce = 64 * 1024;
 
 /**
- * Reads a document from front to back in one pass. Knows the five entities of XML and character numbers; takes no document type with an
- * internal subset, so there is nothing to expand, and fetches nothing an external one names. Throws INVALID_ARGUMENT for what is not
- * well-formed, LIMIT_EXCEEDED for what is nested too deeply.
+ * Reads a document from front to back in one pass. Knows the five entities of XML and character numbers; refuses a document type with an
+ * internal subset, so there is nothing to expand, and fetches nothing that an external one names. Throws INVALID_ARGUMENT for malformed
+ * documents, LIMIT_EXCEEDED for nesting that is too deep.
  */
 export function readXml(source: string, handler: XmlHandler): void {
   const parser = sax.parser(true, options);
@@ -42,7 +42,7 @@ export function readXml(source: string, handler: XmlHandler): void {
   parser.close();
 }
 
-/** Text of a document by its byte order mark or declared encoding; UTF-8 when it says nothing. */
+/** Text of a document by its byte order mark or declared encoding; UTF-8 if it declares none. */
 export function xmlText(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
   const declared = /^[^<]*<\?xml[^>]*?encoding\s*=\s*["']([\w-]+)["']/.exec(head)?.[1]?.toLowerCase() ?? 'utf-8';

@@ -5,8 +5,9 @@ import { invalid, Refusal, tooLarge } from '../refusal.js';
 export const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b;
 
 /**
- * The first file of an archive whose name ends as wanted. Takes at most `longest` bytes: a file that claims more is refused before it is
- * inflated, one that inflates to more than it claims is refused on the way.
+ * The first file of an archive whose name has the wanted ending. Accepts at most `longest` bytes: a file that claims more is refused before
+ * it is
+ * inflated, and one that inflates to more than it claims is refused on the way.
  */
 export async function fileInZip(archive: Uint8Array, ending: string, longest: number): Promise<Uint8Array> {
   try {
@@ -18,7 +19,7 @@ export async function fileInZip(archive: Uint8Array, ending: string, longest: nu
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    // The library's own words may repeat names out of the archive.
+    // The library's own messages may repeat names from the archive.
     throw invalid('The archive cannot be read: it is damaged, encrypted or compressed in an unknown way.', { cause: error });
   }
   throw invalid(`The archive cannot be read: it holds no file that ends in ${ending}.`);

@@ -24,7 +24,7 @@ type Operation = (typeof operations)[number];
 const mostPeriods = 1_200;
 const hundred = Rational.of(100);
 
-/** The arguments of an operation, read on demand: what is missing is named with the operation that needs it. */
+/** The arguments of an operation, read on demand: a missing one is reported with the operation that needs it. */
 interface Given {
   amount(): Rational;
   rate(): Rational;
@@ -169,7 +169,7 @@ export const decimalFinance = defineTool({
   },
 });
 
-/** Parts are the difference of rounded figures, so that net and tax add up to gross; totals are of the unrounded payment. */
+/** Parts are the difference of rounded figures, so that net and tax add up to gross; totals are based on the unrounded payment. */
 function adjusted(operation: Operation, name: string, figure: Rational, result: Rational, given: Given): Rational {
   if (operation === 'annuity_payment') return figure;
   const difference = result.subtract(given.amount());

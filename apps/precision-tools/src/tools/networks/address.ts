@@ -41,7 +41,7 @@ export function readAddress(text: string): IpAddress {
   return written.includes(':') ? { version: 6, value: readIpv6(written) } : { version: 4, value: readIpv4(written) };
 }
 
-/** IPv6 as RFC 5952 wants it: lower case, the longest run of zeros shortened, the first of equals. */
+/** IPv6 as required by RFC 5952: lower case, the longest run of zeros shortened, the first one if several are equal. */
 export function addressText({ version, value }: IpAddress): string {
   if (version === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
   const groups = Array.from({ length: 8 }, (_, i) => (value >> BigInt(112 - 16 * i)) & 0xffffn);
@@ -74,7 +74,7 @@ export interface Subnet {
   prefix: number;
 }
 
-/** Reads 192.168.1.10/24, 10.0.0.0/255.255.0.0, "10.0.0.0 255.0.0.0", 2001:db8::/32; without a prefix one address. */
+/** Reads 192.168.1.10/24, 10.0.0.0/255.255.0.0, "10.0.0.0 255.0.0.0", 2001:db8::/32; without a prefix, a single address. */
 export function readSubnet(text: string): Subnet {
   const [written = '', mask, ...more] = text.trim().split(/\s*\/\s*|\s+/);
   if (more.length > 0) throw invalid('Write one network such as 192.168.1.0/24.');

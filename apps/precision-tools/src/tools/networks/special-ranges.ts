@@ -29,7 +29,7 @@ const ranges: readonly (readonly [string, string])[] = [
 ];
 const known = ranges.map(([text, kind]) => ({ subnet: readSubnet(text), kind }));
 
-/** What a whole range is reserved for; "global or mixed" when no one block holds all of it. */
+/** What a whole range is reserved for; "global or mixed" if no single block contains all of it. */
 export function kindOf(version: IpAddress['version'], first: bigint, last: bigint): string {
   const found = known.find(({ subnet }) => {
     const range = rangeOf(subnet);

@@ -3,7 +3,7 @@ import { tooLarge } from '../refusal.js';
 import { shownDigits } from './decimal-text.js';
 import type { Rational } from './rational.js';
 
-/** Thirty digits more than are shown, so that a few hundred operations leave the shown ones right. */
+/** Thirty digits more than are shown, so that the shown ones are still right after a few hundred operations. */
 const workingDigits = 60;
 export const Decimal = DecimalType.clone({ precision: workingDigits, rounding: 4, toExpNeg: -12, toExpPos: shownDigits + 10 });
 export type Decimal = DecimalType;
@@ -18,7 +18,7 @@ export interface Approximate {
   error: Decimal;
 }
 
-/** A rounded result whose operands brought `inherited` error with them. */
+/** A rounded result whose operands contributed the `inherited` error. */
 export const approximate = (value: Decimal, inherited: Decimal | number = 0): Approximate => {
   if (!value.isFinite()) throw tooLarge('The result is too large, or not defined there.');
   return { value, error: value.abs().times(oneRounding).plus(inherited) };
@@ -36,13 +36,13 @@ export const multiply = (a: Approximate, b: Approximate): Approximate =>
 
 export const negate = (a: Approximate): Approximate => ({ value: a.value.neg(), error: a.error });
 
-/** True when zero lies within the error: whether it is zero cannot be told. */
+/** True if zero is within the error, so that it is unknown whether the number is zero. */
 export const mayBeZero = (a: Approximate): boolean => a.value.abs().lte(a.error);
 
 /** The value of a function with the given slope there. */
 export const through = (a: Approximate, value: Decimal, slope: Decimal): Approximate => approximate(value, a.error.times(slope.abs()));
 
-/** At most thirty significant digits, and only those that the error leaves certain; "0" when not even the sign is. */
+/** At most thirty significant digits, and only those that the error leaves certain; "0" if not even the sign is certain. */
 export function approximateText(a: Approximate): string {
   if (mayBeZero(a)) return '0';
   const certain = Math.floor(a.value.abs().div(a.error).log(10).toNumber()) - 1;

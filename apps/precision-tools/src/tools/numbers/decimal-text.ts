@@ -1,7 +1,7 @@
 import { Rational } from './rational.js';
 import { roundToInteger, roundTo, type Rounding } from './rounding.js';
 
-/** Significant digits of a rounded decimal, where the exact one has no end. */
+/** Significant digits of a rounded decimal, if the exact one does not terminate. */
 export const shownDigits = 30;
 
 function twosAndFives(denominator: bigint): { twos: number; fives: number; rest: bigint } {
@@ -18,7 +18,7 @@ const withPoint = (digits: bigint, places: number): string => {
   return `${negative ? '-' : ''}${whole}${places > 0 ? `.${text.slice(text.length - places)}` : ''}`;
 };
 
-/** The whole decimal expansion, or null when it has no end. */
+/** The whole decimal expansion, or null if it does not terminate. */
 export function exactDecimal(value: Rational): string | null {
   const { twos, fives, rest } = twosAndFives(value.denominator);
   if (rest !== 1n) return null;
@@ -39,7 +39,7 @@ function magnitudeOf(value: Rational): number {
   return value.abs().compare(power) >= 0 ? guess : guess - 1;
 }
 
-/** Rounded half to even to significant digits; without an exponent while that stays readable. */
+/** Rounded half to even to significant digits; without an exponent as long as that is readable. */
 export function roundedDecimal(value: Rational, digits = shownDigits): string {
   if (value.sign === 0) return '0';
   let magnitude = magnitudeOf(value);
@@ -52,7 +52,7 @@ export function roundedDecimal(value: Rational, digits = shownDigits): string {
   return exactDecimal(rounded) ?? '0';
 }
 
-/** "3", "0.25" or, where the decimals have no end, "1/3". Always exact. */
+/** "3", "0.25" or, if the decimals do not terminate, "1/3". Always exact. */
 export const exactText = (value: Rational): string => exactDecimal(value) ?? `${value.numerator}/${value.denominator}`;
 
 /** "1/3" or "7": the fraction in lowest terms. */

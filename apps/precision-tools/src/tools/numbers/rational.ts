@@ -4,7 +4,7 @@ import { invalid, tooLarge } from '../refusal.js';
 export const longestBits = 33_300;
 export const longestDigits = 10_000;
 
-/** Number of bits of |value|, exact to the next multiple of four. */
+/** Number of bits of |value|, rounded up to a multiple of four. */
 const bitsOf = (value: bigint): number => (value < 0n ? -value : value).toString(16).length * 4;
 
 export const gcdOf = (a: bigint, b: bigint): bigint => {
@@ -18,7 +18,7 @@ const powerLimit = (digits: number): Error =>
     `The result would have about ${Math.round(digits).toLocaleString('en')} digits; the limit is ${longestDigits.toLocaleString('en')}. Ask for its logarithm (log10) instead.`,
   );
 
-/** An exact fraction in lowest terms with a positive denominator. Every result is held under `longestBits`. */
+/** An exact fraction in lowest terms with a positive denominator. Every result stays below `longestBits`. */
 export class Rational {
   static readonly zero = new Rational(0n, 1n);
   static readonly one = new Rational(1n, 1n);
@@ -72,7 +72,7 @@ export class Rational {
     return this.numerator === other.numerator && this.denominator === other.denominator;
   }
 
-  /** Largest integer that is not above. */
+  /** Largest integer that is not above it. */
   floor(): bigint {
     const quotient = this.numerator / this.denominator;
     return this.numerator < 0n && quotient * this.denominator !== this.numerator ? quotient - 1n : quotient;
@@ -81,7 +81,7 @@ export class Rational {
     return -this.negate().floor();
   }
 
-  /** To a whole power. The size is reckoned before anything is multiplied. */
+  /** Raises to a whole power. The size is calculated before anything is multiplied. */
   power(exponent: bigint): Rational {
     if (exponent === 0n) return Rational.one;
     const magnitude = exponent < 0n ? -exponent : exponent;
@@ -89,7 +89,7 @@ export class Rational {
     if (d === 0n) throw invalid('Zero has no negative power: that would be a division by zero.');
     const largest = [n, d].map((part) => (part < 0n ? -part : part)).reduce((a, b) => (a > b ? a : b));
     if (largest > 1n) {
-      // log10 from the leading digits, so that the refusal can name the size of a result that is never computed.
+      // log10 from the leading digits, so that the refusal can state the size of a result that is never computed.
       const text = largest.toString();
       const logarithm = Math.log10(Number(text.slice(0, 15))) + Math.max(0, text.length - 15);
       const digits = logarithm * Number(magnitude);
@@ -112,7 +112,7 @@ export function integerRoot(value: bigint, degree: bigint): bigint {
   }
 }
 
-/** The root if it is a fraction itself, else null. Negative values have one for an odd degree alone. */
+/** The root if it is a fraction itself, otherwise null. Negative values have a root only for an odd degree. */
 export function exactRoot(value: Rational, degree: bigint): Rational | null {
   if (value.sign < 0 && degree % 2n === 0n) return null;
   const { numerator, denominator } = value.abs();

@@ -8,8 +8,8 @@ const groupedByPoint = /^\d{1,3}(?:\.\d{3})+,\d+$/;
 const groupedOtherwise = /^\d{1,3}(?:([_'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:\.\d+)?$/;
 
 /**
- * Reads an unsigned decimal literal exactly. Thousands may be grouped where only one reading is possible: 1,234.5 and 1.234,5
- * and 1_234. Throws INVALID_ARGUMENT for what could mean two numbers, such as 3,5.
+ * Reads an unsigned decimal literal exactly. Thousands may be grouped if only one reading is possible: 1,234.5 and 1.234,5
+ * and 1_234. Throws INVALID_ARGUMENT for a literal that could mean two numbers, such as 3,5.
  */
 export function readDecimal(literal: string, name?: string): Rational {
   if (literal.length > longestDigits + 20) throw tooLarge(`A number may have ${longestDigits.toLocaleString('en')} digits.`);
@@ -34,7 +34,7 @@ export function readDecimal(literal: string, name?: string): Rational {
 
 /**
  * Reads one number of an argument: a JSON number, or text with an optional sign, fraction (3/4) or percent sign.
- * A JSON number is taken as the decimal it was written as; beyond 2^53 it has lost digits already and is refused.
+ * A JSON number is taken as the decimal as which it was written; beyond 2^53 it has already lost digits and is refused.
  */
 export function readNumber(value: string | number, name: string): Rational {
   if (typeof value === 'number') {
@@ -55,7 +55,7 @@ export function readNumber(value: string | number, name: string): Rational {
   return sign === '-' ? read.negate() : read;
 }
 
-/** A whole number of any size; text for what a JSON number cannot carry. */
+/** A whole number of any size; as text if a JSON number cannot hold it. */
 export function readInteger(value: string | number, name: string): bigint {
   const read = readNumber(value, name);
   if (!read.isInteger) throw invalid(`${name} must be a whole number.`);

@@ -5,7 +5,7 @@ import type { ToolDeclaration } from '../tool.js';
 const mostValues = 20_000;
 const deepest = 20;
 
-/** Refuses what is too large before a schema looks at it. Walks without recursion: the depth is the caller's choice. */
+/** Refuses input that is too large before a schema examines it. Walks without recursion, because the caller chooses the depth. */
 function checkSize(args: unknown, argumentChars: number): void {
   const open: { value: unknown; depth: number; path: string }[] = [{ value: args, depth: 0, path: 'The arguments' }];
   let seen = 0;
@@ -30,7 +30,7 @@ function sentenceOf(issue: z.core.$ZodIssue, known: readonly string[]): string {
   return `${where}: ${issue.message}.`;
 }
 
-/** The arguments as the tool takes them. Throws INVALID_ARGUMENT with every mistake and what is expected, or LIMIT_EXCEEDED. */
+/** The arguments in the form that the tool takes. Throws INVALID_ARGUMENT with every mistake and what is expected, or LIMIT_EXCEEDED. */
 export function checkedArguments({ name, input, limits }: ToolDeclaration, args: unknown): Record<string, unknown> {
   checkSize(args, limits.argumentChars);
   const { success, data, error } = input.safeParse(args ?? {}, { reportInput: true });

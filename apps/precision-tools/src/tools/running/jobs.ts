@@ -1,9 +1,12 @@
 import { computingTools } from '../tools.js';
 
-/** Names of the jobs that read what a law server sent; their argument is the bytes. */
+/** Names of the jobs that read a file of a law server; their argument is its bytes. */
 export const readingJobs = { contents: 'read a table of contents', law: 'read a law' } as const;
 
-/** What a thread can do; a job that reads a document answers with a promise. The arguments of tools were checked by their schema before they were sent. */
+/**
+ * What a thread can do; a job that reads a document returns a promise. The arguments of tools were checked by their schema before they were
+ * sent.
+ */
 export const jobs: ReadonlyMap<string, (args: unknown) => unknown> = new Map<string, (args: unknown) => unknown>([
   ...computingTools.map((tool) => [tool.name, (args: unknown) => tool.output.parse(tool.run(args as Record<string, unknown>))] as const),
   // Parsers that most threads never need: they are loaded for the first document.

@@ -24,7 +24,7 @@ const open = (options: Partial<ThreadPoolOptions> = {}): WorkerPool => {
   return pool;
 };
 const sum = (pool: WorkerPool): Promise<unknown> => pool.run('calculate', { expression: '6 * 7' }, 10_000);
-/** Backtracks for ever. */
+/** Backtracks forever. */
 const stuck = (pool: WorkerPool, ms = 100): Promise<unknown> =>
   pool.run('regex_extract', { pattern: '(a+)+$', text: `${'a'.repeat(40)}b`, flags: '' }, ms);
 
@@ -48,7 +48,7 @@ describe('a pool of threads', () => {
   it('refuses a job that would wait too long, and one above the limit', async () => {
     const pool = open({ threads: 1, waiting: { jobs: 2, ms: 20 } });
     const refused = await Promise.allSettled(Array.from({ length: 4 }, () => stuck(pool)));
-    // The thread is still starting when the first three are refused for their number or their wait.
+    // The thread is still starting when the first three are refused, for their number or their wait.
     expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
     expect(refused.at(-1)).toMatchObject({ reason: { code: 'BUSY', message: expect.stringContaining('Try again') } });
   });
@@ -69,13 +69,13 @@ describe('a pool of threads', () => {
     await expect(sum(pool)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('starts no thread once it is closed, even when a reply is pending', async () => {
+  it('starts no thread once it is closed, even if a reply is pending', async () => {
     const ports = (): number => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
     const before = ports();
     const pool = open();
     await sum(pool);
     const refused = expect(sum(pool)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    // Nothing is read here until the reply lies there.
+    // Nothing is read here until the reply has arrived.
     for (const end = performance.now() + 300; performance.now() < end;);
     await pool.close();
     await refused;

@@ -9,11 +9,11 @@ export interface ThreadPoolOptions {
   threads: number;
   /** Heap of one thread, in MiB; a thread that needs more is ended. */
   heapMb: number;
-  /** Most jobs that wait for a thread, and the longest wait in milliseconds; beyond either a job is refused as BUSY. */
+  /** Maximum number of jobs that wait for a thread, and the longest wait in milliseconds; beyond either, a job is refused as BUSY. */
   waiting: { jobs: number; ms: number };
   /** Longest start of a thread, in milliseconds. It is not part of the time limit of a job. */
   startMs: number;
-  /** What a thread writes to stdout or stderr, and why one was replaced. */
+  /** Receives what a thread writes to stdout or stderr, and why one was replaced. */
   log(line: string): void;
 }
 
@@ -28,18 +28,18 @@ interface Waiting {
 interface Thread {
   worker: Worker;
   ready: boolean;
-  /** The job in hand; `limit` ends the thread. */
+  /** The current job; `limit` ends the thread. */
   running?: { id: number; waiting: Waiting; limit: NodeJS.Timeout };
 }
 
-/** Threads that start at once only slow each other; the first that is ready can empty the queue alone. */
+/** Threads that start at the same time only slow each other down; the first that is ready can empty the queue alone. */
 const mostStarting = 2;
 
 const seconds = (ms: number): string => `${ms / 1_000} s`;
 
 /**
- * Runs jobs in threads that can be ended in the middle of anything: an endless loop, a backtracking pattern, a huge number. A
- * thread has one job at a time, and a job that waits takes the next free thread, so a slow one holds up at most its own thread.
+ * Runs jobs in threads that can be ended at any moment: an endless loop, a backtracking pattern, a huge number. A thread has
+ * one job at a time, and a waiting job takes the next free thread, so a slow job holds up at most its own thread.
  */
 export class WorkerPool {
   private readonly threads = new Set<Thread>();
@@ -55,7 +55,9 @@ export class WorkerPool {
     this.assign();
   }
 
-  /** One thread is free or starting beyond those that jobs need, so that nobody waits for the start that a slow job made necessary. */
+  /**
+   * One thread is free or starting in addition to those that jobs need, so that no job waits for a start that a slow job made necessary.
+   */
   private keepSpare(): void {
     const free = [...this.threads].filter(({ running }) => !running).length;
     const starting = [...this.threads].filter(({ ready }) => !ready).length;
@@ -80,7 +82,7 @@ export class WorkerPool {
     });
   }
 
-  /** Ends every thread; what still runs or waits is refused. */
+  /** Ends every thread; jobs that still run or wait are refused. */
   async close(): Promise<void> {
     this.closed = true;
     const refusal = new Refusal('UNAVAILABLE', 'The tools are closing.');
@@ -105,7 +107,7 @@ export class WorkerPool {
   }
 
   private assign(): void {
-    // A thread that is being ended may still say something.
+    // A thread that is being ended may still send something.
     if (this.closed) return;
     for (const thread of this.threads) {
       if (this.queue.length === 0) break;
@@ -172,7 +174,7 @@ export class WorkerPool {
     else running.waiting.reject(new Refusal(reply.refused.code, reply.refused.message));
   }
 
-  /** The caller hears at once; the thread may need some milliseconds to stop. */
+  /** The caller is notified at once; the thread may need some milliseconds to stop. */
   private async end(thread: Thread, refusal: Refusal): Promise<void> {
     if (!this.threads.delete(thread)) return;
     if (thread.running) {
@@ -184,7 +186,7 @@ export class WorkerPool {
     this.assign();
   }
 
-  /** A worker file that cannot run would otherwise be started for ever. */
+  /** Otherwise a worker file that cannot run would be started forever. */
   private failToStart(): void {
     this.failedStarts += 1;
     if (this.failedStarts < 3) return;

@@ -38,7 +38,7 @@ describe('the toolbox', () => {
     }
   });
 
-  it('lists no tools without a source when only usable ones are requested', async () => {
+  it('lists no tools without a source if only usable ones are requested', async () => {
     const named = async (lawUrl?: string): Promise<readonly string[]> => {
       const opened = openToolbox({ workerFile: thread.file, onlyUsable: true, lawUrl });
       await opened.close();
@@ -53,7 +53,7 @@ describe('the toolbox', () => {
     expect(await output('calculate', { expression: '17.5% of 2,340' })).toMatchObject({ result: '409.5', exact: true });
   });
 
-  it('ends a pattern that backtracks without end, and answers other calls meanwhile', async () => {
+  it('ends a pattern that backtracks without end, and answers other calls in the meantime', async () => {
     await output('calculate', { expression: '1' });
     const started = performance.now();
     const slow = call('regex_extract', bomb);
@@ -82,7 +82,7 @@ describe('the toolbox', () => {
     expect(await call(name, args)).toMatchObject({ ok: false, code, message: expect.stringContaining(words) });
   });
 
-  it('says what to configure when there is no source of laws, and refuses an invalid address', async () => {
+  it('says what to configure if there is no source of laws, and refuses an invalid address', async () => {
     const bare = openToolbox({ workerFile: thread.file });
     expect(await bare.call('legal_get_paragraph', { law: 'BGB', paragraph: '1' })).toMatchObject({
       ok: false,
@@ -95,7 +95,7 @@ describe('the toolbox', () => {
     }
   });
 
-  it('gives up on a program of threads that does not start', async () => {
+  it('gives up if the program of the threads does not start', async () => {
     const broken = openToolbox({ workerFile: `${thread.file}.missing` });
     expect(await broken.call('calculate', { expression: '1' })).toMatchObject({ ok: false, code: 'UNAVAILABLE' });
     await broken.close();
@@ -174,7 +174,7 @@ describe('the law tools', () => {
     });
   });
 
-  it('say which paragraphs there are when one is missing', async () => {
+  it('list the existing paragraphs if one is missing', async () => {
     expect(await call('legal_get_paragraph', { law: 'pr_fg', paragraph: '99' })).toMatchObject({
       ok: false,
       code: 'NOT_FOUND',

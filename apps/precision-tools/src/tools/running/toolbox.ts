@@ -14,11 +14,11 @@ export interface ToolboxOptions {
   workerFile: URL | string;
   /** Base address of the German laws, such as https://www.gesetze-im-internet.de; without it the law tools say what to set. */
   lawUrl?: string | undefined;
-  /** Leaves tools that have no source out of the list; called all the same they say what is missing. */
+  /** Leaves tools that have no source out of the list; if they are called all the same, they say what is missing. */
   onlyUsable?: boolean;
-  /** Most worker threads at once; 6 when absent. */
+  /** Maximum number of worker threads; 6 if absent. */
   threads?: number;
-  /** Lines for an operator; they never hold arguments. */
+  /** Receives lines for an operator; they never contain arguments. */
   log?(line: string): void;
 }
 
@@ -28,12 +28,12 @@ export interface Toolbox {
   readonly tools: readonly ToolDeclaration[];
   /** Starts a thread ahead of the first call. */
   warm(): void;
-  /** Never throws: what goes wrong is an outcome with a sentence for the caller. */
+  /** Never throws: an error becomes an outcome with a sentence for the caller. */
   call(name: string, args: unknown): Promise<ToolOutcome>;
   close(): Promise<void>;
 }
 
-/** Heap of one thread, in MiB: the largest law that is read takes about 100. */
+/** Heap of one thread, in MiB: reading the largest law takes about 100. */
 const heapMb = 192;
 /** Longest reading of a fetched document, in milliseconds. */
 const readingMs = 5_000;
@@ -83,7 +83,7 @@ function openLibrary(lawUrl: string, pool: WorkerPool): LawLibrary {
   });
 }
 
-/** What a document of the server lacks is no mistake of the caller. */
+/** An invalid document of the server is not a mistake of the caller. */
 async function fromServer<Value>(reading: Promise<Value>): Promise<Value> {
   try {
     return await reading;
@@ -93,7 +93,7 @@ async function fromServer<Value>(reading: Promise<Value>): Promise<Value> {
   }
 }
 
-/** The answer, or a refusal once the signal fires: a shared fetch goes on for the others who wait for it. */
+/** The answer, or a refusal once the signal fires: a shared fetch continues for the others who wait for it. */
 async function within<Value>(answer: Promise<Value>, signal: AbortSignal, name: string): Promise<Value> {
   let onAbort = (): void => {};
   const late = new Promise<never>((_, reject) => {

@@ -10,7 +10,7 @@ async function replyTo({ id, name, args }: ToolJob): Promise<WorkerReply> {
     return { id, output: await run(args) };
   } catch (error) {
     if (error instanceof Refusal) return { id, refused: { code: error.code, message: error.message } };
-    // The engine's own limits: a recursion of ours that is too deep, or a string or bigint that is too long.
+    // The JavaScript engine's own limits: recursion of ours that is too deep, or a string or bigint that is too long.
     if (error instanceof RangeError)
       return { id, refused: { code: 'LIMIT_EXCEEDED', message: 'The question is too large or nested too deeply.' } };
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

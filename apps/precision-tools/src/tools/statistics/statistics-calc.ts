@@ -111,7 +111,7 @@ function measureOf(name: string): { name: string; measure: Measure } {
   throw invalid(`${quoted(name)} is not an operation: use ${Object.keys(measures).join(', ')} or a percentile such as p90.`);
 }
 
-/** Commas part values; what looks like a decimal or thousands comma would be torn apart silently. */
+/** Commas separate values; something that looks like a decimal or thousands comma would be split silently. */
 function checkSeparators(data: string): void {
   if (data.includes(';') && data.includes(','))
     throw invalid('data has commas and semicolons: write decimal points, and part the values by one of the two.');

@@ -5,7 +5,7 @@ import { defineTool, longTextChars } from '../tool.js';
 
 const alphabets = /^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)={0,2}$/;
 
-/** The bytes, or a refusal for what a lenient decoder would silently drop. */
+/** The bytes, or a refusal for input that a lenient decoder would silently drop. */
 function decoded(text: string): Buffer {
   const compact = text.replaceAll(/[\s]/g, '');
   if (!alphabets.test(compact)) throw invalid('This is not Base64: only A-Z a-z 0-9 + / (or - _) and = at the end are allowed.');

@@ -1,5 +1,5 @@
 declare module 'jmespath' {
-  /** A node of the syntax tree; `children` may hold other nodes or null. */
+  /** A node of the syntax tree; `children` may contain other nodes or null. */
   export interface Node {
     type: string;
     name?: string;
@@ -8,7 +8,7 @@ declare module 'jmespath' {
   }
   const jmespath: {
     compile(expression: string): Node;
-    /** Throws Error for an expression that cannot be read or a function of the wrong type. */
+    /** Throws Error for an invalid expression or a function of the wrong type. */
     search(data: unknown, expression: string): unknown;
   };
   export default jmespath;

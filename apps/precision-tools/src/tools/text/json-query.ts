@@ -9,7 +9,7 @@ import { defineTool, longTextChars } from '../tool.js';
 const deepest = 200;
 
 /**
- * Numbers of a JSON text that a double rounds. Throws LIMIT_EXCEEDED for deep nesting: a text of brackets must not reach what
+ * Numbers of a JSON text that a double rounds. Throws LIMIT_EXCEEDED for deep nesting: a text of brackets must not reach code that
  * walks a value recursively.
  */
 function inexactNumbersOf(text: string): string[] {
@@ -25,7 +25,7 @@ function inexactNumbersOf(text: string): string[] {
   return inexactNumbers;
 }
 
-/** True for a number with more digits than a double keeps. */
+/** True for a number with more digits than a double can hold. */
 function losesDigits(literal: string): boolean {
   if (literal.replace(/^-/, '').replace('.', '').length <= 15) return false;
   const [digits = '', exponent = '0'] = literal.toLowerCase().replace('-', '').split('e');
@@ -56,13 +56,13 @@ function readJson(text: string): { value: unknown; inexactNumbers: string[] } {
 }
 
 const longestPath = 1_000;
-/** Bound of what an expression may build, in characters of the JSON text times how often it may copy them. */
+/** Limit of what an expression may build: the characters of the JSON text times how often it may copy them. */
 const mostWork = 20_000_000;
 const largestResult = { values: 50_000, chars: 200_000 };
 
 /**
- * How often an expression may copy its input: a multi-select of n parts does n times, and stages multiply. Without a bound
- * `[@,@]|[@,@]|…` doubles at each step.
+ * How often an expression may copy its input: a multi-select of n parts copies it n times, and stages multiply. Without a limit,
+ * `[@,@]|[@,@]|…` doubles it at each step.
  */
 function growthOf(node: unknown): number {
   if (Array.isArray(node)) return node.reduce((product: number, inner) => product * growthOf(inner), 1);
@@ -91,7 +91,7 @@ const unreadable = (error: unknown): Error => {
   return invalid(`The JMESPath expression fails: ${reason}. Examples: items[0].name, items[?price > \`10\`].name, length(items), keys(@).`);
 };
 
-/** Refuses a result that is too large to hand back; what is shared is counted as often as it would be written. */
+/** Refuses a result that is too large to return; shared parts are counted as often as they would be written. */
 function checkResult(result: unknown): void {
   let [values, chars] = [0, 0];
   const open: { value: unknown; depth: number }[] = [{ value: result, depth: 0 }];

@@ -17,7 +17,7 @@ function compiled(pattern: string, flags: string): RegExp {
   } catch (strict) {
     if (!(strict instanceof SyntaxError)) throw strict;
   }
-  // Without the Unicode mode a needless escape such as \_ stands for the sign itself, as in other languages.
+  // Without the Unicode mode a needless escape such as \_ stands for the character itself, as in other languages.
   try {
     return new RegExp(pattern, `g${chosen}`);
   } catch (error) {
@@ -32,7 +32,7 @@ function compiled(pattern: string, flags: string): RegExp {
 }
 
 /**
- * A backtracking pattern may take for ever on a short text. JavaScript cannot interrupt it from within: the thread that runs
+ * A backtracking pattern may take forever on a short text. JavaScript cannot interrupt it from within: the thread that runs
  * this tool is ended from outside.
  */
 export const regexExtract = defineTool({

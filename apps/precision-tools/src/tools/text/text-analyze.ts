@@ -4,10 +4,13 @@ import { fixedDecimal } from '../numbers/decimal-text.js';
 import { defineTool, longTextChars } from '../tool.js';
 
 const word = /[\p{L}\p{N}]+(?:['’.-][\p{L}\p{N}]+)*/gu;
-/** A sentence ends at . ! ? or …, with closing quotation marks of any language, before white space or the end of the text. A run is tried from its first sign only. */
+/**
+ * A sentence ends at . ! ? or …, with closing quotation marks of any language, before white space or the end of the text. A run of such
+ * signs is tried from its first sign only.
+ */
 const sentenceEnd = /(?<![.!?…])[.!?…]+["'”’“‘»«›‹)\]]*(?=\s|$)/gu;
 const mostFrequent = 10;
-/** Graphemes are counted up to here; the segmenter is slow. */
+/** Graphemes are counted up to this length, because the segmenter is slow. */
 const graphemeChars = 20_000;
 
 const countOf = (text: string, pattern: RegExp): number => {

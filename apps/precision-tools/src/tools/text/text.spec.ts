@@ -56,13 +56,13 @@ describe('base64_codec', () => {
     expect(ask('base64_codec', { text: '_____w', mode: 'decode' }).result).toBe('ffffffff');
   });
 
-  it.each(['SGVsbG8*', 'SGVsb', 'SGVsbG9=', 'SGVs=bG8', 'QR==', 'a-b+'])('refuses %s, which a lenient decoder would take', (text) => {
+  it.each(['SGVsbG8*', 'SGVsb', 'SGVsbG9=', 'SGVs=bG8', 'QR==', 'a-b+'])('refuses %s, which a lenient decoder would accept', (text) => {
     expect(refusalOf('base64_codec', { text, mode: 'decode' })).toMatch(/^INVALID_ARGUMENT/);
   });
 });
 
 describe('regex_extract', () => {
-  it('lists matches with groups, names and places', () => {
+  it('lists matches with groups, names and positions', () => {
     expect(ask('regex_extract', { pattern: '(?<year>\\d{4})-(\\d\\d)(x)?', text: 'on 2024-02, 2025-03x' })).toEqual({
       count: 2,
       truncated: false,

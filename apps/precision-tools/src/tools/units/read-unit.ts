@@ -53,7 +53,7 @@ function namedUnits(): Map<string, Named> {
     if (!spec.prefixes) continue;
     const words = [symbol, ...(spec.names ?? [])];
     const prefixes = [
-      // Half a bit is no amount of data: mb may be meant as MB or Mb.
+      // There is no half bit: mb may be meant as MB or Mb.
       ...Object.entries(siPrefixes)
         .filter(([, { exponent }]) => exponent > 2 || !spec.dimension.includes('bit'))
         .map(([prefix, { name, exponent }]) => ({ prefix, name, scale: Rational.of(10).power(BigInt(exponent)) })),
@@ -84,7 +84,7 @@ interface UnitNames {
 }
 let names: UnitNames | undefined;
 
-/** Thousands of spellings: made when the first one is looked up, not when a thread starts. */
+/** Thousands of spellings: created when the first one is looked up, not when a thread starts. */
 function unitNames(): UnitNames {
   if (names) return names;
   const exact = namedUnits();

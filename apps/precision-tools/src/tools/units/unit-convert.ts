@@ -26,7 +26,7 @@ const temperatures: readonly { names: RegExp; symbol: string; factor: Rational; 
 ];
 const temperatureOf = (unit: string) => temperatures.find(({ names }) => names.test(unit.trim()));
 
-/** Fuel use turns over between distance per volume and volume per distance. */
+/** Fuel use is inverted between distance per volume and volume per distance. */
 const fuel: Readonly<Record<string, { metersPerCubicMeter: Rational; inverse: boolean; note?: string }>> = {
   mpg: {
     metersPerCubicMeter: readDecimal('1609.344').divide(readDecimal('0.003785411784')),
@@ -53,14 +53,14 @@ const fuelOf = (unit: string) => {
 
 interface Converted {
   value: Rational;
-  /** The value is to be multiplied by this power of pi. */
+  /** The value must be multiplied by this power of pi. */
   pi: number;
   notes: readonly string[];
 }
 
 function converted(value: Rational, from: string, to: string): Converted {
   const [fromTemperature, toTemperature] = [temperatureOf(from), temperatureOf(to)];
-  // C is also the coulomb: only a pair of temperatures is one.
+  // C is also the coulomb, so it means a temperature only if both units are temperatures.
   if (fromTemperature && toTemperature) {
     const kelvin = value.add(fromTemperature.offset).multiply(fromTemperature.factor);
     if (kelvin.sign < 0) throw invalid(`${exactText(value)} ${fromTemperature.symbol} is below absolute zero.`);
@@ -89,7 +89,7 @@ function converted(value: Rational, from: string, to: string): Converted {
   return { value: value.multiply(source.factor).divide(target.factor), pi: source.pi - target.pi, notes };
 }
 
-/** One side alone is a temperature: C may be meant as coulomb, the others have no second meaning. */
+/** Only one side is a temperature: C may be meant as coulomb, the other units have no second meaning. */
 function plainTemperature(unit: string): string {
   if (unit.trim() === 'C') return unit;
   throw invalid(`${unit} is a temperature, and the other unit is not.`);

@@ -1,7 +1,7 @@
 /**
  * Units by symbol. Factors are exact to the coherent SI unit: they are definitions, not measurements (SI Brochure, 9th edition;
  * NIST SP 811 appendix B; international yard and pound agreement of 1959; UK Weights and Measures Act 1985 for the imperial
- * gallon). `pi` multiplies the factor by a power of pi, which no decimal can carry exactly.
+ * gallon). `pi` multiplies the factor by a power of pi, which no decimal can represent exactly.
  */
 export interface UnitSpec {
   /** As a decimal or fraction, in SI base units (data: bit; angle: radian). */
@@ -12,7 +12,7 @@ export interface UnitSpec {
   prefixes?: 'si' | 'binary and si';
   names?: readonly string[];
   pi?: number;
-  /** What the unit was taken for, where the word has several meanings. */
+  /** How the unit was interpreted, if the word has several meanings. */
   note?: string;
 }
 
@@ -217,7 +217,7 @@ export const binaryPrefixes: Readonly<Record<string, { name: string; exponent: n
   Yi: { name: 'yobi', exponent: 8 },
 };
 
-/** Words that no unit stands for alone, each with what to write instead. */
+/** Words that are not a unit by themselves, each with what to write instead. */
 export const ambiguousUnits: Readonly<Record<string, string>> = {
   ton: 'write t (1000 kg), short_ton (US) or long_ton (UK)',
   tons: 'write t (1000 kg), short_ton (US) or long_ton (UK)',

@@ -20,7 +20,7 @@ export interface Chain {
 const mostLinks = 4;
 
 /**
- * Answers a question from sentences only: replaces "the founder of X" by the name that a sentence gives for it. Uses general rules of
+ * Answers a question from sentences only: replaces "the founder of X" by the name that a sentence states for it. Uses general rules of
  * English; no name, document or question is built in.
  */
 export function follow(text: string, passages: readonly ParsedPassage[]): Chain {

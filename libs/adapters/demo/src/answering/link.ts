@@ -104,7 +104,7 @@ function speaksOf(sentence: Sentence, { entity, required }: Wanted, at: readonly
   });
 }
 
-/** "A, a cousin of B, was born": B stands in an aside between commas, outside the relation. */
+/** "A, a cousin of B, was born": B is in an aside between commas, outside the relation. */
 function inAside({ text, tokens }: Sentence, name: Name, place: number): boolean {
   const before = text.slice(0, tokens[name.from]!.start);
   const between = text.slice(tokens[name.to]!.end, tokens[place]!.start);

@@ -40,7 +40,7 @@ export interface InnerPart {
 /** Characters read of a question: enough for any question, few enough to compare each word with each name. */
 const readCharacters = 4_000;
 
-/** The sentence of a request that asks, without the sentences around it and without a remark in brackets behind its question mark. */
+/** The sentence of a request that asks, without the sentences around it and without a remark in brackets after its question mark. */
 export function askingSentence(text: string): string {
   const sentences = text
     .replace(/\s+/g, ' ')
@@ -112,7 +112,7 @@ const kindOfNoun = (noun: string): AnswerKind =>
 
 const attaching: ReadonlySet<string> = new Set(['of', 'by', 'behind', 'for']);
 
-/** The part around a name that stands for something unnamed; null if the question is about the name itself. */
+/** The part around a name that represents something unnamed; null if the question is about the name itself. */
 export function innerPart(question: ParsedQuestion, name: Name): InnerPart | null {
   const { tokens, noun } = question;
   const asked = tokens.findIndex((token) => questionWords.has(token.lower));

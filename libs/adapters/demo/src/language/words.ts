@@ -2,7 +2,7 @@ import words from '../assets/words.json' with { type: 'json' };
 
 const setOf = (list: readonly string[]): ReadonlySet<string> => new Set(list);
 
-/** Words without a bearing on what is asked. */
+/** Words that do not matter for what is asked. */
 const stopWords = setOf(words.stopWords);
 
 export const auxiliaries = setOf(words.auxiliaries);
@@ -59,7 +59,7 @@ for (const relation of words.relations) {
 /** The relations a word may express ("run": lead, flow), else its stem. Words that share one may mean the same. */
 export const meaningsOf = (word: string): readonly string[] => relationsOf.get(stem(word)) ?? [stem(word)];
 
-/** Relations whose subject stands before the word: "A's cousin B was born in C" tells nothing about A. */
+/** Relations whose subject is before the word: "A's cousin B was born in C" says nothing about A. */
 export const ofItsSubject: ReadonlySet<string> = new Set(['birth', 'death', 'study', 'live', 'work', 'speak'].map((name) => `=${name}`));
 
 /** Relations of mere location. */

@@ -28,7 +28,7 @@ function turnsOf(prompt: string, messages: readonly CallMessage[]): readonly Tur
 
 /**
  * Makes a follow-up question self-contained: a pronoun becomes the subject of the previous answer, and "and when?" asks the previous
- * question with another question word. Returns the question unchanged if it depends on nothing, or there is no previous turn.
+ * question with another question word. Returns the question unchanged if it depends on nothing, or if there is no previous turn.
  */
 function inFullWords(question: string, turns: readonly Turn[]): string {
   const before = turns.findLastIndex(({ role }) => role === 'user');

@@ -9,7 +9,7 @@ export interface Sentence {
   /** Number of the fact. */
   readonly n: number;
   readonly passage: ParsedPassage;
-  /** What its pronouns, or "the company" at its beginning, stand for, in order. */
+  /** What its pronouns, or "the company" at its beginning, refer to, in order. */
   readonly subjects: readonly Subject[];
 }
 

@@ -12,7 +12,7 @@ const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniq
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
-/** Where an address belongs: to everybody, to a private network, or nowhere a page may be read from. */
+/** Where an address belongs: to the public web, to a private network, or nowhere from which a page may be read. */
 export function reachOf(address: string): 'public' | 'private' | 'refused' {
   if (!ipaddr.isValid(address)) return 'refused';
   const parsed = ipaddr.parse(address);
@@ -26,7 +26,7 @@ export function reachOf(address: string): 'public' | 'private' | 'refused' {
 export class AllowedHosts {
   private readonly hosts = new Set<string>();
 
-  /** Throws CONFIGURATION_INVALID, which names the setting, for an entry that is no host. */
+  /** Throws CONFIGURATION_INVALID, which names the setting, for an entry that is not a host. */
   constructor(entries: readonly string[], setting = 'search.allow_hosts') {
     for (const entry of entries) this.hosts.add(normalised(entry, setting));
   }
@@ -75,21 +75,21 @@ export function webAddress(text: string, allowedHosts: AllowedHosts, base?: URL)
   if (!allowed && !webPorts.has(port)) throw refuse(`Pages are not read from port ${port}.`);
   const host = name.replace(/^\[|\]$/g, '');
   if (ipaddr.isValid(host)) {
-    // 2130706433, 0x7f.1, 0177.0.0.1 and full-width digits all become 127.0.0.1: nobody honest writes an address that way.
+    // 2130706433, 0x7f.1, 0177.0.0.1 and full-width digits all become 127.0.0.1: no honest person writes an address that way.
     if (!name.startsWith('[') && !spelledAs(text, name, url, base)) throw refuse('It writes an IP address in an unusual way.');
     checkReach(host, allowed);
   }
   return { url, host, port, allowed };
 }
 
-/** Whether the text itself, or the base of a relative one, holds the host in its plain form. */
+/** Whether the text itself, or the base of a relative one, contains the host in its plain form. */
 function spelledAs(text: string, host: string, url: URL, base: URL | undefined): boolean {
   const authority = /^\s*[a-z][a-z0-9+.-]*:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? /^[\\/]{2}([^\\/?#]*)/.exec(text)?.[1];
   if (authority === undefined) return base?.hostname === url.hostname;
   return hostOf(authority.replace(/^.*@/, '').replace(/:\d*$/, '')) === host;
 }
 
-/** Where a redirect leads. Throws PAGE_REFUSED; a public page must not lead into a network that only the operator sees. */
+/** The target of a redirect. Throws PAGE_REFUSED; a public page must not lead into a network that only the operator sees. */
 export function redirected(from: WebAddress, location: string, allowedHosts: AllowedHosts): WebAddress {
   const next = webAddress(location, allowedHosts, from.url);
   if (next.allowed && !from.allowed) throw refuse('A public page redirects to a private host.');

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { Failure } from '@conclave/contracts';
 import { checkReach } from './addresses.js';
 
-/** How a name becomes addresses; the one of the system unless a test gives another. */
+/** How a name becomes addresses; the system's way unless a test sets another. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 export const systemResolve: Resolve = (host) =>
@@ -12,8 +12,8 @@ export const systemResolve: Resolve = (host) =>
   );
 
 /**
- * A `lookup` for sockets: the addresses it gives are the ones that are connected to, so a name cannot change its mind between the
- * check and the use. One address that must not be reached refuses the name as a whole.
+ * A `lookup` for sockets: the addresses it returns are the ones that are connected to, so a name cannot resolve differently between the
+ * check and the use. A single forbidden address refuses the whole name.
  */
 export function checkedLookup(allowed: boolean, resolve: Resolve = systemResolve): LookupFunction {
   return (host, options, callback) => {

@@ -7,7 +7,7 @@ export interface CheckedRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How names become addresses; the system's way unless told. */
+  /** How names become addresses; the system's way by default. */
   readonly resolve?: Resolve | undefined;
   readonly signal: AbortSignal;
 }
@@ -40,7 +40,7 @@ export function answerOf({ url, host, port, allowed }: WebAddress, asked: Checke
       }),
     );
     request.on('response', (response) => {
-      // Whoever reads the body hears of its errors; nobody does where it is thrown away.
+      // The reader of the body receives its errors; if the body is discarded, nobody does.
       response.on('error', () => undefined);
       resolvePromise(response);
     });

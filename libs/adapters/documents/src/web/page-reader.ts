@@ -16,14 +16,15 @@ export interface PageReaderOptions {
   readonly maxRedirects?: number;
   /** Pages of a PDF that are read. */
   readonly maxPages?: number;
-  /** How names become addresses; the system's way unless told. */
+  /** How names become addresses; the system's way by default. */
   readonly resolve?: Resolve;
   readonly reading?: ReadingThreadsOptions;
 }
 
 /**
- * Reads pages of the public web over HTTP. Every address that a name resolves to is checked when the socket is made, for each redirect
- * again; private ones are refused unless `allowHosts` names their host. Opens no connection and starts no thread by itself.
+ * Reads pages of the public web over HTTP. Every address to which a name resolves is checked when the socket is made, and again for each
+ * redirect;
+ * private ones are refused unless `allowHosts` lists their host. Opens no connection and starts no thread by itself.
  */
 export function openPageReader({
   allowHosts = [],
@@ -97,13 +98,13 @@ export function openPageReader({
   };
 }
 
-/** A media type as far as it looks like one: the sentence it stands in is no place for words of a stranger. */
+/** A media type, if it looks like one: foreign text must not reach the error message. */
 function named(type: string): string {
   const mime = /^[a-z]{1,20}\/[a-z0-9.+-]{1,60}/i.exec(type.trim())?.[0];
   return mime ? ` (${mime.toLowerCase()})` : '';
 }
 
-/** A name server that does not answer has no signal: whoever waits for it leaves without it. */
+/** A name server that does not answer has no signal: a caller that waits for it leaves without it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(new Error('aborted'));
@@ -113,7 +114,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** What the network says, without the addresses behind a name. */
+/** The message of the network, without the addresses behind a name. */
 function unavailable(error: unknown): Failure {
   const { code } = (error ?? {}) as { code?: unknown };
   return new Failure('PAGE_UNAVAILABLE', typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.', {

@@ -10,7 +10,7 @@ export interface RemoteFilesOptions {
   /** Time of one file with its redirects until its last byte, milliseconds. */
   readonly timeoutMs?: number;
   readonly maxRedirects?: number;
-  /** How names become addresses; the system's way unless told. */
+  /** How names become addresses; the system's way by default. */
   readonly resolve?: Resolve;
 }
 

@@ -67,7 +67,7 @@ describe('a delivery', () => {
     expect(message).not.toContain('k3y');
   });
 
-  it.each([301, 302, 307, 308])('follows no redirect (%d): nobody else gets what was signed', async (status) => {
+  it.each([301, 302, 307, 308])('follows no redirect (%d): nobody else receives what was signed', async (status) => {
     expect(await failureOf(post(`http://hooks.example:${port}/${status}`, { operatorHosts: operatorHosts() }))).toMatchObject({
       code: 'WEBHOOK_FAILED',
       message: expect.stringContaining('redirect'),
@@ -75,7 +75,7 @@ describe('a delivery', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('ends after its time, with its caller, and where nobody listens, and names no more than the host', async () => {
+  it('ends after its time, with its caller, and if nobody listens, and reveals no more than the host', async () => {
     const options = { operatorHosts: operatorHosts(), timeoutMs: 50 };
     expect(await failureOf(post(`http://hooks.example:${port}/held`, options))).toMatchObject({
       code: 'WEBHOOK_FAILED',
@@ -124,7 +124,7 @@ describe('the address of a client', () => {
     expect(check(url, hosts)).toBe(result);
   });
 
-  it('is looked at again when its name is resolved: no allow-list of the public web leads inside', async () => {
+  it('is checked again when its name is resolved: no allow-list of the public web leads inside', async () => {
     const options = { clientHosts: ['*'] };
     for (const name of ['inside.example', 'metadata.example', 'hooks.example'])
       expect([name, (await failureOf(post(`https://${name}/`, options, 'client'))).code]).toEqual([name, 'WEBHOOK_REFUSED']);

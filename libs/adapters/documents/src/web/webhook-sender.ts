@@ -7,18 +7,18 @@ import { answerOf } from './checked-request.js';
 export interface WebhookSenderOptions {
   /** Hosts of the addresses that the operator configured: they may be private. */
   readonly operatorHosts?: readonly string[];
-  /** Hosts whose addresses a client may give, private ones too; `*` stands for every host of the public web, over https. */
+  /** Hosts whose addresses a client may send, private ones too; `*` means every host of the public web, over https. */
   readonly clientHosts?: readonly string[];
   /** Time until the receiver has answered, milliseconds. */
   readonly timeoutMs?: number;
-  /** How names become addresses; the system's way unless told. */
+  /** How names become addresses; the system's way by default. */
   readonly resolve?: Resolve;
 }
 
-/** Longest part of an address that a client may give; it stands in the record of the run. */
+/** Longest part of an address that a client may send; it is stored in the record of the run. */
 const longestUrl = 2_048;
 
-/** Posts webhooks over HTTP. Throws CONFIGURATION_INVALID for an entry of the lists that is no host. */
+/** Posts webhooks over HTTP. Throws CONFIGURATION_INVALID for an entry of the lists that is not a host. */
 export function openWebhookSender({
   operatorHosts = [],
   clientHosts = [],
@@ -52,7 +52,7 @@ export function openWebhookSender({
           ...{ method: 'POST' as const, headers: sent, body, resolve },
           signal: AbortSignal.any([signal, over]),
         });
-        // What a receiver says beside its status is of no use to a run, and may be endless.
+        // A run has no use for what a receiver sends beside its status, and it may be endless.
         response.destroy();
         const status = response.statusCode ?? 0;
         if (status >= 300 && status < 400)

@@ -39,7 +39,7 @@ function faultOf({ method, url, headers }: IncomingMessage, body: Buffer): strin
   return timingSafeEqual(expected, Buffer.from(signature!, 'hex')) ? null : 'SignatureDoesNotMatch';
 }
 
-/** Keeps objects of one bucket, `bodies`, and refuses what is not signed well, as a server of S3 does. */
+/** Keeps objects of one bucket, `bodies`, and refuses invalid signatures, like an S3 server. */
 export class SigningServer {
   readonly objects = new Map<string, Buffer>();
   readonly refused: string[] = [];

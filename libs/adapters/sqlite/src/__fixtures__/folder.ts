@@ -8,7 +8,7 @@ export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'conclave-sqli
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 /**
- * Copies the data folder as it is on disk: what a process leaves behind when it is killed now. Its locks die with it, so they are
+ * Copies the data folder as it is on disk: what a process would leave behind if it were killed now. Its locks die with it, so they are
  * not copied.
  */
 export function copyAsKilled(home: string, to: string): void {

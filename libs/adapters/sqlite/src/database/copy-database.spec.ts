@@ -24,7 +24,7 @@ const marked = (file: string): number => {
 };
 
 describe('the copy of a store', () => {
-  it('holds all that was acknowledged, also while its owner writes on, and leaves the original alone', async () => {
+  it('contains everything acknowledged, also while its owner keeps writing, and does not change the original', async () => {
     const database = open();
     await database.write(({ sql }) => sql.run("INSERT INTO identity (side, store_id, generation) VALUES ('log', 'row1', 1)"));
     const target = join(folder, 'copy.db');
@@ -41,7 +41,7 @@ describe('the copy of a store', () => {
     await database.close();
   });
 
-  it('is refused where nothing is, and a file of a newer version or another kind is told', async () => {
+  it('is refused if nothing is there, and a file of a newer version or another kind is reported', async () => {
     expect(() => copyDatabase(folder, join(folder, 'copy.db'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }));
     expect(existsSync(join(folder, 'copy.db'))).toBe(false);
     await open().close();

@@ -20,8 +20,9 @@ export interface InspectedDatabase {
 const busyTimeoutMs = 10_000;
 
 /**
- * Writes a consistent copy of the store in a data folder, also while a server works on it: what is acknowledged when this begins is in the
- * copy. Nothing of the original changes. Throws STORE_UNAVAILABLE, STORE_FULL.
+ * Writes a consistent copy of the store in a data folder, also while a server works on it: everything acknowledged when this begins is in
+ * the
+ * copy. The original does not change. Throws STORE_UNAVAILABLE, STORE_FULL.
  */
 export function copyDatabase(home: string, target: string): void {
   const source = join(home, 'conclave.db');
@@ -38,7 +39,7 @@ export function copyDatabase(home: string, target: string): void {
   }
 }
 
-/** Reads version and integrity of a file of an embedded store. Throws STORE_UNAVAILABLE for a file that is none. */
+/** Reads version and integrity of a file of an embedded store. Throws STORE_UNAVAILABLE for any other file. */
 export function inspectDatabase(file: string): InspectedDatabase {
   if (!existsSync(file)) throw new Failure('STORE_UNAVAILABLE', `There is no ${file}.`);
   let sql: Sql | null = null;
@@ -56,7 +57,7 @@ export function inspectDatabase(file: string): InspectedDatabase {
   }
 }
 
-/** Holds a data folder while `work` changes its files. Throws DATA_FOLDER_IN_USE while a server has it. */
+/** Locks a data folder while `work` changes its files. Throws DATA_FOLDER_IN_USE while a server has it. */
 export async function holdingFolder<T>(home: string, now: Date, work: () => T | Promise<T>): Promise<T> {
   const lock = FolderLock.take(join(home, 'conclave.lock'), dirname(join(home, 'conclave.lock')), now);
   try {

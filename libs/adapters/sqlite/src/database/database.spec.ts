@@ -31,7 +31,7 @@ describe('Database', () => {
     database.read((sql) => sql.all<{ name: string }>('SELECT name FROM setting ORDER BY rowid').map(({ name }) => name));
 
   describe('writing', () => {
-    it('makes one transaction of what is queued in one tick, and acknowledges after its commit', async () => {
+    it('makes one transaction of everything queued in one tick, and acknowledges after its commit', async () => {
       const database = open();
       const other = new Sql(join(root, 'home', 'conclave.db'), 1000);
       const order: string[] = [];
@@ -66,7 +66,7 @@ describe('Database', () => {
       expect(database.health()).toBeNull();
     });
 
-    it('gives each write its own result', async () => {
+    it('returns to each write its own result', async () => {
       const database = open(':memory:');
       expect(await Promise.all([1, 2, 3].map((n) => database.write(() => n)))).toEqual([1, 2, 3]);
     });
@@ -78,7 +78,7 @@ describe('Database', () => {
       }
     });
 
-    it('writes what is queued before it closes, and refuses everything afterwards', async () => {
+    it('writes everything queued before it closes, and refuses everything afterwards', async () => {
       const database = open();
       const last = put(database, 'last');
       await database.close();
@@ -143,7 +143,7 @@ describe('Database', () => {
       expect([names(database), seenByOthers(), database.health()]).toEqual([['before', 'after'], ['before', 'after'], null]);
     });
 
-    it('writes what the disk had no room for again until it is in, and takes nothing more meanwhile', async () => {
+    it('repeats writes for which the disk had no room until they are stored, and accepts nothing more in the meantime', async () => {
       const database = open();
       await put(database, 'long ago');
       const limit = (pages: number) => database.read((sql) => sql.all(`PRAGMA max_page_count = ${pages}`));
@@ -172,7 +172,7 @@ describe('Database', () => {
       expect([first.diedBefore, open(killed).diedBefore, open().diedBefore]).toEqual([false, true, false]);
     });
 
-    it('commits what is open when it is closed, and tells who waits when it cannot', async () => {
+    it('commits open writes when it is closed, and tells those who wait if it cannot', async () => {
       const first = open();
       const ordered = order(first, 'last');
       const durable = first.durable();
@@ -258,7 +258,7 @@ describe('Database', () => {
       expect(present.length).toBeLessThan(20);
     });
 
-    it('syncs every commit to the disk where a power failure must lose nothing', () => {
+    it('syncs every commit to the disk if a power failure must lose nothing', () => {
       const level = (database: Database) => database.read((sql) => sql.get<{ synchronous: number }>('PRAGMA synchronous')!.synchronous);
       expect(level(open(join(root, 'process')))).toBe(1);
       expect(level(open(join(root, 'power'), { durability: 'power' }))).toBe(2);
@@ -334,7 +334,7 @@ describe('Database', () => {
       expect(again.read((sql) => sql.all('SELECT version FROM schema_version'))).toEqual([{ version: 1 }, { version: 2 }]);
     });
 
-    it('refuse a folder whose records of an older version are not read any more, and leave it as it is', async () => {
+    it('refuse a folder whose records of an older version can no longer be read, and leave it unchanged', async () => {
       const home = join(root, 'home');
       const old = open(home, { migrations: [one] });
       await put(old, 'kept');
@@ -352,7 +352,7 @@ describe('Database', () => {
       expect(again.read((sql) => sql.all('SELECT name, version, value FROM setting'))).toEqual([{ name: 'kept', version: 1, value: '1' }]);
     });
 
-    it('bring a folder forward that holds no such records, and one that was written since', async () => {
+    it('upgrade a folder without such records, and one that was written since', async () => {
       const home = join(root, 'home');
       await open(home, { migrations: [one] }).close();
       const barrier = { ...two, refusesOlder: ['setting', 'extra'] };

@@ -9,7 +9,7 @@ interface Owner {
 
 /**
  * One process at a time owns a data folder. The owner holds an operating system write lock on `conclave.lock` while it lives, so a dead
- * process leaves no stale lock, even when its pid is reused. Pid and start time stand in the file only for the error message of a
+ * process leaves no stale lock, even if its pid is reused. Pid and start time are in the file only for the error message of a
  * second process.
  */
 export class FolderLock {

@@ -35,8 +35,8 @@ export const migrations: readonly Migration[] = [
 ];
 
 /**
- * Upgrades the tables to the newest version in one transaction. Calls `backUp` with the old version before it changes a folder that
- * holds data. Throws Failure DATA_FOLDER_NEWER for a folder of a newer program, and DATA_FOLDER_OLDER for one whose records this program
+ * Upgrades the tables to the newest version in one transaction. Calls `backUp` with the old version before it changes a folder with
+ * data. Throws Failure DATA_FOLDER_NEWER for a folder of a newer program, and DATA_FOLDER_OLDER for one whose records this program
  * can no longer read; then nothing is changed.
  */
 export function migrate(sql: Sql, steps: readonly Migration[], now: number, backUp: (oldVersion: number) => void): void {

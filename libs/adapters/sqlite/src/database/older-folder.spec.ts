@@ -37,22 +37,25 @@ describe('a data folder', () => {
     [1, 'a run', insertRun],
     [7, 'a run', insertRun],
     [7, 'a record of the log', insertRecord],
-  ] as const)('of version %i that holds %s is refused, as it is, with a sentence that says what to do', async (version, _what, insert) => {
-    await leave(version, insert);
-    const files = readdirSync(home);
-    expect(() => open()).toThrow(
-      expect.objectContaining({
-        code: 'DATA_FOLDER_OLDER',
-        message: `The data folder holds runs of an older version of Conclave, which this version does not read. Set CONCLAVE_HOME to another folder, or move this one away; the older version still reads it. Its version is ${version}, this program reads from version 9 on.`,
-      }) as never,
-    );
-    expect(readdirSync(home)).toEqual(files);
-    const again = Database.open({ home, durability: 'process', now: Date.now, migrations: migrations.slice(0, version) });
-    expect(again.read((sql) => sql.get('SELECT MAX(version) AS version FROM schema_version'))).toMatchObject({ version });
-    await again.close();
-  });
+  ] as const)(
+    'of version %i that contains %s is refused unchanged, with a sentence that says what to do',
+    async (version, _what, insert) => {
+      await leave(version, insert);
+      const files = readdirSync(home);
+      expect(() => open()).toThrow(
+        expect.objectContaining({
+          code: 'DATA_FOLDER_OLDER',
+          message: `The data folder holds runs of an older version of Conclave, which this version does not read. Set CONCLAVE_HOME to another folder, or move this one away; the older version still reads it. Its version is ${version}, this program reads from version 9 on.`,
+        }) as never,
+      );
+      expect(readdirSync(home)).toEqual(files);
+      const again = Database.open({ home, durability: 'process', now: Date.now, migrations: migrations.slice(0, version) });
+      expect(again.read((sql) => sql.get('SELECT MAX(version) AS version FROM schema_version'))).toMatchObject({ version });
+      await again.close();
+    },
+  );
 
-  it('of version 1 that holds no run carries the new tables, with the present versions of its settings as their history', async () => {
+  it('of version 1 that contains no run gets the new tables, with the present versions of its settings as their history', async () => {
     await leave(1, ({ sql }) =>
       sql.run(`INSERT INTO setting (name, version, value) VALUES ('templates', 3, '{"a":1}'), ('limits', 1, '5')`),
     );

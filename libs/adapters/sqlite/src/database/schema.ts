@@ -1,5 +1,5 @@
 /**
- * Version 1. Times are milliseconds since 1970, JSON stands in TEXT columns, flags are 0 or 1.
+ * Version 1. Times are milliseconds since 1970, JSON is stored in TEXT columns, flags are 0 or 1.
  * `log.seq` never repeats, even after the newest rows are pruned (AUTOINCREMENT).
  */
 export const firstSchema = `

@@ -1,6 +1,7 @@
 /**
- * A record may lack a body that stands in another one (`part`). The state of a run may be older than its version, and that of an ended run
- * is deflated (`packed`). Rows of a run lie together: an index over ids that begin with the run, and tables without a second tree for their
+ * A record may lack a body that is stored in another one (`part`). The state of a run may be older than its version, and that of an ended
+ * run
+ * is deflated (`packed`). Rows of a run are adjacent: an index over ids that begin with the run, and tables without a second tree for their
  * keys. Only open runs have timers, so few that an index costs more than it saves.
  */
 export const sparingSchema = `
@@ -39,7 +40,7 @@ DROP TABLE journal;
 ALTER TABLE journal_new RENAME TO journal;
 `;
 
-/** Sums of usage also by model and end user; earlier sums have neither. Names are JSON, and empty where there is none. */
+/** Sums of usage also by model and end user; earlier sums have neither. Names are JSON, and empty if there is none. */
 export const itemisedSchema = `
 CREATE TABLE usage_item (
   tenant TEXT NOT NULL,
@@ -61,12 +62,12 @@ ALTER TABLE usage_item RENAME TO usage_account;
 CREATE INDEX usage_account_day ON usage_account (day);
 `;
 
-/** The body of a record may be deflated: then it stands in `packed`, and `body` is NULL. Older records stay as they are. */
+/** The body of a record may be deflated: then it is in `packed`, and `body` is NULL. Older records stay as they are. */
 export const packedSchema = `
 ALTER TABLE log ADD COLUMN packed BLOB;
 `;
 
-/** Runs that were erased; `tombstone` is what is told of one, as JSON. */
+/** Runs that were erased; `tombstone` is what remains known of one, as JSON. */
 export const erasedSchema = `
 CREATE TABLE erased_run (
   run_id TEXT PRIMARY KEY,

@@ -12,7 +12,7 @@ const fullCodes: ReadonlySet<string> = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHM
 /** Whether the statement or a value was wrong: a bug, not an outage that ends by waiting. */
 const isMistake = (code: string): boolean => /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(code);
 
-/** STORE_FULL where the disk is full, STORE_UNAVAILABLE for other errors of SQLite; bugs and other errors pass through. */
+/** STORE_FULL if the disk is full, STORE_UNAVAILABLE for other errors of SQLite; bugs and other errors pass through. */
 export function storeFailure(error: unknown): unknown {
   if (!isSqliteError(error) || isMistake(error.code)) return error;
   return new Failure(fullCodes.has(error.code) ? 'STORE_FULL' : 'STORE_UNAVAILABLE', `SQLite says ${error.code}: ${error.message}.`, {

@@ -40,7 +40,7 @@ const faultOf = (outcome: WriteOutcome): Failure | null =>
  * All writes of one connection. An *ordered* write runs at once in the open transaction of the tick, which is committed at the end of the
  * tick; a *queued* write runs last in it and is acknowledged after the commit. SQLite rolls back a whole transaction when one statement
  * finds the disk full, so statements of ordered writes stay in a list and are repeated until they are durable: work built on them stays
- * valid. Meanwhile nothing else is written.
+ * valid. In the meantime nothing else is written.
  */
 export class TickWriter {
   /** Statements of ordered writes that are not durable yet; each can be run again. */

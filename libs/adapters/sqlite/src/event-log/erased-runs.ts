@@ -14,7 +14,7 @@ export class ErasedRuns {
     return this.known.size > 0 && (this.known.has(runId) || this.known.has(rootOf(runId)));
   }
 
-  /** Adds a run as part of a write. `tombstone`: what is told of it later, where that is known. */
+  /** Adds a run as part of a write. `tombstone`: what remains known of it, if available. */
   add({ sql, afterWrite }: Tick, runId: string, at: number, tombstone: string | null = null): void {
     sql.run(
       `INSERT INTO erased_run (run_id, at, tombstone) VALUES (?, ?, ?)

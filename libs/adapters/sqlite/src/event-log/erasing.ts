@@ -18,7 +18,7 @@ const ofRun = `SELECT seq, key, event_id, headers, part FROM log
 const others = `SELECT seq, key, event_id, headers, part FROM log
   WHERE topic = ? UNION ALL SELECT seq, key, event_id, headers, part FROM log WHERE event_id > 'raw:' AND event_id < 'raw;'`;
 
-/** What a run's records hold, or refer to, outside their rows. */
+/** What a run's records contain, or refer to, outside their rows. */
 export interface RecordsOfRun {
   /** Positions of those that are not erased yet, newest first: a step is read together with its input, which is older. */
   readonly seqs: readonly number[];
@@ -30,7 +30,7 @@ export interface RecordsOfRun {
 
 /** The records of a run, its child runs included. `isOf` tells them by the run in their headers. */
 export function recordsOfRun({ sql }: Tick, runId: string, isOf: (runId: string) => boolean): RecordsOfRun {
-  // '0' follows '/' and DEL follows '~': the ranges hold the ids of the run and of its child runs.
+  // '0' follows '/' and DEL follows '~': the ranges contain the ids of the run and of its child runs.
   const rows = [
     ...sql.all<NamedRow>(ofRun, runId, `${runId}/`, `${runId}0`, `${runId}~`, `${runId}\u007f`),
     ...sql.all<NamedRow>(others, deadTopic).filter((row) => isOf(headersOf(row.headers, row)['ce_runid'] ?? '')),
@@ -58,7 +58,7 @@ export function writeErased({ sql }: Tick, record: LoggedRecord, eventId: string
   return erased;
 }
 
-/** Deletes the bodies, and those texts that no record holds any more. */
+/** Deletes the bodies, and those texts that no record contains any longer. */
 export function deleteBodies({ sql }: Tick, { bodies, texts }: RecordsOfRun): void {
   for (const sha256 of bodies) sql.run('DELETE FROM blob WHERE sha256 = ?', sha256);
   for (const sha256 of texts) {

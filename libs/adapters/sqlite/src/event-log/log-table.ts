@@ -30,7 +30,7 @@ export interface RecordToAppend {
   readonly raw: Buffer | null;
   readonly part?: string | null;
   readonly event?: Event;
-  /** The headers as they stand in the row, if that is known already. */
+  /** The headers as they are in the row, if that is known already. */
   readonly stored?: string;
 }
 
@@ -107,7 +107,7 @@ export class LogTable {
             ),
             id: event.id,
           };
-        // What is delivered from memory is handed on as it was appended.
+        // Records delivered from memory are passed on as they were appended.
         const parted = this.newest.has(event.topic) ? null : this.bodies.part(tick, event);
         if (parted) return { ...parted, id: event.id, stored: storedHeadersOf(event, parted.headers) };
         const encoded: EncodedRecord = encodeEventNow(event, (body) => putBlob(tick, body, this.now()));
@@ -198,13 +198,13 @@ export class LogTable {
     return this.uncommitted.has(nameOf(record));
   }
 
-  /** The record of an event; null where it is unknown or pruned. */
+  /** The record of an event; null if it is unknown or pruned. */
   find(topic: string, eventId: string): LoggedRecord | null {
     const row = this.database.read((sql) => sql.get<LogRow>('SELECT * FROM log WHERE topic = ? AND event_id = ?', topic, eventId));
     return row ? this.recordOf(row) : null;
   }
 
-  /** The whole body of an event, wherever it lies; null where it is unknown or pruned. */
+  /** The whole body of an event, wherever it is stored; null if it is unknown or pruned. */
   bodyOf(topic: string, eventId: string): Buffer | null {
     return this.bodies.of(topic, eventId);
   }
@@ -248,6 +248,6 @@ export class LogTable {
   }
 }
 
-/** Positions of a range that the table holds. */
+/** Positions of a range that the table contains. */
 const heldOf = ({ sql }: Tick, first: number, last: number): readonly number[] =>
   sql.all<{ seq: number }>('SELECT seq FROM log WHERE seq BETWEEN ? AND ?', first, last).map(({ seq }) => seq);

@@ -3,7 +3,7 @@ import type { RawRecord } from '@conclave/ports';
 /** A record with its position. */
 export type LoggedRecord = RawRecord & { readonly seq: number };
 
-/** Most records kept of a topic; a group that is further behind reads the table. */
+/** Maximum number of records kept of a topic; a group that is further behind reads the table. */
 const mostKept = 256;
 
 /** The newest records of a topic, as they were appended. */

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { bytesOf } from '../database/sql.js';
 
-/** The body of a record in its row: one of the two columns holds it, neither does for a record without a body. */
+/** The body of a record in its row, in one of the two columns; a record without a body has neither. */
 export interface StoredBody {
   readonly body: unknown;
   /** The body, deflated. */
@@ -14,14 +14,14 @@ export interface StoredBody {
  */
 export const packedFromBytes = 2_200;
 
-/** What the columns of a record's row hold. A body that does not become smaller stays as it is. */
+/** The values of the columns of a record's row. A body that does not become smaller stays as it is. */
 export function storedBody(raw: Buffer | null): { readonly body: Buffer | null; readonly packed: Buffer | null } {
   if (raw === null || raw.byteLength < packedFromBytes) return { body: raw, packed: null };
   const packed = deflateRawSync(raw, { level: 1, windowBits: 13, memLevel: 5, chunkSize: 4096 });
   return packed.byteLength < raw.byteLength ? { body: null, packed } : { body: raw, packed: null };
 }
 
-/** Restores a body from its row. One that was damaged in the file is given as it lies there, so that its record alone cannot be decoded. */
+/** Restores a body from its row. One that was damaged in the file is returned as it is, so that only its record cannot be decoded. */
 export function bodyFrom({ body, packed }: StoredBody): Buffer | null {
   if (packed === null) return body === null ? null : bytesOf(body);
   const bytes = bytesOf(packed);

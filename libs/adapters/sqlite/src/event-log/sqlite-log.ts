@@ -85,7 +85,7 @@ export class SqliteLog implements EventLog {
 
   async publishRaw(record: OutgoingRecord): Promise<void> {
     if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    // An id of its own: the event it may hold is in its topic already.
+    // A separate id: the event that it may contain is in its topic already.
     await logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { ...record, id: `raw:${randomUUID()}` })));
   }
 
@@ -161,7 +161,7 @@ export class SqliteLog implements EventLog {
     this.closed = true;
   }
 
-  /** What a handler gives out is ordered with the rest of its work; whoever else publishes goes on when it is durable. */
+  /** The outputs of a handler are ordered with the rest of its work; any other publisher continues when they are durable. */
   private async append(events: readonly Event[], until: 'ordered' | 'durable'): Promise<void> {
     const { store, table } = this.parts;
     const missing = table.withoutAppended(events);

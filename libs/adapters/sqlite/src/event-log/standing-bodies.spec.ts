@@ -67,7 +67,7 @@ describe('the record of a step', () => {
     ['short', 'look at the roof', {}],
     ['longer than a record may be', 'x'.repeat(100_000), {}],
     ['that the step repeats elsewhere', 'ä"\\ \u0000', { text: 'ä"\\ \u0000' }],
-  ])('does not hold its input, which stands on the log, and is read with it: %s', async (_what, text, more) => {
+  ])('does not contain its input, which is on the log, and is read with it: %s', async (_what, text, more) => {
     const input = command(newRunId(), text);
     const step = stepOn(input, more);
     await sqlite.log.publish([input]);
@@ -79,7 +79,7 @@ describe('the record of a step', () => {
     expect(await read()).toEqual([step]);
   });
 
-  it('holds an input that does not stand on the log as it is', async () => {
+  it('contains an input that is not on the log in the same form', async () => {
     const [runId, other] = [newRunId(), newRunId()];
     const input = command(runId, 'look at the roof');
     await take(input, stepOn(input));
@@ -90,7 +90,7 @@ describe('the record of a step', () => {
     expect(await read()).toEqual([stepOn(input), stepOn(taken)]);
   });
 
-  it('is whole where it holds what marks the place of its input', async () => {
+  it('is whole if it contains the mark for the place of its input', async () => {
     const input = command(newRunId(), 'look');
     const step = stepOn(input, { text: '\u0000body\u0000' });
     await sqlite.log.publish([input]);

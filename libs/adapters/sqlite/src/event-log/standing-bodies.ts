@@ -20,13 +20,14 @@ interface BodyRow extends StoredBody {
   readonly part: string | null;
 }
 
-/** Stands for what is cut out. A record that holds it too is stored whole. */
+/** Replaces the part that is cut out. A record that contains it too is stored whole. */
 const hole = '\u0000body\u0000';
 const holeBytes = Buffer.from(JSON.stringify(hole));
 
 /**
- * Bodies of events that this process appended. The record of a step contains the step's input; where the input itself stands in this log,
- * the step is stored without it, and read as if it were whole. So is the record of a call without a system prompt that stands elsewhere.
+ * Bodies of events that this process appended. The record of a step contains the step's input; if the input itself is in this log,
+ * the step is stored without it, and read as if it were whole. The same applies to the record of a call whose system prompt is stored
+ * elsewhere.
  */
 export class StandingBodies {
   private readonly places = new WeakMap<object, readonly [topic: string, eventId: string]>();
@@ -45,13 +46,13 @@ export class StandingBodies {
     if (typeof data === 'object' && data !== null) this.places.set(data, [topic, id]);
   }
 
-  /** Forgets which texts stand, after some were deleted. */
+  /** Forgets which texts are stored, after some were deleted. */
   forget(): void {
     this.texts.forget();
   }
 
   /**
-   * The record of a step without its input, or of a call without its system prompt; null for other events, and where neither stands
+   * The record of a step without its input, or of a call without its system prompt; null for other events, and if neither is stored
    * anywhere else.
    */
   part(tick: Tick, event: Event): (EncodedRecord & { readonly part: string }) | null {
@@ -78,14 +79,14 @@ export class StandingBodies {
     return cut({ ...event, data: { ...call, request: { ...request, messages } } }, [sha256]);
   }
 
-  /** The whole body; without what is missing if that has expired, so that the record cannot be decoded. */
+  /** The whole body; without the missing part if that has expired, so that the record cannot be decoded. */
   whole(raw: Buffer, stored: string): Buffer {
     const [position, ...place] = JSON.parse(stored) as Part;
     const body = place.length === 1 ? this.texts.of(place[0]) : this.of(...place);
     return body ? Buffer.concat([raw.subarray(0, position), body, raw.subarray(position)]) : raw;
   }
 
-  /** The whole body of an event; null where it is unknown or pruned. */
+  /** The whole body of an event; null if it is unknown or pruned. */
   of(topic: string, eventId: string): Buffer | null {
     return this.database.read((sql) => {
       const row = sql.get<BodyRow>(
@@ -104,7 +105,10 @@ export class StandingBodies {
   }
 }
 
-/** The record of an event without what the hole stands for; null where it is not the only one, or where the record is large all the same. */
+/**
+ * The record of an event without the part for which the hole stands; null if that occurs more than once, or if the record is large all the
+ * same.
+ */
 function cut(parted: Event, place: readonly string[]): (EncodedRecord & { readonly part: string }) | null {
   let isSmall = true;
   const encoded = encodeEventNow(parted, () => {

@@ -6,7 +6,7 @@ import { Kept } from '../kept.js';
 interface Seen {
   /** Null for a text that was met once: most of those are never met again. */
   readonly sha256: string | null;
-  /** When its retention was last begun anew. */
+  /** When its retention last started again. */
   readonly at: number;
 }
 
@@ -16,7 +16,7 @@ const mostSeen = 128;
 /** Far below the day by which bodies outlive the records that refer to them. */
 const refreshMs = 60 * 60 * 1000;
 
-/** Texts that records of calls repeat word for word, such as system prompts: each stands once in the table of blobs, as JSON. */
+/** Texts that records of calls repeat word for word, such as system prompts: each is stored once in the table of blobs, as JSON. */
 export class StandingTexts {
   private readonly seen = new Kept<Seen>(mostSeen);
 
@@ -25,7 +25,7 @@ export class StandingTexts {
     private readonly now: () => number,
   ) {}
 
-  /** The hash under which the text stands from this write on; null if it was met for the first time, or is too short or too long. */
+  /** The hash under which the text is stored from this write on; null if it was met for the first time, or is too short or too long. */
   standing(tick: Tick, text: string): string | null {
     if (text.length < shortest || text.length > longest) return null;
     const now = this.now();
@@ -40,7 +40,7 @@ export class StandingTexts {
     this.seen.forgetAll();
   }
 
-  /** The text as JSON; null where it has expired. */
+  /** The text as JSON; null if it has expired. */
   of(sha256: string): Buffer | null {
     const row = this.database.read((sql) => sql.get<{ body: unknown }>('SELECT body FROM blob WHERE sha256 = ?', sha256));
     return row ? bytesOf(row.body) : null;

@@ -124,7 +124,7 @@ describe('the record of a call', () => {
     expect(await read()).toEqual([null, events[1]]);
   });
 
-  it('does not hold a system prompt that an earlier one held, and is read with it', async () => {
+  it('does not contain a system prompt that an earlier one contained, and is read with it', async () => {
     const events = [1, 2, 3].map((n) => call(prompt, `Question ${n}`, { temperature: n }));
     for (const event of events) await sqlite.log.publish([event]);
     const [first, second, third] = stored();
@@ -139,14 +139,14 @@ describe('the record of a call', () => {
     ['that is short', () => 'You are an expert.'],
     ['that is long', () => 'x'.repeat(20_000)],
     ['of parts', () => [{ type: 'text', text: prompt }]],
-  ])('holds a system prompt %s', async (_which, system) => {
+  ])('contains a system prompt %s', async (_which, system) => {
     const events = [1, 2].map((n) => call(system(n), `Question ${n}`));
     await sqlite.log.publish(events);
     expect(rows('SELECT sha256 FROM blob')).toEqual([]);
     await expectRead(events);
   });
 
-  it('is whole where it holds what marks the place of the prompt', async () => {
+  it('is whole if it contains the mark for the place of the prompt', async () => {
     const events = [1, 2, 3].map((n) => call(prompt, `\u0000body\u0000 ${n}`));
     await sqlite.log.publish(events);
     await expectRead(events);
@@ -161,7 +161,7 @@ describe('the record of a call', () => {
     await expectRead([without, null, odd] as Event[]);
   });
 
-  it('keeps its prompt for as long as records refer to it: the retention begins anew with those of a later hour', async () => {
+  it('keeps its prompt for as long as records refer to it: the retention starts again with those of a later hour', async () => {
     const at = (): number | undefined => rows<{ at: number }>('SELECT at FROM blob')[0]?.at;
     await sqlite.log.publish([call(prompt, '1')]);
     await sqlite.log.publish([call(prompt, '2')]);

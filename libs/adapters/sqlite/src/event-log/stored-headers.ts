@@ -33,7 +33,7 @@ const isSame = (a: Headers, b: Headers): boolean => {
 };
 
 /**
- * The headers of a record as JSON for its row. Two thirds of an event's headers stand in other columns or are the same in every event, so
+ * The headers of a record as JSON for its row. Two thirds of an event's headers are in other columns or are the same in every event, so
  * only the rest is stored, as a list. Other headers are stored whole, as an object.
  */
 export function storedHeaders(headers: Headers, row: Row): string {
@@ -47,7 +47,7 @@ export function storedHeaders(headers: Headers, row: Row): string {
   return JSON.stringify(headers);
 }
 
-/** The same for the record of an event, from the event itself: its headers hold nothing else. */
+/** The same for the record of an event, from the event itself: its headers contain nothing else. */
 export function storedHeadersOf(event: Event, headers: Headers): string {
   const { id, key, type, source, time, runId, traceparent } = event;
   const reference = headers['ce_dataref'];

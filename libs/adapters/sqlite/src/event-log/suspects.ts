@@ -2,7 +2,7 @@ import type { Store } from '../database/database.js';
 import { headersOf } from './stored-headers.js';
 
 /**
- * Records that may have killed a process: all that the log held when the previous process died, and outputs of such records. Each gets
+ * Records that may have killed a process: all that were on the log when the previous process died, and outputs of such records. Each gets
  * its own row before it is begun, and while one is being handled, records are handed out only when durable: otherwise a death would be
  * blamed on the record before its cause.
  */

@@ -2,7 +2,7 @@ import { planForgetting, type QuarantinedTriple } from '@conclave/ports';
 import type { Statements } from '../database/tick-writer.js';
 import { putEntry, putRelation, ratingsOf, taughtBy } from './sqlite-knowledge.js';
 
-/** Removes what a run alone has taught. */
+/** Removes what only this run has taught. */
 export function forget(sql: Statements, tenant: string, runId: string): { readonly relations: number; readonly syntheses: number } {
   const relations = taughtBy(sql, tenant, runId);
   sql.run('DELETE FROM graph_taught WHERE tenant = ? AND run_id = ?', tenant, runId);

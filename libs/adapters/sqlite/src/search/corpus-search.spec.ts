@@ -135,7 +135,7 @@ describe('CorpusSearch', () => {
     expect(await titles('plain')).toEqual(['a']);
   });
 
-  it('gives no more hits than asked for', async () => {
+  it('returns no more hits than requested', async () => {
     for (let n = 0; n < 20; n += 1) put(`${n}.txt`, 'the same comet');
     await open();
     expect(await ask('comet', 3)).toHaveLength(3);
@@ -154,7 +154,7 @@ describe('CorpusSearch', () => {
     expect(await titles('bears')).toEqual([]);
   });
 
-  it('keeps its index over a restart and reads only what changed meanwhile', async () => {
+  it('keeps its index over a restart and reads only what changed in the meantime', async () => {
     const index = join(root, 'index.db');
     const unchanged = put('a.txt', 'about lions');
     utimesSync(unchanged, 1_700_000_000, 1_700_000_000);
@@ -169,7 +169,7 @@ describe('CorpusSearch', () => {
     expect([await titles('lions'), await titles('hyenas'), await titles('tigers')]).toEqual([['a'], ['b'], []]);
   });
 
-  it('makes a broken index anew', async () => {
+  it('builds a broken index again', async () => {
     const index = join(root, 'index.db');
     put('a.txt', 'about lions');
     writeFileSync(index, randomBytes(20_000));

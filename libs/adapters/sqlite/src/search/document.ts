@@ -1,4 +1,4 @@
-/** Most characters of a passage. A passage is what a hit shows: a paragraph, cut where it is longer. */
+/** Maximum characters of a passage. A passage is what a hit shows: a paragraph, cut if it is longer. */
 export const passageLength = 600;
 
 export interface ParsedDocument {

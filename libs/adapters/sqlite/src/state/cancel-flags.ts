@@ -39,7 +39,7 @@ export class CancelFlags {
   private of(runId: string): Set<string> {
     const known = this.kept.get(runId);
     if (known) return known;
-    // '0' is the character behind '/': the range holds the flags of all its tasks.
+    // '0' is the character after '/': the range contains the flags of all its tasks.
     const rows = this.database.read((sql) =>
       sql.all<{ id: string }>('SELECT id FROM cancel WHERE id = ? OR (id > ? AND id < ?)', runId, `${runId}/`, `${runId}0`),
     );

@@ -16,7 +16,7 @@ interface StoredAttempts {
 const none: StoredAttempts = { attempts: 0, openers: [], stored: false };
 const keyOf = ({ group, record }: DeliveryKey): string => `${group} ${record}`;
 
-/** `topic/partition/offset`; a topic holds no slash. */
+/** `topic/partition/offset`; a topic contains no slash. */
 export function addressOf(record: string): { readonly topic: string; readonly seq: number } {
   const [topic, , offset] = record.split('/');
   return { topic: topic!, seq: Number(offset) };

@@ -3,7 +3,11 @@ import { erasedStatus, type ErasedRun } from '@conclave/ports';
 import type { Tick } from '../database/database.js';
 import type { ErasedRuns } from '../event-log/erased-runs.js';
 
-/** Removes what the tables of the state hold of a run, except that it has ended: nothing that still comes for it begins it anew. */
+/**
+ * Removes everything that the tables of the state contain of a run, except that it has ended, so that a record that still arrives does not
+ * begin it
+ * again.
+ */
 export function eraseRun(tick: Tick, erased: ErasedRuns, run: ErasedRun): void {
   const { sql } = tick;
   const { runId, erasedAt, tenant } = run;

@@ -4,7 +4,7 @@ import type { LogTable } from '../event-log/log-table.js';
 
 type Step = Pick<JournalCall, 'runId' | 'step'>;
 
-/** An outcome in its row: whole, or a reference to the record that holds it. */
+/** An outcome in its row: whole, or a reference to the record that contains it. */
 type StoredOutcome = CallOutcome | { readonly at: RecordedCall };
 
 const nameOf = ({ runId, step }: Step): string => `${runId} ${step}`;
@@ -24,7 +24,7 @@ export class JournalOutcomes {
    * includes the record.
    */
   hold(tick: Tick, { runId, step }: Step, outcome: CallOutcome, recorded: RecordedCall | undefined): () => string {
-    // Throws here, as part of the write, if it is no JSON.
+    // Throws here, as part of the write, if it has no JSON form.
     const whole = recorded ? null : JSON.stringify(outcome);
     const name = nameOf({ runId, step });
     tick.afterWrite(() => this.pending.set(name, outcome));

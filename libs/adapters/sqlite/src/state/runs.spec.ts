@@ -30,7 +30,7 @@ describe('the steps of a run', () => {
     return found;
   };
 
-  it('go on from the state in the file when another one wrote it', async () => {
+  it('continue from the state in the file if another one wrote it', async () => {
     const runId = newRunId();
     const other = sqlite.connect('other').state;
     await commit(runId, 1);
@@ -40,7 +40,7 @@ describe('the steps of a run', () => {
     expect(await sqlite.state.runs.read<Tally>(runId)).toMatchObject({ version: 4, state: { count: 4 } });
   });
 
-  it('never go on from a state whose write was undone', async () => {
+  it('never continue from a state whose write was undone', async () => {
     const runId = newRunId();
     await commit(runId, 1);
     const event = nthInput(runId, 2);
@@ -70,7 +70,7 @@ describe('the steps of a run', () => {
     await expect(commit(runId, 2)).rejects.toThrow(SyntaxError);
   });
 
-  describe('whose record stands on the log', () => {
+  describe('whose record is on the log', () => {
     const recordOf = (runId: string, version: number) => namedOutput(runId, `step-${version}`);
     const folding: Folding = {
       recordAt: (runId, version) => recordOf(runId, version),

@@ -125,7 +125,7 @@ export class SqliteRuns implements Runs {
     return { outputs: await this.outputsOf(runId, event.id), repeated: true, state: runs.of(runId).state as S | null };
   }
 
-  /** The outputs of a step when it was applied, as far as the log still holds them. */
+  /** The outputs of a step when it was applied, as far as they are still on the log. */
   private async outputsOf(runId: string, eventId: string): Promise<readonly Event[]> {
     const { database, runs, log, blobs } = this.parts;
     const pending = runs.of(runId).pending.find((applied) => applied.eventId === eventId);
@@ -246,7 +246,7 @@ export class SqliteRuns implements Runs {
     return this.parts.clients.park(parkMs, limit);
   }
 
-  /** Sets the header where it is missing. Acceptance times are unique, so that a list can be paged by them. */
+  /** Sets the header if it is missing. Acceptance times are unique, so that a list can be paged by them. */
   private addHeader(tick: Tick, header: PlanRequested): void {
     const { sql } = tick;
     const { newest } = sql.get<{ newest: number | null }>('SELECT MAX(accepted_at) AS newest FROM run')!;

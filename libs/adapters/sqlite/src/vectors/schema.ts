@@ -1,6 +1,6 @@
 /**
- * Vectors are stored as little-endian 32-bit floats, as libSQL's `vector_distance_cos` reads them. `vector_field` holds each metadata
- * value as JSON, so that 1, "1" and true differ; it tells which records carry a value and which keys exist at all.
+ * Vectors are stored as little-endian 32-bit floats, as libSQL's `vector_distance_cos` reads them. `vector_field` has each metadata
+ * value as JSON, so that 1, "1" and true differ; it records which records have a value and which keys exist at all.
  * `vector_collection.n` never repeats (AUTOINCREMENT): records of a dropped collection cannot appear in a later one.
  */
 export const vectorSchema = `

@@ -45,7 +45,7 @@ const recordsPerWrite = 250;
 
 /**
  * Vectors in the tables of the embedded store. Every search is exact: it compares with each record that passes the filter, which takes
- * about 1.5 ms per 1,000 records of 256 numbers and blocks the process meanwhile.
+ * about 1.5 ms per 1,000 records of 256 numbers and blocks the process during that time.
  */
 export class SqliteVectors implements Vectors {
   private closed = false;
@@ -301,7 +301,7 @@ function matching(sql: Statements, collection: number, where: VectorMetadata, li
   return sql.all<{ record: number }>(`${matches} LIMIT ?`, wanted, collection, wanted, limit).map(({ record }) => record);
 }
 
-/** Conditions on a column that holds a record's number, and their parameters. */
+/** Conditions on a column that contains a record's number, and their parameters. */
 interface Filter {
   conditions(column: string): string;
   readonly parameters: readonly (string | number)[];

@@ -17,7 +17,7 @@ export interface ComputeEngineOptions {
   readonly onReplaced: (how: string) => void;
 }
 
-/** What the process says of a job: checked and written out there, so that nothing a client sends is calculated here. */
+/** The reply of the process to a job: checked and formatted there, so that nothing a client sends is calculated here. */
 const Answer = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), detail: z.string() }),
   z.object({
@@ -33,12 +33,12 @@ const Answer = z.discriminatedUnion('ok', [
 const install = 'Install SymPy for Python (Debian: apt-get install python3-sympy), which can.';
 const unsupported = (why: string): Failure => new Failure('MATH_UNSUPPORTED', `${why} ${install}`);
 
-/** What the Compute Engine is not asked: it does not know it, or has been seen to give something else. */
+/** What the Compute Engine is not asked, because it cannot do it or has been seen to return wrong results. */
 const leftOut: ReadonlySet<SymbolicJob['operation']> = new Set(['rank', 'rref', 'series']);
 
 /**
- * The Compute Engine in processes of its own, for machines without SymPy. Each result is checked there against an independent calculation;
- * what fails the check, or cannot be checked, is no result. Throws Failure MATH_UNAVAILABLE.
+ * The Compute Engine in separate processes, for machines without SymPy. Each result is checked there against an independent calculation;
+ * a result that fails the check, or cannot be checked, is dropped. Throws Failure MATH_UNAVAILABLE.
  */
 export async function startComputeEngine({ memoryMb, seconds, processes, onReplaced }: ComputeEngineOptions): Promise<Backend> {
   const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';

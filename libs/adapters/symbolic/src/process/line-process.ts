@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A program that takes one line of JSON and gives one line of JSON. Its first line says `{"ready": version}`; a reply with `"last": true` is its last. */
+/**
+ * A program that reads one line of JSON and writes one line of JSON. Its first line is `{"ready": version}`; a reply with `"last": true` is
+ * its last.
+ */
 export interface LineProgram {
   readonly file: string;
   readonly args: readonly string[];
@@ -29,7 +32,7 @@ const longestLine = 2_000_000;
 /** Characters of its error output that are kept. */
 const keptErrors = 2_000;
 
-/** One running program. It gets no environment and an empty folder; whoever is not answered in time ends it. */
+/** One running program. It gets no environment and an empty folder; a caller that is not answered in time ends it. */
 export class LineProcess {
   private buffer = '';
   private errors = '';

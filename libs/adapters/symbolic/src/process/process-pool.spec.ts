@@ -73,7 +73,7 @@ describe('a pool of processes', () => {
     ['nonsense', 'no reply'],
     ['other', 'another question'],
     ['flood', 'no reply'],
-  ])('lives on where its process does: %s', async (act, words) => {
+  ])('stays usable if its process does: %s', async (act, words) => {
     const made = pool();
     const { pid } = await who(made);
     await expect(made.ask({ act }, { signal: never })).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('a pool of processes', () => {
     await expect(broken).rejects.toMatchObject({ reason: 'ended' });
   });
 
-  it('ends what runs when it is closed', async () => {
+  it('ends running work when it is closed', async () => {
     const made = pool();
     const { pid } = await who(made);
     const asked = made.ask({ act: 'hang' }, { signal: never }).catch((error: unknown) => error);

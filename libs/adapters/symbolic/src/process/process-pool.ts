@@ -7,7 +7,7 @@ export interface ProcessPoolOptions {
   readonly processes: number;
   /** Bound of one calculation once it runs, milliseconds. */
   readonly calculationMs: number;
-  /** Told when a process had to be replaced, for the log. No text of a question is in it. */
+  /** Called when a process had to be replaced, for the log. It contains no text of a question. */
   readonly onReplaced: (how: string) => void;
   /** A process that runs already. */
   readonly first?: LineProcess;
@@ -121,7 +121,7 @@ export class ProcessPool {
     void starting
       .then(
         (process) => this.idle.push(process),
-        // Whoever asks next starts one again and is told why it does not start.
+        // The next caller starts one again and receives the reason if it does not start.
         () => this.options.onReplaced('a new process does not start'),
       )
       .finally(() => this.starting.delete(starting));

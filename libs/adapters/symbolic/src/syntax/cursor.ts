@@ -6,7 +6,7 @@ const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}'
 export const relationSigns: Readonly<Record<string, Relation>> = { '=': '=', '!=': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
 export const shown = (text: string): string => JSON.stringify(text.slice(0, 40));
 
-/** A place in a list of tokens, and the bounds of what is made of them. */
+/** A place in a list of tokens, and the limits of what is made of them. */
 export class Cursor {
   protected at = 0;
   private depth = 0;

@@ -26,7 +26,7 @@ const constants: Readonly<Record<string, Constant>> = {
 /** Logarithms that carry their base in the name. */
 const bases: Readonly<Record<string, string>> = { log10: '10', lg: '10', log2: '2', lb: '2' };
 
-/** What a name stands for. A declared name is a variable, whatever it means elsewhere. */
+/** The meaning of a name. A declared name is a variable, whatever it means elsewhere. */
 export function nameMeaning(name: string, declared: ReadonlySet<string>): Meaning {
   if (declared.has(name)) return { kind: 'symbol' };
   if (Object.hasOwn(constants, name)) return { kind: 'constant', name: constants[name]! };

@@ -111,7 +111,7 @@ export interface Tokenized {
 }
 
 /**
- * Splits a text. A comma between digits belongs to the number where nothing else can be meant: outside of the brackets of lists and
+ * Splits a text. A comma between digits belongs to the number if nothing else can be meant: outside of the brackets of lists and
  * functions; with `commaSeparates` nowhere. Throws MATH_INPUT_INVALID on any other sign than those of the notation.
  */
 export function tokenize(text: string, commaSeparates = false): Tokenized {

@@ -60,7 +60,7 @@ export const redrivePromises: readonly LogPromise[] = [
       await stage.until('its group has handled it', () => world.first.length === before.first + 1);
       await stage.until('both groups are through', settled);
       expect(world.first.at(-1)).toMatchObject({ attempt: 1, event: { id: event.id, data: event.data, topic: inputTopic } });
-      // The record behind it shows that the other group has skipped it.
+      // The record after it shows that the other group has skipped it.
       await stage.log.publish([sampleInput('behind', 'bad')]);
       await stage.until('what came later is handled by both', () => world.second.some(({ event: seen }) => sampleName(seen) === 'behind'));
       await stage.until('both groups are through again', settled);

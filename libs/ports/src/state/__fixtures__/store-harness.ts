@@ -31,7 +31,7 @@ export const patienceMs = 5_000;
 /** Most by which `now()` may lag behind the store's clock, in milliseconds: the time that a reply took. */
 export const clockLagMs = 1_000;
 
-/** Polls a condition until it holds. Throws after `patienceMs`, naming the condition. */
+/** Polls a condition until it is true. Throws after `patienceMs`, naming the condition. */
 export async function until(what: string, condition: () => Promise<boolean> | boolean, boundMs = patienceMs): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {

@@ -23,11 +23,11 @@ describe('a task in words', () => {
     "__import__('os').system('id')",
     'simplify this contract, please',
     'x'.repeat(1_000_000),
-  ])('is not read where it is no mathematics: %.60s', (task) => {
+  ])('is not read if it is not mathematics: %.60s', (task) => {
     expect(readMathTask(task)).toMatchObject({ kind: 'unread', sentence: expect.stringContaining('Write the operation') });
   });
 
-  it('is not guessed where a number can be read in two ways', () => {
+  it('is not guessed if a number can be read in two ways', () => {
     expect(readMathTask('Wie viel ist 10 % von 2.340?')).toMatchObject({ kind: 'unread', sentence: expect.stringContaining('2.340') });
     expect(readMathTask('Wie viel ist 10 % von 1.002.340?')).toEqual(read('evaluate', { expression: '10 % von 1002340' }));
   });

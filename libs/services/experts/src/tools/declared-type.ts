@@ -33,7 +33,7 @@ export function inDeclaredType(value: unknown, declared: unknown, within: Within
   return among(types.map((type) => inType(value, type as string, schema, within)));
 }
 
-/** A choice that fits, or else the only possible conversion. */
+/** A choice that matches, or else the only possible conversion. */
 function among(ways: readonly ConvertedValue[]): ConvertedValue {
   if (ways.some((way) => way.kind === 'as it is' && way.fits)) return fitting;
   const different = new Map(ways.flatMap((way) => (way.kind === 'taken' ? [[JSON.stringify(way.value), way] as const] : [])));

@@ -13,8 +13,8 @@ const wrappers = new Set(['args', 'arguments', 'input', 'parameters', 'params', 
 const mostSentences = 8;
 
 /**
- * Repairs arguments of a tool where its JSON Schema leaves no doubt: another spelling of an argument's name, a number or object
- * written as text, one value instead of a list, `null` for an omitted argument. Fitting and ambiguous values stay unchanged for the
+ * Repairs arguments of a tool if its JSON Schema leaves no doubt: another spelling of an argument's name, a number or object
+ * written as text, one value instead of a list, `null` for an omitted argument. Valid and ambiguous values stay unchanged for the
  * schema check. Pure.
  */
 export function repairArguments(args: Values, schema: Schema): RepairedArguments {

@@ -19,7 +19,7 @@ describe('a chunk', () => {
     expect(chunksOf('doc', '')).toEqual([]);
   });
 
-  it('knows the headings it stands under, and begins where a section does', () => {
+  it('knows the headings above it, and begins where a section does', () => {
     const text = `# Harbours\nIntro.\n## Ice\nIt freezes.\n### Thickness\nA metre.\n## Ships\nThey wait.\n`;
     expect(chunksOf('d', text).map(({ headings, text: part }) => [headings, part])).toEqual([
       [['Harbours'], '# Harbours\nIntro.'],
@@ -56,7 +56,7 @@ describe('a chunk', () => {
     }
   });
 
-  it('repeats nothing where no overlap is wanted, nor across headings', () => {
+  it('repeats nothing if no overlap is wanted, nor across headings', () => {
     expect(
       chunksOf('d', prose(60), { overlap: 0 })
         .map(({ text }) => text)
@@ -66,7 +66,7 @@ describe('a chunk', () => {
     expect(second!.offset).toBeGreaterThan(first!.offset + first!.text.length);
   });
 
-  it('is what is embedded together with the headings it does not hold', () => {
+  it('is embedded together with the headings that it does not contain', () => {
     expect(textWithHeadings({ headings: ['Harbours', 'Ice'], text: '## Ice\nIt freezes.' })).toBe('Harbours\n## Ice\nIt freezes.');
     expect(textWithHeadings({ headings: ['A', 'B'], text: 'text' })).toBe('A / B\ntext');
     expect(textWithHeadings({ headings: [], text: 'text' })).toBe('text');
@@ -124,7 +124,7 @@ describe('any text', () => {
   const text = fc.array(bit, { maxLength: 60 }).map((bits) => bits.join(''));
   const options = fc.record({ size: fc.integer({ min: 40, max: 400 }), overlap: fc.integer({ min: 0, max: 100 }) });
 
-  it('is in the chunks as a whole, each of them in bounds, in order and as it stands there', () => {
+  it('is in the chunks completely, each of them within the limits, in order and unchanged', () => {
     fc.assert(
       fc.property(text, options, (source, { size, overlap }) => {
         const chunks = chunksOf('doc', source, { size, overlap });
@@ -144,7 +144,7 @@ describe('any text', () => {
     );
   });
 
-  it('of prose gives chunks that are chunks themselves', () => {
+  it('of prose consists of chunks that stay whole if they are cut again', () => {
     fc.assert(
       fc.property(fc.lorem({ maxCount: 60, mode: 'sentences' }), options, (source, bounds) => {
         for (const { text: part } of chunksOf('doc', source, bounds))

@@ -21,7 +21,7 @@ export interface ChunkOptions {
 
 const smallestSize = 40;
 /**
- * What is found goes into the query of the next search, of which full text reads 48 words: a longer chunk would fill them with its
+ * A finding goes into the query of the next search, of which full text reads 48 words: a longer chunk would fill them with its
  * beginning, whatever part of it was found.
  */
 const defaultSize = 600;

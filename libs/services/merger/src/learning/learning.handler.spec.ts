@@ -97,7 +97,7 @@ function world(options: { readonly withoutVectors?: boolean } = {}) {
   };
 }
 
-describe('what a committed run leaves in the cache of plans', () => {
+describe('what a committed run adds to the cache of plans', () => {
   it.each<[string, Partial<Completed>]>([
     ['ended well', {}],
     ['ended at a limit', { outcome: 'limit_reached' }],
@@ -132,7 +132,7 @@ describe('what a committed run leaves in the cache of plans', () => {
   });
 });
 
-describe('what a committed run leaves in the caches of answers', () => {
+describe('what a committed run adds to the caches of answers', () => {
   it('is its answer under the same question, and its question as a vector with the scope', async () => {
     const { complete, exact, semantic, answers } = world();
     expect(await complete()).toEqual([]);
@@ -186,7 +186,7 @@ describe('what a committed run leaves in the caches of answers', () => {
     expect([await exact(), await semantic()]).toEqual([null, null]);
   });
 
-  it('is not served for a week where the question is about what holds now', async () => {
+  it('is not served for a week if the question is about the present', async () => {
     const { complete, semantic, wait } = world();
     await complete({ question: 'What is the weather in Oslo today?' });
     expect(await semantic()).not.toBeNull();
@@ -210,7 +210,7 @@ describe('what a committed run leaves in the caches of answers', () => {
     expect(await exact()).toMatchObject({ answer: 'Shakespeare.' });
   });
 
-  it('lies in another collection for another embedder, and a bad rating reaches both', async () => {
+  it('is in another collection for another embedder, and a bad rating reaches both', async () => {
     const { complete, over, at, vectors, rate } = world();
     await complete();
     const other = new FakeEmbedder('flat-2');
@@ -230,7 +230,7 @@ describe('what a committed run leaves in the caches of answers', () => {
 });
 
 describe('facts', () => {
-  it('are what came from outside and the answer, with what filters select by', async () => {
+  it('are what came from outside and the answer, with the fields by which filters select', async () => {
     const { complete, facts } = world();
     await complete({
       evidence: [fact('Hamlet is a play by Shakespeare.'), fact('remembered', 'memory'), fact('known', 'graph')],
@@ -324,7 +324,7 @@ describe('a bad rating', () => {
   ];
   const nothing = [null, null, [], []];
 
-  it('takes the answer and the facts away, for good: no redelivery brings them back', async () => {
+  it('removes the answer and the facts permanently: no redelivery brings them back', async () => {
     const all = world();
     await all.complete({ evidence: [fact('one')] });
     await all.rate(1);
@@ -340,7 +340,7 @@ describe('a bad rating', () => {
     expect(await left(all)).toEqual(nothing);
   });
 
-  it('that comes while the run is being learned leaves nothing behind', async () => {
+  it('that arrives while the run is being learned leaves nothing behind', async () => {
     const all = world();
     all.embedder.during = async () => {
       all.embedder.during = () => Promise.resolve();
@@ -412,7 +412,7 @@ describe('while the vectors or the embedder are away', () => {
     expect(await all.answers()).toEqual([]);
   });
 
-  it('what is wrong for good becomes a dead letter, and is not waited for', async () => {
+  it('what is permanently wrong becomes a dead letter, and is not awaited', async () => {
     const all = world();
     all.embedder.fails = new Failure('VECTORS_INCOMPATIBLE');
     await expect(all.complete()).rejects.toMatchObject({ code: 'VECTORS_INCOMPATIBLE' });

@@ -5,7 +5,7 @@ import { LearningHandler } from './learning.handler.js';
 /** Learning from ended runs: its own consumer group, `learning`, in the merger process. */
 @Module({})
 export class LearningModule {
-  /** `forgets`: nobody can read the records of a run any more when all have read its end. */
+  /** `forgets`: nobody can read the records of a run any longer once all have read its end. */
   static register({ forgets = false }: { readonly forgets?: boolean } = {}): DynamicModule {
     return { module: LearningModule, controllers: [LearningHandler], providers: [endedReads(forgets)] };
   }

@@ -58,7 +58,7 @@ describe('the body of a chat message', () => {
   const discord = { preset: 'discord' } as const;
   const said = 'Who wrote Hamlet?\n\nShakespeare [1].\n\nrun_00000001';
 
-  it('is that of sendMessage for Telegram, and of an executed webhook for Discord, where nobody is notified', () => {
+  it('is that of sendMessage for Telegram, and of an executed webhook for Discord, with mentions switched off', () => {
     expect(of({}, telegram)).toEqual({ chat_id: '-100200', text: said, link_preview_options: { is_disabled: true } });
     expect(of({}, discord)).toEqual({ content: said, allowed_mentions: { parse: [] } });
   });
@@ -75,7 +75,7 @@ describe('the body of a chat message', () => {
   it.each([
     ['telegram', 4_096],
     ['discord', 2_000],
-  ] as const)('is no longer than %s takes (%d characters), and is cut between characters', (preset, longest) => {
+  ] as const)('is no longer than %s accepts (%d characters), and is cut between characters', (preset, longest) => {
     expect(longestMessage[preset]).toBe(longest);
     for (const answer of ['x'.repeat(longest * 3), '🦁'.repeat(longest), `y${'🦁'.repeat(longest)}`]) {
       const body = of({ answer, question: 'Q '.repeat(9_000), reason: 'R '.repeat(9_000), outcome: 'stuck' }, { preset, chatId: '1' });

@@ -16,7 +16,7 @@ export interface BodyOptions {
   readonly withQuestion: boolean;
 }
 
-/** What is sent of the end of a run, as JSON. */
+/** The end of a run as it is sent, as JSON. */
 export function bodyOf(event: RunCompleted, { preset, chatId, maxBytes, withQuestion }: BodyOptions): string {
   switch (preset) {
     case 'telegram':
@@ -26,7 +26,7 @@ export function bodyOf(event: RunCompleted, { preset, chatId, maxBytes, withQues
         link_preview_options: { is_disabled: true },
       });
     case 'discord':
-      // Nobody is notified because an answer holds `@everyone`.
+      // An answer that contains `@everyone` must notify nobody.
       return JSON.stringify({ content: message(event, longestMessage.discord, withQuestion), allowed_mentions: { parse: [] } });
     case 'json':
       return within(maxBytes, webhookEvent(event, withQuestion));
@@ -81,7 +81,7 @@ function message({ runId, data }: RunCompleted, longest: number, withQuestion: b
   return `${head}${cut(said, longest - head.length - tail.length)}${tail}`;
 }
 
-/** The beginning of a text, at most so many UTF-16 units, none of them half a character. */
+/** The beginning of a text, at most this many UTF-16 units, without half characters. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   if (most < 1) return '';

@@ -49,12 +49,12 @@ beforeEach(() => {
 });
 
 describe('the end of a run', () => {
-  it('is told to nobody unless the run says to whom', async () => {
+  it('is delivered to nobody unless the run names a receiver', async () => {
     expect(await handler.onCompleted(ended(), context())).toEqual([]);
     expect(posts).toEqual([]);
   });
 
-  it('is told to nobody once the run was deleted, also to a receiver for which it waits', async () => {
+  it('is delivered to nobody once the run was deleted, not even to a receiver that it waits for', async () => {
     failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
     const event = to({ webhook: 'news' });
     await expect(handler.onCompleted(event, context())).rejects.toThrow('status 500');
@@ -65,7 +65,7 @@ describe('the end of a run', () => {
     expect(posts).toHaveLength(1);
   });
 
-  it('is told to each once, also when the log delivers it twice or one of them fails', async () => {
+  it('is delivered once to each, also if the log delivers it twice or one of them fails', async () => {
     failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
     const event = to({ webhook: 'ops' }, { webhook: 'news' });
     await expect(handler.onCompleted(event, context())).rejects.toThrow('status 500');
@@ -114,7 +114,7 @@ describe('the end of a run', () => {
     expect(posts).toEqual([]);
   });
 
-  it('that was told to nobody at last is counted and said, once for each who was not told', async () => {
+  it('that was finally delivered to nobody is counted and reported, once for each receiver', async () => {
     failing.set('https://news.example/', new Failure('WEBHOOK_FAILED'));
     const event = to({ webhook: 'ops' }, { webhook: 'news' });
     await expect(handler.onCompleted(event, context())).rejects.toThrow();

@@ -37,7 +37,7 @@ export const WEBHOOK_OPTIONS = Symbol('WebhookOptions');
 
 /** Milliseconds for which a delivery is remembered: longer than a dead letter can be re-driven by default. */
 const rememberedMs = 30 * 86_400_000;
-/** Stands for every address of a client, in ids and metrics. */
+/** Represents every address of a client, in ids and metrics. */
 const byAddress = 'address';
 
 const nameOf = (target: DeliveryTarget): string => ('webhook' in target ? target.webhook : byAddress);
@@ -70,7 +70,7 @@ export class WebhooksHandler {
   private async tell(event: RunCompleted, context: DeliveryContext): Promise<void> {
     const open = await this.undelivered(event);
     if (open.length === 0) return;
-    // Of a run that was deleted while it waited nobody is told any more.
+    // The end of a run that was deleted in the meantime is no longer delivered.
     if (await this.state.runs.erased(event.runId)) return;
     // The end of the run must not be known outside before it is sure here.
     await this.state.durable();
@@ -108,7 +108,7 @@ export class WebhooksHandler {
     try {
       await this.post(target, event, signal);
     } catch (error) {
-      // A process that is told to stop hands the record back: that is no attempt.
+      // A process that is told to stop hands the record back: that is not an attempt.
       if (!signal.aborted) this.metrics.count('webhook_deliveries_total', { webhook: name, outcome: 'failed' });
       throw error;
     }
@@ -130,7 +130,7 @@ export class WebhooksHandler {
       secret: clientSecret,
     };
     const body = bodyOf(event, { preset, chatId, maxBytes, withQuestion });
-    // The same in every attempt, so that a receiver can drop repeats; it holds no full stop, which separates the signed parts.
+    // The same in every attempt, so that a receiver can drop repeats; it contains no full stop, which separates the signed parts.
     const id = `${event.runId}_${nameOf(target)}`;
     const headers = secret === undefined ? {} : { ...signed(secret, { id, at: await this.state.now(), body }) };
     await this.sender.post({ url, by: known ? 'operator' : 'client', headers, body, signal });

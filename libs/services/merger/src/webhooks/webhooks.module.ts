@@ -5,7 +5,7 @@ import { WEBHOOK_OPTIONS, WebhooksHandler, type Webhook, type WebhookOptions } f
 /** Telling receivers of ended runs: its own consumer group, `webhooks`, in the merger process. */
 @Module({})
 export class WebhooksModule {
-  /** `forgets`: nobody can read the records of a run any more when all have read its end. */
+  /** `forgets`: nobody can read the records of a run any longer once all have read its end. */
   static register({ forgets = false, ...options }: WebhookOptions & { readonly forgets?: boolean }): DynamicModule {
     return {
       module: WebhooksModule,

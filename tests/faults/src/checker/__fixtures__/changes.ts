@@ -12,11 +12,11 @@ export const found = (evidence: Evidence, bounds: Partial<Bounds> = {}) =>
 export const changed = (change: (evidence: { -readonly [K in keyof Evidence]: Evidence[K] }) => void, of = clean): Evidence => {
   const copy = { ...of };
   change(copy);
-  // As it comes back from a file.
+  // As it is read from a file.
   return JSON.parse(JSON.stringify(copy)) as Evidence;
 };
 export const recordOf = (id: string, of = clean): LoggedRecord => of.records.find(({ event }) => event?.id === id)!;
-/** A record as another attempt would have left it behind the others of its topic. */
+/** A record as another attempt would have left it after the others of its topic. */
 export const another = (record: LoggedRecord, data: object, id = record.event!.id): LoggedRecord => ({
   ...record,
   offset: String(1_000 + Number(record.offset)),
@@ -26,7 +26,7 @@ export const another = (record: LoggedRecord, data: object, id = record.event!.i
 export const withRecord = (record: LoggedRecord): Evidence => changed((evidence) => (evidence.records = [...evidence.records, record]));
 export const without = (...ids: readonly string[]): Evidence =>
   changed((evidence) => (evidence.records = evidence.records.filter(({ event }) => !ids.includes(event?.id ?? ''))));
-/** The stream of the first run as it came over one connection. */
+/** The stream of the first run as it arrived over one connection. */
 export const streamed = (change: (entries: readonly StreamEntry[]) => readonly StreamEntry[]): Evidence =>
   changed(
     (evidence) =>
@@ -38,7 +38,7 @@ export const entries = clean.viewings[0]!.entries;
 export const chunks = entries.filter(({ kind }) => kind === 'chunk').map(({ id }) => id);
 export const renumbered = (list: readonly StreamEntry[]): StreamEntry[] => list.map((entry, index) => ({ ...entry, id: index + 1 }));
 
-/** The evidence in which a step is made once more, behind everything else. */
+/** The evidence in which a step is made once more, after everything else. */
 export const calledAgain = (
   service: string,
   step: string,
@@ -49,7 +49,7 @@ export const calledAgain = (
     const at = evidence.history.at(-1)!.at;
     const again = { actor: service, op: 'call', id: step, process: `${service}-host-77-ffffffff` };
     Object.assign(evidence, until);
-    // The run must still be open when the call is made again.
+    // The run must still be open when the call is repeated.
     evidence.records = evidence.records.map((record) =>
       record.event?.type === 'RunCompleted' ? { ...record, appendedAt: at + 20_000 } : record,
     );

@@ -43,7 +43,7 @@ const template: Template = {
   contexts: {},
 };
 
-/** Tokens of every call, as the server spent and the audit counts them. */
+/** Tokens of every call, as the server used and the audit counts them. */
 const tokens = { prompt_tokens: 10, completion_tokens: 5 };
 const usage = { ...noUsage, calls: 1, prompt: 10, completion: 5 };
 export const answer = 'It is so [1].';
@@ -59,8 +59,8 @@ const groupsOf = (topic: string): readonly string[] => {
 export const processOf = (service: string): string => `${service}-host-${service.length}-0a1b2c3d`;
 
 /**
- * The evidence of a storm without any harm: questions go through the real engine, all other parts are simulated here, and each
- * leaves what the product leaves.
+ * The evidence of a storm without faults: questions go through the real engine, all other parts are simulated here, and each
+ * leaves the traces that the product leaves.
  */
 export class Story {
   now = 1_000_000;
@@ -81,7 +81,7 @@ export class Story {
     const whole: Evidence = {
       scenario: 'no-harm',
       mode: 'distributed',
-      // Long after every bound.
+      // Long after every time limit.
       collectedAt: this.now + 600_000,
       history: this.history,
       asked: this.asked,
@@ -103,7 +103,7 @@ export class Story {
       mayFail: [],
       ...changes,
     };
-    // As it comes back from a file.
+    // As it is read from a file.
     return JSON.parse(JSON.stringify(whole)) as Evidence;
   }
 

@@ -1,4 +1,4 @@
-// Bytes to characters: a byte order mark, the declared charset, what the document says of itself, UTF-8, and at last windows-1252.
+// Bytes to characters: a byte order mark, the declared charset, the document's own declaration, UTF-8, and finally windows-1252.
 
 const utf8 = () => new TextDecoder('utf-8', { fatal: true });
 
@@ -14,7 +14,7 @@ function named(label) {
     const decoder = new TextDecoder(label);
     return decoder.encoding === 'windows-1252' ? windows1252 : decoder;
   } catch {
-    // A charset that nobody knows is as good as none.
+    // An unknown charset counts as no charset.
     return null;
   }
 }
@@ -34,7 +34,7 @@ function declaredInside(bytes) {
   return label?.startsWith('utf-16') ? 'utf-8' : label;
 }
 
-/** Returns `{ text, guessed }`; `guessed` says that nothing told the charset and it is not UTF-8. */
+/** Returns `{ text, guessed }`; `guessed` means that no charset was declared and it is not UTF-8. */
 export function charactersOf(bytes, { charset = null, isHtml = false } = {}) {
   const decoder = named(marked(bytes) ?? charset ?? (isHtml ? declaredInside(bytes) : null));
   if (decoder && decoder.encoding !== 'utf-8') return { text: decoder.decode(bytes), guessed: false };

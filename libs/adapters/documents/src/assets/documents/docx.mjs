@@ -1,7 +1,7 @@
 // Text of a DOCX in its order: headings by the outline level of their style, lists, tables, foot- and endnotes. Deleted and hidden text is left out.
 import { Blocks, eachElement, hiddenNotice, isOn, openPackage, rowOf } from './office.mjs';
 
-/** Not content, or content that stands elsewhere as well. */
+/** Not content, or content that occurs elsewhere as well. */
 const skipped = new Set(['Fallback', 'moveFrom', 'del', 'instrText', 'delText', 'delInstrText']);
 const deepestList = 6;
 const deepestStyles = 20;
@@ -22,7 +22,7 @@ class Body {
   #styles;
   #limit;
   #blocks = new Blocks();
-  /** Paragraphs that are open: a text box stands within one. */
+  /** Open paragraphs: a text box is inside one. */
   #paragraphs = [];
   #tables = [];
   #skipping = 0;
@@ -116,7 +116,7 @@ class Body {
     else paragraph.text += text;
   }
 
-  /** Hidden, too small to be read, or white on a white page: in tables and boxes something may stand behind it. */
+  /** Hidden, too small to be read, or white on a white page: in tables and boxes there may be something behind it. */
   #isUnseen(paragraph) {
     const run = this.#run;
     const styles = [this.#styles.get(run?.style ?? ''), this.#styles.get(paragraph.style)];

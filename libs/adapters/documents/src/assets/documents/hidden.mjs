@@ -1,4 +1,5 @@
-// What a person does not see of a page: elements hidden by attributes, by their style, or by a rule of the page's own style sheets.
+// The parts of a page that a person does not see: elements hidden by attributes, by their style, or by a rule of the page's own style
+// sheets.
 
 const longestStyle = 200_000;
 const mostSelectors = 300;
@@ -18,7 +19,7 @@ const hiding = [
 
 const valueOf = (style, name) => new RegExp(`(?:^|;)\\s*${name}\\s*:\\s*([^;!]{1,60})`).exec(style)?.[1]?.trim();
 
-/** A comment without an end hides all the rest, in a browser too; here it also keeps the search from beginning anew at each opening. */
+/** A comment without an end hides all the rest, in a browser too; here it also keeps the search from starting again at each opening. */
 const withoutComments = (css) => css.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '');
 
 /** Whether declarations such as `display:none` hide what they are given to. */
@@ -35,7 +36,7 @@ export function hides(declarations) {
   return color === valueOf(style, 'background-color') || color === valueOf(style, 'background');
 }
 
-/** Selectors that a style sheet hides on every screen. Rules under conditions of width, print and the like are left out. */
+/** Selectors that a style sheet hides on every screen. Rules under conditions of width, print and similar ones are left out. */
 export function hiddenSelectors(css) {
   const sheet = withoutComments(css.slice(0, longestStyle));
   const selectors = [];
@@ -49,7 +50,7 @@ export function hiddenSelectors(css) {
       .replace(/^[}\s]+/, '')
       .trim();
     if (head.startsWith('@')) {
-      // Inside a block for all screens the rules count; any other block is left out as a whole.
+      // Inside a block for all screens the rules count; any other block is left out entirely.
       at = /^@(?:media\s+(?:screen|all)|layer[^;{]*|supports[^;{]*)\s*$/i.test(head) ? open + 1 : endOfBlock(sheet, open);
       continue;
     }
@@ -94,7 +95,7 @@ const neverSeen = [
   'map',
 ].join(',');
 
-/** Takes out of a parsed document what nobody sees. Returns how many hidden elements with text in them it removed. */
+/** Removes invisible parts from a parsed document. Returns how many hidden elements with text it removed. */
 export function removeHidden(document) {
   const selectors = hiddenSelectors([...document.querySelectorAll('style')].map((style) => style.textContent).join('\n'));
   let hidden = 0;

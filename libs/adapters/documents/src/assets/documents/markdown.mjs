@@ -11,7 +11,7 @@ const blocks = new Set(
 );
 /** Nothing of these is content. */
 const dropped = new Set(['template', 'noscript', 'object', 'svg', 'canvas', 'select', 'button', 'head', 'datalist', 'audio', 'video']);
-/** Neither of these, and what stands in them is no markup: HTML lets none of them close itself. */
+/** Neither of these is content, and nothing in them is markup: HTML does not let them close themselves. */
 const raw = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'textarea', 'plaintext']);
 const deepestList = 6;
 
@@ -51,7 +51,7 @@ export function markdownOf(html, limit = Number.POSITIVE_INFINITY) {
       if (name === 'title') inTitle = false;
       else if (!skipped) writer.close(name);
       else if (name === skipped.name && (skipped.depth -= 1) === 0) skipped = null;
-      // Whoever forgets the end of a head does not hide the body.
+      // An unclosed `<head>` does not hide the body.
       if (skipped?.name === 'head' && name === 'html') skipped = null;
     },
   });

@@ -4,7 +4,7 @@ import { SaxesParser } from 'saxes';
 import { Unreadable } from './unreadable.mjs';
 
 const mostEntries = 20_000;
-/** Bytes of all parts that are read of one document; pictures and the like are never unpacked. */
+/** Maximum bytes of all parts that are read of one document; pictures and similar parts are never unpacked. */
 const mostUnpacked = 256 * 1024 * 1024;
 const deepest = 500;
 /** Characters parsed before it is asked whether they are enough. */
@@ -85,8 +85,10 @@ function titleIn(xml) {
 }
 
 /**
- * Calls `open(name, attributes, isSelfClosed)`, `text(text)` and `close(name)` in the order of the document, with names without their prefixes;
- * attributes keep theirs where another has the same name. Stops early once `isEnough` says so. Entities of its own, and files elsewhere, are refused.
+ * Calls `open(name, attributes, isSelfClosed)`, `text(text)` and `close(name)` in the order of the document, with names without their
+ * prefixes;
+ * attributes keep theirs if another has the same name. Stops early once `isEnough` returns true. Refuses custom entities and external
+ * files.
  */
 export function eachElement(xml, { open = () => {}, text = () => {}, close = () => {}, isEnough = () => false }) {
   if (xml === null) return;
@@ -123,7 +125,7 @@ function namesOf(attributes) {
   return names;
 }
 
-/** The id of a relationship, which stands beside an `id` of another kind. */
+/** The id of a relationship, which is beside an `id` of another kind. */
 export const relationOf = (attributes) =>
   attributes.get('r:id') ?? [...attributes].find(([name]) => /^(?!xml)[^:]+:id$/.test(name))?.[1] ?? null;
 

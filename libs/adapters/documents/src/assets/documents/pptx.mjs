@@ -2,7 +2,7 @@
 import { Blocks, eachElement, hiddenNotice, openPackage, relationOf, rowOf } from './office.mjs';
 import { Unreadable } from './unreadable.mjs';
 
-/** Placeholders that hold no content of the slide. */
+/** Placeholders that contain no content of the slide. */
 const besideContent = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 const deepestList = 6;
 

@@ -1,15 +1,15 @@
-// The text of a page that a person reads, without menus, banners and what is hidden.
+// The text of a page that a person reads, without menus, banners and hidden parts.
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { removeHidden } from './hidden.mjs';
 import { markdownOf } from './markdown.mjs';
 import { shapeOf } from './tags.mjs';
 
-/** Beyond these a tree costs more than it gives, or overflows the stack of its parser: then the text is taken without one. */
+/** Above these limits a tree costs more than it helps, or overflows the stack of its parser: then the text is read without one. */
 const deepestTree = 400;
 const mostTags = 60_000;
 
-/** Less text than this is no article. */
+/** Less text than this is not an article. */
 const shortestArticle = 200;
 const besideContent = 'nav,footer,aside,button,[role="navigation"],[role="banner"],[role="contentinfo"],[role="dialog"]';
 
@@ -36,7 +36,7 @@ function readablePage(html, limit) {
   return { title: article?.title?.trim() || title, text: rest, notices };
 }
 
-/** All of a document, its menus too, without what is hidden. */
+/** All of a document, including its menus, without hidden parts. */
 function htmlDocument(html, limit) {
   const document = parsed(html);
   if (!document) return plainText(html, limit);

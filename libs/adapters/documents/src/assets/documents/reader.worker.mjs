@@ -48,7 +48,7 @@ async function read(job) {
     return { title: title.slice(0, 500), text: text.slice(0, job.limit), cut: text.length > job.limit, notices };
   } catch (error) {
     if (error instanceof Unreadable) return { failed: error.reason, message: error.message };
-    // What a parser throws about a hostile document names its own insides.
+    // The message of a parser about a hostile document reveals the parser's internals.
     return { failed: 'unreadable', message: error instanceof RangeError ? 'It is too deeply nested.' : 'Its content is broken.' };
   }
 }

@@ -54,7 +54,7 @@ function sheetsIn(xml) {
   return { sheets, from1904 };
 }
 
-/** The texts that cells share. Readings of Japanese words stand beside them and are left out. */
+/** The texts that cells share. Readings of Japanese words are beside them and are left out. */
 function wordsIn(xml) {
   const words = [];
   let word = null;
@@ -128,7 +128,7 @@ class Sheet {
   #row = null;
   #cell = null;
   #reads = null;
-  /** Row with the names of the columns; null before the first row, '' where it has none. */
+  /** Row with the names of the columns; null before the first row, '' if it has none. */
   #names = null;
   #part = [];
   #hidden = 0;
@@ -242,7 +242,7 @@ class Sheet {
   }
 }
 
-/** Fifteen digits are what a spreadsheet computes with. */
+/** A spreadsheet calculates with fifteen digits. */
 const rounded = (number) => Number(number.toPrecision(15));
 
 function columnOf(reference) {

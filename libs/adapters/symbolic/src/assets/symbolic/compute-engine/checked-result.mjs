@@ -1,4 +1,4 @@
-// What is told of a result: only what an independent calculation confirms, in the notation that is read again.
+// What is reported of a result: only what an independent calculation confirms, in the notation that can be read again.
 import * as checks from './checks.mjs';
 import { areAll } from './completeness.mjs';
 import { decimalOf } from './decimals.mjs';
@@ -9,7 +9,7 @@ import { valueAt } from './value.mjs';
 /** The trees of one solution, by name. */
 export const treesIn = (solution) => Object.fromEntries(Object.entries(solution).map(([name, { tree }]) => [name, tree]));
 
-/** `{ ok: true, result, decimal, solutions, caveat, notes }`, or `{ ok: false, detail }` where the result cannot be relied on. */
+/** `{ ok: true, result, decimal, solutions, caveat, notes }`, or `{ ok: false, detail }` if the result cannot be relied on. */
 export function checkedResult(job, answer) {
   const checked = check(job, answer);
   if (checked === false) return { ok: false, detail: 'The result of the Compute Engine failed its check.' };
@@ -22,7 +22,7 @@ export function checkedResult(job, answer) {
 
 const treesOf = (rows) => rows.map((row) => row.map(({ tree }) => tree));
 
-/** Whether it holds; null where that cannot be known. */
+/** Whether it is true; null if that cannot be known. */
 function check(job, answer) {
   if (job.operation === 'solve') {
     const all = answer.solutions.map((one) => checks.solves(job.relations, treesIn(one)));
@@ -70,7 +70,7 @@ function check(job, answer) {
   }
 }
 
-/** Null where nothing can be told. */
+/** Null if nothing can be said. */
 function inNotation(job, answer) {
   const decimal = ({ tree, decimal: parts }) => (symbolsOf(tree).length > 0 ? null : decimalOf(tree, parts, job.precision));
   if (job.operation === 'solve') return solved(job, answer.solutions, decimal);

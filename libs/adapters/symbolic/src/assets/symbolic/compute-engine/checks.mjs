@@ -60,7 +60,7 @@ export const isDerivative = (whole, slope, variable) =>
     return [scale(difference, 1 / (12 * h)), valueAt(slope, at)];
   });
 
-/** Whether a definite integral has this value, by Gauss' quadrature on 200 pieces. Null where the bounds or the values are not finite. */
+/** Whether a definite integral has this value, by Gauss' quadrature on 200 pieces. Null if the bounds or the values are not finite. */
 export function isIntegral(expression, variable, bounds, result) {
   const names = symbolsOf(expression, ...bounds, result).filter((name) => name !== variable);
   return everywhere(names, 1e-6, (at) => {
@@ -90,7 +90,7 @@ export function isLimit({ expression, variable, point, direction }, result) {
   });
 }
 
-/** Whether terms or factors added up one by one give the result; names in the bounds are whole numbers here. */
+/** Whether terms or factors, added or multiplied one by one, equal the result; names in the bounds are whole numbers here. */
 export function isRange(job, result) {
   const names = symbolsOf(job.expression, job.lower, job.upper, result).filter((name) => name !== job.variable);
   const inBounds = new Set(symbolsOf(job.lower, job.upper));

@@ -13,7 +13,7 @@ function numberOf(digits) {
   return fraction(BigInt(whole + part), 10n ** BigInt(part.length));
 }
 
-/** Stands for something that is no fraction, the same for the same thing: any value will do, for it can only have more roots than the true one. */
+/** Represents something that is not a fraction, the same name for the same thing: any value will do, because that can only add roots. */
 class Stand {
   #known = new Map();
 
@@ -27,7 +27,7 @@ class Stand {
 
 const whole = (polynomial) => ({ over: polynomial, under: constant(fraction(1n)) });
 
-/** A tree as a quotient of two polynomials in `name`; null where it is none, or one of too high a degree. */
+/** A tree as a quotient of two polynomials in `name`; null if it is not one, or if its degree is too high. */
 function quotientOf(tree, name, stand) {
   const of = (part) => quotientOf(part, name, stand);
   const free = () => (symbolsOf(tree).includes(name) ? null : whole(constant(stand.for(tree))));
@@ -65,7 +65,7 @@ function quotientOf(tree, name, stand) {
 
 const product = (a, b) => ({ over: multiplied(a.over, b.over), under: multiplied(a.under, b.under) });
 const inverse = ({ over, under }) => ({ over: under, under: over });
-/** Null for a division by 0, and for what is too large. */
+/** Null for a division by 0, and for a result that is too large. */
 const bounded = (quotient) =>
   quotient && quotient.under.length > 0 && Math.max(degreeOf(quotient.over), degreeOf(quotient.under)) <= highestDegree ? quotient : null;
 
@@ -88,14 +88,14 @@ export function areAll({ relations, variables }, solutions) {
 function areAllRoots(relation, name, solutions) {
   const quotient = quotientOf(difference(relation), name, new Stand());
   if (!quotient || quotient.over.length === 0) return false;
-  // A root of both is no solution: it divides by 0.
+  // A root of both is not a solution: it divides by 0.
   const roots = rootsOf(quotient.over) - countOf(common(quotient.over, quotient.under));
   return differentOf(solutions.map((one) => one[name])) >= roots;
 }
 
 /**
- * What is left to solve of one polynomial equation once its rational solutions are taken out, as a tree that is to be 0; null where nothing
- * is left, where nothing was taken out, or where it is no polynomial of fractions.
+ * What is left to solve of one polynomial equation once its rational solutions are taken out, as a tree that must be 0; null if nothing
+ * is left, if nothing was taken out, or if it is not a polynomial of fractions.
  */
 export function whatIsLeft(relation, name, solutions) {
   const tree = difference(relation);
@@ -143,7 +143,7 @@ function hasOneSolution(relations, names) {
   return !rows.includes(null) && rankOf(rows) === names.length;
 }
 
-/** What stands before each name in a linear expression, as fractions; null where it is not linear or has a number that is no fraction. */
+/** The coefficients of each name in a linear expression, as fractions; null if it is not linear or has a number that is not a fraction. */
 function slopesOf(tree, names, stand) {
   if (hasNoFraction(tree) || !isLinear(tree, names)) return null;
   const quotients = names.map((name) => quotientOf(tree, name, stand));
@@ -154,7 +154,7 @@ const slope = (over, under) => (over ? fraction(over.over * under.under, over.un
 
 const hasNoFraction = (tree) => tree.kind === 'constant' || tree.kind === 'call' || partsOf(tree).some(hasNoFraction);
 
-/** Whether no product, quotient or power in it has more than one of the names, and each stands over the line. */
+/** Whether no product, quotient or power in it contains more than one of the names, and none is in a denominator. */
 function isLinear(tree, names) {
   const holds = (part) => symbolsOf(part).some((name) => names.includes(name));
   switch (tree.kind) {

@@ -4,7 +4,7 @@ export const i = { re: 0, im: 1 };
 export const add = (a, b) => ({ re: a.re + b.re, im: a.im + b.im });
 export const subtract = (a, b) => ({ re: a.re - b.re, im: a.im - b.im });
 export const times = (a, b) =>
-  // Infinity times the 0 of a real number is no part of the product.
+  // Infinity times the 0 of a real number does not contribute to the product.
   a.im === 0 && b.im === 0 ? real(a.re * b.re) : { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re };
 export const scale = (a, by) => ({ re: a.re * by, im: a.im === 0 ? 0 : a.im * by });
 export const size = (a) => Math.hypot(a.re, a.im);

@@ -1,4 +1,4 @@
-/** Decimal value with `precision` significant digits; a fraction that ends is written whole. Null where there is no number. */
+/** Decimal value with `precision` significant digits; a fraction that terminates is written whole. Null if there is no number. */
 export function decimalOf(tree, parts, precision) {
   const exact = fractionOf(tree);
   const whole = exact && finite(exact, Math.max(precision, 30));
@@ -36,7 +36,7 @@ function finite({ over, under }, mostDigits) {
   return null;
 }
 
-/** `1.41421356237309504` with 5 digits is `1.4142`. Null for what is no number. */
+/** `1.41421356237309504` with 5 digits is `1.4142`. Null for anything but a number. */
 export function rounded(text, precision) {
   const [, sign = '', whole, part = '', exponent = '0'] = /^([-+]?)(\d+)(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(text) ?? [];
   if (whole === undefined) return null;

@@ -58,7 +58,7 @@ function product(factors) {
   };
 }
 
-/** A factor without the minus sign that stands before it or above its line; null where there is none. */
+/** A factor without the minus sign before it or above its fraction line; null if there is none. */
 function withoutSign(factor) {
   if (factor.kind === 'negative') return factor.of;
   return factor.kind === 'quotient' && factor.over.kind === 'negative' ? { ...factor, over: factor.over.of } : null;

@@ -4,9 +4,7 @@ import { real } from './complex.mjs';
 /** No number: a name without a value, or a function that is not calculated here. */
 const nothing = { re: NaN, im: NaN };
 
-/**
- * Value of an expression by floating point, for checks: it shares nothing with the engine whose results it checks. NaN where it has none.
- */
+/** Value of an expression by floating point, for checks: it shares nothing with the engine whose results it checks. NaN if it has none. */
 export function valueAt(tree, at = nowhere) {
   if (at !== nowhere) return calculated(tree, at);
   if (!values.has(tree)) values.set(tree, calculated(tree, at));
@@ -14,7 +12,7 @@ export function valueAt(tree, at = nowhere) {
 }
 
 const nowhere = {};
-/** Values without names: whoever asks for that of a tree and of each of its parts has each calculated once. */
+/** Values without names: a caller that asks for those of a tree and of each of its parts has each calculated once. */
 const values = new WeakMap();
 
 function calculated(tree, at) {
@@ -89,7 +87,7 @@ const calls = {
   conjugate: (x) => ({ re: x.re, im: -x.im }),
 };
 
-/** The real root of a negative number where its number is odd, as people write it. */
+/** The real root of a negative number for an odd degree, as people write it. */
 function root(x, n) {
   const odd = n.im === 0 && Number.isInteger(n.re) && n.re % 2 !== 0;
   return odd && x.im === 0 && x.re < 0 ? real(-((-x.re) ** (1 / n.re))) : c.power(x, c.over(real(1), n));

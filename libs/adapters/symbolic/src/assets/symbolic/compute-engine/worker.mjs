@@ -4,7 +4,7 @@ import { ComputeEngine, version } from '@cortex-js/compute-engine';
 import { checkedResult, treesIn } from './checked-result.mjs';
 import { whatIsLeft } from './completeness.mjs';
 
-/** What the job asks for is not known here, or the Compute Engine gave something that is not exact. */
+/** The job is not known here, or the Compute Engine returned something that is not exact. */
 class Unsupported extends Error {}
 
 const functions = {
@@ -149,7 +149,7 @@ function integer(text) {
   return sign === '-' ? { kind: 'negative', of: number } : number;
 }
 
-/** Real and imaginary part as decimals; null where there is no number. */
+/** Real and imaginary part as decimals; null if there is no number. */
 function decimalOf(expression) {
   const value = expression.N();
   const { json } = value;
@@ -249,7 +249,7 @@ function rootsOf(ce, relation, name) {
   return [...solutions, ...more.map((value) => ({ [name]: value }))];
 }
 
-/** Nothing where it is not in closed form: the solutions that are stay. */
+/** Empty if there is no closed form: the solutions found so far stay. */
 function closedForm(value) {
   try {
     return [shown(value)];

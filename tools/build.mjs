@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildConsole } from './build-console.mjs';
+import { buildConsole } from '../apps/console/build.mjs';
 import { leanPackages, metadata } from './lean-packages.mjs';
 import { filesUnder, projects, workspaceRoot } from './workspace.mjs';
 

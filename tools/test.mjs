@@ -11,7 +11,7 @@ import { ensureInstalled } from './ensure-installed.mjs';
 import { runJest } from '../tests/support/jest/run.mjs';
 import { endAllGroups, runInGroup } from '../tests/support/jest/process-group.mjs';
 import { startServers } from '../deploy/stack/test-servers.mjs';
-import { suites, surfaceSuites } from './suites.mjs';
+import { suites, surfaceSuites } from '../tests/support/jest/suites.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, surface: { type: 'boolean' }, only: { type: 'string' } } });

@@ -1,8 +1,8 @@
 // The suites of `npm test`, in the order they run, and those of `npm run test:surface`.
 import { join } from 'node:path';
-import { jest } from '../tests/support/jest/run.mjs';
-import { ofClients, ofOneProcess, specFiles } from '../tests/support/jest/levels.mjs';
-import { projects, workspaceRoot } from './workspace.mjs';
+import { jest } from './run.mjs';
+import { ofClients, ofOneProcess, specFiles } from './levels.mjs';
+import { projects, workspaceRoot } from '../../../tools/workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join('|'));

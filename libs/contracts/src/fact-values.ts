@@ -52,7 +52,7 @@ export const Rubric = z.object({ relevance: score, completeness: score, usabilit
 export type Rubric = z.infer<typeof Rubric>;
 
 /** A task requested by a strategy. */
-export const TaskWish = z.object({
+export const RequestedTask = z.object({
   spec: PlannedTask.omit({ id: true }).extend({ id: z.string().describe('id inside its plan, unique in its epoch') }),
   action: z
     .object({
@@ -75,7 +75,7 @@ export const TaskWish = z.object({
   again: z.string().optional().describe('task whose answer was unsure, if an expert is asked again'),
   hints: z.string().optional().describe('what the judge wants improved'),
 });
-export type TaskWish = z.infer<typeof TaskWish>;
+export type RequestedTask = z.infer<typeof RequestedTask>;
 
 export const RefusedWhy = z.enum(['known', 'near', 'exhausted', 'once', 'narrow', 'budget', 'cancelled']);
 export type RefusedWhy = z.infer<typeof RefusedWhy>;

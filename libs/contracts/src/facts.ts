@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { bounded, counted, defineFact, duration, local, shownText, type FactSpec } from './define-fact.js';
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
-import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
+import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
 import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
@@ -95,7 +95,7 @@ export const factSpecs = [
   defineFact(
     'TaskAdmitted',
     'A task belongs to the run. It may still wait for others.',
-    { ref: z.string(), epoch: z.int(), helper: z.boolean().describe('outside the round'), taskClass: z.string(), wish: TaskWish },
+    { ref: z.string(), epoch: z.int(), helper: z.boolean().describe('outside the round'), taskClass: z.string(), wish: RequestedTask },
     ({ ref, wish }) => `Task ${local(ref)} (${wish.spec.capability}) was admitted: ${bounded(wish.spec.task, shownText)}`,
   ),
   defineFact(

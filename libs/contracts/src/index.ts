@@ -73,7 +73,7 @@ export {
   TaskOutput,
   TimerFired,
 } from './events/index.js';
-export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, TaskWish } from './fact-values.js';
+export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
 export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
 export { Failure, isOutage, isUpstreamOutage } from './failure.js';
 export { denials, type FailureCode, failures } from './failures.js';
@@ -314,7 +314,7 @@ export {
   Complexity,
   Fact,
   FailureNote,
-  HistoryEntry,
+  PastRound,
   Insight,
   Memory,
   noUsage,

@@ -79,13 +79,13 @@ export type ClientToolResult = z.infer<typeof ClientToolResult>;
 /** Id of a span of a W3C trace. */
 export const SpanId = z.string().regex(/^[0-9a-f]{16}$/);
 
-export const HistoryEntry = z.object({
+export const PastRound = z.object({
   iteration: z.int().nonnegative().describe('0 = first pass'),
   plan_summary: z.string(),
   findings: z.string(),
   gap: z.string().describe('what was still missing after the round; empty if nothing was'),
 });
-export type HistoryEntry = z.infer<typeof HistoryEntry>;
+export type PastRound = z.infer<typeof PastRound>;
 
 export const TriedAction = z.object({
   capability: z.string(),

@@ -1,4 +1,4 @@
-import type { Fork, RunFact, TaskWish } from '@conclave/contracts';
+import type { Fork, RunFact, RequestedTask } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { foldStep } from './fold-step.js';
 import { restoredFacts } from './recorded-facts.js';
@@ -13,7 +13,7 @@ export interface ForkOptions {
   readonly runId: string;
   readonly strategies: Strategies;
   /** Models of a task that has not ended yet, instead of those it was admitted with. */
-  readonly modelsOf: (wish: TaskWish) => readonly string[];
+  readonly modelsOf: (wish: RequestedTask) => readonly string[];
 }
 
 /**

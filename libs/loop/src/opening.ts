@@ -1,4 +1,4 @@
-import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
+import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type RequestedTask } from '@conclave/contracts';
 import { allowanceFor, ranMs, readBudget, reserveShare, tokensFor, wallTimeOf } from './budget.js';
 import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
@@ -13,7 +13,7 @@ const callsPerTask = 4;
 const refOf = ({ runId }: RunState, epoch: number, local: string): string => taskId(runId, epoch, local);
 
 /** Adds tasks. From 70 % of a budget on, a round is not widened: only its first listed task is added, with its dependencies. */
-export function admit(turning: Turning, wishes: readonly TaskWish[], helper: boolean): void {
+export function admit(turning: Turning, wishes: readonly RequestedTask[], helper: boolean): void {
   const { run, now } = turning;
   const isNarrow = !helper && readBudget(run, now).level === 'narrow';
   const kept = new Set<string>();
@@ -34,7 +34,7 @@ export function admit(turning: Turning, wishes: readonly TaskWish[], helper: boo
 }
 
 /** Adds a judge as a task outside the round. */
-export function admitJudge(turning: Turning, name: string, how: Pick<TaskWish, 'stream' | 'from' | 'composes'>): void {
+export function admitJudge(turning: Turning, name: string, how: Pick<RequestedTask, 'stream' | 'from' | 'composes'>): void {
   const { run, strategies } = turning;
   const judge = strategies(run.strategy).judges[name];
   if (!judge) throw new Error(`The strategy ${run.strategy} has no judge ${name}.`);

@@ -5,14 +5,14 @@ import type {
   Ending,
   FactOf,
   FailureNote,
-  HistoryEntry,
+  PastRound,
   KeptPlan,
   Memory,
   PlanCreated,
   PlanRequested,
   ResultReady,
   RuleId,
-  TaskWish,
+  RequestedTask,
   Usage,
 } from '@conclave/contracts';
 
@@ -51,9 +51,9 @@ export interface TaskResult {
   readonly echoes: readonly string[];
 }
 
-export interface TaskState extends Omit<TaskWish, 'action'> {
+export interface TaskState extends Omit<RequestedTask, 'action'> {
   /** Null for a task that is never a repeat, and after it was tried. */
-  readonly action: TaskWish['action'];
+  readonly action: RequestedTask['action'];
   readonly epoch: number;
   readonly taskClass: string;
   /** True outside the round: judges, and experts that are asked again. */
@@ -137,7 +137,7 @@ export interface RunState {
   readonly round: readonly string[] | null;
   readonly factsBefore: number;
   readonly memory: Memory;
-  readonly history: readonly HistoryEntry[];
+  readonly history: readonly PastRound[];
   readonly decisions: readonly DecisionRecord[];
   readonly rounds: number;
   readonly failedRounds: number;

@@ -14,7 +14,7 @@ import type {
   RunView,
   StrategyId,
   TaskInputDraft,
-  TaskWish,
+  RequestedTask,
   Template,
 } from '@conclave/contracts';
 import type { BudgetLevel } from './budget.js';
@@ -61,7 +61,7 @@ export interface Judge<Own> {
 
 /** The next actions. A list may end with one of the second group. */
 export type Move =
-  | { readonly do: 'dispatch'; readonly tasks: readonly TaskWish[]; readonly helper?: boolean }
+  | { readonly do: 'dispatch'; readonly tasks: readonly RequestedTask[]; readonly helper?: boolean }
   | {
       readonly do: 'judge';
       readonly name: string;

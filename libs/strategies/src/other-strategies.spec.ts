@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { noUsage, type Draft, type Reading, type RuleId, type TaskWish, type Template } from '@conclave/contracts';
+import { noUsage, type Draft, type Reading, type RuleId, type RequestedTask, type Template } from '@conclave/contracts';
 import { actionOf, type Strategy, type View } from '@conclave/loop';
 import { expert, research, runId, Scenario } from './testing/scenario.js';
 
 const draft = ({ run }: View, text: string): Draft => ({ text, sources: [], insight: null, cutShort: false, epoch: run.epoch });
-const wish = (id: string, task: string): TaskWish => {
+const requested = (id: string, task: string): RequestedTask => {
   const spec = research(id, task);
   return { spec, action: actionOf(spec, [spec]), models: [], learn: 'settled', stream: 'held' };
 };
@@ -18,7 +18,7 @@ const toy = (readings: readonly Reading[], limits: Partial<ReturnType<Strategy['
   judges: {},
   initial: () => null,
   task: (_view, _ref, { spec }) => ({ kind: 'research', task: spec.task, query: spec.query ?? '', limit: 1 }),
-  onPlan: ({ run }, plan) => [{ do: 'dispatch', tasks: plan.tasks.map(({ id, query }) => wish(`${id}.${run.epoch}`, query ?? id)) }],
+  onPlan: ({ run }, plan) => [{ do: 'dispatch', tasks: plan.tasks.map(({ id, query }) => requested(`${id}.${run.epoch}`, query ?? id)) }],
   next: (view) => {
     const { run } = view;
     if (run.ending) return [{ do: 'say', draft: draft(view, `said after ${run.rounds}`) }];
@@ -26,14 +26,14 @@ const toy = (readings: readonly Reading[], limits: Partial<ReturnType<Strategy['
     return [{ do: 'decide', reading: readings[run.decisions.length] ?? { by: 'assessment', sufficient: true } }];
   },
   onDecided: ({ run, own }, then) => {
-    if (then === 'continue') return [{ do: 'dispatch', tasks: [wish(`more.${run.rounds}`, `step ${run.rounds}`)] }];
+    if (then === 'continue') return [{ do: 'dispatch', tasks: [requested(`more.${run.rounds}`, `step ${run.rounds}`)] }];
     if (then === 'ask_user') return [{ do: 'ask', question: 'Which one?' }];
     return [{ do: 'note', data: { then, own } }, { do: 'plan' }];
   },
   onCommand: ({ run }, command) =>
     command.name === 'override_step'
-      ? [{ do: 'dispatch', tasks: [wish(`own.${run.rounds}`, command.input)] }]
-      : [{ do: 'dispatch', tasks: [wish(`answered.${run.rounds}`, 'with the answer')] }],
+      ? [{ do: 'dispatch', tasks: [requested(`own.${run.rounds}`, command.input)] }]
+      : [{ do: 'dispatch', tasks: [requested(`answered.${run.rounds}`, 'with the answer')] }],
   lastAnswer: (view, reason) => draft(view, reason),
   summary: () => ({ planSummary: '', findings: '' }),
   report: () => ({ complexity: 'moderate', review: 'none' }),
@@ -136,7 +136,7 @@ describe('another strategy', () => {
       ...usual,
       next: (view) =>
         view.run.ending && view.run.tasks[`${runId}/0/written`]?.status !== 'settled'
-          ? [{ do: 'dispatch', tasks: [wish('written', 'write')] }]
+          ? [{ do: 'dispatch', tasks: [requested('written', 'write')] }]
           : usual.next(view),
     };
     const run = new Scenario({ strategy: 'reasoning' }, writing);
@@ -165,7 +165,7 @@ describe('another strategy', () => {
   });
 
   it('does not use an id twice: that is a fault of the strategy', () => {
-    const twice: Strategy = { ...toy([]), onPlan: () => [{ do: 'dispatch', tasks: [wish('a', 'one'), wish('a', 'two')] }] };
+    const twice: Strategy = { ...toy([]), onPlan: () => [{ do: 'dispatch', tasks: [requested('a', 'one'), requested('a', 'two')] }] };
     const run = new Scenario({ strategy: 'reasoning' }, twice);
     run.requested();
     expect(() => run.planned(0, [expert('x', 'y')], noUsage)).toThrow('twice');

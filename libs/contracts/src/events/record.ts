@@ -9,7 +9,7 @@ import {
   DeliveryTarget,
   Fact,
   FailureNote,
-  HistoryEntry,
+  PastRound,
   Insight,
   Outcome,
   Review,
@@ -54,7 +54,7 @@ export const RunCompleted = defineEvent({
     cutShort: z.boolean(),
     sources: z.array(Source),
     insight: Insight.nullable(),
-    history: z.array(HistoryEntry),
+    history: z.array(PastRound),
     rounds: z.int().nonnegative(),
     usage: Usage.describe('sum over every hidden model call that had ended by then'),
     openCalls: z

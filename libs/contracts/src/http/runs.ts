@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RunId } from '../ids.js';
 import { RunLimits } from '../template.js';
-import { CacheHit, Complexity, FailureNote, HistoryEntry, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';
+import { CacheHit, Complexity, FailureNote, PastRound, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';
 import { answerFields, ChatMessage } from './chat.js';
 
 /** Starts a run that outlives its client. `input` is shorthand for one user message. */
@@ -244,7 +244,7 @@ export const RunView = z.object({
     .default(null)
     .describe('where this run is a fork of another one'),
   rounds: z.array(RoundView),
-  history: z.array(HistoryEntry),
+  history: z.array(PastRound),
   decisions: z.array(DecisionView),
   otherRules: z
     .array(z.object({ rule: RuleId, sentence: z.string() }))

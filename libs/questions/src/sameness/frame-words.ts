@@ -1,5 +1,5 @@
 import { isFraming, isGrammar } from './lexicon.js';
-import type { Reading } from './reading.js';
+import type { ComparedText } from './reading.js';
 import { pair } from './small-words.js';
 import { matches } from './stems.js';
 
@@ -12,11 +12,11 @@ const closing = /(?<!\p{L})(?:do|does|did) .{1,200}? (\p{L}+)\s?[?.!]*$/u;
 const stranded = /(?<!\p{L})(for|with|to|about|from|in|on|of|at|by)\s?[?.!]*$/u;
 
 /** Asks for the name of a thing, or for the meaning of a name. */
-const namingOrMeaning = ({ prose }: Reading): string =>
+const namingOrMeaning = ({ prose }: ComparedText): string =>
   /^wie (?:heiß|laute|nenn)/u.test(prose) ? 'name' : /^was (?:heiß|bedeute)/u.test(prose) ? 'meaning' : '';
 
 /** Differences between framing words that carry the question: "How do I get it?" and "How do I describe it?" differ in nothing else. */
-export function frameWordDifferences(first: Reading, second: Reading): readonly string[] {
+export function frameWordDifferences(first: ComparedText, second: ComparedText): readonly string[] {
   const differences: string[] = [];
   const language = first.language ?? second.language;
   const verbs = [first, second].map(({ prose }) => manner.exec(prose)?.[1]);
@@ -32,7 +32,7 @@ export function frameWordDifferences(first: Reading, second: Reading): readonly 
 }
 
 /** "What do I need a visa for?" and "What do I need for a visa?": the preposition belongs to another word. */
-const strandsAlone = (one: Reading, other: Reading): boolean => {
+const strandsAlone = (one: ComparedText, other: ComparedText): boolean => {
   const preposition = stranded.exec(one.prose)?.[1];
   return preposition !== undefined && !stranded.test(other.prose) && other.tokens.some(({ value }) => value === preposition);
 };

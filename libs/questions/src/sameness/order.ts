@@ -1,4 +1,4 @@
-import type { Reading, Token } from './reading.js';
+import type { ComparedText, ComparedToken } from './reading.js';
 
 /** A word that both texts share: its positions in the first and in the second. */
 export interface Match {
@@ -14,16 +14,16 @@ const fillers = new Set('a an the der die das den dem des ein eine einen einem e
 const passive = new Set(['by', 'durch', 'von']);
 
 /** Whether a source in one text is the target in the other. */
-const turnsAround = (a: Token, b: Token): boolean =>
+const turnsAround = (a: ComparedToken, b: ComparedToken): boolean =>
   (sources.has(a.role) && certainTargets.has(b.role)) || (certainTargets.has(a.role) && sources.has(b.role));
 
 /**
  * Whether the same words in another order say something else: "A beats B" and "B beats A", "from X to Y" and "from Y to X". A moved phrase
  * ("In 2020, who won …?"), a reordered list and a passive do not count.
  */
-export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], isReworded: boolean): boolean {
+export function ordersDiffer(a: ComparedText, b: ComparedText, matches: readonly Match[], isReworded: boolean): boolean {
   if (matches.some(({ first, second }) => turnsAround(a.tokens[first]!, b.tokens[second]!))) return true;
-  const hasPassive = (reading: Reading): boolean => reading.tokens.some(({ value }) => passive.has(value));
+  const hasPassive = (reading: ComparedText): boolean => reading.tokens.some(({ value }) => passive.has(value));
   const oneIsPassive = hasPassive(a) !== hasPassive(b);
   const inOrder = [...matches].sort((left, right) => left.first - right.first);
   for (const [position, left] of inOrder.entries()) {
@@ -50,12 +50,12 @@ export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], 
 }
 
 /** Both have the same preposition before the word, so it may move. */
-const keepsRole = ({ first, second }: Match, a: Reading, b: Reading): boolean => {
+const keepsRole = ({ first, second }: Match, a: ComparedText, b: ComparedText): boolean => {
   const role = a.tokens[first]!.role;
   return prepositions.has(role) && role === b.tokens[second]!.role;
 };
 /** Each word has the other's preposition: "written in c" and "written in python". */
-const exchangeRoles = (left: Match, right: Match, a: Reading, b: Reading): boolean => {
+const exchangeRoles = (left: Match, right: Match, a: ComparedText, b: ComparedText): boolean => {
   const [leftRole, rightRole] = [a.tokens[left.first]!.role, a.tokens[right.first]!.role];
   return (
     leftRole !== rightRole &&
@@ -72,7 +72,7 @@ const prepositions = new Set([
   ),
 ]);
 
-const isList = ({ tokens }: Reading, from: number, to: number): boolean => {
+const isList = ({ tokens }: ComparedText, from: number, to: number): boolean => {
   const between = tokens.slice(from + 1, to);
   return (
     between.some(({ value }) => coordinators.has(value)) &&
@@ -81,7 +81,7 @@ const isList = ({ tokens }: Reading, from: number, to: number): boolean => {
 };
 
 /** 1 for names and other words whose position tells who does what to whom. */
-const weightOf = ({ first, second }: Match, a: Reading, b: Reading): 0 | 1 => {
+const weightOf = ({ first, second }: Match, a: ComparedText, b: ComparedText): 0 | 1 => {
   const [left, right] = [a.tokens[first]!, b.tokens[second]!];
   return left.kind === 'identifier' ||
     (a.language === 'de' || b.language === 'de' ? left.isCapital && right.isCapital : left.isCapital || right.isCapital)

@@ -1,5 +1,5 @@
 import { phrases } from '../complexity/phrases.js';
-import type { Reading } from './reading.js';
+import type { ComparedText } from './reading.js';
 
 /** Kind of answer wanted; `any` for an order ("explain …") and for texts without a recognisable kind. */
 export type QuestionType =
@@ -118,7 +118,7 @@ const startsPolar =
 const wrappers =
   /^(?:(?:hi|hello|hey|hallo|please|bitte|and|und|so|ok)[\s,!.]+)*(?:(?:can|could|would|will) you (?:please )?(?:tell|explain|show|give|say|help)(?: to)?(?: me| us)?,?|do you know,?|i (?:want|would like|need|'d like) to know,?|i'd like to know,?|tell me,?|kannst du (?:mir |uns )?(?:bitte )?(?:sagen|erklären|zeigen),?|könntest du (?:mir |uns )?(?:bitte )?(?:sagen|erklären|zeigen),?|weißt du,?|sag mir,?|ich (?:möchte|will|würde gern|würde gerne) wissen,?)?\s*/u;
 
-export function questionTypeOf({ prose, language }: Reading): QuestionType {
+export function questionTypeOf({ prose, language }: ComparedText): QuestionType {
   const asked = prose.slice(0, 300).replace(wrappers, '');
   // "was" means "what" in German.
   if (language !== 'de' && /^was\s/u.test(asked)) return 'yes-no';

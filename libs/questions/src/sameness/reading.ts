@@ -4,7 +4,7 @@ import type { Language } from './language.js';
 import { literalPattern } from './normalise.js';
 import { canonicalDigits, monthOf, unitOf, valueOfWord } from './numbers.js';
 
-export interface Token {
+export interface ComparedToken {
   readonly kind: 'word' | 'number' | 'date' | 'identifier' | 'operator';
   /** As written. */
   readonly text: string;
@@ -17,11 +17,11 @@ export interface Token {
 }
 
 /** One text, parsed for comparison. */
-export interface Reading {
+export interface ComparedText {
   readonly language: Language | null;
   /** Contents of quotes and code, trimmed but otherwise unchanged. */
   readonly literals: readonly string[];
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly ComparedToken[];
   /** The text without its literals, lower case, blanks collapsed. */
   readonly prose: string;
 }
@@ -49,16 +49,16 @@ const articles = new Set(
   'a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' '),
 );
 
-export function readQuestion(text: string): Reading {
+export function readQuestion(text: string): ComparedText {
   const literals = [...text.matchAll(literalPattern)].map(([literal]) => literal.replace(/^(?:```\w*\n?|.)|(?:```|.)$/gsu, '').trim());
   const plain = plainCharacters(text.replace(literalPattern, ' ⌀ ')).replace(/\s+/gu, ' ').trim();
   const language = languageOf((plain.toLowerCase().match(/[\p{L}']+/gu) ?? []).slice(0, 200));
   const isShouted = !/\p{Ll}/u.test(plain);
-  const tokens: Token[] = [];
+  const tokens: ComparedToken[] = [];
   let role = '';
   let startsSentence = true;
   let end = 0;
-  const push = (kind: Token['kind'], written: string, value: string, isCapital = false): void => {
+  const push = (kind: ComparedToken['kind'], written: string, value: string, isCapital = false): void => {
     tokens.push({ kind, text: written, value, isCapital, role });
     if (kind !== 'operator') role = '';
   };
@@ -117,7 +117,7 @@ export function readQuestion(text: string): Reading {
 const romanNumerals = '- - II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
 
 /** Rewrites "Brazil's president" as "president of Brazil". */
-const withGenitives = (tokens: readonly Token[]): readonly Token[] =>
+const withGenitives = (tokens: readonly ComparedToken[]): readonly ComparedToken[] =>
   tokens.map((token, index) => (tokens[index + 1]?.value === "'s" && token.kind !== 'number' ? { ...token, role: 'of' } : token));
 
 const dateOf = (year: number | '', month: number, day: number | ''): string => `${year}-${month}-${day}`;
@@ -130,8 +130,8 @@ function clockOf(written: string): string {
 }
 
 /** Converts number words to numbers, and unit words and signs to one name. */
-function withQuantities(tokens: readonly Token[]): readonly Token[] {
-  const result: Token[] = [];
+function withQuantities(tokens: readonly ComparedToken[]): readonly ComparedToken[] {
+  const result: ComparedToken[] = [];
   for (const token of tokens) {
     const before = result.at(-1);
     const value = token.kind === 'word' ? valueOfWord(token.value) : undefined;
@@ -163,14 +163,15 @@ function withQuantities(tokens: readonly Token[]): readonly Token[] {
   });
 }
 const besideUnit = new Set('in to into per pro nach zu many viele viel much und and or oder'.split(' '));
-const isTens = (token: Token | undefined): boolean =>
+const isTens = (token: ComparedToken | undefined): boolean =>
   token?.kind === 'number' && /^[2-9]0$/u.test(token.value) && /^\p{L}/u.test(token.text);
 
 /** Recognises dates: "9 November 1989", "November 9th, 1989", "im März"; the year only if it is next to the month. */
-function withDates(tokens: readonly Token[], language: Language | null): readonly Token[] {
-  const result: Token[] = [];
-  const isDay = (token: Token | undefined): boolean => token !== undefined && /^(?:[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?$/u.test(token.value);
-  const isYear = (token: Token | undefined): boolean => token?.kind === 'number' && /^[12]\d{3}$/u.test(token.value);
+function withDates(tokens: readonly ComparedToken[], language: Language | null): readonly ComparedToken[] {
+  const result: ComparedToken[] = [];
+  const isDay = (token: ComparedToken | undefined): boolean =>
+    token !== undefined && /^(?:[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?$/u.test(token.value);
+  const isYear = (token: ComparedToken | undefined): boolean => token?.kind === 'number' && /^[12]\d{3}$/u.test(token.value);
   for (let index = 0; index < tokens.length; index += 1) {
     const token = tokens[index]!;
     const month = token.kind === 'word' ? monthOf.get(token.value) : undefined;

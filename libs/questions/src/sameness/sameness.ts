@@ -3,7 +3,7 @@ import { isFraming, isGrammar, oppositeFamiliesOf } from './lexicon.js';
 import { normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
 import { isDress, questionTypeOf, typesConflict } from './question-type.js';
-import { readQuestion, type Reading, type Token } from './reading.js';
+import { readQuestion, type ComparedText, type ComparedToken } from './reading.js';
 import { pair, smallWordDifferences } from './small-words.js';
 import { isCompoundOf, matches, separated } from './stems.js';
 
@@ -38,7 +38,7 @@ export function sameQuestion(a: string, b: string): Sameness {
   return { same: differences.length === 0, differences };
 }
 
-function compareParts(first: Reading, second: Reading): readonly string[] {
+function compareParts(first: ComparedText, second: ComparedText): readonly string[] {
   const differences: string[] = [];
   if (first.language !== null && second.language !== null && first.language !== second.language)
     differences.push(pair('language', [first.language], [second.language]));
@@ -61,12 +61,12 @@ function compareParts(first: Reading, second: Reading): readonly string[] {
 }
 
 /** Quotes must be equal, in any order. */
-function sameLiterals(first: Reading, second: Reading): boolean {
+function sameLiterals(first: ComparedText, second: ComparedText): boolean {
   return [...first.literals].sort().join('\n') === [...second.literals].sort().join('\n');
 }
 
 /** Numbers in order with their units, dates in any order. */
-function quantities({ tokens }: Reading, kind: 'number' | 'date'): readonly string[] {
+function quantities({ tokens }: ComparedText, kind: 'number' | 'date'): readonly string[] {
   const found: string[] = [];
   tokens.forEach((token, index) => {
     if (token.kind !== kind) return;
@@ -83,13 +83,13 @@ function quantities({ tokens }: Reading, kind: 'number' | 'date'): readonly stri
 const asksUnit = new Set(['which', 'what', 'many', 'viele', 'welchem', 'welcher', 'welches', 'welchen', 'in']);
 const timeUnits = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year'].map((unit) => `unit:${unit}`));
 /** "How many minutes", "in which year": the unit only names the measure of the answer, and another wording omits it. */
-const isAskedTime = (tokens: readonly Token[], index: number): boolean =>
+const isAskedTime = (tokens: readonly ComparedToken[], index: number): boolean =>
   timeUnits.has(tokens[index]!.value) && asksUnit.has(tokens[index - 1]?.value ?? '');
-const unitsAmong = ({ tokens }: Reading, isWanted: (index: number) => boolean): readonly string[] => [
+const unitsAmong = ({ tokens }: ComparedText, isWanted: (index: number) => boolean): readonly string[] => [
   ...new Set(tokens.flatMap(({ value }, index) => (value.startsWith('unit:') && isWanted(index) ? [value.slice(5)] : []))),
 ];
-const unitsOf = (reading: Reading): readonly string[] => unitsAmong(reading, (index) => !isAskedTime(reading.tokens, index));
-const askedTimeUnits = (reading: Reading): string =>
+const unitsOf = (reading: ComparedText): readonly string[] => unitsAmong(reading, (index) => !isAskedTime(reading.tokens, index));
+const askedTimeUnits = (reading: ComparedText): string =>
   [...unitsAmong(reading, (index) => isAskedTime(reading.tokens, index))].sort().join(' ');
 
 /** Arithmetic signs, also when spelled out. */
@@ -105,7 +105,7 @@ const spokenOperators: Readonly<Record<string, string>> = {
   squared: '^',
   cubed: '^',
 };
-function operatorsOf({ tokens }: Reading): string {
+function operatorsOf({ tokens }: ComparedText): string {
   return tokens
     .map((token, index) => {
       const isBeside = tokens[index - 1]?.kind === 'number' || tokens[index + 1]?.kind === 'number';
@@ -127,7 +127,7 @@ const negations = new Set(
 const exceptions = new Set('except excluding besides unless außer ausgenommen ausschließlich bis'.split(' ').slice(0, -1));
 const times = (word: string, count: number): string => (count === 1 ? word : `${word} ${count} times`);
 /** Number of negations and of exceptions. "not only" does not count. */
-function negationsOf({ tokens }: Reading): string {
+function negationsOf({ tokens }: ComparedText): string {
   const counted = tokens.filter(
     ({ value }, index) =>
       negations.has(value) &&
@@ -141,14 +141,14 @@ function negationsOf({ tokens }: Reading): string {
     .join(', ');
 }
 /** "…, isn't it?" */
-const isTag = (tokens: readonly Token[], index: number): boolean =>
+const isTag = (tokens: readonly ComparedToken[], index: number): boolean =>
   tokens[index]!.value === "n't" &&
   tokens.length - index === 2 &&
   ['it', 'he', 'she', 'they', 'we', 'you', 'i', 'there'].includes(tokens[index + 1]!.value);
 
-const isSpokenOperator = ({ tokens }: Reading, index: number): boolean =>
+const isSpokenOperator = ({ tokens }: ComparedText, index: number): boolean =>
   spokenOperators[tokens[index]!.value] !== undefined && (tokens[index - 1]?.kind === 'number' || tokens[index + 1]?.kind === 'number');
-const isContent = (reading: Reading, index: number): boolean => {
+const isContent = (reading: ComparedText, index: number): boolean => {
   const { kind, value } = reading.tokens[index]!;
   if (kind === 'identifier') return true;
   return (
@@ -159,14 +159,14 @@ const isContent = (reading: Reading, index: number): boolean => {
     !isSpokenOperator(reading, index)
   );
 };
-const contentOf = (reading: Reading): number[] => reading.tokens.flatMap((_, index) => (isContent(reading, index) ? [index] : []));
+const contentOf = (reading: ComparedText): number[] => reading.tokens.flatMap((_, index) => (isContent(reading, index) ? [index] : []));
 
-function compareWords(first: Reading, second: Reading): readonly string[] {
+function compareWords(first: ComparedText, second: ComparedText): readonly string[] {
   const language = first.language ?? second.language;
   let left = contentOf(first);
   let right = contentOf(second);
   const matched: Match[] = [];
-  const take = (isMatch: (a: Token, b: Token) => boolean): void => {
+  const take = (isMatch: (a: ComparedToken, b: ComparedToken) => boolean): void => {
     left = left.filter((index) => {
       const at = right.findIndex((other) => isMatch(first.tokens[index]!, second.tokens[other]!));
       if (at < 0) return true;
@@ -183,11 +183,11 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
 
   const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
   const isAboutDoing = asksForDoing(first) || asksForDoing(second);
-  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean =>
+  const isOptional = ({ value, isCapital }: ComparedToken, reading: ComparedText): boolean =>
     (isFraming(value, reading.language) && (!isCapital || reading.language === 'de')) ||
     (leftType === rightType && isDress(leftType, value)) ||
     (isAboutDoing && activities.has(value));
-  const bare = (reading: Reading, rest: readonly number[]): Token[] =>
+  const bare = (reading: ComparedText, rest: readonly number[]): ComparedToken[] =>
     rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading));
   const leftRest = bare(first, left);
   const rightRest = bare(second, right);
@@ -210,7 +210,7 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   ]);
   if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
 
-  const values = (rest: readonly Token[]): string[] => rest.map(({ value }) => value);
+  const values = (rest: readonly ComparedToken[]): string[] => rest.map(({ value }) => value);
   // No word matches and neither text has a number: nothing shows that they are about the same thing.
   const isAllFrame =
     matched.length === 0 &&
@@ -244,7 +244,7 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
 }
 
 /** "What does X do?" asks for the tasks of X. */
-const asksForDoing = ({ prose }: Reading): boolean =>
+const asksForDoing = ({ prose }: ComparedText): boolean =>
   /^what (?:do|does|did) .{1,80} do\s?[?.!]*$|^was (?:macht|tut|machen|tun) /u.test(prose);
 const activities = new Set(
   'task tasks job jobs role duty duties responsibilities aufgabe aufgaben tätigkeit tätigkeiten pflichten beruf'.split(' '),
@@ -253,8 +253,8 @@ const activities = new Set(
 /** Matches separable verbs: "setze … zurück" and "zurücksetzen". */
 function withoutSeparated(
   whole: readonly number[],
-  of: Reading,
-  other: Reading,
+  of: ComparedText,
+  other: ComparedText,
   rest: readonly number[],
   keep: (rest: number[]) => void,
 ): number[] {
@@ -268,9 +268,14 @@ function withoutSeparated(
   });
 }
 
-function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<number>, inSecond: ReadonlySet<number>): readonly string[] {
+function oppositesBetween(
+  first: ComparedText,
+  second: ComparedText,
+  inFirst: ReadonlySet<number>,
+  inSecond: ReadonlySet<number>,
+): readonly string[] {
   const found: string[] = [];
-  const loose = ({ tokens }: Reading, taken: ReadonlySet<number>): readonly string[] =>
+  const loose = ({ tokens }: ComparedText, taken: ReadonlySet<number>): readonly string[] =>
     tokens
       .filter((token, index) => !taken.has(index) && token.kind !== 'operator')
       .map(({ value, text }) => (value.startsWith('unit:') || /^\d/u.test(value) ? text.toLowerCase() : value));
@@ -303,13 +308,13 @@ const runsOf = (positions: readonly number[]): readonly number[][] =>
 
 /** Whether both runs have the same words before and after them. */
 function sameSlot(
-  first: Reading,
-  second: Reading,
+  first: ComparedText,
+  second: ComparedText,
   run: readonly number[],
   other: readonly number[],
-  language: Reading['language'],
+  language: ComparedText['language'],
 ): boolean {
-  const around = ({ tokens }: Reading, from: number, step: -1 | 1): string => {
+  const around = ({ tokens }: ComparedText, from: number, step: -1 | 1): string => {
     let at = from + step;
     while (tokens[at]?.kind === 'operator') at += step;
     return tokens[at]?.value ?? '';

@@ -1,5 +1,5 @@
 import type { Match } from './order.js';
-import type { Reading, Token } from './reading.js';
+import type { ComparedText, ComparedToken } from './reading.js';
 
 /** A difference as `kind: first / second`. */
 export const pair = (kind: string, left: readonly string[], right: readonly string[]): string =>
@@ -12,15 +12,15 @@ const modals: readonly ReadonlySet<string>[] = [
   new Set('should ought soll sollte sollten sollen'.split(' ')),
 ];
 /** "have to" and "need to" mean must, but neither is a single word. */
-const isHavingTo = (tokens: readonly Token[], index: number): boolean =>
+const isHavingTo = (tokens: readonly ComparedToken[], index: number): boolean =>
   /^(?:ha(?:ve|s|d)|needs?)$/u.test(tokens[index]!.value) && tokens[index + 1]?.value === 'to';
 const telling = new Set('tell explain show give say describe sagen erklären zeigen verraten nennen geben'.split(' '));
 /** "Could you tell me …": the modal asks for the answer and is not part of the question. */
-const isPolite = (tokens: readonly Token[], index: number): boolean =>
+const isPolite = (tokens: readonly ComparedToken[], index: number): boolean =>
   index < 3 &&
   /^(?:you|du|ihr|sie)$/u.test(tokens[index + 1]?.value ?? '') &&
   tokens.slice(index + 2, index + 5).some(({ value }) => telling.has(value));
-const modalsOf = ({ tokens }: Reading): string =>
+const modalsOf = ({ tokens }: ComparedText): string =>
   modals
     .map((modal, at) =>
       tokens.some(({ value }, index) => (modal.has(value) && !isPolite(tokens, index)) || (at === 0 && isHavingTo(tokens, index)))
@@ -30,7 +30,7 @@ const modalsOf = ({ tokens }: Reading): string =>
     .join('');
 
 /** Whether the person asked for acts ("Who shot Kennedy?", "Wer …") or is acted on ("Who did Kennedy shoot?", "Wen …"); empty otherwise. */
-const rolesOfAsked = ({ prose }: Reading): string =>
+const rolesOfAsked = ({ prose }: ComparedText): string =>
   /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose)
     ? 'object'
     : /^(?:who (?!is|are|was|were|will|has|have|had|can|should)|wer\s)/u.test(prose)
@@ -40,7 +40,7 @@ const rolesOfAsked = ({ prose }: Reading): string =>
 const presents = new Set("is are am 's ist sind".split(' '));
 const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.split(' '));
 const futures = new Set("will 'll shall".split(' '));
-function tenseOf({ language, tokens }: Reading): string {
+function tenseOf({ language, tokens }: ComparedText): string {
   const values = tokens.filter(({ kind }) => kind === 'word').map(({ value }) => value);
   // "was" means "what" in German.
   if (values.some((value) => pasts.has(value) && !(value === 'was' && language !== 'en'))) return 'past';
@@ -56,7 +56,7 @@ const possessors: readonly ReadonlySet<string>[] = [
   'their',
   'our unser unsere unseren',
 ].map((words) => new Set(words.split(' ')));
-const possessorsOf = ({ tokens }: Reading): string =>
+const possessorsOf = ({ tokens }: ComparedText): string =>
   possessors.map((words) => (tokens.some(({ value }) => words.has(value)) ? 'x' : '-')).join('');
 
 /** Small words that change a question even if all others are the same: "wrote" and "wrote about". */
@@ -65,7 +65,7 @@ const turning = new Set(
     ' ',
   ),
 );
-const turningOf = ({ tokens }: Reading): string =>
+const turningOf = ({ tokens }: ComparedText): string =>
   tokens
     .map(({ value }) => value)
     .filter((value) => turning.has(value))
@@ -73,7 +73,7 @@ const turningOf = ({ tokens }: Reading): string =>
     .join(' ');
 
 /** "viel" and "much" alone are only framing. */
-const excessOf = ({ prose }: Reading): string =>
+const excessOf = ({ prose }: ComparedText): string =>
   [...prose.matchAll(/(?<!\p{L})(?:too|zu) (much|many|little|few|viele?|wenige?)(?!\p{L})/gu)]
     .map(([, amount]) => (/^[lfw]/u.test(amount!) ? '<' : '>'))
     .join('');
@@ -82,7 +82,7 @@ const auxiliaries = new Set(
   "is are am was were be been do does did has have had will would can could should may might must 's 're 've 'd 'll".split(' '),
 );
 /** "Who owns it?" and "Who owned it?": the verb itself carries the tense if no other word does. */
-function verbTenseDiffers(first: Reading, second: Reading, matched: readonly Match[]): boolean {
+function verbTenseDiffers(first: ComparedText, second: ComparedText, matched: readonly Match[]): boolean {
   if (first.language === 'de' || second.language === 'de') return false;
   if ([first, second].some(({ tokens }) => tokens.some(({ value }) => auxiliaries.has(value)))) return false;
   const isPast = (word: string): boolean => word.endsWith('ed');
@@ -92,8 +92,8 @@ function verbTenseDiffers(first: Reading, second: Reading, matched: readonly Mat
 const negating = new Set("not n't no never without except neither nicht kein keine keinen keinem keiner nie ohne außer weder".split(' '));
 const comparing = new Set(['than', 'als']);
 /** "Not red but blue" and "not blue but red": equally many negations, but before other words. */
-function negationMoves(first: Reading, second: Reading, matched: readonly Match[]): boolean {
-  const isNegated = (token: Token): boolean => negating.has(token.role);
+function negationMoves(first: ComparedText, second: ComparedText, matched: readonly Match[]): boolean {
+  const isNegated = (token: ComparedToken): boolean => negating.has(token.role);
   const only = (here: (match: Match) => boolean, there: (match: Match) => boolean): readonly Match[] =>
     matched.filter((match) => here(match) && !there(match));
   const inFirst = (match: Match): boolean => isNegated(first.tokens[match.first]!);
@@ -103,7 +103,7 @@ function negationMoves(first: Reading, second: Reading, matched: readonly Match[
     only(inSecond, inFirst).some((right) => Math.abs(left.first - right.first) > 1 && Math.abs(left.second - right.second) > 1),
   );
 }
-const comparisonTurns = (first: Reading, second: Reading, matched: readonly Match[]): boolean =>
+const comparisonTurns = (first: ComparedText, second: ComparedText, matched: readonly Match[]): boolean =>
   [first, second].every(({ tokens }) => tokens.some(({ value }) => comparing.has(value))) &&
   matched.some(({ first: at, second: other }) => comparing.has(first.tokens[at]!.role) !== comparing.has(second.tokens[other]!.role));
 
@@ -119,9 +119,14 @@ export interface WordComparison {
 }
 
 /** Differences between the grammatical words of texts whose other words were matched. */
-export function smallWordDifferences(first: Reading, second: Reading, matched: readonly Match[], words: WordComparison): readonly string[] {
+export function smallWordDifferences(
+  first: ComparedText,
+  second: ComparedText,
+  matched: readonly Match[],
+  words: WordComparison,
+): readonly string[] {
   const differences: string[] = [];
-  const compare = (kind: string, of: (reading: Reading) => string, isSaid: (value: string) => boolean): void => {
+  const compare = (kind: string, of: (reading: ComparedText) => string, isSaid: (value: string) => boolean): void => {
     const [left, right] = [of(first), of(second)];
     if (left !== right && isSaid(left) && isSaid(right)) differences.push(pair(kind, [left], [right]));
   };
@@ -131,7 +136,7 @@ export function smallWordDifferences(first: Reading, second: Reading, matched: r
   compare('scope', excessOf, () => true);
   compare('order', rolesOfAsked, (value) => value !== '');
   if (!words.isReworded) compare('tense', tenseOf, (value) => value !== '');
-  const willBe = (reading: Reading): string => (tenseOf(reading) === 'future' ? 'future' : 'other');
+  const willBe = (reading: ComparedText): string => (tenseOf(reading) === 'future' ? 'future' : 'other');
   if (words.isCovered) compare('tense', willBe, () => true);
   if (words.isExact) compare('word', turningOf, () => true);
   if (words.isExact && verbTenseDiffers(first, second, matched)) differences.push('tense');

@@ -1,6 +1,6 @@
 import { PlannedTask, promptMarks as marks } from '@conclave/contracts';
 import * as z from 'zod';
-import type { Ask, Reading } from '../asks/ask.js';
+import type { Ask, ParsedReply } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { jsonForm } from '../asks/json-form.js';
 import { fitted } from '../prompts/fitting.js';
@@ -36,7 +36,7 @@ export const routeAsk: Ask<PlanAsked, PlanSaid> = {
 };
 
 /** Reads the class out of JSON, or of a reply that names exactly one. */
-export function readRoute(reply: string): Reading<PlanSaid> {
+export function readRoute(reply: string): ParsedReply<PlanSaid> {
   const value = jsonIn(reply);
   const said = isObject(value) ? (value['class'] ?? value['query_type'] ?? value['type']) : undefined;
   const text = (typeof said === 'string' ? said : reply).toLowerCase().replace(/[\s-]+/g, '_');

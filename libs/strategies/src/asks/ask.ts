@@ -26,7 +26,7 @@ export interface Said {
 }
 
 /** The output of a reply, or why the reply is unusable: sentences shown to the model when it is asked again. */
-export type Reading<Out> = { readonly output: Out } | { readonly faults: readonly string[] };
+export type ParsedReply<Out> = { readonly output: Out } | { readonly faults: readonly string[] };
 
 /** Filters a reply while it streams to what users may see. `end` returns the rest and is called once. */
 export interface TextFilter {
@@ -44,7 +44,7 @@ export interface Ask<In, Out> {
   /** Schema of a reading; the sentences of its faults are sent back to the model. */
   readonly output: z.ZodType<Out>;
   prompt(input: In, room: Room): readonly PromptMessage[];
-  read(said: Said, input: In): Reading<Out>;
+  read(said: Said, input: In): ParsedReply<Out>;
   /** Times the model is asked again after an unusable reply. */
   readonly reAsks: 0 | 1 | 2;
   readonly call?: {

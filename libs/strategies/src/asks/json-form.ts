@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { jsonIn } from '../replies/json-reply.js';
-import type { JsonForm, JsonSchema, Reading, Said } from './ask.js';
+import type { JsonForm, JsonSchema, ParsedReply, Said } from './ask.js';
 
 /**
  * The `response_format` for a schema; strict if every object lists and requires all its members. `name`: letters, digits, `_`, `-`.
@@ -32,7 +32,7 @@ function isStrict(schema: unknown): boolean {
 }
 
 /** Parses the JSON of a reply with `schema`. `key`: member that should have held a bare list. */
-export function readJson<T>({ text, cutShort }: Said, schema: z.ZodType<T>, key?: string): Reading<T> {
+export function readJson<T>({ text, cutShort }: Said, schema: z.ZodType<T>, key?: string): ParsedReply<T> {
   const found = jsonIn(text);
   if (found === undefined)
     return { faults: [cutShort ? 'The reply was cut off before its JSON ended: be shorter.' : 'The reply contains no JSON.'] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Ask, Reading } from './ask.js';
+import type { Ask, ParsedReply } from './ask.js';
 import { criticAsk } from './critic.js';
 import { gapAsk } from './gap.js';
 import { hintsAsk } from './hints.js';
@@ -9,7 +9,7 @@ import { thinkingAsk } from './thinking.js';
 
 const readBy =
   <In, Out>(ask: Ask<In, Out>, input: In) =>
-  (text: string, cutShort = false): Reading<Out> => {
+  (text: string, cutShort = false): ParsedReply<Out> => {
     const reading = ask.read({ text, cutShort }, input);
     if ('output' in reading) expect(ask.output.parse(reading.output)).toEqual(reading.output);
     return reading;

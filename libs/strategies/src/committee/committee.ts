@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { faultsOfPlan } from '../capabilities/declared.js';
 import { taskInput } from './context.js';
-import { escalate, wishesOf, withReferrals } from './experts.js';
+import { escalate, requestedTasks, withReferrals } from './experts.js';
 import { judges } from './judges.js';
 import { currentResults, ledgerAnswer, roundSummary } from './ledger.js';
 import { initialOwn, withPlan, type CommitteeView, type Own } from './own.js';
@@ -94,7 +94,7 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
     return fact.kind === 'PlanRefused' && fact.plan ? { ...own, refused: fact.plan } : own;
   },
   task: taskInput,
-  onPlan: (view, plan) => [{ do: 'dispatch', tasks: wishesOf(view, withReferrals(view, dedupe(plan.tasks))) }],
+  onPlan: (view, plan) => [{ do: 'dispatch', tasks: requestedTasks(view, withReferrals(view, dedupe(plan.tasks))) }],
   onResult: (view, ref, task) => (task.helper ? [] : [...takePlaces(view.run, ref, task), ...escalate(view, ref, task)]),
   next: (view): readonly Move[] => {
     const { run, own } = view;

@@ -33,7 +33,7 @@ const months =
 
 const pronouns = listed('it he she they this that these those there es er sie das dies diese dieser dort');
 
-interface Reading {
+interface ParsedStatement {
   /** The expert's task, normalised for comparison. */
   readonly question: string;
   readonly words: ReadonlySet<string>;
@@ -50,7 +50,7 @@ const amount = (text: string): string => {
 };
 
 /** Reads a statement's topic words, its numbers and months, and whether it is negated. */
-function read({ task, text }: Statement): Reading {
+function read({ task, text }: Statement): ParsedStatement {
   // Without the capital "may" and "march" are verbs.
   const plain = plainCharacters(text)
     .replace(/\b(?:may|march)\b/g, ' ')
@@ -69,12 +69,12 @@ function read({ task, text }: Statement): Reading {
 }
 
 /** Whether the longer statement contains all words of the shorter one. */
-function isAbout(a: Reading, b: Reading, least: number): boolean {
+function isAbout(a: ParsedStatement, b: ParsedStatement, least: number): boolean {
   const [fewer, more] = a.words.size <= b.words.size ? [a.words, b.words] : [b.words, a.words];
   return fewer.size >= least && [...fewer].every((word) => more.has(word));
 }
 
-function contradict(a: Reading, b: Reading): boolean {
+function contradict(a: ParsedStatement, b: ParsedStatement): boolean {
   const sameQuestion = a.question === b.question;
   if (sameQuestion && a.answer !== null && b.answer !== null) return a.answer !== b.answer;
   // As answers to different questions, "It costs 30 euros" may mean different things: then both must name their subject.

@@ -1,4 +1,4 @@
-import type { PlannedTask, TaskWish, Template } from '@conclave/contracts';
+import type { PlannedTask, RequestedTask, Template } from '@conclave/contracts';
 import { actionOf, isExpert, maxExpertTasks, tasksOf, type Move, type TaskState } from '@conclave/loop';
 import { categoryOf, confidenceOf, sureFrom, type CommitteeView } from './own.js';
 
@@ -12,13 +12,13 @@ const firstTier = ({ own, template }: CommitteeView, category: string): readonly
   own.choices[category] ?? profileOf(template, category)?.t1 ?? [];
 
 /** The tasks of a plan for the engine, each with the members that always answer. */
-export const wishesOf = (view: CommitteeView, tasks: readonly PlannedTask[]): readonly TaskWish[] =>
+export const requestedTasks = (view: CommitteeView, tasks: readonly PlannedTask[]): readonly RequestedTask[] =>
   tasks.flatMap((spec) => {
     if (!isExpert(spec.capability))
       return [{ spec, action: actionOf(spec, tasks), models: [], learn: 'settled' as const, stream: 'held' as const }];
     const category = spec.capability.slice('expert.'.length);
     const live = isShownLive(view, category);
-    const wish: TaskWish = {
+    const requested: RequestedTask = {
       spec,
       action: actionOf(spec, tasks),
       models: [...firstTier(view, category)],
@@ -28,7 +28,7 @@ export const wishesOf = (view: CommitteeView, tasks: readonly PlannedTask[]): re
     };
     const always = profileOf(view.template, category)?.always ?? [];
     // Ids that a planner cannot use.
-    const members = always.map((model, index): TaskWish => ({
+    const members = always.map((model, index): RequestedTask => ({
       spec: { ...spec, id: `${spec.id}~a${index + 1}` },
       action: null,
       models: [model],
@@ -37,7 +37,7 @@ export const wishesOf = (view: CommitteeView, tasks: readonly PlannedTask[]): re
       origin: spec.id,
       tier: 'always',
     }));
-    return [wish, ...members];
+    return [requested, ...members];
   });
 
 /** Whether the only expert of a trivial question may stream its reply: not if a later step may change it. */
@@ -59,7 +59,7 @@ export function escalate(view: CommitteeView, ref: string, task: TaskState): rea
   if (!hasSecondTier(view, category) || view.budget === 'reserve' || view.budget === 'spent') return [];
   const why = result.status === 'ok' ? `unsure (${result.confidence ?? 'no confidence'}, needs ${sureFrom})` : 'without an answer';
   const text = `The ${category.replaceAll('_', ' ')} expert is ${why}: a model of the second tier is asked`;
-  const second: TaskWish = {
+  const second: RequestedTask = {
     spec: { ...spec, id: `${spec.id}~t2` },
     action: null,
     models: [...(profileOf(view.template, category)?.t2 ?? [])],
@@ -75,7 +75,7 @@ export function escalate(view: CommitteeView, ref: string, task: TaskState): rea
 }
 
 /** Experts with hints from the judge, asked again within the round. Their answers count once they score better. */
-export const againOf = ({ own, run }: CommitteeView): readonly TaskWish[] =>
+export const againOf = ({ own, run }: CommitteeView): readonly RequestedTask[] =>
   Object.entries(own.hints).flatMap(([ref, hint]) => {
     const task = run.tasks[ref];
     if (!task || hint === '') return [];

@@ -6,7 +6,7 @@ import {
   type PlanCreated,
   type Synthesis,
   type TaskInputDraft,
-  type TaskWish,
+  type RequestedTask,
 } from '@conclave/contracts';
 import { currentFacts, type Move, type TaskState, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
@@ -58,14 +58,14 @@ function childOf({ run, template }: TopicsView) {
 }
 
 /** Collections that a sub-topic searches: those it names, else all. */
-function searched({ template }: TopicsView, spec: TaskWish['spec']): readonly string[] {
+function searched({ template }: TopicsView, spec: RequestedTask['spec']): readonly string[] {
   const offered = (template.collections ?? []).map(({ name }) => name);
   const named = collectionsIn(spec).filter((name) => offered.includes(name));
   return named.length > 0 ? named : offered;
 }
 
 /** A sub-topic for the engine. Questions about two similar things are alike in nearly every word, so only an exact repeat is one. */
-function wishOf(view: TopicsView, spec: TaskWish['spec']): TaskWish {
+function requestedTask(view: TopicsView, spec: RequestedTask['spec']): RequestedTask {
   const argument = `${normalisedQuery(spec.query ?? spec.task)} | ${[...searched(view, spec)].sort().join(', ')}`;
   const child = childOf(view);
   const shared = { learn: 'settled', stream: 'held' } as const;
@@ -189,7 +189,7 @@ export const decompose: AskingStrategy<Own> = {
     const text = `Researches ${tasks.length} sub-topic${tasks.length === 1 ? '' : 's'} at the same time: ${topics}`;
     return [
       { do: 'note', stage: 'researching_parallel', text },
-      { do: 'dispatch', tasks: tasks.map((task) => wishOf(view, task)) },
+      { do: 'dispatch', tasks: tasks.map((task) => requestedTask(view, task)) },
     ];
   },
   next: (view): readonly Move[] => {

@@ -1,5 +1,5 @@
 import type { Synthesis } from '@conclave/contracts';
-import type { Reading } from '../asks/ask.js';
+import type { ParsedReply } from '../asks/ask.js';
 import type { PlanSaid } from '../asks/asked-judge.js';
 import { oneLine, bounded } from '../prompts/quoting.js';
 import { jsonIn } from '../replies/json-reply.js';
@@ -31,7 +31,7 @@ interface Topic {
  * Reads the planner's reply as sub-topics, or its faults as sentences for the model. Repeated sub-topics count once, and those above the
  * limit are left out: the first ones are the ones that matter most.
  */
-export function readTopics(reply: string, { most, collections }: TopicsAsked): Reading<PlanSaid> {
+export function readTopics(reply: string, { most, collections }: TopicsAsked): ParsedReply<PlanSaid> {
   const value = jsonIn(reply);
   if (value === undefined) return { faults: ['The reply contains no JSON. Reply with one JSON object only.'] };
   const said: Loose = isObject(value) ? value : { topics: value };

@@ -1,6 +1,6 @@
 import { PlannedTask, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import * as z from 'zod';
-import type { Ask, Reading, Said } from '../asks/ask.js';
+import type { Ask, ParsedReply, Said } from '../asks/ask.js';
 import type { AnyQuestion, JudgeQuestion, PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
 import { jsonIn } from '../replies/json-reply.js';
@@ -14,7 +14,7 @@ export interface QuestionDescription<In, Out> {
   readonly name: string;
   prompt(input: In): readonly PromptMessage[];
   /** The output of the reply, or sentences shown to the model when it is asked again. `json` is the first JSON value in the reply. */
-  read(said: Said & { readonly json: unknown }, input: In): Reading<Out>;
+  read(said: Said & { readonly json: unknown }, input: In): ParsedReply<Out>;
   readonly reAsks?: 0 | 1 | 2;
   readonly temperature?: number;
 }

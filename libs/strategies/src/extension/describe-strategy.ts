@@ -5,7 +5,7 @@ import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { faultsOfPlan } from '../capabilities/declared.js';
 import { synthesisInput, taskInput } from '../committee/context.js';
-import { wishesOf } from '../committee/experts.js';
+import { requestedTasks } from '../committee/experts.js';
 import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.js';
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
 
@@ -66,7 +66,7 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     judges: {},
     initial: () => ({}) as Own,
     task: (view, ref, task) => taskInput(plain(view), ref, task),
-    onPlan: (view, plan) => [{ do: 'dispatch', tasks: wishesOf(plain(view), dedupe(plan.tasks)) }],
+    onPlan: (view, plan) => [{ do: 'dispatch', tasks: requestedTasks(plain(view), dedupe(plan.tasks)) }],
     lastAnswer: (view, reason) => (view.own as Written | null)?.draft ?? ledgerAnswer(plain(view), reason),
     summary: (view, tasks) => roundSummary(plain(view), tasks),
     report: () => ({ complexity: 'moderate', review: 'none' }),

@@ -1,6 +1,6 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import * as z from 'zod';
-import type { Ask, Reading, Room } from '../asks/ask.js';
+import type { Ask, ParsedReply, Room } from '../asks/ask.js';
 import type { AnyQuestion } from '../asks/asked-judge.js';
 import { faultsOf, jsonForm } from '../asks/json-form.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
@@ -36,7 +36,7 @@ interface PhaseAsk<In, Out> {
   /** Schema of the reply, for servers that accept one. */
   readonly form: z.ZodType;
   prompt(input: In, cut: Cut, room: Room): readonly PromptMessage[];
-  read(text: string, input: In): Reading<Out>;
+  read(text: string, input: In): ParsedReply<Out>;
   /** One line about what the phase does, and one about its result. */
   asks(input: In): string;
   says(output: Out): string;

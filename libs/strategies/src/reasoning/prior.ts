@@ -1,4 +1,4 @@
-import type { RunFact, TaskInputDraft, TaskWish } from '@conclave/contracts';
+import type { RunFact, TaskInputDraft, RequestedTask } from '@conclave/contracts';
 import type { TaskState } from '@conclave/loop';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import type { ReasoningView } from './own.js';
@@ -9,7 +9,7 @@ const passages = 3;
 /** Characters of each that the planner sees. */
 const shown = 200;
 
-const wish = (id: string, capability: string, goal: string): TaskWish => ({
+const requested = (id: string, capability: string, goal: string): RequestedTask => ({
   spec: { id, capability, task: 'What is known before the run', query: goal, needs: [], metadata_filters: null },
   action: null,
   models: [],
@@ -19,11 +19,11 @@ const wish = (id: string, capability: string, goal: string): TaskWish => ({
 });
 
 /** What is looked up before the first plan. */
-export const priorTasks = ({ run, template }: ReasoningView): readonly TaskWish[] => {
+export const priorTasks = ({ run, template }: ReasoningView): readonly RequestedTask[] => {
   const { goal } = run.request;
   return [
-    wish('memory', 'recall', goal),
-    ...(template.capabilities.includes('collections') ? [wish('knowledge', 'collections', goal)] : []),
+    requested('memory', 'recall', goal),
+    ...(template.capabilities.includes('collections') ? [requested('knowledge', 'collections', goal)] : []),
   ];
 };
 

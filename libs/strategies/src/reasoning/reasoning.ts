@@ -1,4 +1,4 @@
-import { ReasoningOptions, type Draft, type TaskWish } from '@conclave/contracts';
+import { ReasoningOptions, type Draft, type RequestedTask } from '@conclave/contracts';
 import { actionOf, currentFacts, type Command, type Move } from '@conclave/loop';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { inputOfTask } from '../capabilities/declared.js';
@@ -47,7 +47,7 @@ const tokensPerCall = 5_000;
 const tokensOf = (calls: number) => ({ prompt_tokens: calls * promptTokensPerCall, tokens: calls * tokensPerCall });
 
 /** The current step as a task of the engine. */
-function wishOf({ own, template }: ReasoningView): TaskWish {
+function requestedTask({ own, template }: ReasoningView): RequestedTask {
   const step = currentStep(own)!;
   const { query, tool, args } = own.input!;
   const offered = offeredBy(template).find(({ name }) => name === step.capability);
@@ -101,7 +101,7 @@ function nextPhase(view: ReasoningView): readonly Move[] {
   if (own.doing === 'run')
     return [
       { do: 'note', data: { doing: 'evaluate', ran: own.ran + 1, quality: null } },
-      { do: 'dispatch', tasks: [wishOf(view)] },
+      { do: 'dispatch', tasks: [requestedTask(view)] },
     ];
   if (own.doing === 'evaluate')
     return lastStep(view)?.[1].result?.status === 'ok' ? [{ do: 'judge', name: 'evaluate' }] : [{ do: 'note', data: { doing: 'ready' } }];

@@ -1,5 +1,5 @@
 import type { Rubric } from '@conclave/contracts';
-import type { Reading } from '../asks/ask.js';
+import type { ParsedReply } from '../asks/ask.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, type Loose } from '../replies/names.js';
 import { longestMemory, type Decision, type PlanContent, type Prepared, type Step } from './values.js';
@@ -63,7 +63,7 @@ function stepOf(entry: unknown, names: readonly string[]): Step {
 }
 
 /** Reads a plan: its steps, or that the goal is out of reach. */
-export function readPlan(text: string, names: readonly string[], maxSteps: number): Reading<PlanContent> {
+export function readPlan(text: string, names: readonly string[], maxSteps: number): ParsedReply<PlanContent> {
   const value = jsonIn(text);
   const given = objectIn(text) ?? (Array.isArray(value) ? { steps: value } : undefined);
   if (given === undefined) return { faults: [noJson] };
@@ -83,7 +83,7 @@ export function readPlan(text: string, names: readonly string[], maxSteps: numbe
 export function readPrepared(
   text: string,
   { capability, takesArguments }: { readonly capability: string; readonly takesArguments: boolean },
-): Reading<Prepared & { working_memory: string | null }> {
+): ParsedReply<Prepared & { working_memory: string | null }> {
   const given = objectIn(text);
   if (given === undefined) return { faults: [noJson] };
   const found = given['input'] ?? given['args'] ?? given['arguments'] ?? given['query'];
@@ -109,7 +109,7 @@ function operationOf(capability: string, args: Loose): Pick<Prepared, 'tool' | '
 const criteria = ['relevance', 'completeness', 'usability', 'goal_progress'] as const;
 
 /** Reads the four scores; whatever the reply calls the quality is ignored. */
-export function readRubric(text: string): Reading<{ rubric: Rubric; summary: string; working_memory: string | null }> {
+export function readRubric(text: string): ParsedReply<{ rubric: Rubric; summary: string; working_memory: string | null }> {
   const given = objectIn(text);
   if (given === undefined) return { faults: [noJson] };
   const scores: Loose = isObject(given['scores']) ? given['scores'] : isObject(given['rubric']) ? given['rubric'] : given;
@@ -134,7 +134,7 @@ const actions: Readonly<Record<string, Decision['action']>> = {
 };
 
 /** Reads a decision. The confidence is clamped to 0..1; without a number it is 0. */
-export function readDecision(text: string, mayAsk: boolean): Reading<Decision> {
+export function readDecision(text: string, mayAsk: boolean): ParsedReply<Decision> {
   const given = objectIn(text);
   if (given === undefined) return { faults: [noJson] };
   const action = actions[firstWords(given, 'action', 'decision').toLowerCase().replaceAll(/[- ]/g, '_')];
@@ -162,7 +162,7 @@ function confidenceIn(said: unknown): number {
 }
 
 /** Reads the compressed working memory; a reply without JSON is the text itself. */
-export function readCompressed(text: string): Reading<{ working_memory: string }> {
+export function readCompressed(text: string): ParsedReply<{ working_memory: string }> {
   const given = objectIn(text);
   const memory = given ? memoryIn(given) : text.trim().slice(0, longestMemory);
   return memory ? { output: { working_memory: memory } } : { faults: ['The reply has no "working_memory".'] };

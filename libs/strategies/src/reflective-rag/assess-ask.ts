@@ -1,5 +1,5 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
-import type { Ask, Reading } from '../asks/ask.js';
+import type { Ask, ParsedReply } from '../asks/ask.js';
 import { jsonForm } from '../asks/json-form.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
 import { fitted } from '../prompts/fitting.js';
@@ -88,7 +88,7 @@ function listNamed(value: unknown): readonly string[] | null {
 const longestBare = 200;
 
 /** Reads a verdict in any form: JSON, labelled lines, one line, a bare word. */
-export function readSufficiency(reply: string): Reading<Sufficiency> {
+export function readSufficiency(reply: string): ParsedReply<Sufficiency> {
   const value = jsonIn(reply);
   const json = labelledMembers(value, labels);
   const fields = json.some(({ field }) => field === 'quality') ? json : labelledValues(reply, labels);

@@ -1,6 +1,6 @@
 import { promptMarks as marks, type Fact, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import * as z from 'zod';
-import type { Ask, Reading } from '../asks/ask.js';
+import type { Ask, ParsedReply } from '../asks/ask.js';
 import { jsonForm } from '../asks/json-form.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
 import { fitted } from '../prompts/fitting.js';
@@ -50,7 +50,7 @@ interface Said {
 }
 
 /** Reads facts of a reply: JSON in any wrapping, or lines with `[n]`. A fact without a passage that was shown is dropped. */
-function readFacts(reply: string, { passages, taskId, epoch }: FactsAsked): Reading<Evidence> {
+function readFacts(reply: string, { passages, taskId, epoch }: FactsAsked): ParsedReply<Evidence> {
   const said = saidIn(reply, passages);
   if (said === null) return { faults: ['The reply is not JSON with a list "facts", each with "fact" and "passage".'] };
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-import type { PlannedTask, TaskInputDraft, TaskWish } from '@conclave/contracts';
+import type { PlannedTask, TaskInputDraft, RequestedTask } from '@conclave/contracts';
 import { currentFacts, isJudge, tasksOf, type Move, type TaskState } from '@conclave/loop';
 import * as z from 'zod';
 import { chunksInput, discoverInput, documentInput } from '../capabilities/collections.js';
@@ -19,13 +19,13 @@ const inId = 20;
 type Spec = Pick<PlannedTask, 'id' | 'capability' | 'task'> & Partial<PlannedTask>;
 
 /** A retrieval task. Its passages are not facts yet, and its actions are compared with those of earlier passes. */
-function retrieval(spec: Spec, action: NonNullable<TaskWish['action']>): TaskWish {
+function retrieval(spec: Spec, action: NonNullable<RequestedTask['action']>): RequestedTask {
   const whole = { query: null, needs: [], metadata_filters: null, ...spec };
   return { spec: whole, action, models: [], learn: 'never', stream: 'held' };
 }
 
 /** Passages of one place for the query, of some documents or of all. */
-function search(place: string, n: number, query: string, documents?: readonly string[]): TaskWish {
+function search(place: string, n: number, query: string, documents?: readonly string[]): RequestedTask {
   if (place === searchPlace)
     return retrieval(
       { id: 'search', capability: 'research', task: `Search: ${query}`, query },
@@ -38,7 +38,7 @@ function search(place: string, n: number, query: string, documents?: readonly st
   return retrieval({ id, capability: 'collections', task: `Look in ${place}: ${query}`, query, args }, { capability, argument: query });
 }
 
-function discover(collections: readonly string[], query: string): TaskWish {
+function discover(collections: readonly string[], query: string): RequestedTask {
   return retrieval(
     {
       id: 'discover',
@@ -51,7 +51,7 @@ function discover(collections: readonly string[], query: string): TaskWish {
   );
 }
 
-function read({ collection, document, passage, title }: DiscoveredDocument, query: string): TaskWish {
+function read({ collection, document, passage, title }: DiscoveredDocument, query: string): RequestedTask {
   return retrieval(
     { id: 'read', capability: 'collections.read', task: `Read: ${title}`, query, args: { collection, document, passage } },
     { capability: 'collections.read', argument: `${collection}/${document}`, exact: true },
@@ -59,7 +59,8 @@ function read({ collection, document, passage, title }: DiscoveredDocument, quer
 }
 
 const collectionsOf = ({ collections }: RagContent): readonly string[] => collections.filter((name) => name !== searchPlace);
-const searchEverywhere = ({ collections, query }: RagContent): readonly TaskWish[] => collections.map((name, n) => search(name, n, query));
+const searchEverywhere = ({ collections, query }: RagContent): readonly RequestedTask[] =>
+  collections.map((name, n) => search(name, n, query));
 
 /** The first tasks of a pass: a factual question is searched for at once, any other looks for documents first. */
 export function beginning(content: RagContent): readonly Move[] {
@@ -88,10 +89,10 @@ export function following(view: RagView): readonly Move[] | null {
   if (ids.includes('judge.facts') || own.passages.length === 0) return null;
   const count = bestPassages(own).length;
   const spec = { id: 'judge.facts', capability: 'judge.facts', task: judges.facts.task, query: null, needs: [], metadata_filters: null };
-  const wish: TaskWish = { spec, action: null, models: template.judge.models, learn: 'settled', stream: 'held' };
+  const requested: RequestedTask = { spec, action: null, models: template.judge.models, learn: 'settled', stream: 'held' };
   return [
     { do: 'note', stage: 'summarizing', text: `Takes facts from ${count === 1 ? '1 passage' : `${count} passages`}` },
-    { do: 'dispatch', tasks: [wish] },
+    { do: 'dispatch', tasks: [requested] },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { promptMarks as marks, type PlanRequested } from '@conclave/contracts';
 import fc from 'fast-check';
-import { anyRoom, type Reading } from '../asks/ask.js';
+import { anyRoom, type ParsedReply } from '../asks/ask.js';
 import { template } from '../testing/scenario.js';
 import { assessAsk } from './assess-ask.js';
 import { factsAsk } from './facts-ask.js';
@@ -28,10 +28,10 @@ const routeInput = (query: string | null, conversation: PlanRequested['data']['c
 const route = (text: string, input = routeInput(null)) => routeAsk.read({ text, cutShort: false }, input);
 const contentOf = (reading: ReturnType<typeof route>) => ('output' in reading ? reading.output.content : reading);
 const read = <In, Out>(
-  ask: { read(said: { text: string; cutShort: boolean }, input: In): Reading<Out> },
+  ask: { read(said: { text: string; cutShort: boolean }, input: In): ParsedReply<Out> },
   input: In,
   text: string,
-): Reading<Out> => ask.read({ text, cutShort: false }, input);
+): ParsedReply<Out> => ask.read({ text, cutShort: false }, input);
 
 describe('the router', () => {
   it('shows the collections with their descriptions, and the query of a later pass', () => {
@@ -209,7 +209,7 @@ describe('any reply of a model', () => {
 
   it('is read without an exception, as values of the declared shape with known passages and places alone', () => {
     const seen = { read: 0 };
-    const check = <Out>(ask: { output: { parse(value: unknown): Out } }, reading: Reading<Out>): void => {
+    const check = <Out>(ask: { output: { parse(value: unknown): Out } }, reading: ParsedReply<Out>): void => {
       if ('faults' in reading) return expect(reading.faults.length).toBeGreaterThan(0);
       seen.read += 1;
       expect(ask.output.parse(reading.output)).toEqual(reading.output);

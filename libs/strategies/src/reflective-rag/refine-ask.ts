@@ -1,6 +1,6 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import { textKey } from '@conclave/loop';
-import type { Ask, Reading } from '../asks/ask.js';
+import type { Ask, ParsedReply } from '../asks/ask.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
 import { fitted } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, oneLine, sections } from '../prompts/quoting.js';
@@ -48,7 +48,7 @@ const triedLine = ({ query, collections, outcome }: RefineAsked['tried'][number]
   `- ${bounded(oneLine(query), longestQuery)} (in ${collections.join(', ')}): ${outcome}`;
 
 /** Reads one query of a reply: bare, quoted, fenced, labelled or as JSON. A query that was tried is refused. */
-function readQuery(reply: string, { tried }: RefineAsked): Reading<string> {
+function readQuery(reply: string, { tried }: RefineAsked): ParsedReply<string> {
   const query = queryIn(reply);
   if (query === '') return { faults: ['The reply holds no query.'] };
   if (query.length > longestQuery) return { faults: [`The query has ${query.length} characters; at most ${longestQuery} are allowed.`] };

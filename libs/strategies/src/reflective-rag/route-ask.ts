@@ -1,6 +1,6 @@
 import { promptMarks as marks, type PlanRequested, PlannedTask } from '@conclave/contracts';
 import * as z from 'zod';
-import type { Ask, Reading } from '../asks/ask.js';
+import type { Ask, ParsedReply } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { jsonForm } from '../asks/json-form.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
@@ -77,7 +77,7 @@ const longestBare = 300;
  * Reads class and collections of a reply in any form: JSON, labelled lines, one line, a bare sentence. No collection means all of them;
  * the query counts only for a follow-up on the first pass, because elsewhere the question's own words find more.
  */
-function readRoute(reply: string, { query, places }: RagAsked, { goal, conversation }: PlanRequested['data']): Reading<RagContent> {
+function readRoute(reply: string, { query, places }: RagAsked, { goal, conversation }: PlanRequested['data']): ParsedReply<RagContent> {
   const json = labelledMembers(jsonIn(reply), labels);
   const fields = json.some(({ field }) => field === 'class') ? json : labelledValues(reply, labels);
   const given = (field: string): string | undefined => fields.findLast((one) => one.field === field)?.value;

@@ -115,13 +115,13 @@ export function readGap(reply: string): Verdict {
   return { verdict: 'needs_more_info', gap, nextFocus: isOpen(focus) ? focus : gap, parsed: true };
 }
 
-interface Reading {
+interface StatusVerdict {
   readonly verdict: Said;
   readonly fields: readonly LabelledValue[];
 }
 
 /** The last status with a verdict and its fields: those after it or, if there are none, those before it. */
-function lastVerdict(fields: readonly LabelledValue[]): Reading | null {
+function lastVerdict(fields: readonly LabelledValue[]): StatusVerdict | null {
   const statuses = fields.flatMap(({ field, value }, at) => {
     const verdict = field === 'status' ? verdictOf(value) : null;
     return verdict ? [{ at, verdict }] : [];
@@ -141,7 +141,7 @@ function gapBehind(status: string): string | null {
 }
 
 /** A verdict without a field name, in capitals at the start of a line: `NEEDS_MORE_INFO: the year`. */
-function bareVerdict(reply: string, fields: readonly LabelledValue[]): Reading | null {
+function bareVerdict(reply: string, fields: readonly LabelledValue[]): StatusVerdict | null {
   if (fields.some(({ field, value }) => field === 'status' && value !== '')) return null;
   const lines = reply
     .slice(-4_000)
@@ -160,7 +160,7 @@ function bareVerdict(reply: string, fields: readonly LabelledValue[]): Reading |
 }
 
 /** Without a status, a named gap means that more is needed, unless the surrounding text says the contrary. */
-function openGap(reply: string, fields: readonly LabelledValue[]): Reading | null {
+function openGap(reply: string, fields: readonly LabelledValue[]): StatusVerdict | null {
   if (fields.some(({ field, value }) => field === 'status' && value !== '')) return null;
   const gap = fields.findLast(({ field }) => field === 'gap')?.value ?? '';
   if (gap === '' || isNone(gap) || isUnfilled(gap)) return null;

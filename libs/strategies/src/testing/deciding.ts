@@ -1,16 +1,16 @@
-import type { Draft, PlannedTask, Reading, TaskWish } from '@conclave/contracts';
+import type { Draft, PlannedTask, Reading, RequestedTask } from '@conclave/contracts';
 import { actionOf, type Limits, type Strategy, type View } from '@conclave/loop';
 import { research } from './scenario.js';
 
 const draft = ({ run }: View, text: string): Draft => ({ text, sources: [], insight: null, cutShort: false, epoch: run.epoch });
-const wish = (id: string, query: string): TaskWish => {
+const requested = (id: string, query: string): RequestedTask => {
   const spec = research(id, query);
   return { spec, action: actionOf(spec, [spec]), models: [], learn: 'settled', stream: 'held' };
 };
 
 /** A task whose id begins with `free` is never a repeat. */
-const planned = ({ id, query, needs }: PlannedTask): TaskWish => {
-  const plain = wish(id, query ?? id);
+const planned = ({ id, query, needs }: PlannedTask): RequestedTask => {
+  const plain = requested(id, query ?? id);
   return { ...plain, spec: { ...plain.spec, needs }, ...(id.startsWith('free') ? { action: null } : {}) };
 };
 
@@ -31,10 +31,10 @@ export const deciding = (readings: readonly Reading[], limits: Partial<Limits> =
     return [{ do: 'decide', reading: readings[run.decisions.length] ?? { by: 'assessment', sufficient: true } }];
   },
   onDecided: ({ run }, then) => {
-    if (then === 'continue') return [{ do: 'dispatch', tasks: [wish(`more.${run.rounds}`, `step ${run.rounds} of what is held`)] }];
+    if (then === 'continue') return [{ do: 'dispatch', tasks: [requested(`more.${run.rounds}`, `step ${run.rounds} of what is held`)] }];
     return [then === 'ask_user' ? { do: 'ask', question: 'Which one?' } : { do: 'plan' }];
   },
-  onCommand: () => [{ do: 'dispatch', tasks: [wish('answered', 'with the answer')] }],
+  onCommand: () => [{ do: 'dispatch', tasks: [requested('answered', 'with the answer')] }],
   lastAnswer: (view, reason) => draft(view, reason),
   summary: () => ({ planSummary: '', findings: '' }),
   report: () => ({ complexity: 'moderate', review: 'none' }),

@@ -1,6 +1,6 @@
 import type { Move } from '@conclave/loop';
 import type { AskedJudge } from '../asks/asked-judge.js';
-import { wishesOf } from '../committee/experts.js';
+import { requestedTasks } from '../committee/experts.js';
 import { initialOwn } from '../committee/own.js';
 import { describeQuestion } from '../extension/describe-question.js';
 import { describeStrategy, writer, type Written } from '../extension/describe-strategy.js';
@@ -21,9 +21,9 @@ const look: AskedJudge<Own> = {
   },
 };
 
-const step = (view: Parameters<typeof wishesOf>[0], id: string, query: string): Move => ({
+const step = (view: Parameters<typeof requestedTasks>[0], id: string, query: string): Move => ({
   do: 'dispatch',
-  tasks: wishesOf(view, [research(id, query)]),
+  tasks: requestedTasks(view, [research(id, query)]),
 });
 
 /** A strategy that takes every command: rounds of steps, each judged, with questions to the user. */

@@ -1,6 +1,6 @@
 import { LocalTaskId, type PlannedTask, type Template } from '@conclave/contracts';
 import type { PlanSaid } from '../asks/asked-judge.js';
-import type { Reading } from '../asks/ask.js';
+import type { ParsedReply } from '../asks/ask.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, toolOf, type Loose } from '../replies/names.js';
 import { waveFaults, type WaveAsked } from './wave-plan.js';
@@ -15,7 +15,7 @@ const listed: Readonly<Record<string, 'continue' | 'done'>> = {
 };
 
 /** Reads the planner's reply as the calls of a wave, or its faults as sentences for the model. */
-export function readWave(reply: string, template: Template, { calls }: Pick<WaveAsked, 'calls'>): Reading<PlanSaid> {
+export function readWave(reply: string, template: Template, { calls }: Pick<WaveAsked, 'calls'>): ParsedReply<PlanSaid> {
   const value = jsonIn(reply);
   if (value === undefined) return { faults: ['The reply contains no JSON. Reply with one JSON object only.'] };
   if (!isObject(value)) return { faults: ['The reply is not one JSON object with "status", "action" and "tools".'] };

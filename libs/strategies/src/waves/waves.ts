@@ -1,4 +1,4 @@
-import type { Draft, PlannedTask, TaskInputDraft, TaskWish } from '@conclave/contracts';
+import type { Draft, PlannedTask, TaskInputDraft, RequestedTask } from '@conclave/contracts';
 import { actionOf, currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
@@ -47,7 +47,7 @@ const askedOf = (view: WavesView): WaveAsked => ({
 const isOffered = ({ template }: WavesView, { tool }: PlannedTask): boolean => (template.tools ?? []).some(({ name }) => name === tool);
 
 /** A call for the engine. Its needs have ended, because they were called in an earlier wave. */
-function wishOf(view: WavesView, task: PlannedTask): TaskWish {
+function requestedTask(view: WavesView, task: PlannedTask): RequestedTask {
   const spec = { ...task, needs: [] };
   const mayRepeat = (view.template.tools ?? []).find(({ name }) => name === task.tool)?.repeatable ?? false;
   return {
@@ -134,7 +134,7 @@ export const waves: AskingStrategy<Own> = {
   },
   task: taskInput,
   announces: ({ content }) => WaveContent.safeParse(content).data?.action,
-  onPlan: (view, { tasks }) => [{ do: 'dispatch', tasks: tasks.map((task) => wishOf(view, task)) }],
+  onPlan: (view, { tasks }) => [{ do: 'dispatch', tasks: tasks.map((task) => requestedTask(view, task)) }],
   next: ({ run, own, lastRound }): readonly Move[] => {
     if (run.ending) {
       if (own.draft) return [{ do: 'say', draft: own.draft }];

@@ -1,5 +1,5 @@
 import { serviceOfGroup } from '@conclave/platform';
-import type { Committed, Finding, LoggedRecord } from '../evidence/evidence.js';
+import type { GroupPosition, Finding, LoggedRecord } from '../evidence/evidence.js';
 import { fieldOf, findingOf, isHandled, push, recordName, type Case } from './case.js';
 import { effectsOn } from './effects.js';
 
@@ -25,9 +25,9 @@ export function checkCommits(of: Case): readonly Finding[] {
   return [...lost, ...committedEarly(of, partitions).filter(({ id }) => !known.has(id))];
 }
 
-const partitionOf = ({ topic, partition }: Pick<Committed, 'topic' | 'partition'>): string => `${topic}/${partition}`;
+const partitionOf = ({ topic, partition }: Pick<GroupPosition, 'topic' | 'partition'>): string => `${topic}/${partition}`;
 
-function passedOver(position: Committed, record: LoggedRecord, missingFrom: ReturnType<typeof effectsOn>): readonly Finding[] {
+function passedOver(position: GroupPosition, record: LoggedRecord, missingFrom: ReturnType<typeof effectsOn>): readonly Finding[] {
   const { group } = position;
   const place = `${group} has committed ${recordName(position)} and with it ${recordName(record)}`;
   if (!record.event) return [finding(recordName(record), `${place}, which cannot be decoded and is no dead letter of the group.`)];

@@ -43,7 +43,7 @@ export interface Viewing {
 }
 
 /** Position that a group had recorded after the storm: every record before `offset` counts as done. */
-export interface Committed {
+export interface GroupPosition {
   readonly group: string;
   readonly topic: string;
   readonly partition: number;
@@ -76,7 +76,7 @@ export interface Evidence {
   readonly viewings: readonly Viewing[];
   /** Every topic from its beginning to its end. */
   readonly records: readonly LoggedRecord[];
-  readonly committed: readonly Committed[];
+  readonly committed: readonly GroupPosition[];
   /** Records that groups had not finished when the time to wait for them was over. */
   readonly lag: readonly { readonly group: string; readonly topic: string; readonly records: number }[];
   readonly memory: readonly MemoryUse[];

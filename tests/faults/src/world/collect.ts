@@ -5,7 +5,7 @@ import { loadConfiguration, openLogger } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { Kafka, logLevel } from 'kafkajs';
 import Database from 'libsql';
-import type { Closing, Evidence, LoggedRecord, MemoryUse, Committed } from '../evidence/evidence.js';
+import type { Closing, Evidence, LoggedRecord, MemoryUse, GroupPosition } from '../evidence/evidence.js';
 import { conclave, outside } from './command.js';
 import { pause } from '../scenarios/measure.js';
 import type { World } from './world.js';
@@ -102,12 +102,12 @@ async function replayAll(world: World): Promise<Evidence['replay']> {
 }
 
 /** Offsets that the groups of a topic prefix have committed; groups and topics without the prefix. */
-async function committedOnKafka(brokers: readonly string[], prefix: string): Promise<readonly Committed[]> {
+async function committedOnKafka(brokers: readonly string[], prefix: string): Promise<readonly GroupPosition[]> {
   const admin = new Kafka({ brokers: [...brokers], clientId: 'checker', logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   try {
     const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix));
-    const found: Committed[] = [];
+    const found: GroupPosition[] = [];
     for (const groupId of groups) {
       const group = groupId.slice(prefix.length);
       if (group.startsWith('read-')) continue;
@@ -122,7 +122,7 @@ async function committedOnKafka(brokers: readonly string[], prefix: string): Pro
 }
 
 /** Positions of the embedded groups, as the offset that is next. The data folder must be at rest. */
-function committedEmbedded(file: string): readonly Committed[] {
+function committedEmbedded(file: string): readonly GroupPosition[] {
   const database = new Database(file, { readonly: true });
   try {
     const rows = database.prepare('SELECT group_name, topic, position FROM log_cursor').all() as {

@@ -4,7 +4,7 @@ import type { DynamicModule, Provider, Type } from '@nestjs/common';
 const injectedParameters = 'self:paramtypes';
 const patternOf = 'microservices:pattern';
 
-type Token = unknown;
+type InjectionToken = unknown;
 const metadata = (key: string, target: object): unknown =>
   (Reflect as unknown as { getMetadata(key: string, target: object): unknown }).getMetadata(key, target);
 
@@ -19,16 +19,20 @@ export interface PatternHandler {
  * too slow for a simulation with hundreds of process lives per second; the modules, tokens and handlers are the same.
  */
 export class Assembled {
-  private readonly made = new Map<Token, unknown>();
-  private readonly makers = new Map<Token, () => unknown>();
+  private readonly made = new Map<InjectionToken, unknown>();
+  private readonly makers = new Map<InjectionToken, () => unknown>();
   private readonly controllers: Type[] = [];
 
-  constructor(root: DynamicModule, values: ReadonlyMap<Token, unknown>, replaced: ReadonlyMap<Token, unknown> = new Map()) {
+  constructor(
+    root: DynamicModule,
+    values: ReadonlyMap<InjectionToken, unknown>,
+    replaced: ReadonlyMap<InjectionToken, unknown> = new Map(),
+  ) {
     for (const [token, value] of values) this.makers.set(token, () => value);
     this.read(root, replaced);
   }
 
-  get<T>(token: Token): T {
+  get<T>(token: InjectionToken): T {
     if (!this.made.has(token)) {
       const make = this.makers.get(token);
       if (!make) throw new Error(`Nothing provides ${String(token)}.`);
@@ -56,7 +60,7 @@ export class Assembled {
     });
   }
 
-  private read(module: DynamicModule, replaced: ReadonlyMap<Token, unknown>): void {
+  private read(module: DynamicModule, replaced: ReadonlyMap<InjectionToken, unknown>): void {
     for (const imported of module.imports ?? []) this.read(imported as DynamicModule, replaced);
     for (const provider of module.providers ?? []) this.provide(provider, replaced);
     for (const controller of module.controllers ?? []) {
@@ -65,7 +69,7 @@ export class Assembled {
     }
   }
 
-  private provide(provider: Provider, replaced: ReadonlyMap<Token, unknown>): void {
+  private provide(provider: Provider, replaced: ReadonlyMap<InjectionToken, unknown>): void {
     if (typeof provider === 'function') {
       const made = (replaced.get(provider) ?? provider) as Type;
       this.makers.set(provider, () => this.construct(made));
@@ -78,7 +82,7 @@ export class Assembled {
   }
 
   private construct(type: Type): unknown {
-    const parameters = (metadata(injectedParameters, type) as { index: number; param: Token }[] | undefined) ?? [];
+    const parameters = (metadata(injectedParameters, type) as { index: number; param: InjectionToken }[] | undefined) ?? [];
     const given: unknown[] = [];
     for (const { index, param } of parameters) given[index] = this.get(param);
     return new type(...given);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExpertProfile, TaskWish, Template } from '@conclave/contracts';
+import type { ExpertProfile, RequestedTask, Template } from '@conclave/contracts';
 import { canonicalJson } from '@conclave/loop';
 import type { Resolved } from '../options.js';
 
@@ -29,7 +29,7 @@ const allBy = (models: string[]): Pick<Template, 'planner' | 'judge' | 'experts'
 });
 
 /** Models that a task of a recorded run asks under this template. */
-export function modelsOfTask({ spec: { capability }, tier }: TaskWish, { experts, judge }: Template): readonly string[] {
+export function modelsOfTask({ spec: { capability }, tier }: RequestedTask, { experts, judge }: Template): readonly string[] {
   if (!capability.startsWith('expert.')) return judge.models;
   const profile = experts[capability.slice('expert.'.length)] ?? experts['general'];
   return (tier === 't2' ? profile?.t2 : undefined) ?? profile?.t1 ?? judge.models;

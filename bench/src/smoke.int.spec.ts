@@ -3,8 +3,7 @@ import { buildWorkspace, importedBy, runBench } from './__fixtures__/bench.js';
 
 /**
  * The form of what a benchmark prints, which must not depend on the machine; the figures themselves are not judged here. Only a few that
- * need no
- * server are run: the others consist of the same parts, and are run by hand with their figures.
+ * need no server are run: the others consist of the same parts, and are run by hand with their figures.
  */
 describe('npm run bench without servers', () => {
   beforeAll(() => buildWorkspace(), 180_000);

@@ -13,8 +13,7 @@ const canMakeEnvironments = (python, oldest) =>
 
 /**
  * A Python environment below the cache folder with exactly the packages of `requirements`, a file that lists every one of them; `purpose`
- * ends
- * the sentence about a missing Python, `oldest` is the first version that will do. Named after what is installed in it.
+ * ends the sentence about a missing Python, `oldest` is the first version that will do. Named after what is installed in it.
  */
 export function pythonEnvironment({ name, requirements, purpose, oldest = [3, 10] }) {
   const environment = () => {

@@ -78,8 +78,7 @@ async function open(path, name, service, { stream = false, ...headers } = {}) {
 const completions = (model, rest = {}) => ({ key: apiKey, completions: true, chat: { model, ...rest } });
 /**
  * On a busy page, deep-chat notices the end of a stream before the events that arrived with it: it then shows an error beside the answer,
- * or an
- * answer without its end.
+ * or an answer without its end.
  */
 const missedItsEnd = (answer) => answer.includes('No valid stream events were sent') || (answer !== said && said.startsWith(answer));
 /** The result of `work`, tried again if the page was busy. */

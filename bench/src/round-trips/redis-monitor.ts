@@ -15,8 +15,7 @@ const scriptName = /^-- ([a-z-]+)/;
 
 /**
  * Records the requests of a Redis server with its MONITOR command, without changes to the product. Scripts are recognised by the name in
- * their
- * first line once their source was sent; commands inside scripts are not listed.
+ * their first line once their source was sent; commands inside scripts are not listed.
  */
 export class RedisMonitor {
   private readonly names = new Map<string, string>();

@@ -84,8 +84,7 @@ const filler = [
 
 /**
  * Paragraphs about people, towns, companies and works with made-up names, each beside others with the same structure, and questions over
- * two
- * of them: a comparison names both, a bridge names one and a statement about the other.
+ * two of them: a comparison names both, a bridge names one and a statement about the other.
  */
 export function twoHopCorpus(
   size: number,

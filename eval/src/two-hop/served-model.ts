@@ -28,8 +28,7 @@ function factsUnder(heading: string, text: string): readonly Hit[] {
 
 /**
  * Plays every part of a committee by rules: it searches for the question, then for what the two best hits lead to, and is then satisfied.
- * It
- * knows only as much of the documents as the prompts of the run show.
+ * It knows only as much of the documents as the prompts of the run show.
  */
 export class ServedModel {
   private readonly asked = new Map<string, Asked>();

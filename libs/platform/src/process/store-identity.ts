@@ -86,8 +86,7 @@ export function checkRetention(topics: readonly { readonly name: string; readonl
 
 /**
  * Checks that the audit is kept as long as the records of its runs: a rebuilt state store knows a run by its audit, and would otherwise
- * begin a run
- * again whose request outlives it. Throws Failure CONFIGURATION_INVALID.
+ * begin a run again whose request outlives it. Throws Failure CONFIGURATION_INVALID.
  */
 export function checkAudit(topics: readonly { readonly name: string; readonly retentionMs: number }[]): void {
   const longer = outlivingAudit(topics);

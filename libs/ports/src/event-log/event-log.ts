@@ -18,8 +18,7 @@ export interface EventLog {
   publishRaw?(record: OutgoingRecord): Promise<void>;
   /**
    * Makes the bodies of every record of a run and of its child runs unreadable, now and for records that still arrive; ids, types and
-   * hashes
-   * stay. `gone`: nobody can read them any longer. `kept`: this log cannot erase, so they stay until their retention ends. Throws
+   * hashes stay. `gone`: nobody can read them any longer. `kept`: this log cannot erase, so they stay until their retention ends. Throws
    * LOG_UNAVAILABLE, STORE_*: then repeat it.
    */
   erase(runId: string): Promise<'gone' | 'kept'>;

@@ -125,8 +125,7 @@ const boundTo = (type: string, id: string): Buffer => Buffer.from(`${type} ${id}
 
 /**
  * Master keys, one after the other, each as 32 bytes in base64 or 64 hex digits: the first one wraps, the others only open. Null for
- * anything
- * else, and for a list with duplicates.
+ * anything else, and for a list with duplicates.
  */
 export function masterKeysOf(text: string): readonly Buffer[] | null {
   const keys = text

@@ -58,10 +58,8 @@ export interface KnowledgeGraph {
   }): Promise<{ readonly relations: number; readonly syntheses: number }>;
   /**
    * Removes what only this run has taught, its ratings, and entities that nothing mentions any longer. What other runs stated too stays,
-   * without
-   * this run among its origins. Events of a run are those whose ids begin with `<run>/`. A repeat changes nothing. Returns the number of
-   * removed
-   * relations and syntheses.
+   * without this run among its origins. Events of a run are those whose ids begin with `<run>/`. A repeat changes nothing. Returns the
+   * number of removed relations and syntheses.
    */
   forget(run: { readonly tenant: string; readonly runId: string }): Promise<{ readonly relations: number; readonly syntheses: number }>;
   /**

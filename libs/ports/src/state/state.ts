@@ -93,8 +93,7 @@ export interface Runs {
   detach(runId: string, clientId: string): Promise<number>;
   /**
    * Records that a client has left and may come back. Returns how many are attached afterwards; if none is, the run is parked at once,
-   * unless it
-   * is over. The next client to attach takes the place of all that are away. Idempotent by client id.
+   * unless it is over. The next client to attach takes the place of all that are away. Idempotent by client id.
    */
   leave(runId: string, clientId: string): Promise<number>;
   /**
@@ -231,8 +230,7 @@ export interface RecordedCall {
 export interface Journal {
   /**
    * `done`: the stored outcome. `busy`: another living process is making the call. `begun`: continue, as attempt n (from 1); `repeated` if
-   * the
-   * owner of an earlier attempt died. The same nonce returns the same answer.
+   * the owner of an earlier attempt died. The same nonce returns the same answer.
    */
   begin(call: {
     readonly runId: string;

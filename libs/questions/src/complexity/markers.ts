@@ -4,8 +4,7 @@ import { dangerSigns, legalSigns, medicalSigns } from './safety-signs.js';
 
 /**
  * Evidence of a field in a text. `raises`: the field's notation, or a topic on which a wrong answer does harm, which makes a question at
- * least
- * moderate. The others only determine the expert of a question that may be trivial.
+ * least moderate. The others only determine the expert of a question that may be trivial.
  */
 export interface Marker {
   readonly name: string;

@@ -35,8 +35,7 @@ class Phrases extends RegExp {
 
 /**
  * Several patterns in any order within one sentence. Searching for them together starts again at every character, so each is searched for
- * alone
- * first: most texts lack one of them.
+ * alone first: most texts lack one of them.
  */
 class InOneSentence extends Phrases {
   private readonly parts: readonly RegExp[];

@@ -7,8 +7,7 @@ const longestFound = 1_000;
 
 /**
  * What a search of a later round continues from: the first findings of the latest round that brought some, those of its tasks in turn.
- * Absent
- * on the first round and as long as nothing with a source was found.
+ * Absent on the first round and as long as nothing with a source was found.
  */
 export function furtherOf({ request, memory }: Pick<RunState, 'request' | 'memory'>, epoch: number): { further?: Further } {
   const before = currentFacts(memory).filter((fact) => fact.epoch < epoch && isText(fact));

@@ -5,8 +5,7 @@ const mayBecome = /^\[[\d\s,]{0,40}$/;
 
 /**
  * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact, `[1]` stays. Code, links and
- * numbers
- * in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
+ * numbers in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
  */
 export class KnownCitations {
   private held = '';

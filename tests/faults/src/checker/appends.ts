@@ -6,9 +6,8 @@ const finding = findingOf('acknowledged-appends');
 
 /**
  * Check 2: everything that the log has acknowledged is readable, and everything readable was sent. Lines `publish` of a service contain the
- * events
- * in `data.events`. A scenario that appends records to the log itself writes lines of the actor `injector`: `publish ok` with the id of
- * the event, or with `topic/partition/offset` of a record that cannot be decoded.
+ * events in `data.events`. A scenario that appends records to the log itself writes lines of the actor `injector`: `publish ok` with the id
+ * of the event, or with `topic/partition/offset` of a record that cannot be decoded.
  */
 export function checkAppends(of: Case): readonly Finding[] {
   const lines = of.lines('publish');

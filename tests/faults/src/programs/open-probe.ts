@@ -22,8 +22,7 @@ export interface FaultVariables {
 
 /**
  * The probe of a fault program: it writes a history, ends or stops the process at a point, and switches protections off. Without
- * HISTORY_FILE
- * it does nothing. Throws Failure CONFIGURATION_INVALID.
+ * HISTORY_FILE it does nothing. Throws Failure CONFIGURATION_INVALID.
  */
 export const faultProbe =
   (variables: FaultVariables): OpenProbe =>

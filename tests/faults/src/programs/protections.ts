@@ -15,8 +15,7 @@ const both = ['embedded', 'distributed'] as const;
 
 /**
  * Protections that a fault program switches off for WITHOUT_PROTECTION, to see whether the checks notice: a check that stays green without
- * the
- * protection proves nothing.
+ * the protection proves nothing.
  */
 export const protections = [
   {

@@ -29,8 +29,7 @@ function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'sti
 
 /**
  * A stream is at most as long as the longest answer, some hundred kilobytes: the sockets of the kernel may hold all of it, so this shows
- * nothing
- * about memory. slow-client.spec.ts of the gateway shows with a stream of 25 MB that memory is bounded and the reader is dropped.
+ * nothing about memory. slow-client.spec.ts of the gateway shows with a stream of 25 MB that memory is bounded and the reader is dropped.
  */
 export const slowReader: Scenario = {
   name: 'slow-reader',

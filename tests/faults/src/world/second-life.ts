@@ -8,8 +8,7 @@ import type { World } from './world.js';
 
 /**
  * Starts the product on a copy of a data folder, with a separate model server and history, which do not affect the world's own system and
- * its
- * evidence. Throws unless it becomes ready, ends every open run, keeps every record and repeats no finished call.
+ * its evidence. Throws unless it becomes ready, ends every open run, keeps every record and repeats no finished call.
  */
 export async function secondLife(
   world: World,

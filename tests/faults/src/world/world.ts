@@ -123,8 +123,7 @@ export class World {
 
   /**
    * Waits, at most for this long, until every group has finished everything on the log, and returns what is left. Processes are read one
-   * after
-   * the other, so work that moves from one to the next at that moment is seen in neither: only several readings in a row count.
+   * after the other, so work that moves from one to the next at that moment is seen in neither: only several readings in a row count.
    */
   async unfinished(timeoutMs: number): Promise<Evidence['lag']> {
     let left: Evidence['lag'] = [];

@@ -12,8 +12,7 @@ import type { Check, Evidence, Violation } from './check.js';
 
 /**
  * A child run gets no more than its task was allowed, and makes no more calls; if it ended by itself, its parent received its answer and
- * its
- * usage; and no child run is requested without a task.
+ * its usage; and no child run is requested without a task.
  */
 export const childRuns: Check = ({ events }) => {
   const found: Violation[] = [];

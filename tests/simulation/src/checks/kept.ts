@@ -5,8 +5,7 @@ import { minus, type Check, type Violation } from './check.js';
 
 /**
  * An Idempotency-Key makes one run: every request with it leads to the run of its key, at any gateway and any number of times. Another run
- * starts
- * only if the previous one ended without an answer.
+ * starts only if the previous one ended without an answer.
  */
 export const idempotency: Check = ({ world, events }) => {
   const found: Violation[] = [];

@@ -5,10 +5,8 @@ import { bodiesOf } from './runs.js';
 
 /**
  * In every stream, the text of an attempt has no gap and no overlap; attempt numbers only rise; the first entry of a higher attempt follows
- * a
- * mark that withdraws what the lower one showed; nothing follows the end. The answer equals the text that was shown. Over all its
- * reconnects,
- * every client received the stream from its first id to its last, each id once and in order.
+ * a mark that withdraws what the lower one showed; nothing follows the end. The answer equals the text that was shown. Over all its
+ * reconnects, every client received the stream from its first id to its last, each id once and in order.
  */
 export const stream: Check = ({ world }) => {
   const found: Violation[] = [];

@@ -23,8 +23,7 @@ export const durable: Check = ({ world }) => [
 
 /**
  * A step is called once per attempt, and another attempt starts only after the owner of the previous one died or gave it up: so calls <=
- * steps +
- * deaths x calls in flight. Only the outcome of the newest attempt is stored, and no call follows it.
+ * steps + deaths x calls in flight. Only the outcome of the newest attempt is stored, and no call follows it.
  */
 export const calls: Check = ({ world }) => {
   const { observations } = world;

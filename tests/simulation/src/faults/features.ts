@@ -18,8 +18,7 @@ export interface Features {
   readonly waves: number;
   /**
    * What every client asks instead of a committee: `decompose` with sub-topics as tasks, as runs of the committee, or as runs of itself
-   * down to
-   * the greatest allowed depth. Null in most seeds, because such a run consists of many.
+   * down to the greatest allowed depth. Null in most seeds, because such a run consists of many.
    */
   readonly topics: 'tasks' | 'committees' | 'tree' | null;
 }

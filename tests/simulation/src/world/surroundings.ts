@@ -64,8 +64,7 @@ export interface LivingProcess extends Exposed {
   readonly gateway: SimulatedGateway | null;
   /**
    * Called when a model or tool call of this process begins. Returns a function to call when the other side has received it, from which
-   * moment
-   * it is paid; that function returns one to call when it ends.
+   * moment it is paid; that function returns one to call when it ends.
    */
   callMade(): () => () => void;
   /** Resolves when the process has ended. */

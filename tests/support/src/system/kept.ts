@@ -9,8 +9,7 @@ import type { Stack } from './stack.js';
 
 /**
  * Everything that a running system stores, read without using the product: the files of its data folder, or the records of its topics and
- * the
- * values of its keys.
+ * the values of its keys.
  */
 export async function keptText({ home, stack, prefix }: System): Promise<string> {
   if (stack) return (await Promise.all([recordsOf(stack, prefix), valuesOf(stack, prefix)])).join('\n');

@@ -8,8 +8,7 @@ const day = z.string();
 
 /**
  * The largest number of months that can be added without passing `to`, where each sum stops at the end of a shorter month. Temporal's own
- * `until`
- * does not count such a month as whole, and so differs from the result of `add`.
+ * `until` does not count such a month as whole, and so differs from the result of `add`.
  */
 function wholeMonths(from: Temporal.PlainDate, to: Temporal.PlainDate): number {
   const months = (to.year - from.year) * 12 + to.month - from.month;

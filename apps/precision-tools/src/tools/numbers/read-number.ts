@@ -8,8 +8,8 @@ const groupedByPoint = /^\d{1,3}(?:\.\d{3})+,\d+$/;
 const groupedOtherwise = /^\d{1,3}(?:([_'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:\.\d+)?$/;
 
 /**
- * Reads an unsigned decimal literal exactly. Thousands may be grouped if only one reading is possible: 1,234.5 and 1.234,5
- * and 1_234. Throws INVALID_ARGUMENT for a literal that could mean two numbers, such as 3,5.
+ * Reads an unsigned decimal literal exactly. Thousands may be grouped if only one reading is possible: 1,234.5 and 1.234,5 and 1_234.
+ * Throws INVALID_ARGUMENT for a literal that could mean two numbers, such as 3,5.
  */
 export function readDecimal(literal: string, name?: string): Rational {
   if (literal.length > longestDigits + 20) throw tooLarge(`A number may have ${longestDigits.toLocaleString('en')} digits.`);

@@ -23,8 +23,7 @@ export interface PageReaderOptions {
 
 /**
  * Reads pages of the public web over HTTP. Every address to which a name resolves is checked when the socket is made, and again for each
- * redirect;
- * private ones are refused unless `allowHosts` lists their host. Opens no connection and starts no thread by itself.
+ * redirect; private ones are refused unless `allowHosts` lists their host. Opens no connection and starts no thread by itself.
  */
 export function openPageReader({
   allowHosts = [],

@@ -21,8 +21,7 @@ const busyTimeoutMs = 10_000;
 
 /**
  * Writes a consistent copy of the store in a data folder, also while a server works on it: everything acknowledged when this begins is in
- * the
- * copy. The original does not change. Throws STORE_UNAVAILABLE, STORE_FULL.
+ * the copy. The original does not change. Throws STORE_UNAVAILABLE, STORE_FULL.
  */
 export function copyDatabase(home: string, target: string): void {
   const source = join(home, 'conclave.db');

@@ -1,8 +1,7 @@
 /**
  * A record may lack a body that is stored in another one (`part`). The state of a run may be older than its version, and that of an ended
- * run
- * is deflated (`packed`). Rows of a run are adjacent: an index over ids that begin with the run, and tables without a second tree for their
- * keys. Only open runs have timers, so few that an index costs more than it saves.
+ * run is deflated (`packed`). Rows of a run are adjacent: an index over ids that begin with the run, and tables without a second tree for
+ * their keys. Only open runs have timers, so few that an index costs more than it saves.
  */
 export const sparingSchema = `
 ALTER TABLE log ADD COLUMN part TEXT;

@@ -5,8 +5,7 @@ import type { ErasedRuns } from '../event-log/erased-runs.js';
 
 /**
  * Removes everything that the tables of the state contain of a run, except that it has ended, so that a record that still arrives does not
- * begin it
- * again.
+ * begin it again.
  */
 export function eraseRun(tick: Tick, erased: ErasedRuns, run: ErasedRun): void {
   const { sql } = tick;

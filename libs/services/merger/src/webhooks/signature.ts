@@ -9,9 +9,8 @@ export interface SignedHeaders {
 
 /**
  * Signs one attempt: HMAC-SHA256 over id, time and body, one signature for each secret, so that a receiver can change to another one.
- * `secret`
- * is `whsec_` and base64, or several of them separated by spaces. `at` is milliseconds since 1970; receivers refuse signatures that are
- * minutes old.
+ * `secret` is `whsec_` and base64, or several of them separated by spaces. `at` is milliseconds since 1970; receivers refuse signatures
+ * that are minutes old.
  */
 export function signed(
   secret: string,

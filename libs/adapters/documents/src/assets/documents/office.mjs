@@ -86,9 +86,8 @@ function titleIn(xml) {
 
 /**
  * Calls `open(name, attributes, isSelfClosed)`, `text(text)` and `close(name)` in the order of the document, with names without their
- * prefixes;
- * attributes keep theirs if another has the same name. Stops early once `isEnough` returns true. Refuses custom entities and external
- * files.
+ * prefixes; attributes keep theirs if another has the same name. Stops early once `isEnough` returns true. Refuses custom entities and
+ * external files.
  */
 export function eachElement(xml, { open = () => {}, text = () => {}, close = () => {}, isEnough = () => false }) {
   if (xml === null) return;

@@ -1,6 +1,5 @@
 // Reports the tags and texts of HTML in the order of the document. The tokenizer keeps no stack of open elements and never looks back, so
-// it
-// costs linear time for any markup; a parser that closes elements by itself searches its stack at each closing tag.
+// it costs linear time for any markup; a parser that closes elements by itself searches its stack at each closing tag.
 import { Tokenizer } from 'htmlparser2';
 
 const voidTags = new Set('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr'.split(' '));

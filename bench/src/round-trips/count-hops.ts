@@ -18,7 +18,7 @@ export interface CountedHop {
 /** Requests on a timer, independent of records. */
 const byTheClock = new Set([
   ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
-  ...['due-timers', 'next-timer', 'find-unpublished', 'probe'],
+  ...['due-timers', 'next-timer', 'find-unpublished', 'probe', 'forget-published'],
 ]);
 /** Load is reported with the leases, and a slot is kept for a while after its call. */
 const untimely = new Set(['acquire-slot', 'release-slot']);

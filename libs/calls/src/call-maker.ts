@@ -222,7 +222,6 @@ export class CallMaker implements Calls {
     }
     if (begun.kind !== 'begun') watch.stop();
     if (begun.kind === 'busy') return begun;
-    // A record that comes again: its result is on the log, and its other calls are too.
     if (begun.kind === 'published') return { kind: 'busy', retryInMs: nothingLeft };
     if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
     const { attempt } = begun;

@@ -64,12 +64,7 @@ export class Acceptances {
     const json = JSON.stringify(header);
     const kept = json.length > longCharacters && this.packs() ? packed(json) : json;
     const [erased] = await Promise.all([
-      connection.run(
-        at,
-        acceptRun,
-        [run, at.open, at.unpublished],
-        [runId, kept, template.id, goal, acceptedStatus, accountsOf(caller)],
-      ),
+      connection.run(at, acceptRun, [run, at.open, at.unpublished], [runId, kept, template.id, goal, acceptedStatus, accountsOf(caller)]),
       this.enlist(header),
     ]);
     if (erased === 1) return { kind: 'erased' };

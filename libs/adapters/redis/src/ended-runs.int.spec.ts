@@ -178,7 +178,10 @@ describe('An ended run in Redis', () => {
       { streamBase: 0, attempt: 0, commandSeq: 0 },
     );
     const outcome = { ok: true as const, reply: longText(500) };
-    await state.recovery.calls(runId, [step, learned].map((at) => ({ step: at, attempt: 1, outcome })));
+    await state.recovery.calls(
+      runId,
+      [step, learned].map((at) => ({ step: at, attempt: 1, outcome })),
+    );
     await state.recovery.end({ storeId: 'store', generation: 1 });
     expect(await redis.memory('USAGE', own.run)).toBeLessThan(6_000);
     expect(await redis.hget(own.journal, `outcome:${step}`)).toBe('');

@@ -35,10 +35,12 @@ export class RedisLeases implements Leases {
     const [raised, [now, all]] = await Promise.all([
       // Each renewal raises the generations, so that a copy of a bucket from before it counts as older.
       connection.everywhere(raiseGeneration, () => [], []),
-      connection.run(keys.common, renewProcess, [leases, leaseClasses], [
-        ...[id, ttlMs],
-        ...[JSON.stringify([...classes, readsForgotten]), beforeClass],
-      ]),
+      connection.run(
+        keys.common,
+        renewProcess,
+        [leases, leaseClasses],
+        [...[id, ttlMs], ...[JSON.stringify([...classes, readsForgotten]), beforeClass]],
+      ),
     ]);
     connection.clock.hear(now);
     this.allReadForgotten = all === 1;

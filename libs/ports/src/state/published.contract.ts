@@ -8,11 +8,17 @@ const outcome: CallOutcome = { ok: true, reply: { text: 'blue' } };
 
 /** The record of the step that applied `input`. */
 export const stepRecord = (input: Event, version = 1): Event =>
-  ownEvent(
-    StepRecorded,
-    { id: `${input.runId}/step/${version}`, runId: input.runId, source: 'merger', time: input.time },
-    { version, input, now: input.time, facts: [], rule: null, ruleSentence: null, outputs: [], hash: '', stateHash: null } as never,
-  );
+  ownEvent(StepRecorded, { id: `${input.runId}/step/${version}`, runId: input.runId, source: 'merger', time: input.time }, {
+    version,
+    input,
+    now: input.time,
+    facts: [],
+    rule: null,
+    ruleSentence: null,
+    outputs: [],
+    hash: '',
+    stateHash: null,
+  } as never);
 
 /** The record of a call. */
 export const callRecord = (runId: string, step: string, { attempt = 1, source = 'experts' as Service } = {}): Event =>
@@ -75,7 +81,10 @@ export function describePublished(name: string, { open }: StoreHarness): void {
       told([namedOutput(runId, 'end'), stepRecord(last)]);
       await until('they are forgotten', async () => (await again(last)).outputs.length === 0);
       const { store, stream } = await under.another();
-      expect(await store.runs.commit<Tally>(late, counting(late, { terminal: true }))).toMatchObject({ repeated: false, state: { count: 2 } });
+      expect(await store.runs.commit<Tally>(late, counting(late, { terminal: true }))).toMatchObject({
+        repeated: false,
+        state: { count: 2 },
+      });
       expect((await stream.read(runId, 0, 10)).entries).toMatchObject([completed()]);
     });
 

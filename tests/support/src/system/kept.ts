@@ -55,7 +55,10 @@ async function recordsOf(stack: Stack, prefix: string): Promise<string> {
 
 /** A text of what Redis keeps, with what is packed in it behind it: deflated and in base64, after a tilde. */
 const withPacked = (text: string): string =>
-  [text, ...Array.from(text.matchAll(/~([\w+/]{100,}=*)/g), ([, base64]) => inflateRawSync(Buffer.from(base64!, 'base64')).toString())].join('\n');
+  [
+    text,
+    ...Array.from(text.matchAll(/~([\w+/]{100,}=*)/g), ([, base64]) => inflateRawSync(Buffer.from(base64!, 'base64')).toString()),
+  ].join('\n');
 
 async function valuesOf(stack: Stack, prefix: string): Promise<string> {
   const redis = new Redis(stack.REDIS_URL);

@@ -27,6 +27,7 @@ export {
   type HandlerOutcome,
   isDeferred,
   type Lag,
+  nothingLeft,
   type ReadRange,
   type RetryPolicy,
   type StoreMark,
@@ -151,6 +152,7 @@ export {
   settingVersions,
   type StoreTtl,
 } from './state/limits.js';
+export { type Forgettable, forgettable } from './state/forgettable.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
 export {
   amountOf,

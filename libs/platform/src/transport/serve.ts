@@ -84,6 +84,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     ...(options.concurrency ? { concurrency: options.concurrency } : {}),
     ...(options.retry ? { retry: options.retry } : {}),
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+    published: (outputs) => ports.state.published?.(outputs),
   });
   const root: DynamicModule = {
     module: ServiceRoot,

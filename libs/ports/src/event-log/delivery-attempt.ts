@@ -179,6 +179,7 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
   enter(item, 'publish', context);
   hooks.point?.('before-publish', { group, event });
   await publish(outcome, context);
+  subscription.published?.(outcome);
   hooks.point?.('after-publish', { group, event });
   item.settled = true;
   return finish(item, context);

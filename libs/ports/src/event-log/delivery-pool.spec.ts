@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, type Event } from '@conclave/contracts';
-import { defer } from './event-log.js';
+import { defer, nothingLeft } from './event-log.js';
 import { settle } from './testing/manual-clock.js';
 import { Gates, PoolBench, type Handle } from './testing/pool-bench.js';
 import { sampleInput, sampleName, sampleOutput } from './testing/sample-events.js';
@@ -209,6 +209,28 @@ describe('the delivery pool', () => {
     await bench.clock.advance(900);
     expect(attempts).toEqual(Array.from({ length: 9 }, () => 1));
     expect(bench.done).toEqual(['1', '0']);
+  });
+
+  it('finishes a record that waits for ever, because nothing is left to do for it', async () => {
+    const bench = new PoolBench(async () => defer(nothingLeft));
+    await bench.offer(sampleInput('a'));
+    expect(bench.done).toEqual(['0']);
+    expect(bench.published).toEqual([]);
+  });
+
+  it('tells what is on the log, when it is and before the record is done', async () => {
+    const told: unknown[] = [];
+    const bench = new PoolBench(async ({ event }) => [sampleOutput(sampleName(event))], {
+      published: (outputs) =>
+        told.push({ outputs: outputs.map(sampleName), onLog: bench.published.map(sampleName), done: [...bench.done] }),
+    });
+    bench.logError = new Failure('LOG_UNAVAILABLE');
+    await bench.offer(sampleInput('a'));
+    expect(told).toEqual([]);
+    bench.logError = null;
+    await bench.clock.advance(10_000);
+    expect(told).toEqual([{ outputs: ['a'], onLog: ['a'], done: [] }]);
+    expect(bench.done).toEqual(['0']);
   });
 
   it('treats a handler that returns nothing as failing', async () => {

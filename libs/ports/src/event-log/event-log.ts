@@ -63,6 +63,8 @@ export interface Subscription {
    * decoded.
    */
   readonly onDead?: (event: Event | null, reason: DeadReason) => Promise<readonly Event[]> | readonly Event[];
+  /** Called with what a handler returned, once all of it is durably on the log. Must not throw. */
+  readonly published?: (outputs: readonly Event[]) => void;
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds `close` waits for running handlers; default 10,000. */
   readonly graceMs?: number;
@@ -98,7 +100,9 @@ export type HandlerOutcome = readonly Event[] | Deferred;
 export interface Deferred {
   readonly deferMs: number;
 }
-export const defer = (ms: number): Deferred => ({ deferMs: ms });
+export const defer = (ms: number): HandlerOutcome => (ms === nothingLeft ? [] : { deferMs: ms });
+/** In place of the milliseconds of a wait: all that the record leads to is on the log, so it is finished and puts out nothing. */
+export const nothingLeft = Number.POSITIVE_INFINITY;
 export const isDeferred = (outcome: HandlerOutcome): outcome is Deferred => 'deferMs' in outcome;
 
 export interface Consumption {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { endUserFields } from './chat.js';
 
 const isTokens = (input: unknown): boolean => typeof input === 'number' || Array.isArray(input);
 const Text = z.string({
@@ -23,6 +24,7 @@ export const EmbeddingRequest = z.object({
     .positive({ error: 'must be a whole number above 0' })
     .nullish()
     .describe('numbers per vector, for models that can shorten theirs'),
+  ...endUserFields,
 });
 export type EmbeddingRequest = z.infer<typeof EmbeddingRequest>;
 

@@ -1,7 +1,7 @@
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { EmbeddingRequest, Failure } from '@conclave/contracts';
 import type { Request, Response } from 'express';
-import { Callers } from '../http/caller.js';
+import { byEndUser, Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
@@ -26,6 +26,6 @@ export class EmbeddingsController {
       throw new Failure('REQUEST_INVALID', `At most ${most} texts are allowed in one request; send the rest in another.`, {
         param: 'input',
       });
-    await this.calls.answer(response, { ...asked, texts }, caller, await this.callers.mayAsk(request));
+    await this.calls.answer(response, { ...asked, texts }, byEndUser(caller, asked), await this.callers.mayAsk(request));
   }
 }

@@ -39,9 +39,9 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     ...earlier.map((message) => ({ message, path: 'previous_response_id' })),
     ...itemsOf(request).flatMap((item, at) => messageOf(item, at).map((message) => ({ message, path: `input[${at}]` }))),
   ];
-  const { model, stream, temperature, top_p, tool_choice: choice } = request;
+  const { model, stream, temperature, top_p, user, safety_identifier, tool_choice: choice } = request;
   const body = present({
-    ...{ model, stream, temperature, top_p },
+    ...{ model, stream, temperature, top_p, user, safety_identifier },
     messages: turns.map(({ message }) => message),
     ...(stream ? { stream_options: { include_usage: true } } : {}),
     max_tokens: request.max_output_tokens,

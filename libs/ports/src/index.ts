@@ -102,6 +102,7 @@ export type {
   ModelCall,
   ModelInfo,
   EmbeddingCall,
+  EmbeddingInput,
   EmbeddingReply,
   ModelReply,
   Models,

@@ -59,6 +59,7 @@ import { ServicesController } from './operators/services.controller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
 import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
+import { ResponseStreams } from './responses/response-streams.js';
 import { ResponseViews } from './responses/response-views.js';
 import { ResponsesController } from './responses/responses.controller.js';
 import { StoredResponses } from './responses/stored-responses.js';
@@ -171,6 +172,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Reservations,
         RunDirectory,
         RunEvents,
+        ResponseStreams,
         ResponseViews,
         RunResponses,
         StoredResponses,

@@ -10,6 +10,7 @@ import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { Accounts } from './accounts/accounts.js';
+import { RunsOfKeys } from './accounts/runs-of-keys.js';
 import { IssuedKeys } from './accounts/issued-keys.js';
 import { Reservations } from './accounts/reservations.js';
 import { UsageController } from './accounts/usage.controller.js';
@@ -170,6 +171,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         QueueWaits,
         RemoteImages,
         Reservations,
+        RunsOfKeys,
         RunDirectory,
         RunEvents,
         ResponseStreams,

@@ -61,9 +61,14 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/responses/{id}',
-    summary: 'A stored response, complete or in progress.',
+    summary: 'A stored response, complete or in progress; with `stream=true` as events, whose last ones come when it has ended.',
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
+    events: { name: 'ResponseEvent', schema: ResponseEvent },
+    query: [
+      { name: 'stream', doc: '`true`: as server-sent events', integer: false },
+      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', integer: true },
+    ],
   },
   {
     method: 'DELETE',

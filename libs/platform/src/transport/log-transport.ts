@@ -34,6 +34,8 @@ export interface LogTransportOptions {
   readonly classes?: readonly string[];
   /** Maximum concurrent handlers: for the service's own group, and for each task class. */
   readonly concurrency?: { readonly events?: number; readonly tasks?: Readonly<Record<string, number>> };
+  /** Maximum records that each group holds in memory; default by its concurrency. */
+  readonly held?: number;
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds that closing waits for handlers. */
   readonly graceMs?: number;
@@ -76,7 +78,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
   }
 
   private async subscribeAll(): Promise<void> {
-    const { log, service, classes = [], concurrency, retry, graceMs, published } = this.options;
+    const { log, service, classes = [], concurrency, held, retry, graceMs, published } = this.options;
     const types = [...this.messageHandlers.keys()].filter((pattern) => !pattern.startsWith('dead:'));
     for (const { group, topics, taskClass } of planSubscriptions(service, types, classes)) {
       const slots = taskClass
@@ -95,6 +97,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
         },
         onDead: (event, reason) => this.onDead(event, reason, group),
         ...(published ? { published } : {}),
+        ...(held === undefined ? {} : { held }),
         ...(retry ? { retry } : {}),
         ...(graceMs === undefined ? {} : { graceMs }),
       };

@@ -57,6 +57,8 @@ export interface Subscription {
   readonly topics: readonly string[];
   /** Maximum number of handlers running at the same time in this process. */
   readonly concurrency: number;
+  /** Maximum number of records held in memory, those included that wait for their next attempt; default by the concurrency. */
+  readonly held?: number;
   readonly handle: (delivery: Delivery) => Promise<HandlerOutcome>;
   /**
    * Events to publish instead when a record is dead-lettered (its error result, an abort of its run). `event` is null if it could not be
@@ -75,7 +77,7 @@ export interface RetryPolicy {
   readonly attempts: number;
   /** Milliseconds before the second delivery, doubled each time with jitter; default 200. */
   readonly backoffMs: number;
-  /** Upper bound of the wait; default 10,000. */
+  /** Upper bound of the wait, also of one that a failure asks for (`retryAfterMs`); default 10,000. */
   readonly maxBackoffMs: number;
   /** Deliveries that ended with the death of the process before the record is dead-lettered without running; default 3. */
   readonly processDeaths: number;

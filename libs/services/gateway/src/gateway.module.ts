@@ -10,6 +10,7 @@ import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { Accounts } from './accounts/accounts.js';
+import { RunsOfKeys } from './accounts/runs-of-keys.js';
 import { IssuedKeys } from './accounts/issued-keys.js';
 import { Reservations } from './accounts/reservations.js';
 import { UsageController } from './accounts/usage.controller.js';
@@ -59,6 +60,7 @@ import { ServicesController } from './operators/services.controller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
 import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
+import { ResponseStreams } from './responses/response-streams.js';
 import { ResponseViews } from './responses/response-views.js';
 import { ResponsesController } from './responses/responses.controller.js';
 import { StoredResponses } from './responses/stored-responses.js';
@@ -169,8 +171,10 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         QueueWaits,
         RemoteImages,
         Reservations,
+        RunsOfKeys,
         RunDirectory,
         RunEvents,
+        ResponseStreams,
         ResponseViews,
         RunResponses,
         StoredResponses,

@@ -68,6 +68,7 @@ const webhooks = () =>
     webhooks: { [simulatedWebhook]: { preset: 'json', url: 'https://receiver.example/', secret: `whsec_${'MfKQ'.repeat(8)}` } },
     maxBytes: 65_536,
     withQuestion: false,
+    limits: { atOnce: 32, waiting: 256, longestWaitMs: 600_000 },
   });
 type LogService = keyof typeof modules;
 

@@ -165,6 +165,7 @@ export interface WorldOptions {
     Pick<
       GatewayOptions,
       | 'openTrial'
+      | 'recordPrompts'
       | 'consoleFolder'
       | 'configuredProviders'
       | 'processId'

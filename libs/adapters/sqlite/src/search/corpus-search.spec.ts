@@ -45,6 +45,21 @@ describe('CorpusSearch', () => {
     expect(await ask(word())).toEqual([]);
   });
 
+  it('says that its contents changed when a document was changed, added or removed, and not when one was only touched', async () => {
+    const path = put('a.md', 'One.');
+    await open();
+    const before = await search!.contents();
+    utimesSync(path, 1, 1);
+    expect(await search!.contents()).toBe(before);
+    put('a.md', 'Another.');
+    const changed = await search!.contents();
+    expect(changed).not.toBe(before);
+    const more = put('b.md', 'Two.');
+    expect(await search!.contents()).not.toBe(changed);
+    rmSync(more);
+    expect(await search!.contents()).toBe(changed);
+  });
+
   it('takes title and address from the front matter, and only web addresses', async () => {
     put('a.md', '---\ntitle: "Alpha report"\nurl: https://example.org/alpha\n---\n# Heading\n\nalphatext here');
     put('b.md', '---\ntitle: Beta\nurl: javascript:alert(1)\n---\n\nbetatext here');

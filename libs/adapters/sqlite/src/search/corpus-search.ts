@@ -73,6 +73,15 @@ export class CorpusSearch implements Search {
     }
   }
 
+  async contents(): Promise<string> {
+    try {
+      await this.refresh();
+      return this.index.contents();
+    } catch (error) {
+      throw unavailable(this.options.folder, error);
+    }
+  }
+
   async health(): Promise<string | null> {
     if (this.closed) return 'The corpus search is closed.';
     try {

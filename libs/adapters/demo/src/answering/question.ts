@@ -50,6 +50,14 @@ export function askingSentence(text: string): string {
   return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
 }
 
+/** The sentences of a request, without what only leads to them or thanks. */
+export function askingSentences(text: string): readonly string[] {
+  return text
+    .split(/(?<=[?!;])\s+|\n+|(?<=\p{L}\.|\d\.)\s+(?=\p{Lu})|(?<=\?),?\s*(?:and|und)\s+(?=\p{L})/u)
+    .map((sentence) => sentence.replace(/^\s*(?:\d{1,2}[.)]|[-*•]|[a-h][.)])\s+/u, '').replace(/^(?:also|and|und|then)[,:]?\s+/iu, '').trim())
+    .filter((sentence) => sentence !== '');
+}
+
 /** `known`: keys of names in documents, for questions written without capitals. */
 export function readQuestion(written: string, known: ReadonlySet<string> = new Set()): ParsedQuestion {
   const text = written.slice(0, readCharacters);

@@ -31,6 +31,9 @@ export interface ParsedPassage {
   readonly keys: ReadonlySet<string>;
 }
 
+/** A passage as the fact of a tool. */
+export const toldBy = ({ n, raw, title }: ParsedPassage): { readonly n: number; readonly text: string; readonly title: string } => ({ n, text: raw, title });
+
 /** Reads `[n] text — title <url or ->` lines; other lines that begin with `[n]` are all text; text without numbers is one passage. */
 export function readPassages(block: string): readonly ParsedPassage[] {
   const lines = block.split('\n').reduce<string[]>((joined, line) => {

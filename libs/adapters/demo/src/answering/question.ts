@@ -8,6 +8,7 @@ import {
   isPlaceKind,
   isStopWord,
   isTimeKind,
+  measures,
   ordering,
   prepositions,
   questionWords,
@@ -105,12 +106,14 @@ function kindOf(tokens: readonly TextToken[], asked: number, noun: TextToken | n
   if (word === 'where') return 'place';
   if (word === 'when') return 'time';
   if (word === 'who' || word === 'whom' || word === 'whose') return 'person';
-  if (word === 'how' && /^(many|much|old|tall|long|far|high|deep|heavy|big|large|wide)$/.test(tokens[asked + 1]?.lower ?? ''))
+  if (word === 'how' && /^(many|much|old|tall|long|far|high|deep|heavy|big|large|wide|warm|hot|cold|fast|thick|expensive)$/.test(tokens[asked + 1]?.lower ?? ''))
     return 'number';
   return 'thing';
 }
 const kindOfNoun = (noun: string): AnswerKind =>
-  isPlaceKind(noun)
+  measures.has(noun)
+    ? 'number'
+    : isPlaceKind(noun)
     ? 'place'
     : isTimeKind(noun)
       ? 'time'

@@ -164,7 +164,7 @@ function numberIn({ text, tokens }: Sentence, { kind, noun }: Wanted, places: re
   const wantsYear = noun?.lower === 'year';
   const scored = tokens.flatMap((token, at): Candidate[] => {
     if (!/^\d[\d.,]*$/.test(token.text)) return [];
-    const isYear = /^\d{3,4}$/.test(token.text);
+    const isYear = /^\d{3,4}$/.test(token.text) && (kind === 'time' || withUnit(text, tokens, at) === token.text);
     if (kind === 'time' && !isYear) return [];
     const behind = places.some((place) => place < at);
     const next = tokens[at + 1];

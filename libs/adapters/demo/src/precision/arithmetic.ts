@@ -96,7 +96,8 @@ export function expressionIn(question: string, language: Language = languageIn(q
 
 /** "Take 12 times 3, then add 4": each step works on the result of the one before. */
 function inSteps([first, ...later]: readonly string[]): string | null {
-  let done = reduced(first!, first!) ?? numberAlone(first!);
+  const start = first!.replace(/^\s*(?:start with|begin with|take|from)\s+/iu, '');
+  let done = reduced(start, first!) ?? numberAlone(start);
   for (const step of later) {
     if (done === null) return null;
     const [, verb, number] = /^(?:and )?(add|subtract|multiply|divide)(?: it| that| the result)?(?: by| from it| to it)? (-?[\d.]+%?)(?: from it| to it| to that| from that)?[\s.?!]*$/iu.exec(step) ?? [];
@@ -108,7 +109,7 @@ function inSteps([first, ...later]: readonly string[]): string | null {
   return done;
 }
 
-const numberAlone = (text: string): string | null => /^(?:start with|take|begin with|from)?\s*(-?[\d.]+)$/iu.exec(text.trim())?.[1] ?? null;
+const numberAlone = (text: string): string | null => /^(-?[\d.]+)$/u.exec(text.trim())?.[1] ?? null;
 
 function reduced(text: string, written: string): string | null {
   // An exclamation mark behind more than one number ends a sentence: "What is 5 + 5!".

@@ -79,7 +79,7 @@ function wordsOf(text: string): readonly Word[] {
       const symbol = known(joined) ?? (many === 2 && /^°_[CF]$/.test(joined) ? joined.replace('_', '') : null) ?? (many === 2 && pieces[at] === '°' ? known(`°${pieces[at + 1]!.slice(0, 1).toUpperCase()}`) : null);
       if (symbol === null) continue;
       // "in" is the inch behind a number and in front of no unit, else the preposition.
-      if (symbol === 'in' && piece.toLowerCase() === 'in' && !(words.at(-1)?.number !== undefined && !isUnitNext(pieces, at + 1))) continue;
+      if (symbol === 'in' && piece.toLowerCase() === 'in' && !(words.at(-1)?.number !== undefined && (/^(?:in|to|into|as)$/i.test(pieces[at + 1] ?? '') || !isUnitNext(pieces, at + 1)))) continue;
       // A single letter is a unit behind a number, or where a unit is asked for.
       if (/^[a-z]$/i.test(piece) && many === 1 && words.at(-1)?.number === undefined && !/^(?:in|to|into|nach|en)$/i.test(words.at(-1)?.text ?? '')) continue;
       words.push({ text: joined, unit: symbol });

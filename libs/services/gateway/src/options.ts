@@ -249,6 +249,11 @@ export interface GatewayOptions {
   readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
+  /**
+   * Mark of the folder of documents that runs search, which changes with it. Absent if this process does not have the folder: then answers
+   * from the caches may be older than a changed document.
+   */
+  readonly contents?: () => Promise<string>;
   /** Absent: queries cannot be tried. */
   readonly passages?: PassageSearch;
   /** Absent: the operator configured none. */

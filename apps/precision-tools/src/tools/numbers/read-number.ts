@@ -43,7 +43,8 @@ export function readNumber(value: string | number, name: string): Rational {
       throw invalid(`${name} is larger than a JSON number can carry exactly: give it as text, such as "12345678901234567890".`);
     return readNumber(String(value), name);
   }
-  const text = value.trim().replace(/^[−–]/, '-');
+  // The sign of a currency says what is counted, not how much.
+  const text = value.trim().replace(/^[−–]/, '-').replace(/^([+-]?)\s*[$€£¥]\s*(?=[\d.])|(?<=\d)\s*[$€£¥]$/u, '$1');
   const signed = /^([+-]?)\s*(.*?)\s*(%?)$/s.exec(text);
   const [, sign = '', body = '', percent = ''] = signed ?? [];
   if (body === '') throw invalid(`${name} is empty: give a number.`);

@@ -252,6 +252,7 @@ export {
   EngineEntry,
   isTerminal,
   type RunCompletedEntry,
+  RunsEntryShape,
   type Snapshot,
   type StreamBody,
   type StreamEntry,

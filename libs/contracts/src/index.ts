@@ -34,6 +34,7 @@ export {
   shippedTemplates,
   shippedToolServers,
   TemplateSettings,
+  TemplateTuning,
   TenantName,
   type TlsSettings,
   type WebhookPreset,

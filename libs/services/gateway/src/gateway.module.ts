@@ -75,6 +75,7 @@ import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
 import { RecordsController } from './runs/records.controller.js';
 import { RunRecords } from './runs/run-records.js';
+import { EventsController } from './runs/events.controller.js';
 import { RunsController } from './runs/runs.controller.js';
 import { SessionController } from './sessions/session.controller.js';
 import { Sessions } from './sessions/sessions.js';
@@ -108,6 +109,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ResponsesController,
         ModelsController,
         RunsController,
+        EventsController,
         RecordsController,
         OperationsController,
         ConsoleController,

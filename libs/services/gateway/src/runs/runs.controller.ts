@@ -154,7 +154,7 @@ export class RunsController {
     const full = await this.callers.maySeeDetail(request);
     // Nothing is shown before the record of it is durable.
     if (full && header.data.detail === 'full') await this.detailReads.ofRun(header.runId, caller);
-    await this.events.follow(response, header.runId, cursor ?? 0, full);
+    await this.events.follow(response, { runId: header.runId, after: cursor ?? 0, full });
   }
 
   @Post(':id/commands')

@@ -56,7 +56,7 @@ export class EmbeddingCalls {
   async answer(response: Response, asked: AskedVectors, caller: Caller, mayAsk: MayAsk): Promise<void> {
     const embedder = await this.directory.embedder(asked.model, mayAsk);
     const isBuilt = typeof embedder === 'object' && 'embed' in embedder;
-    const texts = isBuilt ? await textsOf(asked) : [];
+    const texts = isBuilt ? await textsOf(asked, this.limits.maxBodyBytes) : [];
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
     if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} calls for embeddings are open.`);
     const abort = new AbortController();
@@ -149,8 +149,8 @@ export class EmbeddingCalls {
 
 const isTexts = (input: EmbeddingInput): input is readonly string[] => typeof input[0] === 'string';
 
-const textsOf = async ({ input, isOne }: AskedVectors): Promise<readonly string[]> =>
-  isTexts(input) ? input : textsOfTokens(input, isOne);
+const textsOf = async ({ input, isOne }: AskedVectors, mostBytes: number): Promise<readonly string[]> =>
+  isTexts(input) ? input : textsOfTokens(input, { isOne, mostBytes });
 
 /** The call as the audit keeps it: its vectors are no text. */
 const recorded = ({ usage, reportedModel, durationMs }: EmbeddingReply): ModelReply => ({

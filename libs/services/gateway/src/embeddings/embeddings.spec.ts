@@ -72,6 +72,17 @@ describe('embeddings through the OpenAI client', () => {
     }
   });
 
+  it('are refused where a few numbers stand for more text than a request may hold', async () => {
+    const { Tiktoken } = await import('js-tiktoken/lite');
+    const [spaces] = new Tiktoken((await import('js-tiktoken/ranks/cl100k_base')).default).encode(' '.repeat(81));
+    const asked = client.embeddings.create({ model: 'conclave-embedding', input: Array<number>(20_000).fill(spaces!) });
+    await expect(asked).rejects.toMatchObject({
+      status: 413,
+      code: 'REQUEST_TOO_LARGE',
+      message: expect.stringContaining('1048576 bytes of text'),
+    });
+  });
+
   it('of a model of a provider are asked for with the numbers of tokens that came', async () => {
     await client.embeddings.create({ model: 'e@fake', input: [[15_339, 1_917], [9_906]] });
     await client.embeddings.create({ model: 'e@fake', input: [999_999, 1] });

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildConsole } from './build-console.mjs';
+import { buildConsole } from '../apps/console/build.mjs';
 import { leanPackages, metadata } from './lean-packages.mjs';
 import { filesUnder, projects, workspaceRoot } from './workspace.mjs';
 
@@ -39,7 +39,8 @@ export const programOptions = {
   // CommonJS packages call require.
   banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
   // Decorators need reflect-metadata first; esbuild decides the order of files, so every file imports it.
-  inject: [metadata],
+  // The other file makes stack traces name lines of TypeScript.
+  inject: [metadata, inRoot('libs/platform/src/process/typescript-lines.ts')],
   // libsql and the local stack find files relative to their own location.
   external: ['libsql', inRoot('deploy/stack/*'), ...optional],
   plugins: [leanPackages],

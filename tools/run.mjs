@@ -16,5 +16,4 @@ if (npmIsGone()) process.exit(143);
 
 const entry = join(workspaceRoot, 'dist', `${program}.js`);
 process.argv = [process.execPath, entry, ...args];
-process.setSourceMapsEnabled(true);
 await import(pathToFileURL(entry).href);

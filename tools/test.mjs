@@ -4,13 +4,14 @@
 //   --surface          what others see from outside, such as their clients, instead (`npm run test:surface`)
 //   --only a,b         only the named suites of both, e.g. --only fast,int:redis,console
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { runJest } from '../tests/support/jest/run.mjs';
 import { endAllGroups, runInGroup } from '../tests/support/jest/process-group.mjs';
 import { startServers } from '../deploy/stack/test-servers.mjs';
-import { suites, surfaceSuites } from './suites.mjs';
+import { suites, surfaceSuites } from '../tests/support/jest/suites.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, surface: { type: 'boolean' }, only: { type: 'string' } } });
@@ -66,23 +67,28 @@ function chosenSuites() {
   process.exit(1);
 }
 
-/** Runs the suites in order, one at a time, except for those with `beside` or `computes`. */
+/** How many suites run at a time: one of them mostly waits for servers, processes and time-outs. */
+const lanes = availableParallelism() + 1;
+
+/** Begins the suites in order, as soon as there is a lane; one that is `alone` waits for all before it, and those after it wait for it. */
 async function takeAll(chosen) {
-  const isBeside = ({ beside }) => chosen.some(({ name }) => name === beside);
-  const companions = [];
+  const running = new Set();
   let computing;
   const compute = async () => {
     for (const suite of chosen.filter(({ computes }) => computes)) await take(suite);
   };
-  for (const suite of chosen.filter((one) => !one.computes && !isBeside(one))) {
-    if (suite.alone) await Promise.all([computing, ...companions]);
-    else {
-      computing ??= compute();
-      companions.push(...chosen.filter(({ beside }) => beside === suite.name).map(take));
+  for (const suite of chosen.filter(({ computes }) => !computes)) {
+    if (!suite.alone) computing ??= compute();
+    while (running.size > (suite.alone ? 0 : lanes - 1)) await Promise.race(running);
+    if (suite.alone) {
+      await computing;
+      await take(suite);
+    } else {
+      const taken = take(suite).finally(() => running.delete(taken));
+      running.add(taken);
     }
-    await take(suite);
   }
-  await Promise.all([computing ?? compute(), ...companions]);
+  await Promise.all([computing ?? compute(), ...running]);
 }
 
 /** Runs a suite, or reports why it cannot run. */

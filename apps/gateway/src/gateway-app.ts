@@ -4,7 +4,7 @@ import { apiVersion, asyncApiText, environmentProvider, openApiText, shippedClas
 import { openAuditKey, openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, openTrial, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls/provider-access';
-import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type PassageSearch } from '@conclave/service-gateway';
+import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type GatewayOptions, type PassageSearch } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import type { Doors } from './doors.js';
@@ -78,6 +78,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     },
     vectors: ports.vectors ?? null,
     embedder: ports.embedder ?? null,
+    ...contentsOf(ports),
     ...passagesOf(ports),
     graph: ports.graph,
     skillFolder: loaded.configuration.skills ?? null,
@@ -135,6 +136,9 @@ const groupsOf = ({ configuration }: Loaded): readonly string[] => [
   ...(Object.keys(configuration.webhooks).length > 0 ? ['webhooks'] : []),
   ...[...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])].map(taskGroup),
 ];
+
+const contentsOf = ({ search }: Pick<OpenedPorts, 'search'>): Pick<GatewayOptions, 'contents'> =>
+  search?.contents ? { contents: () => search.contents!() } : {};
 
 /** The search of the workers, for queries that are tried; the first of them imports it, so that a start does not. */
 function passagesOf({ vectors, embedder }: Pick<OpenedPorts, 'vectors' | 'embedder'>): { readonly passages?: PassageSearch } {

@@ -27,8 +27,8 @@ const declared = ({ name, title, description, input, output }: ToolDeclaration):
 });
 
 /**
- * One MCP server over the tools; each transport needs one. The plain `Server` of the SDK is used because its
- * high-level one checks arguments itself, with messages that are less helpful to a model.
+ * One MCP server over the tools; each transport needs one. The plain `Server` of the SDK is used because its high-level one checks
+ * arguments itself, with messages that are less helpful to a model.
  */
 export function openServer(toolbox: Toolbox, listed: () => Tool[]): Server {
   const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });

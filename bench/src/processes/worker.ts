@@ -41,7 +41,7 @@ export class Worker {
   static async start(options: WorkerOptions): Promise<Worker> {
     const { script, args = [], env = {}, profile } = options;
     const child = fork(script, [...args], {
-      execArgv: ['--enable-source-maps', ...profileFlags(profile)],
+      execArgv: [...profileFlags(profile)],
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

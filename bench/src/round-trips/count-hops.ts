@@ -1,11 +1,8 @@
-import { openRedisState } from '@conclave/adapter-redis';
 import type { Event, TaskDispatched } from '@conclave/contracts';
-import { holdProcessLease, openShutdown, serve } from '@conclave/platform';
 import { nextRunId, requestOf } from '../committee/run-starter.js';
-import { committeeServices, observersLikeInProduction, services } from '../committee/services.js';
 import { instantModels } from '../committee/instant-models.js';
 import { RedisMonitor, type SeenCommand } from './redis-monitor.js';
-import { SteppedLog } from './stepped-log.js';
+import { startStepped } from './stepped-services.js';
 
 /** One handled record with its requests to the store. */
 export interface CountedHop {
@@ -18,7 +15,7 @@ export interface CountedHop {
 /** Requests made on a timer, independent of records. */
 const byTheClock = new Set([
   ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
-  ...['due-timers', 'next-timer', 'find-unpublished', 'probe'],
+  ...['due-timers', 'next-timer', 'find-unpublished', 'probe', 'forget-published'],
 ]);
 /** Load is reported with the leases, and a slot is kept for a while after its call. */
 const untimely = new Set(['acquire-slot', 'release-slot']);
@@ -29,26 +26,10 @@ const loadChannel = /hint:load$/;
  * the first loads all scripts and makes all subscriptions.
  */
 export async function countHops(redisUrl: string): Promise<readonly CountedHop[]> {
-  const observers = observersLikeInProduction();
-  const shutdown = openShutdown(observers.logger);
+  const monitor = await RedisMonitor.open(redisUrl);
+  const { redis, log, close } = await startStepped({ redisUrl, keyPrefix: 'counted:', models: instantModels() });
+  const { store: state } = redis;
   try {
-    const processId = 'counted';
-    const redis = await openRedisState({ url: redisUrl, processId, keyPrefix: 'counted:' });
-    shutdown.add('stores', () => redis.close());
-    const monitor = await RedisMonitor.open(redisUrl);
-    shutdown.add('monitor', async () => monitor.close());
-    const { store: state, stream, blobs } = redis;
-    const log = new SteppedLog({ ledger: state.deliveries, blobs });
-    await state.identity.start('counted');
-    const classes = committeeServices.flatMap((service) => services[service].classes);
-    const lease = await holdProcessLease(state.leases, { id: processId, service: 'standalone', classes }, observers.logger);
-    shutdown.add('lease', () => lease.end());
-    const ports = { log, state, stream, blobs, models: instantModels(), search: null, graph: null, close: async () => undefined };
-    for (const service of committeeServices) {
-      const { module, classes: served } = services[service];
-      const running = await serve({ service, module: module(), ports, observers, process: { id: processId, classes: served } });
-      shutdown.add(service, () => running.close());
-    }
     let marks = 0;
     const sinceLast = (): Promise<readonly SeenCommand[]> => {
       marks += 1;
@@ -75,7 +56,8 @@ export async function countHops(redisUrl: string): Promise<readonly CountedHop[]
     await run();
     return await run();
   } finally {
-    await shutdown.run();
+    await close();
+    monitor.close();
   }
 }
 

@@ -6,6 +6,7 @@ import {
   isPaid,
   leaseRenewMs,
   leaseTtlMs,
+  nothingLeft,
   type Begun,
   type CallMessage,
   type CallOutcome,
@@ -221,6 +222,7 @@ export class CallMaker implements Calls {
     }
     if (begun.kind !== 'begun') watch.stop();
     if (begun.kind === 'busy') return begun;
+    if (begun.kind === 'published') return { kind: 'busy', retryInMs: nothingLeft };
     if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
     const { attempt } = begun;
     let ownedAt = from;

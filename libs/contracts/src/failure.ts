@@ -10,6 +10,8 @@ export interface FailureOptions {
   /** How long the other side asked us to wait. */
   readonly retryAfterMs?: number;
   readonly upstream?: UpstreamRefusal;
+  /** No further attempt helps: a record that is handled becomes a dead letter at once. */
+  readonly final?: boolean;
   /** Work for the request was paid before it failed, so that a repeat would pay again. */
   readonly paid?: boolean;
 }

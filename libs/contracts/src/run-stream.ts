@@ -149,4 +149,9 @@ export const StreamEntryShape = z.intersection(
   z.union([EngineEntry, WorkerEntry, StreamMark]),
 );
 
+/** Shape of every entry of a stream of several runs: that of the run's own stream, and the id of the run. */
+export const RunsEntryShape = z
+  .looseObject({ runId: z.string().describe('run that the entry belongs to'), id: z.int().positive(), at: Timestamp, kind: z.string() })
+  .describe('a `StreamEntry` with the id of its run');
+
 export const isTerminal = (entry: StreamBody): entry is RunCompletedEntry => entry.kind === 'run.completed';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TemplateTuning } from './configuration/index.js';
 import { Timestamp } from './values.js';
 
 /** The stored form of a tenant's collections; shared by gateway and graph-ingest. */
@@ -50,11 +51,12 @@ export const StoredDocumentIds = z.object({ ids: z.array(z.string()) });
 export const toolOffersSetting = 'offers/tools';
 /** Setting that holds an operator's text for a prompt, or a skill added over HTTP. */
 export const promptSetting = (name: string): string => `prompts/${name}`;
-/** Setting that holds an operator's options of a template. */
+/** Setting that holds what an operator changed of a template. */
 export const templateSetting = (id: string): string => `templates/${id}`;
 export const StoredTemplateOptions = z.object({
   strategy: z.string(),
   options: z.record(z.string(), z.unknown()),
+  settings: TemplateTuning.optional().describe('changed beside the options of the strategy'),
   actor: z.string().optional().describe('who wrote this version'),
 });
 export type StoredTemplateOptions = z.infer<typeof StoredTemplateOptions>;

@@ -16,7 +16,7 @@ import {
   type Ports,
   type Probe,
 } from '@conclave/platform';
-import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
+import type { DocumentReader, KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { kafkaConnection, keptMsOf, openRedis, retentionIn, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities, openGraphServer } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
@@ -199,9 +199,22 @@ async function openSearch({ configuration }: Loaded, folder: string | null, sqli
     return keep(openSearxng({ url: configuration.search.searxng }));
   }
   if (!folder) return null;
-  if (sqlite) return sqlite.corpus(folder);
+  const reader = keep(laterReader());
+  if (sqlite) return sqlite.corpus(folder, reader);
   const { CorpusSearch } = await import('@conclave/adapter-sqlite');
-  return keep(await CorpusSearch.open({ folder, index: ':memory:' }));
+  return keep(await CorpusSearch.open({ folder, index: ':memory:', reader }));
+}
+
+/** A reader that is opened with its first document: a folder of texts needs none. */
+function laterReader(): DocumentReader {
+  let opened: Promise<DocumentReader> | null = null;
+  return {
+    read: async (request) => {
+      opened ??= import('@conclave/adapter-documents').then(({ openDocumentReader }) => openDocumentReader());
+      return (await opened).read(request);
+    },
+    close: async () => (await opened)?.close(),
+  };
 }
 
 async function openGraph(

@@ -58,6 +58,7 @@ export { chooseModels, type ModelChoice } from './catalogue/choose-models.js';
 export { sizeOf, spreadModels, type ModelRoles } from './catalogue/spread-models.js';
 export { staysLocal } from './catalogue/local-only.js';
 export { resolveTemplates, type ResolvedTemplates, type TemplateInput } from './catalogue/resolve-templates.js';
+export { type TuningFault, tuningFaults } from './catalogue/tuning.js';
 export { openCatalogue, type NamedModel, type ResolvedName, type TemplateCatalogue } from './catalogue/template-catalogue.js';
 export { parseEnvironment, readEnvironment, type Variables } from './configuration/environment.js';
 export { loadConfiguration, type Loaded } from './configuration/load.js';

@@ -27,6 +27,7 @@ export {
   type HandlerOutcome,
   isDeferred,
   type Lag,
+  nothingLeft,
   type ReadRange,
   type RetryPolicy,
   type StoreMark,
@@ -102,6 +103,7 @@ export type {
   ModelCall,
   ModelInfo,
   EmbeddingCall,
+  EmbeddingInput,
   EmbeddingReply,
   ModelReply,
   Models,
@@ -116,6 +118,7 @@ export type { Page, PageReader, PageRequest } from './pages/pages.js';
 export type { RemoteFiles } from './pages/remote-files.js';
 export type { WebhookPost, WebhookSender } from './pages/webhook-sender.js';
 export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text.js';
+export { waitAskedFor } from './retry-after.js';
 export { planAppend, progressIn, type TaskProgress } from './run-stream/appending.js';
 export type { RunStream, StreamPage } from './run-stream/run-stream.js';
 export { namedFirst, namesTitle } from './search/named-title.js';
@@ -151,6 +154,7 @@ export {
   settingVersions,
   type StoreTtl,
 } from './state/limits.js';
+export { type Forgettable, forgettable } from './state/forgettable.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
 export {
   amountOf,

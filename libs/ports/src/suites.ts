@@ -17,6 +17,7 @@ export {
 } from './state/__fixtures__/samples.js';
 export { listen, newName, newRunId, type StoreHarness, until } from './state/__fixtures__/store-harness.js';
 export { describeRecovery, type RecoverableStore, type RecoveryHarness } from './state/recovery.contract.js';
+export { callRecord, describePublished, stepRecord } from './state/published.contract.js';
 export { describeStateStore } from './state/state.contract.js';
 export { describeKnowledgeGraph } from './graph/graph.contract.js';
 export { describeEmbedder } from './embeddings/embedder.contract.js';

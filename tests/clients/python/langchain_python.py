@@ -106,10 +106,12 @@ def _():
 
 @check("embeddings")
 def _():
-    # Without this it sends numbers of tokens, of a table that it fetches from the network.
-    embeddings = OpenAIEmbeddings(model="conclave-embedding", check_embedding_ctx_length=False, **options)
-    found = embeddings.embed_documents(["rain", "sun"])
+    texts = ["rain", "Grüße, 😀: it is raining in Ulm"]
+    # By default it sends numbers of tokens; of texts it gets the same vectors.
+    embeddings = OpenAIEmbeddings(model="conclave-embedding", **options)
+    found = embeddings.embed_documents(texts)
     assert len(found) == 2 and len(found[0]) == len(embeddings.embed_query("rain")) > 10
+    same(found, OpenAIEmbeddings(model="conclave-embedding", check_embedding_ctx_length=False, **options).embed_documents(texts))
 
 
 @check("responses")

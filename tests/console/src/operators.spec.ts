@@ -250,7 +250,7 @@ describe('the page with settings', () => {
     await open('/console/settings');
     await page.locator('main select').first().selectOption('quick');
     await page.getByRole('radio', { name: 'YAML' }).check();
-    const text = page.getByLabel('Changed options as YAML');
+    const text = page.getByLabel('Changes as YAML');
     await text.fill('# nothing of the kind\nno_such_option: 1\n');
     await page.getByRole('button', { name: 'Check' }).click();
     await page.getByRole('alert').getByText('no_such_option').waitFor();
@@ -273,6 +273,39 @@ describe('the page with settings', () => {
     await page.getByRole('region', { name: 'From now to version 2' }).getByText('+ max_iterations: 9').waitFor();
     await picture(page, 'settings-templates-1280');
     expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('changes models, limits and rounds as a form or as YAML, refuses a model that does not exist, and goes back to the file', async () => {
+    await open('/console/settings');
+    await page.locator('main select').first().selectOption('quick');
+    await page.getByLabel('tokens', { exact: true }).fill('9000');
+    await page.getByLabel('Judge').selectOption('conclave-demo@demo');
+    await page.getByText(/^Experts \(\d+ categories\)$/).click();
+    await page.getByLabel('general, asked when the first answer is unsure').selectOption('conclave-demo@demo');
+    await picture(page, 'settings-models-1280');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('radio', { name: 'YAML' }).check();
+    const text = page.getByLabel('Changes as YAML');
+    const written = await text.inputValue();
+    expect(written.split('\n').map((line) => line.trim())).toEqual(
+      expect.arrayContaining(['tokens: 9000', 'models: ["conclave-demo@demo"]', 't2: ["conclave-demo@demo"]']),
+    );
+    await text.fill(written.replace('["conclave-demo@demo"]', '["conclave-dmo@demo"]'));
+    await page.getByRole('button', { name: 'Save' }).click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('Did you mean conclave-demo@demo?').waitFor();
+    expect(await alert.innerText()).toMatch(/line \d+/);
+    await page.getByText('It was never changed while the system runs.').waitFor();
+    await text.fill(`${written}refine_rounds: 0\n`);
+    // The gateway reads the text first.
+    await page.getByRole('radio', { name: 'Form' }).click();
+    expect(await page.getByLabel('refine_rounds', { exact: true }).inputValue()).toBe('0');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Version 1').waitFor();
+    expect(await page.getByRole('region', { name: 'The whole template' }).last().innerText()).toMatch(/tokens: 9000/);
+    await page.getByRole('button', { name: 'Back to the file' }).click();
+    await page.getByText('Version 2').waitFor();
+    expect(await page.getByLabel('tokens', { exact: true }).inputValue()).toBe('');
   });
 
   it('tests a model server, and shows the lines that add another one', async () => {

@@ -6,7 +6,7 @@ import { adminKey, CommitteeScript, expert, latch, plainTemplate, research, Syst
 import { recordOf, shows } from './harness/asking.js';
 import { overflow, picture, TestBrowser, type Visit, type VisitOptions } from './harness/browser.js';
 import { looksRight } from './harness/looks.js';
-import { runEnds, startRun } from './harness/runs.js';
+import { playsEvents, runEnds, startRun } from './harness/runs.js';
 
 type CallRecord = Extract<RunRecordList['data'][number], { kind: 'call' }>;
 
@@ -137,8 +137,7 @@ describe('the list of runs', () => {
 });
 
 /** What the stream of a run sends once it has expired. */
-const expired = ({ id, status, answer }: RunView): string =>
-  `event: snapshot\ndata: ${JSON.stringify({ kind: 'snapshot', runId: id, first: 0, last: 60, status, text: answer })}\n\n`;
+const expired = ({ status, answer }: RunView): object => ({ kind: 'snapshot', first: 0, last: 60, status, text: answer });
 
 describe('the page of a run', () => {
   const lines = (): Promise<readonly string[]> =>
@@ -315,7 +314,7 @@ describe('the page of a run', () => {
   it('is drawn from the log once the stream has expired', async () => {
     const record = await recordOf(system.url(), twoRounds);
     await open('/console/runs');
-    await page.route('**/events?after=0', (route) => route.fulfill({ contentType: 'text/event-stream', body: expired(record) }));
+    await playsEvents(page, () => [expired(record)]);
     await page.getByRole('link', { name: question }).click();
     await page.getByText('from the log').waitFor();
     await shows(
@@ -342,7 +341,7 @@ describe('the page of a run', () => {
     const insight = { id: 'insight-1', runs: [single] };
     await open('/console/runs');
     // An insight is learned a while after a run; here only its display matters.
-    await page.route('**/events?after=0', (route) => route.fulfill({ contentType: 'text/event-stream', body: expired(record) }));
+    await playsEvents(page, () => [expired(record)]);
     await page.route(`**/v1/runs/${twoRounds}`, (route) =>
       route.fulfill({ json: { ...record, sources: record.sources.map((source) => ({ ...source, kind: 'graph', insight })) } }),
     );

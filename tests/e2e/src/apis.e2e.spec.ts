@@ -189,7 +189,7 @@ describe('stored responses', () => {
     await expect(openai(keys.ann, 2).responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('can be made in the background, and cancelled there', async () => {
+  it('can be made in the background', async () => {
     const waiting = latch();
     const s = new CommitteeScript(system.models, 'Is it in the background?')
       .plan([expert('x1', 'Say so.')])
@@ -208,7 +208,40 @@ describe('stored responses', () => {
       { timeoutMs: 20_000 },
     );
     expect(done.output_text).toContain('It is.');
+  });
 
+  it('is streamed in the background until it ends, at another gateway too, and once more afterwards', async () => {
+    const waiting = latch();
+    const s = new CommitteeScript(system.models, 'Is it streamed in the background?')
+      .plan([expert('x1', 'Say so.')])
+      .expert('It is.', { when: waiting.opened })
+      .answer(['It ', 'is.']);
+    const begun = await openai().responses.create({ model, input: s.question, background: true, stream: true });
+    const events = async (stream: AsyncIterable<OpenAI.Responses.ResponseStreamEvent>) => {
+      const all: OpenAI.Responses.ResponseStreamEvent[] = [];
+      for await (const event of stream) {
+        all.push(event);
+        if (event.type === 'response.in_progress') follow(event.response.id);
+      }
+      return all;
+    };
+    let follow: (id: string) => void;
+    const named = new Promise<string>((resolve) => (follow = resolve));
+    const first = events(begun);
+    const id = await named;
+    const second = openai(keys.ann, 2)
+      .responses.retrieve(id, { stream: true, starting_after: 1 })
+      .then((stream) => events(stream));
+    await until('the expert', () => s.calls().some((call) => roleOf(call) === 'expert'));
+    waiting.open();
+    const all = await first;
+    expect(all.at(-1)).toMatchObject({ type: 'response.completed', response: { id, status: 'completed' } });
+    expect(JSON.stringify(all)).toContain('It is.');
+    expect(await second).toEqual(all.slice(2));
+    expect(await events(await openai().responses.retrieve(id, { stream: true }))).toEqual(all);
+  });
+
+  it('is cancelled in the background', async () => {
     const closed = latch();
     const other = new CommitteeScript(system.models, 'Is it cancelled in the background?')
       .plan([expert('x1', 'Say so.')])
@@ -231,6 +264,10 @@ describeOnce('embeddings of the running program', () => {
     const [a, b, c] = data.map(({ embedding }) => embedding);
     const dot = (one: readonly number[], other: readonly number[]): number => one.reduce((sum, value, at) => sum + value * other[at]!, 0);
     expect(dot(a!, b!)).toBeGreaterThan(dot(a!, c!));
+    // The tokens of the first text in cl100k_base, as LangChain in Python sends them.
+    const tokens = [791, 52_650, 11_141, 520, 11_888, 13];
+    const numbers = await openai().embeddings.create({ model: 'conclave-embedding', input: [tokens] });
+    expect(numbers.data[0]!.embedding).toEqual(a);
     const chat = openai().chat.completions.create({ model: 'conclave-embedding', messages: [{ role: 'user', content: 'x' }] });
     await expect(chat).rejects.toMatchObject({ status: 404 });
   });

@@ -52,6 +52,8 @@ beforeAll(async () => {
         ops: hook('/ops'),
         flaky: hook('/flaky'),
         silent: hook('/silent'),
+        busy: hook('/busy'),
+        hanging: hook('/hanging'),
         stalled: hook('/stalled'),
         ours: hook('/ours', { tenants: ['default'] }),
         theirs: hook('/theirs', { tenants: ['another'] }),
@@ -61,6 +63,9 @@ beforeAll(async () => {
       webhook_delivery: {
         attempts,
         retry_s: 0.1,
+        longest_retry_s: 2,
+        concurrency: 4,
+        waiting: 6,
         timeout_s: 1,
         client_hosts: [receiver.url.replace('http://', '')],
         client_secret_env: 'CLIENT_SECRET',
@@ -186,6 +191,45 @@ describe('a receiver', () => {
     await until('the counts', async () => (await counted('flaky', 'delivered')) === 1);
     expect([await counted('flaky', 'failed'), ofRun('/flaky', run.id).length, run.outcome]).toEqual([2, 3, 'completed']);
   });
+
+  it('that asks to be called later is called then, and no later than the longest wait', async () => {
+    const calledAt: number[] = [];
+    answers.set('/busy', (nth) => {
+      calledAt.push(performance.now());
+      return nth === 1
+        ? { status: 429, headers: { 'retry-after': '1' }, body: '' }
+        : nth === 2
+          ? { status: 503, headers: { 'retry-after': '3600' }, body: '' }
+          : taken;
+    });
+    const run = await ran(script('busy').question, { webhook: 'busy' });
+    await delivered('/busy', run.id, 3);
+    const [first, second] = [calledAt[1]! - calledAt[0]!, calledAt[2]! - calledAt[1]!];
+    // Without being asked it would come back within 0.1 and 0.2 s.
+    expect(first).toBeGreaterThanOrEqual(990);
+    expect(second).toBeGreaterThanOrEqual(1_990);
+  });
+
+  it('that does not answer keeps the ends of runs from nobody else; a bounded number waits for it', async () => {
+    answers.set('/hanging', () => 'held');
+    const { question } = new CommitteeScript(system.models, 'Who is told? (hanging)').expertReply(
+      { text: 'It is told.\nFINDING: It is told.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none' },
+      undefined,
+      Infinity,
+    );
+    const ask = { model: 'answers' } as const;
+    for (let n = 0; n < 80; n++) expect((await begin(question, { ...ask, webhook: 'hanging' })).status).toBe(202);
+    const other = await ran(question, { ...ask, webhook: 'ops' });
+    await delivered('/ops', other.id);
+    expect(at('/hanging').length).toBeLessThan(40);
+    const letters = async () => {
+      const response = await fetch(`${system.url()}/v1/admin/dead-letters?group=webhooks&limit=100`, { headers: byAdmin });
+      return ((await response.json()) as DeadLetterList).data.filter(({ error }) => error?.includes('ended runs wait for it already'));
+    };
+    await until('the dead letters', async () => (await letters()).length >= 60, { timeoutMs: 30_000 });
+    answers.delete('/hanging');
+    await until('the delivery of one that waited', async () => (await counted('hanging', 'delivered')) > 0, { timeoutMs: 30_000 });
+  }, 90_000);
 
   it('that never answers does not affect the completed run; its delivery becomes a dead letter with a reason, and can be re-driven', async () => {
     answers.set('/silent', () => 'held');

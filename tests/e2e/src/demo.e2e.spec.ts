@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask, ChatStream, cleared, System, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
 
-// There is no provider: the built-in demo model answers, over documents that were just generated. Each test that needs a
-// new question has its own case, because what one run learned shortens the next.
+// There is no provider: the built-in demo model answers, over documents that were just generated. Each test that needs a new question has
+// its own case, because what one run learned shortens the next.
 const [hops, twice, typed] = [twoHops(), twoHops(), twoHops()];
 const alone = { thing: `${inventedName()} Lighthouse`, keeper: `${inventedName()} ${inventedName()}` };
 let system: System;

@@ -13,6 +13,7 @@ import {
   expert,
   latch,
   roleOf,
+  startRun,
   System,
   user,
   workspaceRoot,
@@ -91,6 +92,23 @@ describe('an issued key', () => {
     await refusedEverywhere(key);
     const again = await ask(system.url(), { model, messages: user('Once more?') }, by(key));
     expect([again.status, again.body.error?.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('takes its runs in the background along when it is revoked, and their calls', async () => {
+    const { id, key } = await issued();
+    const waiting = latch();
+    const s = new CommitteeScript(system.models, 'Does it go on?')
+      .plan([expert('x1', 'Say so.')])
+      .expert('never', { when: waiting.opened });
+    const { body } = await startRun(system.url(2), { model, input: s.question }, by(key));
+    const call = await until('the call of the expert', () => s.calls().find((one) => roleOf(one) === 'expert'));
+    await admin<KeyView>('DELETE', `/keys/${id}`);
+    await until('the end of the call', () => call.abortedAt, soon);
+    waiting.open();
+    // Another key of the tenant reads it.
+    const { key: reader } = await issued();
+    const ended = await until('the end', async () => (await get<RunView>(`/v1/runs/${body.id}`, reader)).body.outcome, soon);
+    expect(ended).toBe('cancelled');
   });
 
   it('survives a restart of the gateway, also when revoked', async () => {

@@ -11,8 +11,7 @@ export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
  * `endLimit` seconds after its last test: a handle that a test left open would keep Jest running forever.
  *
  * @returns what `runInGroup` returns, the numbers of passed and skipped tests, and a sentence for each failure. It is also a failure if
- * fewer
- * than `expected` spec files ran, or if a test left a process behind.
+ * fewer than `expected` spec files ran, or if a test left a process behind.
  */
 export async function runJest(name, args, { expected, env, endLimit = 15, ...options }) {
   const [outcome, progress] = ['json', 'progress.json'].map((ending) => join(workspaceRoot, `.results/${name}.${ending}`));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StreamBody, StreamEntry } from '@conclave/contracts';
+import { noUsage, type StreamBody, type StreamEntry } from '@conclave/contracts';
 import { RunFold } from './run-fold.js';
 
 const numbered = (...bodies: readonly StreamBody[]): StreamEntry[] => bodies.map((body, n) => ({ ...body, id: n + 1, at: 1_000 + n }));
@@ -48,6 +48,18 @@ it('repeats change nothing, and numbers that are missing are named', () => {
   const entries = numbered(plan(0, task('a')), opened('run_x/0/a'), settled('run_x/0/a'));
   expect(RunFold.upTo([...entries, ...entries])).toEqual(RunFold.upTo(entries));
   expect(RunFold.upTo([entries[0]!, entries[2]!]).missing).toEqual([{ from: 2, to: 2 }]);
+});
+
+it('a snapshot of an ended run is followed by its last entry, which it covers', () => {
+  const fold = new RunFold();
+  fold.take({ kind: 'planning', epoch: 0, iteration: 0, max: 3, id: 1, at: 1 });
+  fold.takeSnapshot({ kind: 'snapshot', runId: 'run_x', first: 5, last: 9, status: 'completed', text: 'It is' });
+  const end: StreamBody = {
+    ...{ kind: 'run.completed', outcome: 'completed', rule: 'D3', reason: 'It is enough.', reasonCode: 'sufficient', answer: 'It is so.' },
+    ...{ cutShort: false, sources: [], usage: noUsage, rounds: 1, failure: null },
+  };
+  fold.take({ ...end, id: 9, at: 9 });
+  expect(fold.run()).toMatchObject({ seq: 9, answer: 'It is so.', end: { outcome: 'completed' }, missing: [{ from: 2, to: 9 }] });
 });
 
 describe('gaps', () => {

@@ -151,7 +151,8 @@ export class RunFold {
   }
 
   take(entry: StreamEntry): void {
-    if (entry.id <= this.seq) return;
+    // A snapshot covers the last entry of an ended run too, which comes after it all the same.
+    if (entry.id <= this.seq && !(entry.kind === 'run.completed' && this.end === null)) return;
     if (entry.id > this.seq + 1) this.missing.push({ from: this.seq + 1, to: entry.id - 1 });
     this.seq = entry.id;
     switch (entry.kind) {

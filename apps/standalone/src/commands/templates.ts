@@ -9,7 +9,7 @@ import { readArguments, UsageMistake } from './usage.js';
 export const templatesHelp = `conclave templates: what clients choose as model
 
   conclave templates list              ids that the running gateway offers
-  conclave templates show <id>         its strategy, its options, and those that were changed while it runs
+  conclave templates show <id>         its strategy, its options, and what was changed while it runs
   conclave templates validate <file>   checks a conclave.yaml with its templates, as a start does; asks no gateway
   conclave templates diff <id> <file>  options of a file (a JSON object) against those that new runs get; exit code 1 if they differ
   conclave templates apply <id> <file> sets them while the gateway runs; {} goes back to conclave.yaml
@@ -108,5 +108,6 @@ function diff(view: TemplateView, options: Readonly<Record<string, unknown>>, ou
   return differing.length === 0 ? exitCodes.answered : exitCodes.failed;
 }
 
-const textOf = ({ id, strategy, version, options, changed }: TemplateView): string =>
-  `${id}: ${strategy}, version ${version}\n  options  ${JSON.stringify(options)}\n  changed  ${JSON.stringify(changed)}\n`;
+const textOf = ({ id, strategy, version, options, changed, settings }: TemplateView): string =>
+  `${id}: ${strategy}, version ${version}\n  options  ${JSON.stringify(options)}\n  changed  ${JSON.stringify(changed)}\n` +
+  (Object.keys(settings).length > 0 ? `  settings ${JSON.stringify(settings)}\n` : '');

@@ -87,6 +87,10 @@ describe('the demo model', () => {
     await expect(ask('', '', { model: 'gpt-4o@demo' })).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
   });
 
+  it('ends its answer before the first stop sequence', async () => {
+    expect(await ask('', 'hello', { stop: ['model', 'demo'] })).toMatchObject({ content: 'I am the built-in ', finishReason: 'stop' });
+  });
+
   it('cuts its answer at the token limit', async () => {
     expect(await ask('', 'hello', { maxTokens: 3 })).toMatchObject({ content: 'I am the', finishReason: 'length' });
   });
@@ -112,16 +116,17 @@ describe('as planner', () => {
   const withTools = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- research: searches documents\n- math: mathematics\n- mcp: runs a tool. Tools:\n    precision.calculate(expression: string): exact`;
   it.each([
     ['What is 17*23?', '17*23'],
-    ['Please calculate (3 + 4) × 2,500 =', '(3 + 4) × 2,500'],
+    ['Please calculate (3 + 4) × 2,500 =', '(3 + 4) × 2500'],
     ['how much is 12 divided by 7?', '12 / 7'],
     ['Wie viel ist 3 mal 4 plus 1?', '3 * 4 + 1'],
     ['17.5% of 2340', '17.5% of 2340'],
-  ])('plans only the calculator for a sum: %s', async (question, expression) => {
+  ])('plans the calculator for a sum, and an expert who says why where it refuses: %s', async (question, expression) => {
     expect(await planOf(question, withTools)).toEqual([
       { id: 't1', task: expect.any(String), capability: 'mcp', mcp_tool: 'precision.calculate', mcp_args: { expression } },
+      { id: 'x1', task: expect.any(String), capability: 'expert.general', depends_on: ['t1'] },
     ]);
     const symbolic = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- math: mathematics`;
-    expect(await planOf(question, symbolic)).toMatchObject([{ capability: 'math', mcp_tool: 'evaluate' }]);
+    expect(await planOf(question, symbolic)).toMatchObject([{ capability: 'math', mcp_tool: 'evaluate' }, { capability: 'expert.general' }]);
   });
 
   it.each(['What happened in 1914-1918?', 'Who was born on 2024-05-31?', 'Who lives at 5/7 Mill Street?', 'What is 42?', 'Is 7 prime?'])(
@@ -159,6 +164,26 @@ describe('as planner', () => {
     };
     expect(plan.search_question).toBe(full);
     expect(plan.tasks[0]!.search_query).not.toMatch(/\b(she|he|her)\b/i);
+  });
+
+  const sums = (...turns: string[]): string => `${withTools}\n    precision.unit_convert(value: string): units\n    precision.calendar_facts(year: number): calendar\n${conversation(...turns)}`;
+  it.each<[string, string[], object]>([
+    ['and in feet?', ['user: How many yards are 73 metres?', 'assistant: 73 m = 79.8 yd [1]'], { value: '73', from_unit: 'm', to_unit: 'ft' }],
+    ['times 3?', ['user: What is 12 * 4?', 'assistant: 12 * 4 = 48 [1]'], { expression: '48 * 3' }],
+    ['And 2100?', ['user: Is 2096 a leap year?', 'assistant: Yes: 2096 is a leap year [1]'], { year: 2100 }],
+  ])('goes on from a calculation: %s', async (question, turns, args) => {
+    const { tasks } = JSON.parse((await ask(sums(...turns), `${marks.question} ${question}`)).content) as { tasks: { mcp_args: object }[] };
+    expect(tasks[0]!.mcp_args).toEqual(args);
+  });
+
+  it('plans the calls of a message one after the other, and a search for what is left', async () => {
+    const tasks = await planOf('What is 3 * 4? What is 5 + 6? Who founded the Grent Foundry?', withTools);
+    expect(tasks).toMatchObject([
+      { id: 't1', capability: 'mcp' },
+      { id: 't2', capability: 'mcp', depends_on: ['t1'] },
+      { capability: 'research', search_query: 'founded Grent Foundry' },
+      { capability: 'expert.general' },
+    ]);
   });
 
   it('leaves an independent question unchanged, and keeps attachments out of it', async () => {
@@ -317,6 +342,45 @@ describe('as expert and composer', () => {
       `${marks.question} What is 17*23?\n\n${marks.facts}\n${data(`[1] ${fact} — ${title} <->`)}`,
     );
     expect(content).toMatch(/^17\*23 = 391 \[1\]\n/);
+  });
+
+  it('says what a tool refused, and why', async () => {
+    const failed = data('- mcp: 10 / 0 (The tool returned no result. `precision.calculate` says: INVALID_ARGUMENT: Division by zero.)');
+    const facts = data('[1] Nothing was found in documents. — general <->');
+    const { content } = await ask(roles.composer, `${marks.question} What is 10 / 0?\n\n${marks.facts}\n${facts}\n\n${marks.failedTasks}\n${failed}`);
+    expect(content).toMatch(/^Not calculated: 10 \/ 0\. Division by zero\.\n/);
+  });
+
+  const composed = async (asked: string, ...facts: string[]): Promise<string> =>
+    (await ask(roles.composer, `${marks.question} ${asked}\n\n${marks.facts}\n${data(...facts)}`)).content.split('\n')[0]!;
+
+  it.each([
+    ['a row of a table', 'How much is the Loft per night?', '| Room | Beds | Price per night | |---|---|---| | Attic | 1 | 70 euros | | Loft | 3 | 210 euros |', /^210 euros \[1\]\. Loft: Beds 3, Price per night 210 euros \[1\]\.$/],
+    ['an item of a list', 'Who is the head of the forge?', '- The head of the forge is Mira Dolt.', /^Mira Dolt \[1\]\. The head of the forge is Mira Dolt \[1\]\.$/],
+    ['a unit before a full stop', 'Who labelled the sample?', 'The drill reached 97.2 m. Ruben Tarn labelled the sample.', /^Ruben Tarn \[1\]\. Ruben Tarn labelled the sample \[1\]\.$/],
+    ['times of a day', 'Is the mill open?', 'The mill is open from 8 a.m. to 9 p.m. every day.', /The mill is open from 8 a\.m\. to 9 p\.m\. every day \[1\]\.$/],
+    ['no person for a place', 'Where was the wall rebuilt?', 'The wall was rebuilt by the mason Ruben Tarn.', /^The documents that were found say nothing/],
+    ['no number that may be another one', 'At what depth was the ash found?', 'A layer of ash, 4 cm thick, was found at 91 m.', /^A layer of ash, 4 cm thick, was found at 91 m \[1\]\.$/],
+  ])('reads %s', async (_what, asked, text, answer) => {
+    expect(await composed(asked, `[1] ${text} — Notes <->`)).toMatch(answer);
+  });
+
+  it('quotes the nearest sentence of each document where none answers by a rule, and says so', async () => {
+    expect(
+      await composed(
+        'What is the check-out time of the Grent Inn?',
+        '[1] Check-out of the Grent Inn is until 11. — Departure <->',
+        '[2] Check-out of the Grent Inn is until 10. — Old notice <->',
+        '[3] Mira Dolt kept bees. — Mira Dolt <->',
+      ),
+    ).toBe(
+      'The documents that were found say nothing that answers “What is the check-out time of the Grent Inn?” in so many words. Nearest to it: Check-out of the Grent Inn is until 11 [1]. Check-out of the Grent Inn is until 10 [2].',
+    );
+  });
+
+  it('takes no earlier answer for evidence, only what documents say now', async () => {
+    const now = '[2] The Grent Foundry was founded by Ruben Tarn. — Grent Foundry <->';
+    expect(await composed('Who founded the Grent Foundry?', '[1] The Grent Foundry was founded by Mira Dolt. — Earlier answer <->', now)).toMatch(/^Ruben Tarn \[2\]/);
   });
 
   it('never reports an open gap as complete, whatever an expert said about it', async () => {

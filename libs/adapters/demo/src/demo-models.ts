@@ -48,7 +48,7 @@ export function openDemoModels(): Models {
 async function call(request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
   if (request.model !== info.ref) throw new Failure('MODEL_NOT_FOUND', `The demo provider has no ${request.model}.`);
   const startedAt = performance.now();
-  const words = demoReply(request).match(/\s*\S+|\s+$/g) ?? [];
+  const words = untilStop(demoReply(request), request.stop ?? []).match(/\s*\S+|\s+$/g) ?? [];
   const limit = request.maxTokens ?? Infinity;
   let content = '';
   let firstTokenMs: number | null = null;
@@ -72,6 +72,12 @@ async function call(request: ModelCall, { signal, onDelta }: CallWatch): Promise
     durationMs: Math.round(performance.now() - startedAt),
   };
 }
+
+/** The text before the first of the sequences that end it. */
+const untilStop = (text: string, stops: readonly string[]): string => {
+  const places = stops.map((stop) => (stop === '' ? -1 : text.indexOf(stop))).filter((place) => place >= 0);
+  return text.slice(0, Math.min(text.length, ...places));
+};
 
 /** A token of the demo model is a word. */
 const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0;

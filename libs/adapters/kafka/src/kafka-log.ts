@@ -90,7 +90,7 @@ class KafkaLog implements EventLog {
         publish: (events) => this.append(events),
         publishDead: (dead) => this.producer.append([{ topic: deadTopic, ...dead }]),
         ...(hooks ? { hooks } : {}),
-        maxHeld: maxHeldOf(options, subscription.concurrency),
+        maxHeld: maxHeldOf(options, subscription),
       },
       ...(poolChange ? { poolChange } : {}),
       commitsAtHandOver,

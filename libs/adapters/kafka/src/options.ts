@@ -1,6 +1,15 @@
 import { Kafka, logLevel, type ISocketFactory, type KafkaConfig, type LogEntry, type SASLOptions } from 'kafkajs';
 import type { TopicSpec } from '@conclave/contracts';
-import { systemClock, type Blobs, type Clock, type DeliveryHooks, type DeliveryLedger, type PoolChange, type Seals } from '@conclave/ports';
+import {
+  systemClock,
+  type Blobs,
+  type Clock,
+  type DeliveryHooks,
+  type DeliveryLedger,
+  type PoolChange,
+  type Seals,
+  type Subscription,
+} from '@conclave/ports';
 import { watchedSockets } from './watched-sockets.js';
 
 /** Logger of the adapter; the platform's logger fits. */
@@ -95,7 +104,8 @@ export function timingOf(options: KafkaLogOptions): Timing {
 export const memberClient = (options: KafkaLogOptions): Kafka =>
   kafkaClient(options, (options.requestTimeoutMs ?? 10_000) + timingOf(options).rebalanceTimeoutMs);
 
-export const maxHeldOf = (options: KafkaLogOptions, concurrency: number): number => options.maxHeld ?? Math.max(500, 4 * concurrency);
+export const maxHeldOf = (options: KafkaLogOptions, { held, concurrency }: Pick<Subscription, 'held' | 'concurrency'>): number =>
+  options.maxHeld ?? held ?? Math.max(500, 4 * concurrency);
 export const clockOf = (options: KafkaLogOptions): Clock => options.clock ?? systemClock;
 export const prefixOf = (options: KafkaConnectionOptions): string => options.topicPrefix ?? '';
 

@@ -37,6 +37,12 @@ describe('a request of a client for embeddings', () => {
     expect(reply).toMatchObject({ reportedModel: 'm-1', usage: { calls: 1, prompt: 500_000, cost: 1, estimated: false } });
   });
 
+  it('carries numbers of tokens as they are, which are its estimated usage', async () => {
+    const { embed, bodies } = await open(({ input }) => [200, { data: data(input) }]);
+    const { usage } = await embed({ model: 'm@p', input: [[7, 8], [9]] }, { signal });
+    expect([bodies, usage.prompt, usage.estimated]).toEqual([[{ model: 'm', input: [[7, 8], [9]], encoding_format: 'float' }], 3, true]);
+  });
+
   it('has estimated usage if the server counts none', async () => {
     const { embed } = await open(({ input }) => [200, { data: data(input) }]);
     expect((await embed({ model: 'm@p', input: ['a sentence'] }, { signal })).usage).toMatchObject({ prompt: 3, estimated: true });

@@ -1,5 +1,5 @@
 import { estimateTokens, type Usage } from '@conclave/contracts';
-import { type EmbeddingCall, type EmbeddingReply, wellFormed } from '@conclave/ports';
+import { type EmbeddingCall, type EmbeddingInput, type EmbeddingReply, wellFormed } from '@conclave/ports';
 import type { ModelPrice, ProviderConfig, RetrySettings } from './configuration.js';
 import { vectorsOf } from './embeddings.js';
 import { ProviderRequests } from './provider-requests.js';
@@ -25,22 +25,22 @@ export class EmbeddingCalls {
     signal: AbortSignal,
   ): Promise<EmbeddingReply> {
     const began = performance.now();
-    const texts = input.map(wellFormed);
+    const sent = input.map((one) => (typeof one === 'string' ? wellFormed(one) : one));
     // Not every server knows base64.
-    const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
+    const body = { model, input: sent, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
     const answer = await this.requests.whileWanted(signal, (wanted) =>
       this.requests.post(
         {
-          ...{ path: 'embeddings', body, brings: 'embeddings', prompts: texts },
+          ...{ path: 'embeddings', body, brings: 'embeddings', prompts: sent.filter((one) => typeof one === 'string') },
           ...(attempts === undefined ? {} : { attempts }),
-          read: (said) => ({ vectors: vectorsOf(said, texts.length, this.name), said: said as Said }),
+          read: (said) => ({ vectors: vectorsOf(said, sent.length, this.name), said: said as Said }),
           refused: (fault) => asRefused(fault, this.provider.api_key),
         },
         wanted,
       ),
     );
     const { vectors, said } = answer;
-    return { vectors, usage: usageOf(said, texts, price), reportedModel: said.model ?? null, durationMs: performance.now() - began };
+    return { vectors, usage: usageOf(said, input, price), reportedModel: said.model ?? null, durationMs: performance.now() - began };
   }
 }
 
@@ -50,9 +50,12 @@ interface Said {
 }
 
 /** What the server counted, or else our estimate. */
-function usageOf({ usage }: Said, texts: readonly string[], price: ModelPrice | undefined): Usage {
+function usageOf({ usage }: Said, input: EmbeddingInput, price: ModelPrice | undefined): Usage {
   const counted = usage?.prompt_tokens;
   const known = typeof counted === 'number' && Number.isInteger(counted) && counted >= 0;
-  const prompt = known ? counted : texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  const prompt = known ? counted : tokensOf(input);
   return { calls: 1, prompt, completion: 0, reasoning: 0, cost: price ? (prompt * price.input) / 1_000_000 : 0, estimated: !known };
 }
+
+const tokensOf = (input: EmbeddingInput): number =>
+  input.map((one) => (typeof one === 'string' ? estimateTokens(one) : one.length)).reduce((sum, tokens) => sum + tokens, 0);

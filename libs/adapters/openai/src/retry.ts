@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '@conclave/contracts';
+import { waitAskedFor } from '@conclave/ports';
 import type { RetrySettings } from './configuration.js';
 
 /**
@@ -9,11 +10,7 @@ import type { RetrySettings } from './configuration.js';
 export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | null {
   const milliseconds = numberIn(textIn(headers['retry-after-ms']));
   if (milliseconds !== null) return milliseconds;
-  const value = headers['retry-after'];
-  const seconds = numberIn(value);
-  if (seconds !== null) return seconds * 1000;
-  const date = value ? Date.parse(value) : NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+  return waitAskedFor(headers['retry-after'], now);
 }
 
 const textIn = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0]);

@@ -2,6 +2,7 @@ import { depthOf, type PlanRequested } from '@conclave/contracts';
 import { acceptedStatus, type Acceptance, type Accepted, type Runs, type RunSummary, type StoreTtl } from '@conclave/ports';
 import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
+import { packed, unpacked } from './packed.js';
 import {
   acceptRun,
   countOpen,
@@ -25,6 +26,11 @@ import { accountsOf } from './usage-ledger.js';
 /** Longest time in milliseconds between two writes of one acceptance; younger partial acceptances are left alone. */
 const acceptingMs = 30_000;
 
+/** Headers above this many characters are packed: those with a long prompt or conversation, which are read a few times. */
+const longCharacters = 4_000;
+
+const headerFrom = (text: string): PlanRequested => JSON.parse(unpacked(text)) as PlanRequested;
+
 /** Milliseconds a run stays in the list of its tenant: longer than any run is open plus its retention. */
 export const listedMs = ({ retentionMs }: StoreTtl): number => retentionMs * 2 + 7 * 24 * 60 * 60 * 1000;
 
@@ -37,6 +43,8 @@ export class Acceptances {
     private readonly connection: RedisConnection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
+    /** Whether a long header may be packed. */
+    private readonly packs: () => boolean,
   ) {}
 
   async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
@@ -53,13 +61,10 @@ export class Acceptances {
       if (accepted === 1) return { kind: 'accepted' };
       if (over === 0) return { kind: 'overloaded', open };
     }
+    const json = JSON.stringify(header);
+    const kept = json.length > longCharacters && this.packs() ? packed(json) : json;
     const [erased] = await Promise.all([
-      connection.run(
-        at,
-        acceptRun,
-        [run, at.open, at.unpublished],
-        [runId, JSON.stringify(header), template.id, goal, acceptedStatus, accountsOf(caller)],
-      ),
+      connection.run(at, acceptRun, [run, at.open, at.unpublished], [runId, kept, template.id, goal, acceptedStatus, accountsOf(caller)]),
       this.enlist(header),
     ]);
     if (erased === 1) return { kind: 'erased' };
@@ -86,7 +91,7 @@ export class Acceptances {
   async header(runId: string): Promise<PlanRequested | null> {
     const { at, run } = this.keys.of(runId);
     const header = await this.connection.run(at, readHeader, [run], []);
-    return header === null ? null : (JSON.parse(header) as PlanRequested);
+    return header === null ? null : headerFrom(header);
   }
 
   async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
@@ -99,7 +104,7 @@ export class Acceptances {
       .flat()
       .sort(([a], [b]) => Number(a) - Number(b))
       .slice(0, limit)
-      .map(([, header]) => JSON.parse(header) as PlanRequested);
+      .map(([, header]) => headerFrom(header));
     // A process that died before publishing may also have died before listing the run.
     await Promise.all(headers.map((header) => this.complete(header)));
     return headers;

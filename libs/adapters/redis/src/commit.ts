@@ -6,6 +6,7 @@ import type { RedisConnection } from './connection.js';
 import { attempted } from './attempted.js';
 import { type Keys, runOf } from './keys.js';
 import { KnownRuns, type KnownRun } from './known-runs.js';
+import { packed, unpacked } from './packed.js';
 import { loadRun, writeStep, type LoadReply } from './scripts/commit.js';
 import { timerMember, timerRecord } from './timers.js';
 
@@ -17,12 +18,12 @@ export interface CommitHooks {
 }
 
 /** Length of the nonce before the stored outputs. */
-const nonceLength = randomUUID().length;
+export const nonceLength = randomUUID().length;
 
-const parsed = <S>(state: string | null): S | null => (state === null ? null : (JSON.parse(state) as S));
+const parsed = <S>(state: string | null): S | null => (state === null ? null : (JSON.parse(unpacked(state)) as S));
 
 const repeatedFrom = <S>(record: string, state: string | null): Committed<S> => ({
-  outputs: JSON.parse(record.slice(nonceLength)) as Event[],
+  outputs: JSON.parse(unpacked(record.slice(nonceLength))) as Event[],
   repeated: true,
   state: parsed<S>(state),
 });
@@ -60,6 +61,8 @@ export class Commits {
     private readonly ttl: StoreTtl,
     private readonly hooks: CommitHooks,
     private readonly now: () => Promise<number>,
+    /** Whether what ended runs leave may be packed. */
+    private readonly packs: () => boolean,
   ) {}
 
   async commit<S>(event: Event, step: MakeStep<S>): Promise<Committed<S>> {
@@ -143,6 +146,7 @@ export class Commits {
     // Tasks and child runs always lie in the bucket of their root run.
     const flagged = made.cancels.map((id) => keys.of(runOf(id)));
     if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels tasks of another run.`);
+    const kept = made.terminal && this.packs() ? packed : (json: string): string => json;
     const change = {
       entries: made.entries.map((entry) => JSON.stringify(entry)),
       arm: made.arm.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),
@@ -157,7 +161,7 @@ export class Commits {
       ],
       parameters: [
         ...[runId, event.id, nonce, version],
-        ...[state, JSON.stringify(made.outputs), made.status, made.terminal ? '1' : '0'],
+        ...[kept(state), kept(JSON.stringify(made.outputs)), made.status, made.terminal ? '1' : '0'],
         ...[made.entries.some(isTerminal) ? '1' : '0', JSON.stringify(change), ttl.retentionMs, ttl.streamMs],
         ...[keys.channel('stream'), keys.channel('cancel'), keys.channel('timers')],
       ],

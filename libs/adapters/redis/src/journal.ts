@@ -11,14 +11,15 @@ import {
 import type { RedisConnection } from './connection.js';
 import { type Bucket, type Keys, runOf } from './keys.js';
 import type { RedisLeases } from './leases.js';
+import { unpacked } from './packed.js';
 import { abandonStep, beginStep, finishStep, isStarted, noteRepeat, readRepeats } from './scripts/journal.js';
 import { inPairs } from './scripts/script.js';
 import { paidText } from './usage-ledger.js';
 
-/** The ancestors of a step: `a` and `a/b` for `a/b/c`. */
+/** What a step belongs to: `a` and `a/b` for `a/b/call/0`. */
 export function above(step: string): string[] {
   const parts = step.split('/');
-  return parts.slice(1).map((_, n) => parts.slice(0, n + 1).join('/'));
+  return parts.slice(1).flatMap((_, n) => (parts[n] === 'call' ? [] : [parts.slice(0, n + 1).join('/')]));
 }
 
 export class RedisJournal implements Journal {
@@ -39,6 +40,7 @@ export class RedisJournal implements Journal {
         [journal, started, run, cancelled],
         [step, nonce, owner, dead, this.ttl.retentionMs, withState ? 1 : 0, flags.length, ...flags, ...above(step)],
       );
+      if (reply[0] === 'done' && reply[1] === '') return { kind: 'published' };
       if (reply[0] === 'done') return { kind: 'done', outcome: JSON.parse(reply[1]) as CallOutcome, attempt: reply[2] };
       if (reply[0] === 'begun') {
         const [, attempt, repeated, state, ...flagged] = reply;
@@ -47,7 +49,7 @@ export class RedisJournal implements Journal {
           attempt,
           repeated: repeated === '1',
           ...(flags.length > 0 ? { flagged } : {}),
-          ...(withState ? { state: state === '' ? null : (JSON.parse(state) as unknown) } : {}),
+          ...(withState ? { state: state === '' ? null : (JSON.parse(unpacked(state)) as unknown) } : {}),
         };
       }
       const leftMs = await this.leases.leftOf(reply[1]);

@@ -14,7 +14,16 @@ import {
   renewProcess,
 } from './scripts/leases.js';
 
+/** The last class of each process that reads forgotten and packed bodies. No task has it. */
+export const readsForgotten = '#forgotten';
+
 export class RedisLeases implements Leases {
+  /**
+   * Whether every process with a lease reads forgotten and packed bodies, as of the last renewal: during an upgrade those of the older
+   * version do not, and the store keeps everything as they know it.
+   */
+  allReadForgotten = false;
+
   constructor(
     private readonly connection: RedisConnection,
     private readonly keys: Keys,
@@ -23,12 +32,18 @@ export class RedisLeases implements Leases {
   async renewProcess({ id, classes, ttlMs }: Parameters<Leases['renewProcess']>[0]): Promise<void> {
     const { leases, leaseClasses, beforeClass } = this.keys;
     const { connection, keys } = this;
-    const [raised, now] = await Promise.all([
+    const [raised, [now, all]] = await Promise.all([
       // Each renewal raises the generations, so that a copy of a bucket from before it counts as older.
       connection.everywhere(raiseGeneration, () => [], []),
-      connection.run(keys.common, renewProcess, [leases, leaseClasses], [id, ttlMs, JSON.stringify(classes), beforeClass]),
+      connection.run(
+        keys.common,
+        renewProcess,
+        [leases, leaseClasses],
+        [...[id, ttlMs], ...[JSON.stringify([...classes, readsForgotten]), beforeClass]],
+      ),
     ]);
     connection.clock.hear(now);
+    this.allReadForgotten = all === 1;
     for (const at of keys.buckets) {
       const [storeId, generation] = raised[at.n]!;
       if (storeId !== null) connection.follow(at, { storeId, generation: Number(generation) });

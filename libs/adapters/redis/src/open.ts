@@ -13,6 +13,7 @@ import { RedisJournal } from './journal.js';
 import { Keys } from './keys.js';
 import { RedisLeases } from './leases.js';
 import { RedisOnce } from './once.js';
+import { Published } from './published.js';
 import { RedisRecovery } from './recovery.js';
 import { RedisRunStream } from './run-stream.js';
 import { RedisRuns } from './runs.js';
@@ -70,7 +71,10 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   const ttl = { ...defaultTtl, blobMs: leastBodyMs, ...options.ttl };
   const connection = new RedisConnection({ ...options, commandTimeoutMs: options.commandTimeoutMs ?? 5_000 }, keys);
   const hints = new RedisHints(connection, keys);
+  const leases = new RedisLeases(connection, keys);
+  const published = new Published(connection, keys, () => leases.allReadForgotten);
   const close = async (): Promise<void> => {
+    await published.close();
     hints.close();
     connection.close();
   };
@@ -87,7 +91,6 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     await close();
     throw error;
   }
-  const leases = new RedisLeases(connection, keys);
   const usage = new RedisUsageLedger(connection, keys, ttl);
   const store: StateStore = {
     runs: new RedisRuns(
@@ -113,6 +116,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     allowances: new RedisAllowances(connection, keys, usage),
     identity: identityOf(connection, keys, options.watchesIdentity ?? true),
     durable: async () => undefined,
+    published: (outputs) => published.note(outputs),
     now,
     warnings: () => redisWarnings(connection, options.sentinel !== undefined),
     health: () => healthOf(connection, keys, options.cluster ?? false),

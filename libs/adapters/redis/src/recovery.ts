@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isTerminal, rootOf } from '@conclave/contracts';
+import { ingestId, isTerminal, rootOf } from '@conclave/contracts';
 import {
   destroyedKey,
   type Above,
@@ -15,18 +15,26 @@ import type { RedisConnection } from './connection.js';
 import { erasing } from './erasing.js';
 import { above } from './journal.js';
 import type { Keys } from './keys.js';
+import { readsForgotten } from './leases.js';
+import { packed } from './packed.js';
 import { noteRetry, relistRun } from './scripts/acceptance.js';
-import { liveProcesses } from './scripts/leases.js';
+import { allHave, liveProcesses } from './scripts/leases.js';
 import { markBucket, restoreCalls, restoreRun } from './scripts/recovery.js';
 import { destroySealKey } from './scripts/seal-keys.js';
 import { storeFormat } from './scripts/store.js';
 import { timerMember, timerRecord } from './timers.js';
 import { accountsOf, adding } from './usage-ledger.js';
 
+/** Outputs of ended runs that are not published again: the record of a step is read on the log, and there is nothing more to plan or do. */
+const onLogOrOver: ReadonlySet<string> = new Set(['StepRecorded', 'GapDetected', 'TaskDispatched']);
+
 /**
  * Runs every script without an identity check: this process has neither read nor started the identity, so it is bound to no store.
  */
 export class RedisRecovery implements Recovery {
+  /** Whether every process reads packed and forgotten bodies; asked when the rebuild begins. */
+  private sparing = false;
+
   constructor(
     private readonly connection: RedisConnection,
     private readonly keys: Keys,
@@ -40,6 +48,8 @@ export class RedisRecovery implements Recovery {
 
   async begin(storeId: string): Promise<void> {
     await this.mark({ storeId, generation: 0 });
+    const { connection, keys } = this;
+    this.sparing = (await connection.runUnguarded(keys.common, allHave, [keys.leases, keys.workers(readsForgotten)], [])) === 1;
   }
 
   private async mark({ storeId, generation }: { readonly storeId: string; readonly generation: number }): Promise<void> {
@@ -53,17 +63,22 @@ export class RedisRecovery implements Recovery {
     const own = keys.of(runId);
     const now = await this.now();
     const since = (from: number | null, kept: number): number => Math.max(1, kept - (from === null ? 0 : Math.max(0, now - from)));
+    const brief = this.sparing && restored.terminal;
+    const kept = (value: unknown): string => (brief ? packed(JSON.stringify(value)) : JSON.stringify(value));
     const change = {
       header: header ? JSON.stringify(header) : '',
       template: header?.data.template.id ?? '',
       question: header?.data.goal ?? '',
       accounts: header ? accountsOf(header.data.caller) : '',
       version: String(restored.version),
-      state: JSON.stringify(restored.state),
+      state: kept(restored.state),
       status: restored.status,
       terminal: restored.terminal ? '1' : '0',
       ended: restored.entries.some(({ entry }) => isTerminal(entry)) ? '1' : '0',
-      applied: restored.applied.map(({ eventId, outputs }) => [eventId, `${randomUUID()}${JSON.stringify(outputs)}`]),
+      applied: restored.applied.map(({ eventId, outputs }) => [
+        eventId,
+        `${randomUUID()}${kept(brief ? outputs.filter(({ type }) => !onLogOrOver.has(type)) : outputs)}`,
+      ]),
       entries: restored.entries.map(({ at, entry }) => `${at} ${JSON.stringify(entry)}`),
       timers: restored.timers.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),
       disarmed: restored.disarmed.map((name) => timerMember(runId, name)),
@@ -98,7 +113,10 @@ export class RedisRecovery implements Recovery {
   async calls(runId: string, calls: readonly RestoredCall[]): Promise<number> {
     if (calls.length === 0) return 0;
     const { at, journal, started, run } = this.keys.of(runId);
-    const written = calls.map(({ step, attempt, outcome }) => [step, attempt, JSON.stringify(outcome), above(step)]);
+    const written = calls.map(({ step, attempt, outcome }) => [
+      ...[step, attempt, JSON.stringify(outcome), above(step)],
+      this.sparing && !step.startsWith(`${ingestId(runId)}/`) ? 1 : 0,
+    ]);
     return this.connection.runUnguarded(at, restoreCalls, [journal, started, run], [JSON.stringify(written), this.ttl.retentionMs]);
   }
 

@@ -17,6 +17,7 @@ import type { RedisConnection } from './connection.js';
 import { erasing } from './erasing.js';
 import { type Bucket, type Keys, runOf } from './keys.js';
 import type { RedisLeases } from './leases.js';
+import { unpacked } from './packed.js';
 import { attachClient, detachClient, leaveRun, parkRuns } from './scripts/clients.js';
 import { readRun } from './scripts/commit.js';
 import { readErased } from './scripts/erasure.js';
@@ -36,9 +37,10 @@ export class RedisRuns implements Runs {
     private readonly processId: string,
     now: () => Promise<number>,
   ) {
-    const commits = new Commits(connection, keys, ttl, hooks, now);
+    const packs = (): boolean => leases.allReadForgotten;
+    const commits = new Commits(connection, keys, ttl, hooks, now, packs);
     this.commit = (event: Event, step) => commits.commit(event, step);
-    this.acceptances = new Acceptances(connection, keys, ttl);
+    this.acceptances = new Acceptances(connection, keys, ttl, packs);
   }
 
   accept(acceptance: Acceptance): Promise<Accepted> {
@@ -74,7 +76,7 @@ export class RedisRuns implements Runs {
     const { at, run } = this.keys.of(runId);
     const [version, state, status, terminal] = await this.connection.run(at, readRun, [run], []);
     if (version === null || state === null) return null;
-    return { version: Number(version), state: JSON.parse(state) as S, status: status ?? '', terminal: terminal === '1' };
+    return { version: Number(version), state: JSON.parse(unpacked(state)) as S, status: status ?? '', terminal: terminal === '1' };
   }
 
   async cancel(id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
-import { connectionWords, firstCharacters, visibleText, type Search, type SearchHit } from '@conclave/ports';
+import { connectionWords, firstCharacters, visibleText, waitAskedFor, type Search, type SearchHit } from '@conclave/ports';
 import { Parser } from 'htmlparser2';
 import * as z from 'zod';
 
@@ -122,7 +122,7 @@ class Bounded {
 function refused({ status, headers }: Response): Failure {
   if (status === 403) return new Failure('SEARCH_UNAVAILABLE', 'It refuses JSON. Add `json` to `search.formats` in its settings.yml.');
   if (status === 429) {
-    const waitMs = waitOf(headers.get('retry-after'));
+    const waitMs = waitAskedFor(headers.get('retry-after'), Date.now());
     const wait = waitMs === null ? {} : { retryAfterMs: waitMs };
     return new Failure('SEARCH_UNAVAILABLE', 'It limits the rate of searches. Allow this address in its limiter.toml.', wait);
   }
@@ -188,13 +188,6 @@ function addressKey(address: string): string {
   const url = new URL(address);
   for (const name of [...url.searchParams.keys()]) if (tracking.test(name)) url.searchParams.delete(name);
   return `${url.host.replace(/^www\./, '')}${url.pathname.replace(/\/+$/, '')}?${url.searchParams.toString()}`;
-}
-
-/** Milliseconds of a Retry-After in seconds or as a date, or null. */
-function waitOf(header: string | null): number | null {
-  if (header === null) return null;
-  const ms = /^\s*\d{1,9}\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
 /** The address as it may be shown and asked, and its credentials as the header they become. */

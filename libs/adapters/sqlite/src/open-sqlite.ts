@@ -24,7 +24,7 @@ import { Groups, SqliteLog } from './event-log/sqlite-log.js';
 import { LogTable } from './event-log/log-table.js';
 import { SqliteGraph } from './graph/sqlite-graph.js';
 import { embeddedTtl, prune } from './housekeeping.js';
-import { CorpusSearch } from './search/corpus-search.js';
+import { CorpusSearch, type CorpusOptions } from './search/corpus-search.js';
 import { SharedState, SqliteState } from './state/sqlite-state.js';
 import { SqliteVectors } from './vectors/sqlite-vectors.js';
 
@@ -64,7 +64,7 @@ export interface Sqlite extends SqliteConnection {
   readonly graph: KnowledgeGraph;
   readonly vectors: Vectors;
   /** Full-text search over a folder of documents; its index is in the data folder. Closed with the rest. */
-  corpus(folder: string): Promise<Search>;
+  corpus(folder: string, reader?: CorpusOptions['reader']): Promise<Search>;
   /** The same store under another process id, for services in one process and for tests. */
   connect(processId: string, hooks?: DeliveryHooks): SqliteConnection;
   /** Resolves when everything acknowledged so far is durable. */
@@ -146,8 +146,8 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     durable: () => database.durable(),
     prune: pruneNow,
     close: () => (closing ??= close()),
-    async corpus(folder) {
-      const corpus = await CorpusSearch.open({ folder, index: indexPath(home, folder) });
+    async corpus(folder, reader) {
+      const corpus = await CorpusSearch.open({ folder, index: indexPath(home, folder), ...(reader ? { reader } : {}) });
       corpora.push(corpus);
       return corpus;
     },

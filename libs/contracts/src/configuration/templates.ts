@@ -200,3 +200,26 @@ export const TemplateSettings = z.strictObject({
   tool_model: ConfiguredModel.optional().describe('model that gets the tools of clients; absent: the first of `judge`'),
 });
 export type TemplateSettings = z.infer<typeof TemplateSettings>;
+
+/** A field of a template without its default: absent means as in the file. */
+const tunable = <T extends z.ZodType>(field: z.ZodDefault<T>) =>
+  field
+    .unwrap()
+    .optional()
+    .describe(field.description ?? '');
+
+/** What of a template can be changed while the system runs, beside the options of its strategy; what is absent stays as in the file. */
+export const TemplateTuning = z.strictObject({
+  max_agentic_rounds: tunable(TemplateSettings.shape.max_agentic_rounds),
+  refine_rounds: tunable(TemplateSettings.shape.refine_rounds),
+  thinking: tunable(TemplateSettings.shape.thinking),
+  task_timeout_s: tunable(TemplateSettings.shape.task_timeout_s),
+  limits: LimitSettings.optional().describe('what one run may use at most'),
+  planner: z.strictObject(oneOrMany).optional().describe('model that splits the question'),
+  judge: JudgeSettings.optional().describe('model that checks for gaps and writes the final answer'),
+  experts: z
+    .record(Category, ExpertSettings.omit({ prompt: true }))
+    .optional()
+    .describe('category -> models'),
+});
+export type TemplateTuning = z.infer<typeof TemplateTuning>;

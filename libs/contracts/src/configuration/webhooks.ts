@@ -35,8 +35,24 @@ export const WebhookDeliverySettings = z.strictObject({
   timeout_s: z.number().min(0.1).max(120).default(10).describe('seconds until the receiver must have answered'),
   attempts: z.int().min(1).max(100).default(8).describe('attempts, the first one included; after the last it is a dead letter'),
   retry_s: z.number().min(0.05).max(3_600).default(5).describe('seconds before the second attempt, at most; doubled before each later one'),
-  longest_retry_s: z.number().min(0.05).max(86_400).default(600).describe('longest wait between two attempts, in seconds'),
-  concurrency: z.int().min(1).max(1_000).default(32).describe('deliveries that one process makes at the same time'),
+  longest_retry_s: z
+    .number()
+    .min(0.05)
+    .max(86_400)
+    .default(600)
+    .describe('longest wait between two attempts, in seconds, also where a receiver asks for more with `Retry-After`'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(32)
+    .describe('deliveries that one process makes at the same time, to one receiver a quarter of them at most'),
+  waiting: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(256)
+    .describe('ended runs that wait in one process for one receiver that takes no deliveries; further ones are dead letters at once'),
   max_body_bytes: z
     .int()
     .min(4_096)

@@ -78,6 +78,12 @@ export type ConclaveOptions = z.infer<typeof ConclaveOptions>;
 
 const replyLimit = z.union([z.literal(-1), positive], { error: 'must be a whole number above 0, or -1 for no limit' });
 
+/** Who asks behind a shared key. What is no text names nobody. */
+export const endUserFields = {
+  user: z.unknown().optional().describe('names the end user behind a shared key; kept as a hash'),
+  safety_identifier: z.unknown().optional().describe('the newer name of `user`, and wins over it'),
+};
+
 /** Client parameters that affect the final model call only. */
 export const answerFields = {
   temperature: z.number().min(0).max(2).nullish(),
@@ -129,6 +135,7 @@ export const ChatCompletionRequest = z.object({
     .nullish()
     .describe('a template that ignores the tools of clients refuses a tool that must be called'),
   ...answerFields,
+  ...endUserFields,
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { AnswerFacts, ChatCompletionRequest, ChatUsage, ConclaveOptions, FinishReason } from './chat.js';
 
-const { model, stream, stream_options, temperature, top_p, stop, max_tokens, seed } = ChatCompletionRequest.shape;
+const { model, stream, stream_options, temperature, top_p, stop, max_tokens, seed, user, safety_identifier } = ChatCompletionRequest.shape;
 const isTokens = (input: unknown): boolean => typeof input === 'number' || Array.isArray(input);
 
 /** OpenAI's legacy API, for tools that still use it. */
 export const CompletionRequest = z.object({
-  ...{ model, stream, stream_options, temperature, top_p, stop, max_tokens, seed },
+  ...{ model, stream, stream_options, temperature, top_p, stop, max_tokens, seed, user, safety_identifier },
   prompt: z
     .union(
       [

@@ -1,19 +1,51 @@
 import * as z from 'zod';
+import { endUserFields } from './chat.js';
 
-const isTokens = (input: unknown): boolean => typeof input === 'number' || Array.isArray(input);
-const Text = z.string({
-  error: ({ input }) =>
-    isTokens(input) ? 'is not a text: token ids mean other words to every model, so send the text itself' : 'must be a text',
-});
+type EmbeddingInput = string | readonly string[] | readonly number[] | readonly (readonly number[])[];
+
+const isToken = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+
+/** Each sort of member of a list by its first one: what the others must be, too. */
+function sortOf(first: unknown): readonly [fits: (member: unknown) => boolean, wanted: string] {
+  if (typeof first === 'number') return [isToken, 'must be the number of a token'];
+  if (Array.isArray(first)) return [(member) => Array.isArray(member) && member.length > 0, 'must be a list of at least one token'];
+  return [(member) => typeof member === 'string', 'must be a text'];
+}
+
+/** Goes once over what may be 100,000 numbers: a union of the four forms would make an error for each of them. */
+const Input = z
+  .custom<EmbeddingInput>()
+  .superRefine((input: unknown, context) => {
+    const refuse = (message: string, path: number[] = []): void => context.addIssue({ code: 'custom', message, path });
+    if (typeof input === 'string') return;
+    if (!Array.isArray(input)) return refuse('must be a text, a list of texts, or numbers of tokens');
+    if (input.length === 0) return refuse('must hold at least one text');
+    const [fits, wanted] = sortOf(input[0]);
+    const other = input.findIndex((member) => !fits(member));
+    if (other >= 0) return refuse(wanted, [other]);
+    if (!Array.isArray(input[0])) return;
+    for (const [at, list] of (input as unknown[][]).entries()) {
+      const wrong = list.findIndex((number) => !isToken(number));
+      if (wrong >= 0) return refuse('must be the number of a token', [at, wrong]);
+    }
+  })
+  .meta({
+    anyOf: [
+      { type: 'string' },
+      { type: 'array', minItems: 1, items: { type: 'string' } },
+      { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } },
+      { type: 'array', minItems: 1, items: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } } },
+    ],
+    description:
+      'one text, or several; or the tokens of one, or of several, as numbers: `conclave-embedding` reads them as those of cl100k_base, models of providers get them as they are',
+  });
 
 export const EmbeddingRequest = z.object({
   model: z
     .string({ error: 'must be `conclave-embedding` or `model@provider`' })
     .min(1, { error: 'must be `conclave-embedding` or `model@provider`' })
     .describe('`conclave-embedding`: what collections use; or an embedding model as `model@provider`'),
-  input: z
-    .union([z.string(), z.array(Text).min(1, { error: 'must hold at least one text' })], { error: 'must be a text or a list of texts' })
-    .describe('one text, or several; token ids are refused'),
+  input: Input,
   encoding_format: z
     .enum(['float', 'base64'], { error: 'must be "float" or "base64"' })
     .nullish()
@@ -23,6 +55,7 @@ export const EmbeddingRequest = z.object({
     .positive({ error: 'must be a whole number above 0' })
     .nullish()
     .describe('numbers per vector, for models that can shorten theirs'),
+  ...endUserFields,
 });
 export type EmbeddingRequest = z.infer<typeof EmbeddingRequest>;
 

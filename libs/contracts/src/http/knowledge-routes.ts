@@ -136,14 +136,14 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/templates',
-    summary: 'Templates, and whether their options were changed.',
+    summary: 'Templates, and whether they were changed.',
     status: 200,
     response: of('TemplateList', TemplateList),
   },
   {
     method: 'POST',
     path: '/v1/admin/templates/{id}/check',
-    summary: 'Says what is wrong with options, as an object or as YAML. Changes, starts and connects nothing.',
+    summary: 'Says what is wrong with a change, as objects or as YAML. Changes, starts and connects nothing.',
     request: of('TemplateCheckRequest', TemplateCheckRequest),
     status: 200,
     response: of('TemplateCheck', TemplateCheck),
@@ -151,7 +151,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/templates/{id}/rollback',
-    summary: 'Goes back to options of an earlier version, or to those of the file (0).',
+    summary: 'Goes back to an earlier version, or to the file (0).',
     request: of('RollbackRequest', RollbackRequest),
     status: 200,
     response: of('TemplateView', TemplateView),
@@ -159,14 +159,14 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/templates/{id}',
-    summary: 'A template: its options, those changed while the system runs, the whole of it, and its versions.',
+    summary: 'A template: what was changed while the system runs, the whole of it, and its versions.',
     status: 200,
     response: of('TemplateView', TemplateView),
   },
   {
     method: 'PUT',
     path: '/v1/admin/templates/{id}',
-    summary: 'Changes options of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
+    summary: 'Changes options, models, limits and rounds of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
     request: of('TemplateChange', TemplateChange),
     status: 200,
     response: of('TemplateView', TemplateView),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AnswerFacts, ChatCompletionRequest, ConclaveOptions } from './chat.js';
+import { AnswerFacts, ChatCompletionRequest, ConclaveOptions, endUserFields } from './chat.js';
 
 /** OpenAI's Responses API, as far as its clients use it. Parsed as leniently as the chat API. */
 const InputItem = z.looseObject({
@@ -53,6 +53,7 @@ export const ResponseRequest = z.object({
   conversation: z.unknown().optional().describe('refused: use `previous_response_id`'),
   prompt: z.unknown().optional().describe('refused: write the prompt into `instructions`'),
   conclave: ConclaveOptions.nullish(),
+  ...endUserFields,
 });
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
 

@@ -1,4 +1,4 @@
-import { StreamEntryShape } from '../run-stream.js';
+import { RunsEntryShape, StreamEntryShape } from '../run-stream.js';
 import { accountRoutes } from './account-routes.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
 import { Completion, CompletionRequest } from './completions.js';
@@ -61,9 +61,14 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/responses/{id}',
-    summary: 'A stored response, complete or in progress.',
+    summary: 'A stored response, complete or in progress; with `stream=true` as events, whose last ones come when it has ended.',
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
+    events: { name: 'ResponseEvent', schema: ResponseEvent },
+    query: [
+      { name: 'stream', doc: '`true`: as server-sent events', integer: false },
+      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', integer: true },
+    ],
   },
   {
     method: 'DELETE',
@@ -187,6 +192,16 @@ export const routes: readonly Route[] = [
     events: { name: 'StreamEntry', schema: StreamEntryShape },
     query: [{ name: 'after', doc: 'start after this id; the header takes precedence', integer: true }],
     headers: [{ name: 'last-event-id', doc: 'start after this id' }],
+  },
+  {
+    method: 'GET',
+    path: '/v1/events',
+    summary:
+      'The streams of several runs on one connection, each entry with the id of its run. Ends when all of them have ended. A run that cannot be read refuses the whole request, and `param` names it.',
+    status: 200,
+    response: { text: 'text/event-stream' },
+    events: { name: 'RunsEntry', schema: RunsEntryShape },
+    query: [{ name: 'runs', doc: 'up to 50 ids of runs, each with the last id that was seen of it: `run_a:12,run_b:0`', integer: false }],
   },
   {
     method: 'POST',

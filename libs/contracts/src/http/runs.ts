@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { RunId } from '../ids.js';
 import { RunLimits } from '../template.js';
 import { CacheHit, Complexity, FailureNote, PastRound, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';
-import { answerFields, ChatMessage } from './chat.js';
+import { answerFields, ChatMessage, endUserFields } from './chat.js';
 
 /** Starts a run that outlives its client. `input` is shorthand for one user message. */
 export const RunRequest = z.object({
@@ -16,6 +16,7 @@ export const RunRequest = z.object({
     .nullish()
     .describe('who is notified of the end of the run: a configured webhook, or an address whose host the operator allows'),
   ...answerFields,
+  ...endUserFields,
 });
 export type RunRequest = z.infer<typeof RunRequest>;
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TemplateTuning } from '../configuration/index.js';
 import { Timestamp } from '../values.js';
 
 const wholeVersion = z.int({ error: 'must be a whole number from 0' }).nonnegative({ error: 'must be a whole number from 0' });
@@ -53,14 +54,18 @@ export const TemplateView = z.object({
   strategy: z.string(),
   options: TemplateOptionValues.nullable().describe('options that new runs get; null while the template is not offered'),
   changed: TemplateOptionValues.nullable().describe('those changed while the system runs; null if none were'),
+  settings: TemplateTuning.describe('models, limits and rounds changed while the system runs'),
   version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
   resolved: TemplateOptionValues.nullable().describe('the whole template with every default filled in; null while it is not offered'),
   schema: TemplateOptionValues.describe('JSON Schema of its options'),
+  settingsSchema: TemplateOptionValues.describe('JSON Schema of `settings`'),
+  models: z.array(z.string()).describe('models that it can be given'),
   versions: z
     .array(
       SettingVersionItem.extend({
         actor: z.string().nullable().describe('who made it; null where that was not recorded beside it'),
         options: TemplateOptionValues.describe('options that differed from the file'),
+        settings: TemplateTuning.describe('models, limits and rounds that differed from it'),
       }),
     )
     .describe('stored versions, newest first'),
@@ -70,9 +75,16 @@ export type TemplateView = z.infer<typeof TemplateView>;
 export const TemplateCheckRequest = z
   .strictObject({
     options: TemplateOptionValues.optional().describe('options that differ from the file'),
-    yaml: z.string({ error: 'must be a text' }).max(100_000).optional().describe('the same as a YAML text'),
+    settings: TemplateOptionValues.optional().describe('models, limits and rounds that differ from the file'),
+    yaml: z
+      .string({ error: 'must be a text' })
+      .max(100_000)
+      .optional()
+      .describe('both as a YAML text, as below the name of a template in conclave.yaml: `options:` beside the rest'),
   })
-  .refine(({ options, yaml }) => (options === undefined) !== (yaml === undefined), { error: 'takes either `options` or `yaml`' });
+  .refine(({ options, settings, yaml }) => (options === undefined && settings === undefined) !== (yaml === undefined), {
+    error: 'takes either `options` and `settings`, or `yaml`',
+  });
 export type TemplateCheckRequest = z.infer<typeof TemplateCheckRequest>;
 
 export const TemplateCheck = z.object({
@@ -80,12 +92,13 @@ export const TemplateCheck = z.object({
   valid: z.boolean(),
   faults: z.array(
     z.object({
-      path: z.string().describe('option it is about; empty for the text as a whole'),
+      path: z.string().describe('what it is about, such as `options.max_iterations` or `judge.models.0`; empty for the text as a whole'),
       line: z.int().nullable(),
       message: z.string(),
     }),
   ),
   changed: TemplateOptionValues.nullable().describe('the options as read; null if the text cannot be read'),
+  settings: TemplateOptionValues.nullable().describe('the rest as read; null if the text cannot be read'),
 });
 export type TemplateCheck = z.infer<typeof TemplateCheck>;
 
@@ -93,6 +106,7 @@ export const TemplateChange = z.object({
   options: z
     .record(z.string(), z.unknown(), { error: 'must be an object with options of the strategy' })
     .describe('options that differ from the file; {} goes back to the file'),
+  settings: TemplateTuning.optional().describe('models, limits and rounds that differ from it; {} goes back to it, absent leaves them'),
   version: wholeVersion.nullish().describe('version that was read; if it is given and no longer the present one, nothing is changed'),
 });
 export type TemplateChange = z.infer<typeof TemplateChange>;

@@ -56,8 +56,8 @@ export type AuditVerdict =
   | { readonly whole: false; readonly line: number; readonly why: string };
 
 /**
- * Reads an export line by line and names the first line that was changed. With a key, only a head signed with it
- * is valid; without one, anybody who can rewrite the file can also sign it again.
+ * Reads an export line by line and names the first line that was changed. With a key, only a head signed with it is valid; without one,
+ * anybody who can rewrite the file can also sign it again.
  */
 export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string>, publicKey: string | null): Promise<AuditVerdict> {
   let number = 0;

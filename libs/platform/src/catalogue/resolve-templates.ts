@@ -20,6 +20,7 @@ import { leaksOf } from './local-only.js';
 import { offeredTools, withheldTools } from './offered-tools.js';
 import { shipped, wants } from './shipped-templates.js';
 import { codeCategories, visionCategory } from './spread-models.js';
+import { tuned } from './tuning.js';
 
 export interface TemplateInput {
   readonly configuration: Configuration;
@@ -80,7 +81,7 @@ export interface Offers {
   readonly tenantCollections?: boolean;
   /** Prompt name -> the operator's replacement of the shipped text. */
   readonly prompts: Readonly<Record<string, string>>;
-  /** Template -> options changed while the system runs; those it does not name stay as configured. */
+  /** Template -> what was changed of it while the system runs; what it does not name stays as configured. */
   readonly options?: Readonly<Record<string, StoredTemplateOptions>>;
 }
 export const noOffers: Offers = { tools: [], collections: [], prompts: {} };
@@ -167,13 +168,17 @@ function withChildren(
 
 function resolveOne(
   id: string,
-  settings: TemplateSettings,
+  ofFile: TemplateSettings,
   isShipped: boolean,
   input: TemplateInput,
   choice: ModelChoice,
   warnings: string[],
 ): Template | null {
   const { configuration, expertPrompts, canSearch, offers } = input;
+  const changed = offers.options?.[id]?.strategy === ofFile.strategy ? offers.options[id]?.settings : undefined;
+  const { settings, experts: tunedExperts, gone } = tuned(ofFile, changed, input.providers);
+  if (gone.length > 0)
+    warnings.push(`Template ${id} was changed to models that it cannot use any more: ${gone.join(', ')}. They are left out.`);
   const chosen = choice.models.map(({ ref }) => ref);
   const role = ({ model, models }: { model?: string | undefined; models?: readonly string[] | undefined }): string[] => [
     ...(model ? [model] : (models ?? chosen)),
@@ -186,14 +191,15 @@ function resolveOne(
     Object.keys(settings.experts).length > 0 ? [...new Set(['general', ...Object.keys(settings.experts)])] : Object.keys(expertPrompts);
   const experts = Object.fromEntries(
     categories.map((category): [string, ExpertProfile] => {
-      const expert = settings.experts[category];
+      const expert = { ...settings.experts[category], ...tunedExperts[category] };
+      const general = tunedExperts['general']?.t1 ?? settings.experts.general?.t1;
       return [
         category,
         {
-          t1: [...(expert?.t1 ?? settings.experts.general?.t1 ?? foundFor(category))],
-          t2: [...(expert?.t2 ?? secondFor(foundFor(category)))],
-          always: [...(expert?.always ?? [])],
-          prompt: expert?.prompt ?? expertPrompts[category] ?? '',
+          t1: [...(expert.t1 ?? general ?? foundFor(category))],
+          t2: [...(expert.t2 ?? secondFor(foundFor(category)))],
+          always: [...(expert.always ?? [])],
+          prompt: expert.prompt ?? expertPrompts[category] ?? '',
         },
       ];
     }),
@@ -206,8 +212,10 @@ function resolveOne(
     if (!isShipped) warnings.push(`Template ${id} is not offered: its option \`enabled\` is false.`);
     return null;
   }
-  const planner = [...(means.models ?? role(settings.planner))];
-  const judge = [...(means.models ?? role(settings.judge))];
+  // An operator who names a model for one role means it; an option of the strategy comes before the file.
+  const modelsOf = (which: 'planner' | 'judge'): string[] =>
+    settings[which] === ofFile[which] ? [...(means.models ?? role(settings[which]))] : role(settings[which]);
+  const [planner, judge] = [modelsOf('planner'), modelsOf('judge')];
   const used = [
     ...new Set([...planner, ...judge, ...Object.values(experts).flatMap(({ t1, t2 = [], always = [] }) => [...t1, ...t2, ...always])]),
   ];

@@ -7,9 +7,11 @@ import {
   shippedTemplates,
   type Configuration,
   type Template,
+  type TemplateTuning,
 } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { noOffers, resolveTemplates, type Offers, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
+import { modelsToChoose, type TuningFault, tuningFaults, type TuningGround } from './tuning.js';
 
 export type ResolvedName =
   | { readonly kind: 'template'; readonly template: Template }
@@ -45,6 +47,10 @@ export interface TemplateCatalogue {
   /** `model@provider` of a name that may refer to one or several embedding models; null if no provider is known. */
   resolveEmbedding(name: string): string | ModelChoice | null;
   describeModels(): Promise<readonly NamedModel[]>;
+  /** What stands against a change of a template that has this strategy, with the models and providers as they are now. */
+  tuningFaults(id: string, strategy: string, tuning: TemplateTuning): Promise<readonly TuningFault[]>;
+  /** Models that a template can be given now. */
+  modelsFor(id: string): Promise<readonly string[]>;
   /** Models, providers and templates of the last resolution, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
 }
@@ -137,6 +143,18 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   const isEmbedding = (ref: string): boolean => found.models.some((model) => model.ref === ref && model.kind === 'embedding');
   const isTemplate = (id: string): boolean =>
     Object.hasOwn(configuration.templates, id) || (shippedTemplates as readonly string[]).includes(id);
+  const ground = async (id: string, strategy: string): Promise<TuningGround> => {
+    const [models, providers] = await Promise.all([options.models.list(), options.models.providers()]);
+    const offered = template(id);
+    return {
+      strategy,
+      localOnly: offered?.local_only ?? configuration.templates[id]?.local_only ?? false,
+      categories: offered ? Object.keys(offered.experts) : null,
+      models,
+      providers,
+      configured: configuration.models,
+    };
+  };
   const template = (id: string): Template | undefined => current().templates.find((one) => one.id === id);
   return {
     templates: () => current().templates,
@@ -201,6 +219,8 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
         })),
       ];
     },
+    tuningFaults: async (id, strategy, tuning) => tuningFaults(tuning, await ground(id, strategy)),
+    modelsFor: async (id) => modelsToChoose(await ground(id, '')),
     found: () => found,
   };
 }

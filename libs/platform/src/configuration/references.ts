@@ -70,7 +70,7 @@ function checkTemplate(path: readonly PropertyKey[], template: TemplateSettings,
     ];
   });
   const experts = Object.entries(template.experts).flatMap(([category, expert]) =>
-    (['t1', 't2'] as const).flatMap((tier) =>
+    (['t1', 't2', 'always'] as const).flatMap((tier) =>
       (expert[tier] ?? []).flatMap((ref, i) => checkModel(ref, [...path, 'experts', category, tier, i])),
     ),
   );

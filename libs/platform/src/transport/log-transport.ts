@@ -34,9 +34,13 @@ export interface LogTransportOptions {
   readonly classes?: readonly string[];
   /** Maximum concurrent handlers: for the service's own group, and for each task class. */
   readonly concurrency?: { readonly events?: number; readonly tasks?: Readonly<Record<string, number>> };
+  /** Maximum records that each group holds in memory; default by its concurrency. */
+  readonly held?: number;
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds that closing waits for handlers. */
   readonly graceMs?: number;
+  /** Told what handlers returned, once all of it is on the log. */
+  readonly published?: Subscription['published'];
   /** Records what handlers do as spans; absent without tracing. */
   readonly tracing?: { readonly tracer: Tracer; readonly process: string; readonly workflows: Pick<WorkflowNames, 'of'> };
 }
@@ -74,7 +78,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
   }
 
   private async subscribeAll(): Promise<void> {
-    const { log, service, classes = [], concurrency, retry, graceMs } = this.options;
+    const { log, service, classes = [], concurrency, held, retry, graceMs, published } = this.options;
     const types = [...this.messageHandlers.keys()].filter((pattern) => !pattern.startsWith('dead:'));
     for (const { group, topics, taskClass } of planSubscriptions(service, types, classes)) {
       const slots = taskClass
@@ -92,6 +96,8 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
           return this.handle(delivery);
         },
         onDead: (event, reason) => this.onDead(event, reason, group),
+        ...(published ? { published } : {}),
+        ...(held === undefined ? {} : { held }),
         ...(retry ? { retry } : {}),
         ...(graceMs === undefined ? {} : { graceMs }),
       };

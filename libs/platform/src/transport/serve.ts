@@ -55,7 +55,7 @@ function reportLoad(parts: {
 @Module({})
 class ServiceRoot {}
 
-export interface ServeOptions extends Pick<LogTransportOptions, 'service' | 'concurrency' | 'retry' | 'graceMs'> {
+export interface ServeOptions extends Pick<LogTransportOptions, 'service' | 'concurrency' | 'held' | 'retry' | 'graceMs'> {
   /** The service's own module. */
   readonly module: DynamicModule;
   readonly ports: Ports;
@@ -82,8 +82,10 @@ export async function serve(options: ServeOptions): Promise<Served> {
       ? { tracing: { tracer: observers.tracer, process: process.id, workflows: new WorkflowNames(ports.state.runs) } }
       : {}),
     ...(options.concurrency ? { concurrency: options.concurrency } : {}),
+    ...(options.held === undefined ? {} : { held: options.held }),
     ...(options.retry ? { retry: options.retry } : {}),
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+    published: (outputs) => ports.state.published?.(outputs),
   });
   const root: DynamicModule = {
     module: ServiceRoot,

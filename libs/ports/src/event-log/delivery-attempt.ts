@@ -179,6 +179,7 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
   enter(item, 'publish', context);
   hooks.point?.('before-publish', { group, event });
   await publish(outcome, context);
+  subscription.published?.(outcome);
   hooks.point?.('after-publish', { group, event });
   item.settled = true;
   return finish(item, context);
@@ -213,7 +214,8 @@ async function failed(item: Item, fault: Fault, context: AttemptContext): Promis
   // A handler that was told to stop did not fail, and another member judges its own records.
   if (item.lost || item.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
-  if (attempts >= retry.attempts) return deadLetter(item, newDeadLetter('failed', attempts, error), context);
+  const asked = error instanceof Failure ? error.options : {};
+  if (attempts >= retry.attempts || asked.final) return deadLetter(item, newDeadLetter('failed', attempts, error), context);
   item.fault = fault;
   // The ledger first learns of a fresh record here, so that its attempts are counted across restarts.
   if (!item.noted) await begin(item, context);
@@ -221,7 +223,9 @@ async function failed(item: Item, fault: Fault, context: AttemptContext): Promis
   item.fault = null;
   item.open = false;
   observe(item, 'retry', context, error);
-  return { kind: 'wait', ms: backoff(retry, attempts, clock.random()) };
+  // Who is asked to come back later does so, as late as an attempt can be.
+  const askedMs = Math.min(retry.maxBackoffMs, asked.retryAfterMs ?? 0);
+  return { kind: 'wait', ms: Math.max(askedMs, backoff(retry, attempts, clock.random())) };
 }
 
 /**

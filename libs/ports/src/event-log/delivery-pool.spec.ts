@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, type Event } from '@conclave/contracts';
-import { defer } from './event-log.js';
+import { defer, nothingLeft } from './event-log.js';
 import { settle } from './testing/manual-clock.js';
 import { Gates, PoolBench, type Handle } from './testing/pool-bench.js';
 import { sampleInput, sampleName, sampleOutput } from './testing/sample-events.js';
@@ -84,6 +84,37 @@ describe('the delivery pool', () => {
     await bench.offer(sampleInput('a'));
     await bench.clock.advance(10_000);
     expect(at.map((time) => time - at[0]!)).toEqual([0, 100, 300, 600]);
+  });
+
+  it('comes back when the failure asks for it, no earlier than otherwise and no later than its longest wait', async () => {
+    const at: number[] = [];
+    const asked = [150, 10, 60_000];
+    const bench = new PoolBench(
+      async ({ attempt }) => {
+        at.push(bench.clock.now());
+        throw new Failure('WEBHOOK_FAILED', undefined, { retryAfterMs: asked[attempt - 1]! });
+      },
+      { retry: { attempts: 4, backoffMs: 100, maxBackoffMs: 300 }, random: () => 0.999_999 },
+    );
+    await bench.offer(sampleInput('a'));
+    await bench.clock.advance(10_000);
+    expect(at.map((time) => time - at[0]!)).toEqual([0, 150, 350, 650]);
+  });
+
+  it('puts a record aside at once whose failure is final', async () => {
+    const bench = new PoolBench(async () => Promise.reject(new Failure('WEBHOOK_FAILED', 'Too many wait.', { final: true })));
+    await bench.offer(sampleInput('a'));
+    await settle();
+    expect(bench.dead.map(({ headers }) => [headers['dead-reason'], headers['dead-attempts']])).toEqual([['failed', '1']]);
+    expect(bench.done).toEqual(['0']);
+  });
+
+  it('holds as many records as its subscription says, those included that wait for another attempt', async () => {
+    const bench = new PoolBench(async () => Promise.reject(new Error('never')), { held: 2 });
+    await bench.offer(sampleInput('a'));
+    expect(bench.pool.hasRoom()).toBe(true);
+    await bench.offer(sampleInput('b'));
+    expect([bench.pool.hasRoom(), bench.pool.load().running]).toEqual([false, 0]);
   });
 
   it('dead-letters a record after its last attempt with its bytes, headers, reason and attempts, and publishes its replacement', async () => {
@@ -209,6 +240,28 @@ describe('the delivery pool', () => {
     await bench.clock.advance(900);
     expect(attempts).toEqual(Array.from({ length: 9 }, () => 1));
     expect(bench.done).toEqual(['1', '0']);
+  });
+
+  it('finishes a record that waits for ever, because nothing is left to do for it', async () => {
+    const bench = new PoolBench(async () => defer(nothingLeft));
+    await bench.offer(sampleInput('a'));
+    expect(bench.done).toEqual(['0']);
+    expect(bench.published).toEqual([]);
+  });
+
+  it('tells what is on the log, when it is and before the record is done', async () => {
+    const told: unknown[] = [];
+    const bench = new PoolBench(async ({ event }) => [sampleOutput(sampleName(event))], {
+      published: (outputs) =>
+        told.push({ outputs: outputs.map(sampleName), onLog: bench.published.map(sampleName), done: [...bench.done] }),
+    });
+    bench.logError = new Failure('LOG_UNAVAILABLE');
+    await bench.offer(sampleInput('a'));
+    expect(told).toEqual([]);
+    bench.logError = null;
+    await bench.clock.advance(10_000);
+    expect(told).toEqual([{ outputs: ['a'], onLog: ['a'], done: [] }]);
+    expect(bench.done).toEqual(['0']);
   });
 
   it('treats a handler that returns nothing as failing', async () => {

@@ -26,8 +26,8 @@ export interface DeliveryPoolOptions {
   readonly onRoom?: () => void;
   readonly hooks?: DeliveryHooks;
   /**
-   * Maximum number of records held, running ones included, if the adapter respects `hasRoom()`; default four times the concurrency and at
-   * least 64.
+   * Maximum number of records held, running ones included, if the adapter respects `hasRoom()`; default what the
+   * subscription says.
    */
   readonly maxHeld?: number;
   readonly suspectWaitMs?: number;
@@ -85,7 +85,7 @@ export class DeliveryPool {
     const retry = { ...defaultRetry, ...subscription.retry };
     const reached = (item: Item) => this.probeReached(item);
     this.context = { subscription, retry, ledger, blobs, seals, publish, publishDead, hooks, clock, suspectWaitMs, reached };
-    this.maxHeld = options.maxHeld ?? Math.max(64, subscription.concurrency * 4);
+    this.maxHeld = options.maxHeld ?? subscription.held ?? Math.max(64, subscription.concurrency * 4);
     const turned = (shut: boolean, error: unknown) => {
       hooks.outage?.(subscription.group, shut, error);
       options.onPause?.(shut, error);

@@ -57,12 +57,16 @@ export interface Subscription {
   readonly topics: readonly string[];
   /** Maximum number of handlers running at the same time in this process. */
   readonly concurrency: number;
+  /** Maximum number of records held in memory, those included that wait for their next attempt; default by the concurrency. */
+  readonly held?: number;
   readonly handle: (delivery: Delivery) => Promise<HandlerOutcome>;
   /**
    * Events to publish instead when a record is dead-lettered (its error result, an abort of its run). `event` is null if it could not be
    * decoded.
    */
   readonly onDead?: (event: Event | null, reason: DeadReason) => Promise<readonly Event[]> | readonly Event[];
+  /** Called with what a handler returned, once all of it is durably on the log. Must not throw. */
+  readonly published?: (outputs: readonly Event[]) => void;
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds `close` waits for running handlers; default 10,000. */
   readonly graceMs?: number;
@@ -73,7 +77,7 @@ export interface RetryPolicy {
   readonly attempts: number;
   /** Milliseconds before the second delivery, doubled each time with jitter; default 200. */
   readonly backoffMs: number;
-  /** Upper bound of the wait; default 10,000. */
+  /** Upper bound of the wait, also of one that a failure asks for (`retryAfterMs`); default 10,000. */
   readonly maxBackoffMs: number;
   /** Deliveries that ended with the death of the process before the record is dead-lettered without running; default 3. */
   readonly processDeaths: number;
@@ -98,7 +102,9 @@ export type HandlerOutcome = readonly Event[] | Deferred;
 export interface Deferred {
   readonly deferMs: number;
 }
-export const defer = (ms: number): Deferred => ({ deferMs: ms });
+export const defer = (ms: number): HandlerOutcome => (ms === nothingLeft ? [] : { deferMs: ms });
+/** In place of the milliseconds of a wait: all that the record leads to is on the log, so it is finished and puts out nothing. */
+export const nothingLeft = Number.POSITIVE_INFINITY;
 export const isDeferred = (outcome: HandlerOutcome): outcome is Deferred => 'deferMs' in outcome;
 
 export interface Consumption {

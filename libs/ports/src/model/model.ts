@@ -30,10 +30,13 @@ export interface Models {
   close(): Promise<void>;
 }
 
+/** Texts, or the tokens of each as the numbers that the model knows them by. */
+export type EmbeddingInput = readonly string[] | readonly (readonly number[])[];
+
 export interface EmbeddingCall {
   /** `model@provider` */
   readonly model: string;
-  readonly input: readonly string[];
+  readonly input: EmbeddingInput;
   /** Requested numbers per vector; absent: the model's own. */
   readonly dimensions?: number;
   /** Maximum tries, as for a call. */

@@ -5,6 +5,11 @@ export interface Search {
   readonly kind: 'web' | 'corpus';
   /** What it searches, for people. */
   readonly description: string;
+  /**
+   * Changes when what is searched changes, so that answers made from it before are not served again. Absent where nobody can tell, as for
+   * the web. Throws Failure SEARCH_UNAVAILABLE.
+   */
+  contents?(): Promise<string>;
   health(): Promise<string | null>;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ export interface JournalEntry {
   owner: string | null;
   readonly nonce: string;
   readonly repeated: boolean;
-  /** JSON of the outcome. */
+  /** JSON of the outcome; empty once it is known to be on the log. */
   outcome: string | null;
 }
 
@@ -33,6 +33,7 @@ export class MemoryJournal implements Journal {
 
   async begin({ step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<Begun> {
     const entry = this.entries.get(step);
+    if (entry?.outcome === '') return { kind: 'published' };
     if (entry?.outcome) return { kind: 'done', outcome: JSON.parse(entry.outcome) as CallOutcome, attempt: entry.attempt };
     if (entry && entry.owner === owner && entry.nonce === nonce) return { kind: 'begun', attempt: entry.attempt, repeated: entry.repeated };
     const leftMs = entry?.owner ? this.leaseLeftMs(entry.owner) : 0;
@@ -59,6 +60,12 @@ export class MemoryJournal implements Journal {
     if (paid) await this.usage.add({ ...call, ...paid });
     const entry = this.entries.get(step);
     if (entry?.attempt === attempt && entry.outcome === null) entry.owner = null;
+  }
+
+  /** Forgets the outcome of a call that is on the log. */
+  published({ step, attempt }: JournalCall): void {
+    const entry = this.entries.get(step);
+    if (entry?.attempt === attempt && entry.outcome !== null) entry.outcome = '';
   }
 
   async noteRepeat({ step, attempt, purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {

@@ -132,6 +132,12 @@ export class MemoryRuns implements Runs {
     this.parts.stream.write(runId, step.entries);
   }
 
+  /** Forgets the outputs of a step that are on the log. */
+  published({ runId, eventId }: { readonly runId: string; readonly eventId: string }): void {
+    const name = `${runId} ${eventId}`;
+    if (this.applied.has(name)) this.applied.set(name, '[]');
+  }
+
   noteApplied(event: Event, outputs: string): void {
     this.applied.set(`${event.runId} ${event.id}`, outputs);
   }

@@ -2,6 +2,7 @@ import { describeRunStream } from '../run-stream/run-stream.contract.js';
 import { systemClock, type Clock } from '../event-log/clock.js';
 import { newName, type StoreHarness } from './__fixtures__/store-harness.js';
 import { MemoryStores } from './memory-stores.js';
+import { describePublished } from './published.contract.js';
 import { describeStateStore } from './state.contract.js';
 
 /** The real clock, shifted by tests; waits take real time. */
@@ -24,4 +25,5 @@ const harness: StoreHarness = {
 };
 
 describeStateStore('MemoryStores', harness);
+describePublished('MemoryStores', harness);
 describeRunStream('MemoryRunStream', harness);

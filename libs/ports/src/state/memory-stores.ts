@@ -5,6 +5,7 @@ import { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import type { RunStream } from '../run-stream/run-stream.js';
 import { defaultTtl, type StoreTtl } from './limits.js';
 import { amountOf } from './allowances.js';
+import { forgettable } from './forgettable.js';
 import { MemoryAllowances } from './memory-allowances.js';
 import { MemoryBreakers } from './memory-breakers.js';
 import { MemoryCaches } from './memory-caches.js';
@@ -102,6 +103,11 @@ export class MemoryStores {
           (this.mark = this.mark ? { ...this.mark, generation: this.mark.generation + 1 } : { storeId, generation: 1 }),
       }),
       durable: async () => undefined,
+      published: (outputs) => {
+        const { steps, calls } = forgettable(outputs);
+        for (const step of steps) this.runs.published(step);
+        for (const call of calls) this.journal.published(call);
+      },
       now: async () => this.clock.now(),
       warnings: async () => [],
       health: async () => (open ? null : 'The state store was closed.'),

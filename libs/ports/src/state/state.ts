@@ -41,6 +41,11 @@ export interface StateStore {
    * are durable when they resolve returns at once. Rejects if the store is closed first.
    */
   durable(): Promise<void>;
+  /**
+   * Says that everything a delivery put out is on the log. What the store keeps only to put it out again, outputs of a step and outcomes of
+   * calls, it may forget: later, or not at all if the process dies before. Absent where each body is kept once, on the log. Never throws.
+   */
+  published?(outputs: readonly Event[]): void;
   /** Milliseconds since 1970 by the store's clock: never ahead of it, and behind it by at most the time that a reply took. */
   now(): Promise<number>;
   /** Sentences about missing guarantees of this store (for example Redis without `appendfsync always`), shown at start-up. */
@@ -63,8 +68,8 @@ export interface Runs {
   /**
    * Applies a step: next state, outputs, facts, timers and cancel flags in one atomic write under the event id, with compare-and-set on the
    * version (on conflict the step is computed again, a bounded number of times, then throws COMMIT_CONFLICT). A repeated event id returns
-   * the stored outputs without calling the step. `step` is pure and may return null: nothing is stored and no outputs are returned (the
-   * event does not concern the run). The same applies to every event of an erased run.
+   * the stored outputs without calling the step, or none once they are known to be on the log. `step` is pure and may return null: nothing is
+   * stored and no outputs are returned (the event does not concern the run). The same applies to every event of an erased run.
    */
   commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>>;
   read<S>(runId: string): Promise<StoredRun<S> | null>;
@@ -204,6 +209,8 @@ export type CallOutcome =
 export type Begun =
   | { readonly kind: 'done'; readonly outcome: CallOutcome; readonly attempt: number }
   | { readonly kind: 'busy'; readonly retryInMs: number }
+  /** The outcome and all that followed from it are on the log, and the store has forgotten them. */
+  | { readonly kind: 'published' }
   | {
       readonly kind: 'begun';
       readonly attempt: number;
@@ -229,8 +236,8 @@ export interface RecordedCall {
 
 export interface Journal {
   /**
-   * `done`: the stored outcome. `busy`: another living process is making the call. `begun`: continue, as attempt n (from 1); `repeated` if
-   * the owner of an earlier attempt died. The same nonce returns the same answer.
+   * `done`: the stored outcome. `busy`: another living process is making the call. `published`: nothing is left to do. `begun`: continue, as
+   * attempt n (from 1); `repeated` if the owner of an earlier attempt died. The same nonce returns the same answer.
    */
   begin(call: {
     readonly runId: string;

@@ -45,10 +45,16 @@ const wordShape = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.&-]*/gu;
 /** German capitalises every noun, so capitals do not indicate names. */
 const isGerman = (text: string): boolean => languageOf(text.toLowerCase().match(/[\p{L}']+/gu) ?? []) === 'de';
 
+/** Days and months have capitals in English and name nothing. */
+const isOfCalendar = phrases(
+  '(?:mon|tues|wednes|thurs|fri|satur|sun)days?',
+  'january|february|march|april|may|june|july|august|september|october|november|december',
+);
+
 /** Capitalised words that do not begin a sentence. */
 export const namesIn = (text: string): readonly string[] =>
   [...text.matchAll(wordShape)]
-    .filter(({ 0: word, index }) => /^\p{Lu}/u.test(word) && !opensSentence(text, index) && !isSmall(word))
+    .filter(({ 0: word, index }) => /^\p{Lu}/u.test(word) && !opensSentence(text, index) && !isSmall(word) && !isOfCalendar.test(word))
     .map(([word]) => word.replace(/['’]s$/u, ''));
 
 /** Whether the word at this position begins its sentence or line, with or without an opening quotation mark. */

@@ -10,6 +10,7 @@ import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { Accounts } from './accounts/accounts.js';
+import { RunsOfKeys } from './accounts/runs-of-keys.js';
 import { IssuedKeys } from './accounts/issued-keys.js';
 import { Reservations } from './accounts/reservations.js';
 import { UsageController } from './accounts/usage.controller.js';
@@ -59,6 +60,7 @@ import { ServicesController } from './operators/services.controller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
 import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
+import { ResponseStreams } from './responses/response-streams.js';
 import { ResponseViews } from './responses/response-views.js';
 import { ResponsesController } from './responses/responses.controller.js';
 import { StoredResponses } from './responses/stored-responses.js';
@@ -73,6 +75,7 @@ import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
 import { RecordsController } from './runs/records.controller.js';
 import { RunRecords } from './runs/run-records.js';
+import { EventsController } from './runs/events.controller.js';
 import { RunsController } from './runs/runs.controller.js';
 import { SessionController } from './sessions/session.controller.js';
 import { Sessions } from './sessions/sessions.js';
@@ -106,6 +109,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ResponsesController,
         ModelsController,
         RunsController,
+        EventsController,
         RecordsController,
         OperationsController,
         ConsoleController,
@@ -169,8 +173,10 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         QueueWaits,
         RemoteImages,
         Reservations,
+        RunsOfKeys,
         RunDirectory,
         RunEvents,
+        ResponseStreams,
         ResponseViews,
         RunResponses,
         StoredResponses,

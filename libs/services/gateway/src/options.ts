@@ -1,4 +1,4 @@
-import type { CallRecorded, Caller, KeyLimits, KeyRole, ModelChoice, RunView, Template } from '@conclave/contracts';
+import type { CallRecorded, Caller, KeyLimits, KeyRole, ModelChoice, RunView, Template, TemplateTuning } from '@conclave/contracts';
 import type { ProviderAccess } from '@conclave/calls';
 import type { AuditKey, Logger, Probe } from '@conclave/platform';
 import type {
@@ -69,6 +69,14 @@ export interface TemplateSource {
   upToDate?(): Promise<void>;
   /** Reads the templates anew, with the settings as they are now. */
   refresh?(): Promise<void>;
+  /** What stands against a change of a template, with the models and providers as they are now. Absent: nothing is known of them. */
+  tuningFaults?(
+    id: string,
+    strategy: string,
+    tuning: TemplateTuning,
+  ): Promise<readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]>;
+  /** Models that a template can be given now. */
+  modelsFor?(id: string): Promise<readonly string[]>;
   /** Why no model can serve an existing template yet, checked once more; null for every other name. */
   waitsFor(modelName: string): Promise<string | null>;
   /** Every name a client may use, templates first. May be slow while a provider is down; the gateway then lists only the templates. */
@@ -249,6 +257,11 @@ export interface GatewayOptions {
   readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
+  /**
+   * Mark of the folder of documents that runs search, which changes with it. Absent if this process does not have the folder: then answers
+   * from the caches may be older than a changed document.
+   */
+  readonly contents?: () => Promise<string>;
   /** Absent: queries cannot be tried. */
   readonly passages?: PassageSearch;
   /** Absent: the operator configured none. */

@@ -79,17 +79,20 @@ export function needsDocument(request: PlanRequested['data'], level: RatedComple
   const format = answer.response_format;
   if (format !== undefined && format['type'] !== 'text') return false;
   const read = complexityOf(goal, { hasHistory: conversation.length > 0, hasAttachments: false });
-  if (looksLikeSum(goal)) return false;
+  if (mayBeCalculated(goal, read.signals)) return false;
   // The topic of a later question may be in earlier turns; a request to write something is self-contained.
   return conversation.length === 0 || (!read.factual && !read.signals.includes('context:history'));
 }
 const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
-/** Signs of a sum, or a number beside a word for calculating in English or German. */
-const looksLikeSum = (goal: string): boolean => signOfSum.test(goal) || sumInWords.test(goal) || (/\d/u.test(goal) && wordOfSum.test(goal));
-const signOfSum = /\d\s*[-+*/^×÷·−]\s*\(?\d|\d\s*[%‰!]|√/u;
+/** Whether a tool may answer: a question with a number, in figures or words, for a tool that needs none, or of one unit in another. */
+const mayBeCalculated = (goal: string, signals: readonly string[]): boolean =>
+  signals.includes('number') || signals.includes('tool') || numberInWords.test(goal) || ofOneUnit.test(goal) || sumInWords.test(goal);
 const sumInWords = /\p{L} (?:plus|minus|multiplied by|divided by|geteilt durch|multipliziert mit) \p{L}/iu;
-const wordOfSum =
-  /(?<!\p{L})(?:calculate|compute|per ?cent(?:age)?|plus|minus|times|divided|squared|root|sum|product|berechne|rechne|ausrechnen|prozent|mal|hoch|geteilt|\p{L}*wurzel|summe|produkt)(?!\p{L})/iu;
+/** Above one, which is an article in most languages. */
+const numberInWords =
+  /(?<!\p{L})(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\p{L}+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|billion|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\p{L}{3,}(?:zehn|zig)|\p{L}*hundert\p{L}*|\p{L}*tausend\p{L}*|deux|trois|quatre|cinq|sept|huit|neuf|dix|vingt|trente|quarante|cinquante|soixante|cent|mille|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|veinte|treinta|cien|mil)(?!\p{L})/iu;
+const ofOneUnit =
+  /(?:how many|wie ?viele|combien de|cu[aá]nt[oa]s) \p{L}+ (?:are |is |make |sind |hat |there |it |y a-t-il |hay )*(?:(?:in|dans|en) )?(?:an?|one|eine[rm]?|une?|una)\s/iu;
 
 /**
  * The level of a question that needs a document, after the lookup: trivial if no document and nothing learned covers it. The answer

@@ -7,6 +7,8 @@ export type CacheQuery = Pick<PlanRequested['data'], 'goal' | 'conversation' | '
   readonly template: Pick<Template, 'id' | 'version' | 'max_agentic_rounds' | 'capabilities' | 'tools' | 'collections' | 'experts'>;
   /** Complexity level set by the request, or null. */
   readonly complexity: PlanRequested['data']['complexity'];
+  /** Mark of the folder of documents as it is now; absent if the template does not search it, or nobody here can tell. */
+  readonly contents?: string | undefined;
 };
 
 /** Sorts keys, so that their order does not matter. */
@@ -30,13 +32,17 @@ const historyOf = ({ conversation, system }: CacheQuery): unknown => [conversati
 export const isWithoutHistory = ({ conversation, system }: Pick<CacheQuery, 'conversation' | 'system'>): boolean =>
   conversation.length === 0 && (system === null || system.trim() === '');
 
-/** Template and parameters, which determine who answers and in which form. A template's version covers its models. */
-const madeBy = ({ template, answer, complexity }: CacheQuery): unknown => [
+/**
+ * Template and parameters, which determine who answers and in which form, and the documents that are searched. A template's version covers
+ * its models.
+ */
+const madeBy = ({ template, answer, complexity, contents }: CacheQuery): unknown => [
   template.id,
   template.version,
   template.max_agentic_rounds,
   answer,
   complexity ?? null,
+  ...(contents === undefined ? [] : [contents]),
 ];
 
 /**

@@ -18,8 +18,13 @@ export interface Contributor {
 
 /** Longest stored text of one fact, in characters. */
 const longestFact = 4_000;
-/** Kinds of external evidence: recalled facts are not learned again, and documents stay in their collections. */
-const outside: ReadonlySet<string> = new Set(['web', 'corpus', 'tool']);
+/**
+ * Kinds of evidence that is learned. Recalled facts are not learned again. Documents stay where they are searched each time: a copy would
+ * outlive its change. The result of a tool does not say what the tool was asked, so it would answer any other question.
+ */
+const outside: ReadonlySet<string> = new Set(['web']);
+/** Kinds of sources that people change: what an answer took from them is looked up again. */
+const documents: ReadonlySet<string> = new Set(['corpus', 'collection']);
 
 const isLearned = ({ outcome, cached }: Completed): boolean => cached === null && outcome !== 'cancelled' && outcome !== 'failed';
 /** False if the review was unreadable or missing: such an answer is not served again. */
@@ -78,13 +83,17 @@ export interface KeptFact {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** External findings of a run, and its answer if it may be served again, with the metadata that `metadata_filters` select by. */
+/**
+ * External findings of a run, and its answer if it may be served again and rests on no document, with the metadata that
+ * `metadata_filters` select by.
+ */
 export function factsOf(runId: string, run: Completed): readonly KeptFact[] {
   if (!isLearned(run) || run.learning.graph === 'off') return [];
   const found = run.evidence
     .filter(({ text, source }) => outside.has(source.kind) && text.trim() !== '')
     .map(({ text, source }) => ({ text, source: source.url ?? source.title }));
-  const answer = mayServeAgain(run) ? [{ text: `${run.question.slice(0, 500)}\n${run.answer!}`, source: 'answer' }] : [];
+  const rests = run.evidence.some(({ source }) => documents.has(source.kind));
+  const answer = mayServeAgain(run) && !rests ? [{ text: `${run.question.slice(0, 500)}\n${run.answer!}`, source: 'answer' }] : [];
   return [...new Map([...found, ...answer].map((fact) => [fact.text, fact])).values()].map(({ text, source }, index) => ({
     id: `${runId}/${index}`,
     text: text.slice(0, longestFact),

@@ -5,6 +5,7 @@ describe('a passage', () => {
   it.each([
     ['Who built the Gull Bridge?', 'Gull Bridge\nIlse Brandvold built it in 1931.'],
     ['What is a sextant?', 'Sextants measure angles.'],
+    ['When is breakfast served on Sundays?', 'Breakfast is served until 11 at weekends.'],
     ['Wer leitet die Werft in Husum?', 'Die Werften in Husum werden von Frau Thoms geleitet.'],
     ['how old is the kettle sound lighthouse', 'The lighthouse of Kettle Sound is 90 years old.'],
   ])('is about "%s" if it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(true));

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import type { RunView } from '@conclave/contracts';
 import { recordOf, shows } from './asking.js';
 
@@ -19,3 +20,14 @@ export const runEnds = (url: string, runId: string): Promise<RunView> =>
     ({ terminal }) => terminal,
     60_000,
   );
+
+/** Answers a page's request for the stream of its one run with these events instead of the gateway's. */
+export const playsEvents = (page: Page, eventsOf: (runId: string) => readonly object[]): Promise<unknown> =>
+  page.route('**/v1/events?runs=*', (route) => {
+    const runId = new URL(route.request().url()).searchParams.get('runs')!.split(':')[0]!;
+    const body = eventsOf(runId)
+      .map((entry) => ({ runId, ...entry }) as { kind?: string })
+      .map((entry) => `event: ${entry.kind}\ndata: ${JSON.stringify(entry)}\n\n`)
+      .join('');
+    return route.fulfill({ contentType: 'text/event-stream', body });
+  });

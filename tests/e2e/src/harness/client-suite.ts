@@ -1,9 +1,11 @@
 // Third-party clients against the running program. RECORD_CLIENTS=1 stores what they found; `npm run docs` prints it.
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
 import { freePorts } from '@conclave/test-support/real-servers';
 import { plainTemplate, System, testedMode } from '@conclave/test-support/system';
 import { type ClientResult, keepResult, keptResults, runClient, runtimes, scriptCapableModel, upstreamIssueOf } from './client-program.js';
+import { tokenTable } from './token-table.js';
 import { keys, keySettings, keyVariables } from '../scenarios/callers.js';
 
 const answers = { ...plainTemplate, strategy: 'single-pass', capabilities: [], experts: { general: { t1: ['scripted@fake'] } } } as const;
@@ -18,8 +20,10 @@ export function describeClients(runtime: keyof typeof runtimes, programs: Readon
   let program: string;
   /** Where a program serves its own page, which sends requests from another origin. */
   let page: number;
+  let tokens: string;
   beforeAll(async () => {
     program = await runtimes[runtime]();
+    tokens = tokenTable();
     [page] = (await freePorts(1)) as [number];
     system = await System.start({
       configuration: {
@@ -31,13 +35,19 @@ export function describeClients(runtime: keyof typeof runtimes, programs: Readon
     });
     scriptCapableModel(system.models, pauseMs);
   }, 700_000);
-  afterAll(() => system?.stop());
+  afterAll(async () => {
+    await system?.stop();
+    rmSync(tokens, { recursive: true });
+  });
 
   describe.each(Object.entries(programs))('%s: %s', (file, client) => {
     const mode = testedMode();
     let found: ClientResult;
     beforeAll(async () => {
-      found = await runClient(program, file, { CLIENT_ADDRESS: system.url(), CLIENT_KEY: keys.ann, CLIENT_PAGE_PORT: String(page) });
+      found = await runClient(program, file, {
+        ...{ CLIENT_ADDRESS: system.url(), CLIENT_KEY: keys.ann, CLIENT_PAGE_PORT: String(page) },
+        TIKTOKEN_CACHE_DIR: tokens,
+      });
       if (process.env['RECORD_CLIENTS']) keepResult(found, mode);
     }, 310_000);
 

@@ -10,7 +10,15 @@ export interface ReceivedRequest {
 }
 
 /** `held`: the request is accepted and never answered. `cut`: its connection breaks. A text is sent unchanged, anything else as JSON. */
-export type Served = 'held' | 'cut' | { readonly status?: number; readonly type?: string; readonly body: string | object };
+export type Served =
+  | 'held'
+  | 'cut'
+  | {
+      readonly status?: number;
+      readonly type?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body: string | object;
+    };
 
 /** An HTTP server that a test stops in the middle of a request, and starts again on its port. */
 export class StoppableServer {
@@ -79,5 +87,5 @@ function send(response: ServerResponse, served: Served): void {
   if (served === 'held') return;
   if (served === 'cut') return void response.destroy();
   const text = typeof served.body === 'string' ? served.body : JSON.stringify(served.body);
-  response.writeHead(served.status ?? 200, { 'content-type': served.type ?? 'application/json' }).end(text);
+  response.writeHead(served.status ?? 200, { 'content-type': served.type ?? 'application/json', ...served.headers }).end(text);
 }

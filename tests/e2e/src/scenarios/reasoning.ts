@@ -220,6 +220,29 @@ export function reasoningScenarios(system: () => System): void {
       expect((await put({})).status).toBe(200);
     });
 
+    it('take models and limits beside them, which runs that start afterwards have, and no model that does not exist', async () => {
+      const change = async (settings: object): Promise<Response> =>
+        fetch(`${system().url()}/v1/admin/templates/goal`, {
+          method: 'PUT',
+          headers: { ...byAdmin, 'content-type': 'application/json' },
+          body: JSON.stringify({ options: {}, settings }),
+        });
+      const refused = await change({ planner: { models: ['otter@fake'] } });
+      expect([refused.status, ((await refused.json()) as { error: { message: string } }).error.message]).toEqual([
+        400,
+        expect.stringContaining('fake has no model otter. Did you mean other@fake?'),
+      ]);
+      expect((await change({ planner: { models: ['other@fake'] }, limits: { model_calls: 7 } })).status).toBe(200);
+      const s = script('Who founded it, by another model?')
+        .phase('reasoner', { steps: [step('research', 'find the founder')] })
+        .phase('preparer', { input: 'founder of the Northlight Clock Company' })
+        .phase('rater', scored(4))
+        .answer(['Ada Quill.']);
+      expect(await run(s)).toMatchObject({ outcome: 'completed', limits: { model_calls: 7 } });
+      expect(s.calls('reasoner').map(({ model }) => model)).toEqual(['other']);
+      expect((await change({})).status).toBe(200);
+    });
+
     it('are refused with a reason if invalid, and switch the template off and on again', async () => {
       const faults = [{ max_iteration: 1 }, { stuck_threshold: 0 }, { prompts: { planning: 'Use {everything}.' } }];
       for (const options of faults) expect((await put(options)).status).toBe(400);

@@ -11,8 +11,8 @@ export interface Success {
 }
 
 /**
- * A run succeeded if its terminal event contains an answer and a client's ask for it ended `ok`. An ask with unknown
- * outcome is not a success, whatever the outcome of its run. Runs that only the log knows must end (check 1), and do not count here.
+ * A run succeeded if its terminal event contains an answer and a client's ask for it ended `ok`. An ask with unknown outcome is not a
+ * success, whatever the outcome of its run. Runs that only the log knows must end (check 1), and do not count here.
  */
 export function successOf(of: Case): Success {
   const ok = new Set(

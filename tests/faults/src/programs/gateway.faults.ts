@@ -1,5 +1,4 @@
 import { start } from '@conclave/app-gateway/start';
 import { faultProbe } from './open-probe.js';
 
-process.setSourceMapsEnabled(true);
 await start(faultProbe(process.env));

@@ -99,6 +99,22 @@ const doneBeforeEffect: PlantedBug = {
   }),
 };
 
+const forgottenBeforePublished: PlantedBug = {
+  name: 'forgotten-before-published',
+  sentence: 'The store is told that outputs are on the log before they are, so after a death in between nobody publishes them.',
+  check: '3 outcomes',
+  plant: () => ({
+    subscription: (subscription, process) => ({
+      ...subscription,
+      handle: async (delivery) => {
+        const outcome = await subscription.handle(delivery);
+        if (!isDeferred(outcome)) process.state.published?.(outcome);
+        return outcome;
+      },
+    }),
+  }),
+};
+
 const publishAcknowledgedEarly: PlantedBug = {
   name: 'publish-acknowledged-early',
   sentence: 'Publishing is acknowledged before the log has the events, as by a producer that waits for no broker.',
@@ -279,6 +295,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   journalIgnoresLeases,
   lostAnswerKeepsStep,
   doneBeforeEffect,
+  forgottenBeforePublished,
   publishAcknowledgedEarly,
   timerRemovedBeforePublish,
   cancelNotLevelTriggered,

@@ -1,4 +1,4 @@
-import type { Service } from '@conclave/contracts';
+import type { Event, Service } from '@conclave/contracts';
 import {
   claimStores,
   deliveryHooks,
@@ -68,6 +68,7 @@ const webhooks = () =>
     webhooks: { [simulatedWebhook]: { preset: 'json', url: 'https://receiver.example/', secret: `whsec_${'MfKQ'.repeat(8)}` } },
     maxBytes: 65_536,
     withQuestion: false,
+    limits: { atOnce: 32, waiting: 256, longestWaitMs: 600_000 },
   });
 type LogService = keyof typeof modules;
 
@@ -132,6 +133,7 @@ export class SimulatedProcess implements LivingProcess {
           ),
       },
       durable: () => seen.durable(),
+      published: (outputs) => (this.dead ? undefined : seen.published?.(outputs)),
       now: () => through(this, 'state.now', 'state', [], () => seen.now()),
       health: () => through(this, 'state.health', 'state', [], () => seen.health()),
       warnings: () => seen.warnings(),
@@ -289,7 +291,8 @@ export class SimulatedProcess implements LivingProcess {
     // A receiver that refuses for a while is not the fault of a record: dead letters here come only from the storm.
     const retry = service === 'webhooks' ? { attempts: 100 } : {};
     const observed = { logger: silentLogger, metrics: quietMetrics };
-    const transport = new LogTransport({ log: this.log, service, ...observed, classes, retry, graceMs: 5_000 });
+    const published = (outputs: readonly Event[]): void => this.state.published?.(outputs);
+    const transport = new LogTransport({ log: this.log, service, ...observed, classes, retry, graceMs: 5_000, published });
     this.transports = [...this.transports, transport];
     for (const { pattern, handle } of assembled.handlers()) {
       transport.addHandler(pattern, ((payload: unknown, context: unknown) => handle(payload, context)) as never, true);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { until } from '../index.js';
@@ -52,6 +53,13 @@ async function recordsOf(stack: Stack, prefix: string): Promise<string> {
   }
 }
 
+/** A text of what Redis keeps, with what is packed in it behind it: deflated and in base64, after a tilde. */
+const withPacked = (text: string): string =>
+  [
+    text,
+    ...Array.from(text.matchAll(/~([\w+/]{100,}=*)/g), ([, base64]) => inflateRawSync(Buffer.from(base64!, 'base64')).toString()),
+  ].join('\n');
+
 async function valuesOf(stack: Stack, prefix: string): Promise<string> {
   const redis = new Redis(stack.REDIS_URL);
   const readers: Readonly<Record<string, (key: string) => Promise<unknown>>> = {
@@ -69,7 +77,7 @@ async function valuesOf(stack: Stack, prefix: string): Promise<string> {
     let cursor = '0';
     do {
       const [next, keys] = await redis.scan(cursor, 'MATCH', `*${prefix}*`, 'COUNT', 1_000);
-      for (const key of keys) read.push(key, JSON.stringify(await readers[await redis.type(key)]!(key)));
+      for (const key of keys) read.push(key, withPacked(JSON.stringify(await readers[await redis.type(key)]!(key))));
       cursor = next;
     } while (cursor !== '0');
     return read.join('\n');

@@ -8,12 +8,13 @@ import { Moment } from '../../components/figures.js';
 import { Loading } from '../../components/loading.js';
 import { Badge, Panel } from '../../components/page.js';
 import { LineDiff } from './line-diff.js';
-import { OptionsForm } from './options-form.js';
+import { draftOf, draftText, type TemplateDraft } from './template-draft.js';
+import { TemplateForm } from './template-form.js';
 import { yamlText } from './yaml-text.js';
 
 const addressOf = (id: string): string => `/v1/admin/templates/${encodeURIComponent(id)}`;
 
-/** Templates: options as a form or as YAML, with a check, a diff, versions and the way back. */
+/** Templates: options, limits and models as a form or as YAML, with a check, a diff, versions and the way back. */
 export function Templates() {
   const [chosen, setChosen] = useState('');
   const { data, error, refetch } = useQuery({
@@ -76,49 +77,66 @@ const changed = (): Promise<unknown> =>
   Promise.all([queries.invalidateQueries({ queryKey: ['templates'] }), queries.invalidateQueries({ queryKey: ['template'] })]);
 
 function Editor({ view }: { readonly view: TemplateView }) {
-  const before = yamlText(view.changed ?? {});
+  const before = draftText(draftOf(view));
   const [text, setText] = useState(before);
+  /** What the text says; null since it was edited as YAML. */
+  const [draft, setDraft] = useState<TemplateDraft | null>(draftOf(view));
   const [asForm, setAsForm] = useState(true);
   const check = useMutation({ mutationFn: (yaml: string) => api.post<TemplateCheck>(`${addressOf(view.id)}/check`, { yaml }) });
   const save = useMutation({
     mutationFn: async () => {
-      const checked = await check.mutateAsync(text);
-      if (!checked.valid) return null;
-      return api.put<TemplateView>(addressOf(view.id), { options: checked.changed, version: view.version });
+      const { valid, changed: options, settings } = await check.mutateAsync(text);
+      if (!valid) return null;
+      return api.put<TemplateView>(addressOf(view.id), { options, settings, version: view.version });
     },
     onSuccess: (saved) => (saved ? changed() : undefined),
   });
-  const fromForm = (options: Readonly<Record<string, unknown>>): void => {
-    setText(yamlText(options));
+  const fromForm = (next: TemplateDraft): void => {
+    setDraft(next);
+    setText(draftText(next));
     check.reset();
+  };
+  const showForm = (): void => {
+    if (draft) return setAsForm(true);
+    check.mutate(text, {
+      onSuccess: ({ changed: options, settings }) => {
+        // The faults say why a text cannot be shown as a form.
+        if (!options || !settings) return;
+        setDraft({ options, settings });
+        setAsForm(true);
+      },
+    });
   };
   return (
     <Panel
-      title={`Options of ${view.id}`}
+      title={`Changes of ${view.id}`}
       actions={
         <fieldset className="choice bare">
           <legend>How to edit</legend>
           {[true, false].map((form) => (
             <label key={String(form)}>
-              <input type="radio" name="settings-edit" checked={asForm === form} onChange={() => setAsForm(form)} />
+              <input type="radio" name="settings-edit" checked={asForm === form} onChange={() => (form ? showForm() : setAsForm(false))} />
               <span>{form ? 'Form' : 'YAML'}</span>
             </label>
           ))}
         </fieldset>
       }
     >
-      <p className="quiet">Only what differs from the file. An empty text goes back to the file.</p>
-      {asForm ? (
-        <OptionsForm view={view} text={text} onChange={fromForm} />
+      <p className="quiet">
+        Only what differs from conclave.yaml; an empty field is as in the file. New runs use a change two seconds after it was saved.
+      </p>
+      {asForm && draft ? (
+        <TemplateForm view={view} draft={draft} onChange={fromForm} />
       ) : (
         <label className="field">
-          <span>Changed options as YAML</span>
+          <span>Changes as YAML</span>
           <textarea
             className="settings-yaml"
             rows={12}
             spellCheck={false}
             value={text}
-            onChange={({ target }) => (setText(target.value), check.reset())}
+            placeholder={'limits:\n  cost: 0.5\njudge:\n  models: [model@provider]'}
+            onChange={({ target }) => (setText(target.value), setDraft(null), check.reset())}
           />
         </label>
       )}
@@ -163,12 +181,12 @@ function Versions({ view }: { readonly view: TemplateView }) {
     mutationFn: (version: number) => api.post<TemplateView>(`${addressOf(view.id)}/rollback`, { version }),
     onSuccess: changed,
   });
-  const now = yamlText(view.changed ?? {});
+  const now = draftText(draftOf(view));
   return (
     <Panel
       title="Versions"
       actions={
-        view.changed && (
+        now !== '' && (
           <button type="button" className="button" onClick={() => back.mutate(0)} disabled={back.isPending}>
             Back to the file
           </button>
@@ -178,7 +196,7 @@ function Versions({ view }: { readonly view: TemplateView }) {
       {view.versions.length === 0 && <p className="quiet">It was never changed while the system runs.</p>}
       {back.error && <ErrorNote error={back.error} />}
       <ul className="stack settings-list">
-        {view.versions.map(({ version, at, actor, options }) => (
+        {view.versions.map(({ version, at, actor, options, settings }) => (
           <li key={version} className="settings-version">
             <div className="row">
               <strong>Version {version}</strong> {version === view.version && <Badge tone="good">now</Badge>}
@@ -206,7 +224,9 @@ function Versions({ view }: { readonly view: TemplateView }) {
                 </button>
               )}
             </div>
-            {shown === version && <LineDiff before={now} after={yamlText(options)} label={`From now to version ${version}`} />}
+            {shown === version && (
+              <LineDiff before={now} after={draftText({ options, settings })} label={`From now to version ${version}`} />
+            )}
           </li>
         ))}
       </ul>

@@ -161,3 +161,11 @@ describe('calculate', () => {
     expect(calculate(Array.from({ length: 2_000 }, () => '1').join('+')).result).toBe('2000');
   });
 });
+
+describe('what people write around a calculation', () => {
+  it('takes a last sign that asks for the value, and one currency beside an amount of money', () => {
+    expect(ask('calculate', { expression: '12 * 14 = ?' })).toMatchObject({ result: '168' });
+    expect(ask('decimal_finance', { operation: 'discount', amount: '$1,089.90', rate_percent: 30 })).toMatchObject({ result: '762.93' });
+    expect(ask('decimal_finance', { operation: 'percent_of', amount: '-89.90 €', rate_percent: 10 })).toMatchObject({ result: '-8.99' });
+  });
+});

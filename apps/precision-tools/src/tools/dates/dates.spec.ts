@@ -242,3 +242,28 @@ describe('timezone_convert', () => {
     expect(refusalOf('timezone_convert', { datetime: '2024-01-01T00:00', from_timezone: zone, to_timezone: 'UTC' })).toContain('IANA');
   });
 });
+
+describe('dates as people write them', () => {
+  it.each([
+    ['May 3, 2019', '2019-05-03'],
+    ['3 May 2019', '2019-05-03'],
+    ['3rd of May 2019', '2019-05-03'],
+    ['Sept. 9, 2001', '2001-09-09'],
+    ['3. März 2021', '2021-03-03'],
+    ['14 juillet 1998', '1998-07-14'],
+    ['1er août 2010', '2010-08-01'],
+    ['12 de octubre de 1992', '1992-10-12'],
+    ['2019/5/3', '2019-05-03'],
+  ])('%s is %s', (written, date) => expect(ask('day_of_week', { date_str: written })).toMatchObject({ date }));
+
+  it.each(['03/05/2019', '3 Foo 2019', '31 April 2020', 'May 2019'])('%s is refused', (written) =>
+    expect(refusalOf('day_of_week', { date_str: written })).toMatch(/^INVALID_ARGUMENT: .* (?:is not a date|does not exist)/),
+  );
+
+  it('takes an offset from UTC as it is spoken, unlike the names of Etc/GMT', () => {
+    const at = { datetime: '2024-07-10T15:30', to_timezone: 'UTC' };
+    expect(ask('timezone_convert', { ...at, from_timezone: 'UTC+2' })).toMatchObject({ to: '2024-07-10T13:30:00+00:00' });
+    expect(ask('timezone_convert', { ...at, from_timezone: 'GMT-3:30' })).toMatchObject({ to: '2024-07-10T19:00:00+00:00' });
+    expect(ask('timezone_convert', { ...at, from_timezone: 'Etc/GMT+2' })).toMatchObject({ to: '2024-07-10T17:30:00+00:00' });
+  });
+});

@@ -7,7 +7,10 @@ const offset = /^[+-](?:[01]\d|2[0-3]):[0-5]\d$/;
 const zoneName = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){1,2}$/;
 
 function zoneOf(text: string, name: string): string {
-  const zone = text.trim() === 'Z' ? 'UTC' : text.trim();
+  // UTC+2 is an offset; the names Etc/GMT+2, which mean the opposite, have a slash.
+  const [, sign, hours, minutes = '00'] = /^(?:UTC|GMT)\s?([-+−])(\d{1,2})(?::?([0-5]\d))?$/.exec(text.trim()) ?? [];
+  const written = sign && hours ? `${sign === '−' ? '-' : sign}${hours.padStart(2, '0')}:${minutes}` : text.trim();
+  const zone = written === 'Z' ? 'UTC' : written;
   try {
     if (zone !== 'UTC' && zone !== 'GMT' && !offset.test(zone) && !zoneName.test(zone)) throw new RangeError('not a zone name');
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
@@ -15,7 +18,7 @@ function zoneOf(text: string, name: string): string {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw invalid(
-      `${name}: ${quoted(text)}is not a time zone. Use an IANA name such as Europe/Berlin, UTC, or an offset such as +02:00; abbreviations such as CST have several meanings.`,
+      `${name}: ${quoted(text)} is not a time zone. Use an IANA name such as Europe/Berlin, UTC, or an offset such as +02:00; abbreviations such as CST have several meanings.`,
     );
   }
 }

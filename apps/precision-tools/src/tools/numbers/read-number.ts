@@ -8,8 +8,8 @@ const groupedByPoint = /^\d{1,3}(?:\.\d{3})+,\d+$/;
 const groupedOtherwise = /^\d{1,3}(?:([_'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:\.\d+)?$/;
 
 /**
- * Reads an unsigned decimal literal exactly. Thousands may be grouped if only one reading is possible: 1,234.5 and 1.234,5
- * and 1_234. Throws INVALID_ARGUMENT for a literal that could mean two numbers, such as 3,5.
+ * Reads an unsigned decimal literal exactly. Thousands may be grouped if only one reading is possible: 1,234.5 and 1.234,5 and 1_234.
+ * Throws INVALID_ARGUMENT for a literal that could mean two numbers, such as 3,5.
  */
 export function readDecimal(literal: string, name?: string): Rational {
   if (literal.length > longestDigits + 20) throw tooLarge(`A number may have ${longestDigits.toLocaleString('en')} digits.`);
@@ -43,7 +43,8 @@ export function readNumber(value: string | number, name: string): Rational {
       throw invalid(`${name} is larger than a JSON number can carry exactly: give it as text, such as "12345678901234567890".`);
     return readNumber(String(value), name);
   }
-  const text = value.trim().replace(/^[−–]/, '-');
+  // The sign of a currency says what is counted, not how much.
+  const text = value.trim().replace(/^[−–]/, '-').replace(/^([+-]?)\s*[$€£¥]\s*(?=[\d.])|(?<=\d)\s*[$€£¥]$/u, '$1');
   const signed = /^([+-]?)\s*(.*?)\s*(%?)$/s.exec(text);
   const [, sign = '', body = '', percent = ''] = signed ?? [];
   if (body === '') throw invalid(`${name} is empty: give a number.`);

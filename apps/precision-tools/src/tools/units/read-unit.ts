@@ -47,7 +47,8 @@ function namedUnits(): Map<string, Named> {
   const entries = Object.entries(unitTable);
   for (const [symbol, spec] of entries) {
     for (const name of [symbol, ...(spec.names ?? [])]) put(name, { spec, scale: Rational.one });
-    for (const name of spec.names ?? []) if (name.length > 2 && !name.endsWith('s')) put(`${name}s`, { spec, scale: Rational.one });
+    for (const name of [symbol, ...(spec.names ?? [])])
+      if (name.length > 2 && !name.endsWith('s')) put(`${name}s`, { spec, scale: Rational.one });
   }
   for (const [symbol, spec] of entries) {
     if (!spec.prefixes) continue;

@@ -122,3 +122,15 @@ describe('unit_convert', () => {
     expect(refusalOf('unit_convert', { value: 2 ** 60, from_unit: 'm', to_unit: 'km' })).toContain('as text');
   });
 });
+
+describe('units in the plural and by their longer names', () => {
+  it.each<[number, string, string, string]>([
+    [2, 'acres', 'm2', '8093.7128448'],
+    [5, 'weeks', 'days', '35'],
+    [2, 'cups', 'tablespoons', '32'],
+    [1, 'fortnight', 'hours', '336'],
+    [1, 'furlong', 'm', '201.168'],
+    [1, 'imperial quart', 'ml', '1136.5225'],
+    [1, 'oz t', 'g', '31.1034768'],
+  ])('%s %s in %s', (value, from, to, result) => expect(convert(value, from, to)).toMatchObject({ value: String(value), result }));
+});

@@ -114,13 +114,15 @@ export const unitConvert = defineTool({
     result: z.string().describe('the amount in to_unit: an exact decimal, an exact fraction, or 30 digits when pi is in it'),
     decimal: z.string().describe('to 30 significant digits'),
     exact: z.boolean(),
+    value: z.string().describe('the amount that was converted'),
     from_unit: z.string(),
     to_unit: z.string(),
     notes: z.array(z.string()).describe('how words with several meanings were taken'),
   },
   run({ value: written, from_unit, to_unit }) {
-    const { value, pi, notes } = converted(readNumber(written, 'value'), from_unit, to_unit);
-    const shown = { from_unit: from_unit.trim(), to_unit: to_unit.trim(), notes: [...notes] };
+    const amount = readNumber(written, 'value');
+    const { value, pi, notes } = converted(amount, from_unit, to_unit);
+    const shown = { value: exactText(amount), from_unit: from_unit.trim(), to_unit: to_unit.trim(), notes: [...notes] };
     if (pi === 0 || value.sign === 0) return { result: exactText(value), decimal: roundedDecimal(value), exact: true, ...shown };
     const decimal = about.approximateText(timesPi(value, pi));
     return { result: decimal, decimal, exact: false, ...shown };

@@ -1,6 +1,6 @@
-import { sharesMeaning, type Name, type TextToken } from '../language/tokens.js';
-import { isKindNoun, ofPlaces } from '../language/words.js';
-import type { ParsedPassage } from '../reading/passages.js';
+import { sharesMeaning, tokensOf, type Name, type TextToken } from '../language/tokens.js';
+import { genericPeople, isKindNoun, isStopWord, ofPlaces, questionWords } from '../language/words.js';
+import type { ParsedPassage, Sentence } from '../reading/passages.js';
 import { findLink, type Link, type Wanted } from './link.js';
 import { askingSentence, asQuestion, innerPart, isWhole, readQuestion, withName, type InnerPart, type ParsedQuestion } from './question.js';
 
@@ -15,6 +15,10 @@ export interface Chain {
   readonly open: string | null;
   /** Name the open question is about, found in the facts; null if the name comes from the question itself. */
   readonly bridge: string | null;
+  /** The question as it was asked, without the sentences around it. */
+  readonly asked: string;
+  /** Sentences that have most of the question's words, where none answers it by a rule. */
+  readonly nearest: readonly Sentence[];
 }
 
 const mostLinks = 4;
@@ -23,24 +27,58 @@ const mostLinks = 4;
  * Answers a question from sentences only: replaces "the founder of X" by the name that a sentence states for it. Uses general rules of
  * English; no name, document or question is built in.
  */
-export function follow(text: string, passages: readonly ParsedPassage[]): Chain {
+export function follow(text: string, told: readonly ParsedPassage[]): Chain {
+  // An earlier answer proves nothing: what it rests on is searched again.
+  const passages = told.filter(({ title }) => title !== earlierAnswer);
   const keys = new Set(passages.flatMap((passage) => [...passage.keys]));
   const asked = new Set<string>();
   const links: Link[] = [];
-  let question = readQuestion(askingSentence(text), keys);
+  const asking = askingSentence(text);
+  let question = readQuestion(asking, keys);
+  const base = { asked: asking, nearest: [] };
   let bridge: Name | null = null;
   for (const name of question.names) asked.add(name.key);
   while (links.length < mostLinks) {
     const direct = findFinal(question, passages, asked, bridge);
-    if (direct) return { links: [...links, direct], answer: direct.answer, complete: true, open: null, bridge: bridge?.text ?? null };
+    if (direct) return { ...base, links: [...links, direct], answer: direct.answer, complete: true, open: null, bridge: bridge?.text ?? null };
     const step = nextStep(question, passages, asked, bridge);
-    if (!step) return { links, answer: null, complete: false, open: openQuestion(question, bridge), bridge: bridge?.text ?? null };
+    if (!step) return { ...base, ...(links.length === 0 ? { nearest: nearestTo(asking, passages) } : {}), links, answer: null, complete: false, open: openQuestion(question, bridge), bridge: bridge?.text ?? null };
     links.push(step.link);
     bridge = step.link.name!;
     asked.add(bridge.key);
     question = readQuestion(withName(question, step.part, bridge.text), keys);
   }
-  return { links, answer: null, complete: false, open: question.text, bridge: bridge?.text ?? null };
+  return { ...base, links, answer: null, complete: false, open: question.text, bridge: bridge?.text ?? null };
+}
+
+/** Title of what was learned from an earlier answer. */
+const earlierAnswer = 'Earlier answer';
+/** Most sentences that are quoted as nearest, and the share of the question's words they must have, with the title of their document. */
+const mostNearest = 2;
+const nearEnough = 0.5;
+
+function nearestTo(asking: string, passages: readonly ParsedPassage[]): readonly Sentence[] {
+  const wanted = tokensOf(asking).filter(({ lower }) => !isStopWord(lower) && !questionWords.has(lower) && !genericPeople.has(lower));
+  const found = passages.flatMap(({ title, sentences }) => {
+    const ofTitle = tokensOf(title);
+    return sentences.flatMap((sentence) => {
+      const own = wanted.filter((word) => sentence.tokens.some((token) => sharesMeaning(token, word))).length;
+      const others = wanted.filter((word) => !sentence.tokens.some((token) => sharesMeaning(token, word)) && ofTitle.some((token) => sharesMeaning(token, word)));
+      const share = wanted.length === 0 ? 0 : (own + others.length) / wanted.length;
+      return own > 0 && share >= nearEnough ? [{ sentence, score: own + others.length / 2 }] : [];
+    });
+  });
+  // One of each document: where two contradict each other, both are shown.
+  const seen = new Set<string>();
+  return found
+    .sort((a, b) => b.score - a.score)
+    .filter(({ sentence, score }) => {
+      const isNew = score >= found[0]!.score - 0.5 && !seen.has(sentence.text) && !seen.has(`${sentence.passage.title}\n`);
+      if (isNew) seen.add(sentence.text).add(`${sentence.passage.title}\n`);
+      return isNew;
+    })
+    .slice(0, mostNearest)
+    .map(({ sentence }) => sentence);
 }
 
 /** Names to try, innermost first: the last found name, then names from the end of the question. */

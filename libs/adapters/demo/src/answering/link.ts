@@ -1,5 +1,5 @@
 import { sharesMeaning, type Name, type TextToken } from '../language/tokens.js';
-import { auxiliaries, determiners, madeBy, months, ofItsSubject, possessivePronouns } from '../language/words.js';
+import { auxiliaries, determiners, isPlaceKind, isStopWord, madeBy, months, ofItsSubject, possessivePronouns } from '../language/words.js';
 import { means, type ParsedPassage, type Sentence, type Subject } from '../reading/passages.js';
 import type { AnswerKind } from './question.js';
 
@@ -116,8 +116,12 @@ function ownsSomethingElse({ tokens }: Sentence, name: Name, place: number): boo
   return tokens[name.to]!.possessive && tokens.slice(name.to + 1, place).some((token) => !auxiliaries.has(token.lower));
 }
 
+const placeLeads: ReadonlySet<string> = new Set(['in', 'at', 'near', 'on', 'from', 'to', 'into', 'outside']);
+const copulas: ReadonlySet<string> = new Set(['is', 'was', 'are', 'were', 'called', 'named']);
+
 interface Candidate {
-  readonly text: string;
+  /** Null where several numbers fit as well. */
+  readonly text: string | null;
   readonly name: Name | null;
   readonly score: number;
 }
@@ -134,10 +138,13 @@ function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): 
     while (before >= 0 && (determiners.has(tokens[before]!.lower) || possessivePronouns.has(tokens[before]!.lower))) before -= 1;
     const lead = tokens[before]?.lower ?? '';
     const beside = [tokens[name.from - 1], tokens[name.to + 1], ...tokens.slice(name.from, name.to + 1)];
+    // A person or thing that stands beside the relation is not where it happened.
+    const isPlace = placeLeads.has(lead) || copulas.has(lead) || copulas.has(tokens[name.to + 1]?.lower ?? '') || [before, before - 1].some((at) => isPlaceKind(tokens[at]?.lower ?? ''));
+    if (wanted.kind === 'place' && !isPlace && !beside.some((token) => token && wanted.noun && sharesMeaning(token, wanted.noun))) return [];
     let score = -0.3 * Math.min(10, distance(name.from, name.to, places));
     if (wanted.noun && beside.some((token) => token && sharesMeaning(token, wanted.noun!))) score += 4;
-    if (['is', 'was', 'are', 'were', 'called', 'named'].includes(lead)) score += 3;
-    if (['in', 'at', 'near', 'on', 'from', 'to', 'into', 'outside'].includes(lead))
+    if (copulas.has(lead)) score += 3;
+    if (placeLeads.has(lead))
       score += wanted.kind === 'place' ? 4 : wanted.kind === 'person' ? -4 : 0;
     if (lead === 'by') score += wanted.kind === 'person' ? 5 : -1;
     if (wanted.kind === 'person')
@@ -149,12 +156,15 @@ function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): 
   return scored.reduce<Candidate | null>((best, one) => (best && best.score >= one.score ? best : one), null);
 }
 
+/** How much nearer the best of several numbers has to be. */
+const clearlyNearer = 0.6;
+
 /** The date, year or number nearest to the relation; prefers those after it. */
 function numberIn({ text, tokens }: Sentence, { kind, noun }: Wanted, places: readonly number[]): Candidate | null {
   const wantsYear = noun?.lower === 'year';
   const scored = tokens.flatMap((token, at): Candidate[] => {
     if (!/^\d[\d.,]*$/.test(token.text)) return [];
-    const isYear = /^\d{3,4}$/.test(token.text);
+    const isYear = /^\d{3,4}$/.test(token.text) && (kind === 'time' || withUnit(text, tokens, at) === token.text);
     if (kind === 'time' && !isYear) return [];
     const behind = places.some((place) => place < at);
     const next = tokens[at + 1];
@@ -164,9 +174,18 @@ function numberIn({ text, tokens }: Sentence, { kind, noun }: Wanted, places: re
       (beside ? 3 : 0) -
       0.3 * Math.min(10, distance(at, at, places)) +
       (kind === 'number' && isYear && !beside ? -2 : 0);
-    return [{ text: kind === 'time' && !wantsYear ? dateAround(text, tokens, at) : token.text, name: null, score }];
+    return [{ text: kind === 'time' && !wantsYear ? dateAround(text, tokens, at) : withUnit(text, tokens, at), name: null, score }];
   });
-  return scored.reduce<Candidate | null>((best, one) => (best && best.score >= one.score ? best : one), null);
+  const [first, second] = scored.toSorted((a, b) => b.score - a.score);
+  // "A layer of tephra, 4 cm thick, was found at 91.3 m": which number is meant, the words do not say.
+  return first && second && kind === 'number' && first.score - second.score < clearlyNearer ? { ...first, text: null } : (first ?? null);
+}
+
+/** "34 degrees", "130 euros": a bare number says little. */
+function withUnit(text: string, tokens: readonly TextToken[], at: number): string {
+  const [number, next] = [tokens[at]!, tokens[at + 1]];
+  const isUnit = next?.joined === true && /^\p{Ll}+$/u.test(next.text) && !isStopWord(next.lower) && !auxiliaries.has(next.lower);
+  return isUnit ? text.slice(number.start, next.end) : number.text;
 }
 
 /** "3 May 1871", "May 3, 1871" or "May 1871" around a year. */

@@ -8,6 +8,7 @@ import {
   isPlaceKind,
   isStopWord,
   isTimeKind,
+  measures,
   ordering,
   prepositions,
   questionWords,
@@ -48,6 +49,14 @@ export function askingSentence(text: string): string {
     .split(/(?<=[?!.])\s+(?=\p{Lu}|["“])|(?<=\?)\s+(?=\()/u);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
+}
+
+/** The sentences of a request, without what only leads to them or thanks. */
+export function askingSentences(text: string): readonly string[] {
+  return text
+    .split(/(?<=[?!;])\s+|\n+|(?<=\p{L}\.|\d\.)\s+(?=\p{Lu})|(?<=\?),?\s*(?:and|und)\s+(?=\p{L})/u)
+    .map((sentence) => sentence.replace(/^\s*(?:\d{1,2}[.)]|[-*•]|[a-h][.)])\s+/u, '').replace(/^(?:also|and|und|then)[,:]?\s+/iu, '').trim())
+    .filter((sentence) => sentence !== '');
 }
 
 /** `known`: keys of names in documents, for questions written without capitals. */
@@ -97,12 +106,14 @@ function kindOf(tokens: readonly TextToken[], asked: number, noun: TextToken | n
   if (word === 'where') return 'place';
   if (word === 'when') return 'time';
   if (word === 'who' || word === 'whom' || word === 'whose') return 'person';
-  if (word === 'how' && /^(many|much|old|tall|long|far|high|deep|heavy|big|large|wide)$/.test(tokens[asked + 1]?.lower ?? ''))
+  if (word === 'how' && /^(many|much|old|tall|long|far|high|deep|heavy|big|large|wide|warm|hot|cold|fast|thick|expensive)$/.test(tokens[asked + 1]?.lower ?? ''))
     return 'number';
   return 'thing';
 }
 const kindOfNoun = (noun: string): AnswerKind =>
-  isPlaceKind(noun)
+  measures.has(noun)
+    ? 'number'
+    : isPlaceKind(noun)
     ? 'place'
     : isTimeKind(noun)
       ? 'time'

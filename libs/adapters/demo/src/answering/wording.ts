@@ -37,8 +37,8 @@ export function aboutItself(said: string): string {
 }
 
 /** The sentence of a link with its pronoun written out, without its full stop. */
-export function quoted({ sentence }: Link): string {
-  const text = sentence.text.replace(/[.!…]["”’]?$/, '').trim();
+export function quoted({ sentence }: Pick<Link, 'sentence'>): string {
+  const text = sentence.text.replace(/(?<!\b[ap]\.m)[.!…]["”’]?$/, '').trim();
   const [subject] = sentence.subjects;
   const pronoun = subject && sentence.tokens[subject.at];
   if (!subject || !pronoun || pronoun.lower === 'the') return capital(text);
@@ -52,7 +52,7 @@ function withArticle(name: string, { passage }: Link['sentence'], at: number): s
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-const cite = ({ sentence }: Link): string => (sentence.n > 0 ? ` [${sentence.n}]` : '');
+const cite = ({ sentence }: Pick<Link, 'sentence'>): string => (sentence.n > 0 ? ` [${sentence.n}]` : '');
 
 /** The links as sentences with the numbers of their facts, each sentence once. */
 export const statements = (chain: Chain): string => [...new Set(chain.links.map((link) => `${quoted(link)}${cite(link)}.`))].join(' ');
@@ -67,6 +67,9 @@ export function answerText(chain: Chain): string {
 /** States what is known and what is not. */
 function openText(chain: Chain): string {
   const open = chain.open ? `“${chain.open}”` : 'the question';
-  if (chain.links.length === 0) return `The documents that were found say nothing that answers ${open}.`;
+  if (chain.links.length === 0) {
+    const near = chain.nearest.map((sentence) => `${quoted({ sentence })}${cite({ sentence })}.`).join(' ');
+    return `The documents that were found say nothing that answers “${chain.asked}”${near === '' ? '.' : ` in so many words. Nearest to it: ${near}`}`;
+  }
   return `${statements(chain)} The documents name ${chain.bridge ?? 'this'}, but nothing in them answers ${open}.`;
 }

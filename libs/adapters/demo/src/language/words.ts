@@ -15,6 +15,8 @@ export const thingPronouns = setOf(words.thingPronouns);
 export const possessivePronouns = setOf(words.possessivePronouns);
 /** Nouns for a person that say nothing about them. */
 export const genericPeople = setOf(words.genericPeople);
+/** Nouns that ask for a number. */
+export const measures = setOf(words.measures);
 /** Nouns beside a name that only state its kind, and nouns that a question asks for. */
 const kindNouns = setOf(words.kindNouns);
 const placeKinds = setOf(words.placeKinds);

@@ -3,6 +3,8 @@ import type { CallMessage } from '@conclave/ports';
 import { readQuestion } from '../answering/question.js';
 import { namesOf, tokensOf } from '../language/tokens.js';
 import { auxiliaries, personPronouns, possessivePronouns, questionWords } from '../language/words.js';
+import { askedIn } from '../precision/calculations.js';
+import { conversionIn, furtherUnit } from '../precision/units.js';
 import { section } from '../prompt-reader.js';
 
 interface Turn {
@@ -35,11 +37,35 @@ function inFullWords(question: string, turns: readonly Turn[]): string {
   const asked = turns[before]?.content;
   if (asked === undefined) return question;
   const full = inFullWords(asked, turns.slice(0, before));
+  const further = furtherCalculation(question, full, turns[turns.length - 1]?.role === 'assistant' ? turns[turns.length - 1]!.content : '');
+  if (further !== null) return further;
   const alone = /^(?:and|und|but)?[\s,]*(\p{L}+)\s*\?*$/iu.exec(question.trim())?.[1]?.toLowerCase();
   if (alone !== undefined && questionWords.has(alone)) return withOtherAsking(full, alone) ?? question;
   const answer = turns.slice(before + 1).findLast(({ role }) => role === 'assistant')?.content ?? '';
   const subject = subjectOf(full, answer);
   return subject === null ? question : withSubject(question, subject);
+}
+
+const moreOf = /^(?:and |und |then |now |ok(?:ay)?,? |so )*(?:what(?:'s| is) that )?(plus|minus|times|divided by|multiplied by|mal|durch|geteilt durch|[-+*/×÷]|add|subtract|multiply (?:it |that )?by|divide (?:it |that )?by)\s*(-?\d[\d.,]*%?)[\s?.!]*$/iu;
+const signOf: Readonly<Record<string, string>> = { plus: '+', add: '+', minus: '-', subtract: '-', times: '*', mal: '*', durch: '/', '×': '*', '÷': '/' };
+
+/** A question that goes on from a calculation: "and in feet?", "times 3?", "and 2024?"; null for any other. */
+function furtherCalculation(question: string, before: string, answer: string): string | null {
+  if (question.length > 80 || askedIn(question) !== null) return null;
+  const unit = furtherUnit(question);
+  const converted = conversionIn(before);
+  if (unit !== null && converted) return `${converted.value} ${converted.from_unit} in ${unit}`;
+  const [, word, number] = moreOf.exec(question.trim()) ?? [];
+  const result = /= (-?\d+(?:\.\d+)?)(?![\d/])[^=]*$/s.exec(answer.split('\n')[0] ?? '')?.[1];
+  if (word && number && result) {
+    const sign = signOf[word.toLowerCase()] ?? (/^multipl/i.test(word) ? '*' : /^divide|geteilt/i.test(word) ? '/' : word);
+    return `${result} ${sign} ${number}`;
+  }
+  const other = /^(?:and|und|what about|how about|was ist mit|und was ist mit|et|y)\s+(?:for |of |with |für |von )?(-?\d[\d.,]*)[^\d?]{0,20}\??$/iu.exec(question.trim())?.[1];
+  const numbers = before.match(/\d[\d.,]*\d|\d/g) ?? [];
+  if (other === undefined || numbers.length !== 1) return null;
+  const again = before.replace(numbers[0]!, other);
+  return askedIn(again) === null ? null : again;
 }
 
 /** "In which town was X born?" asked with `when`: replaces everything before the first auxiliary. */

@@ -31,6 +31,9 @@ export interface ParsedPassage {
   readonly keys: ReadonlySet<string>;
 }
 
+/** A passage as the fact of a tool. */
+export const toldBy = ({ n, raw, title }: ParsedPassage): { readonly n: number; readonly text: string; readonly title: string } => ({ n, text: raw, title });
+
 /** Reads `[n] text — title <url or ->` lines; other lines that begin with `[n]` are all text; text without numbers is one passage. */
 export function readPassages(block: string): readonly ParsedPassage[] {
   const lines = block.split('\n').reduce<string[]>((joined, line) => {
@@ -102,8 +105,31 @@ function subjectsOf(tokens: readonly TextToken[], names: readonly Name[], person
   });
 }
 
+/** Rows of a Markdown table as sentences: "Lake Suite: Beds 3, Price 245 euros." A passage may have lost its line breaks. */
+function withoutTables(text: string): string {
+  const rule = /\|(?:\s*:?-{2,}:?\s*\|)+/.exec(text);
+  if (!rule) return text;
+  const width = rule[0].split('|').length - 2;
+  const head = text.slice(0, rule.index).split('|');
+  const cells = text.slice(rule.index + rule[0].length).split('|');
+  if (head.length < width + 1) return text;
+  const names = head.slice(-(width + 1), -1).map((cell) => cell.trim());
+  const before = head.slice(0, -(width + 2)).join('|');
+  const rows: string[] = [];
+  // Each row begins behind what is left between two bars: a line break or a blank.
+  let at = 1;
+  while (at + width <= cells.length - 1 && cells[at - 1]!.trim() === '') {
+    const [first = '', ...others] = cells.slice(at, at + width).map((cell) => cell.trim());
+    rows.push(`${first}: ${others.map((cell, index) => `${names[index + 1]} ${cell}`).join(', ')}.`);
+    at += width + 1;
+  }
+  return `${before} ${rows.join(' ')} ${withoutTables(cells.slice(at - 1).join('|'))}`;
+}
+
 const withoutMarkup = (text: string): string =>
-  text
+  withoutTables(text)
+    // Items of a list are statements of their own.
+    .replace(/(^|[.!?:]\s+|\n\s*)[-*•]\s+(?=\p{Lu})/gu, '$1')
     .replace(/<\/?[a-z][^<>]*>/gi, '')
     .replace(/\[\d{1,3}\]/g, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -113,15 +139,19 @@ const withoutMarkup = (text: string): string =>
     .replace(/\s+([.,;!?])/g, '$1')
     .trim();
 
-/** Abbreviations whose full stop does not end a sentence. */
-const abbreviation = /(?:\b(?:mr|mrs|ms|dr|st|prof|no|ca|approx|vs|etc|jr|sr)|\b\p{Lu})\.$/iu;
+/** Abbreviations whose full stop does not end a sentence, and initials; "97.2 m." ends one. */
+const isAbbreviated = (text: string): boolean =>
+  /\b(?:mr|mrs|ms|dr|st|prof|no|ca|approx|vs|etc|jr|sr)\.$/iu.test(text) || /(?<![\p{L}\d])\p{Lu}\.$/u.test(text);
 
 function sentencesOf(text: string): readonly string[] {
   const sentences: string[] = [];
   let current = '';
-  for (const part of text.split(/(?<=[.!?…]["”’)]?)\s+/u)) {
+  const parts = text.split(/(?<=[.!?…]["”’)]?)\s+/u);
+  for (const [index, part] of parts.entries()) {
     current = current === '' ? part : `${current} ${part}`;
-    if (abbreviation.test(current) && !/\p{Ll}{2}\.$/u.test(current.replace(/\b(mr|mrs|ms|dr|st|prof|no|ca|approx|vs|etc|jr|sr)\.$/i, '')))
+    // "from 8 a.m. to 9 p.m.": no sentence begins in lower case.
+    if (current.endsWith('.') && /^\p{Ll}/u.test(parts[index + 1] ?? '')) continue;
+    if (isAbbreviated(current) && !/\p{Ll}{2}\.$/u.test(current.replace(/\b(mr|mrs|ms|dr|st|prof|no|ca|approx|vs|etc|jr|sr)\.$/i, '')))
       continue;
     sentences.push(...clausesOf(current));
     current = '';

@@ -2,8 +2,8 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { follow } from '../answering/chain.js';
 import { nothingFound } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
-import { readPassages, type ParsedPassage } from '../reading/passages.js';
-import { resultIn, sumIn } from '../reading/sums.js';
+import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
+import { answersOf, askedIn, type Asked } from '../precision/calculations.js';
 
 const { gapCheck } = marks;
 
@@ -11,18 +11,21 @@ const { gapCheck } = marks;
 export function assess(prompt: string): string {
   const question = section(prompt, gapCheck.question) ?? '';
   const passages = readPassages(section(prompt, gapCheck.answer) ?? '');
-  const chain = follow(question, passages);
-  // Complete too: a question that no document covers, since other words will not help, and a sum with a result.
-  const isOver = chain.complete || isCalculated(question, passages) || isNowhere(passages);
+  const asked = askedIn(question);
+  const about = asked?.rest ?? question;
+  const chain = follow(about, passages);
+  // Complete too: a question that no document covers, since other words will not help, and a calculation.
+  const isOver = asked?.rest === null ? isCalculated(asked, passages) : chain.complete || isNowhere(passages);
   if (isOver) return `${gapCheck.status} ${gapCheck.complete}\n${gapCheck.gap} none\n${gapCheck.nextFocus} none`;
-  const open = chain.open ?? question;
+  const open = chain.open ?? about;
   const gap = chain.bridge ? `what the facts do not say about ${chain.bridge}: ${open}` : `the answer to: ${open}`;
   return `${gapCheck.status} ${gapCheck.needsMore}\n${gapCheck.gap} ${oneLine(gap)}\n${gapCheck.nextFocus} ${oneLine(open)}`;
 }
 
-const isCalculated = (question: string, passages: readonly ParsedPassage[]): boolean =>
-  sumIn(question) !== null && passages.some(({ raw }) => resultIn(raw) !== null);
+/** A call that a tool has refused is refused again; one that has brought nothing yet is made. */
+const isCalculated = (asked: Asked, passages: readonly ParsedPassage[]): boolean =>
+  isNowhere(passages) || answersOf(asked, passages.map(toldBy)).every((answer) => answer !== null);
 const isNowhere = (passages: readonly ParsedPassage[]): boolean =>
-  passages.length > 0 && passages.every(({ raw }) => raw.includes(nothingFound));
+  passages.length > 0 && passages.some(({ raw }) => raw.includes(nothingFound)) && passages.every(({ raw }) => raw.includes(nothingFound));
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

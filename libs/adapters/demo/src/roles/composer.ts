@@ -2,17 +2,19 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { follow, type Chain } from '../answering/chain.js';
 import { answerText, demoLabel, quoted } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
-import { readPassages, type ParsedPassage } from '../reading/passages.js';
-import { resultIn, sumIn } from '../reading/sums.js';
+import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
+import { answersOf, askedIn, type Asked } from '../precision/calculations.js';
 
 /** The final answer from the numbered facts. `format`: for a client that wants JSON; the label becomes a field if the schema allows it. */
 export function compose(prompt: string, question: string, format: Readonly<Record<string, unknown>> | null): string {
   const facts = section(prompt, marks.facts) ?? '';
   const passages = facts === '' || facts === 'none' ? [] : readPassages(facts);
-  const chain = follow(question, passages);
-  const sum = sumOf(question, passages);
-  const text = sum ?? (passages.length === 0 ? noFacts(prompt) : answerText(chain));
-  const failed = section(prompt, marks.failedTasks) && !chain.complete ? ' Part of the search failed, so documents may be missing.' : '';
+  const asked = askedIn(question);
+  const chain = follow(asked?.rest ?? question, passages);
+  const found = passages.length === 0 ? noFacts(prompt) : answerText(chain);
+  const sum = asked && calculatedText(asked, passages, section(prompt, marks.failedTasks) ?? '');
+  const text = sum === null ? found : asked?.rest ? `${sum}\n\n${found}` : sum;
+  const failed = section(prompt, marks.failedTasks) && !chain.complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
   if (format) {
     const answer = (sum === null ? chain.answer : null) ?? text.replace(/ \[\d+\]/g, '');
     const member = onlyText(format);
@@ -31,16 +33,22 @@ function onlyText(format: Readonly<Record<string, unknown>>): string | null {
   return wanted.length === 1 && wanted[0]![1]?.type === 'string' ? wanted[0]![0] : null;
 }
 
-/** A tool's result for a sum, with the number of its fact. */
-function sumOf(question: string, passages: readonly ParsedPassage[]): string | null {
-  const expression = sumIn(question);
-  if (expression === null) return null;
-  for (const { raw, n } of passages) {
-    const result = resultIn(raw);
-    if (result !== null) return `${expression} = ${result} [${n}]`;
-  }
-  return null;
+/** Each calculation with its result and the number of its fact, or why there is none; null if nothing was calculated at all. */
+function calculatedText(asked: Asked, passages: readonly ParsedPassage[], failed: string): string | null {
+  if (asked.refusal !== null) return asked.refusal;
+  const answers = answersOf(asked, passages.map(toldBy));
+  const reasons = asked.calculations.map(({ about }) => failed.split('\n').find((line) => line.includes(about.slice(0, 150))));
+  if (answers.every((answer) => answer === null) && reasons.every((reason) => reason === undefined)) return null;
+  return answers
+    .map((answer, at) => answer ?? `Not calculated: ${asked.calculations[at]!.about}.${whyNot(reasons[at])}`)
+    .join('\n');
 }
+
+/** What a tool said, without its name and code. */
+const whyNot = (line: string | undefined): string => {
+  const said = /says: (?:[A-Z_]+: )?(.*?)\)?$/s.exec(line ?? '')?.[1]?.trim();
+  return said ? ` ${said}` : '';
+};
 
 const noFacts = (prompt: string): string =>
   section(prompt, marks.expertAnswers) === null || section(prompt, marks.failedTasks) !== null

@@ -2,7 +2,8 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { follow } from '../answering/chain.js';
 import { aboutItself, answerText, demoLabel, nothingFound, statements } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
-import { readPassages } from '../reading/passages.js';
+import { answersOf, askedIn } from '../precision/calculations.js';
+import { readPassages, toldBy } from '../reading/passages.js';
 
 const { finding, confidence, gaps, refer } = marks.expertMarkers;
 
@@ -16,7 +17,11 @@ export function consult(prompt: string, asked: string): string {
     return `${passages.length === 0 ? aboutItself(question) : answerText(follow(question, passages))}\n\n${demoLabel}`;
   if (passages.length === 0)
     return markers('The demo model answers from documents only, and it was given none.', nothingFound, 0.1, question);
-  const chain = follow(question, passages);
+  const calculated = askedIn(question);
+  const answers = calculated ? answersOf(calculated, passages.map(toldBy)).filter((answer) => answer !== null) : [];
+  if (calculated?.rest === null && answers.length > 0)
+    return markers(answers.join('\n'), answers.join('; ').replace(/ \[\d+\]/g, ''), 0.9, null);
+  const chain = follow(calculated?.rest ?? question, passages);
   const core = statements(chain) || 'Nothing in the evidence answers the question.';
   return markers(answerText(chain), core.replace(/ \[\d+\]/g, ''), chain.complete ? 0.9 : chain.links.length > 0 ? 0.5 : 0.2, chain.open);
 }

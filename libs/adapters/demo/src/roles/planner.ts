@@ -3,47 +3,66 @@ import { innerPart, askingSentence, readQuestion, type ParsedQuestion } from '..
 import { genericPeople } from '../language/words.js';
 import { tokensOf } from '../language/tokens.js';
 import { listOf, section } from '../prompt-reader.js';
-import { sumIn } from '../reading/sums.js';
+import { askedIn, type Calculation } from '../precision/calculations.js';
 
 interface PlannedTask {
   readonly id: string;
   readonly task: string;
   readonly capability: string;
   readonly search_query?: string;
+  readonly mcp_tool?: string;
+  readonly mcp_args?: Readonly<Record<string, unknown>>;
+  readonly depends_on?: readonly string[];
 }
 
 /**
- * A plan as JSON: a calculator task for a sum; else one search for what has to be known first, on the web and in uploaded documents where
+ * A plan as JSON: a task of a tool for each calculation; else one search for what has to be known first, on the web and in uploaded documents where
  * available, and one expert. `goal` is the self-contained question.
  */
 export function plan(prompt: string, goal: string): string {
   const capabilities = listOf(section(prompt, marks.capabilities)).map((line) => line.split(':')[0]!.trim());
   const experts = capabilities.filter((name) => name.startsWith('expert.'));
   const expert = experts.includes('expert.general') ? 'expert.general' : (experts[0] ?? 'expert.general');
-  const expression = sumIn(goal);
-  const calculator = expression === null ? null : calculatorIn(prompt, capabilities);
-  if (expression !== null && calculator !== null)
-    return JSON.stringify({ tasks: [{ id: 't1', task: oneLine(goal), ...calculator, mcp_args: { expression } }] });
-  const tasks: PlannedTask[] = [];
+  const asked = askedIn(goal);
+  const calculated = asked === null ? [] : callsIn(prompt, capabilities, asked.calculations);
+  const sums = calculated === null ? [] : calculated;
+  // The expert says why where a tool refuses; without it such a run would end as failed.
+  const answering: PlannedTask = { id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert };
+  if (asked !== null && calculated !== null && asked.rest === null)
+    return JSON.stringify({ tasks: [...sums, { ...answering, ...(sums.length > 0 ? { depends_on: sums.map(({ id }) => id) } : {}) }] });
+  const about = asked?.rest ?? goal;
+  const tasks: PlannedTask[] = [...sums];
   const focus = section(prompt, marks.replan.nextFocus);
   const tried = triedIn(prompt);
-  const query = nextQuery(focus || goal, tried);
-  const wanted = `Find what answers: ${oneLine(focus || goal)}`;
+  const query = nextQuery(focus || about, tried);
+  const wanted = `Find what answers: ${oneLine(focus || about)}`;
   for (const [id, capability] of [
     ['r1', 'research'],
     ['c1', 'collections'],
   ] as const)
     if (query !== null && capabilities.includes(capability)) tasks.push({ id, task: wanted, capability, search_query: query });
-  tasks.push({ id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert });
+  tasks.push(answering);
   const leaning = oneLine(section(prompt, marks.question) ?? '') !== oneLine(goal);
   return JSON.stringify(leaning ? { tasks, search_question: oneLine(goal) } : { tasks });
 }
 
-/** The calculator among the tools, else the symbolic mathematics capability; null if the run has neither. */
-function calculatorIn(prompt: string, capabilities: readonly string[]): { readonly capability: string; readonly mcp_tool: string } | null {
-  const tool = /^\s+([\w./-]*\bcalculate)\(/m.exec(section(prompt, marks.capabilities) ?? '')?.[1];
-  if (tool !== undefined) return { capability: 'mcp', mcp_tool: tool };
-  return capabilities.includes('math') ? { capability: 'math', mcp_tool: 'evaluate' } : null;
+/**
+ * A task for each calculation, one after the other so that their results keep the order: by the tool, or for a sum by the symbolic
+ * mathematics. Null if the run has neither.
+ */
+function callsIn(prompt: string, capabilities: readonly string[], calculations: readonly Calculation[]): readonly PlannedTask[] | null {
+  const offered = section(prompt, marks.capabilities) ?? '';
+  const tasks = calculations.map(({ tool, args, about }, index): PlannedTask | null => {
+    const named = new RegExp(`^\\s+([\\w./-]*\\b${tool})\\(`, 'm').exec(offered)?.[1];
+    const call =
+      named !== undefined
+        ? { capability: 'mcp', mcp_tool: named }
+        : tool === 'calculate' && capabilities.includes('math')
+          ? { capability: 'math', mcp_tool: 'evaluate' }
+          : null;
+    return call && { id: `t${index + 1}`, task: oneLine(about), ...call, mcp_args: args, ...(index > 0 ? { depends_on: [`t${index}`] } : {}) };
+  });
+  return tasks.every((task) => task !== null) ? tasks : null;
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300);

@@ -6,6 +6,7 @@ import { openWebhookSender, type WebhookSenderOptions } from './webhook-sender.j
 
 let server: Server;
 let port = 0;
+let retryAfter: string | null = null;
 let seen: { readonly request: IncomingMessage; readonly body: string }[] = [];
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -16,13 +17,21 @@ beforeAll(async () => {
       const [, status] = /^\/(\d{3})/.exec(request.url ?? '') ?? [];
       if (request.url === '/held') return;
       if (request.url === '/endless') return void response.writeHead(200).write('a');
-      response.writeHead(Number(status ?? 204), { location: `http://127.0.0.1:${port}/elsewhere` }).end();
+      response
+        .writeHead(Number(status ?? 204), {
+          location: `http://127.0.0.1:${port}/elsewhere`,
+          ...(retryAfter ? { 'retry-after': retryAfter } : {}),
+        })
+        .end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
 });
-beforeEach(() => void (seen = []));
+beforeEach(() => {
+  seen = [];
+  retryAfter = null;
+});
 afterAll(() => {
   server.closeAllConnections();
   return new Promise((resolve) => server.close(resolve));
@@ -65,6 +74,23 @@ describe('a delivery', () => {
     const { code, message } = await failureOf(post(`http://hooks.example:${port}/${status}/k3y`, { operatorHosts: operatorHosts() }));
     expect([code, message]).toEqual(['WEBHOOK_FAILED', expect.stringContaining(`hooks.example:${port} answers with status ${status}.`)]);
     expect(message).not.toContain('k3y');
+  });
+
+  it.each([
+    ['7', 7_000],
+    [new Date(Date.now() + 90_000).toUTCString(), 90_000],
+    ['soon', undefined],
+  ])('fails with the wait that the receiver asks for with `Retry-After: %s`', async (asked, wait) => {
+    retryAfter = asked;
+    for (const status of [429, 503]) {
+      const failed = post(`http://hooks.example:${port}/${status}`, { operatorHosts: operatorHosts() });
+      const { options } = await failed.then(
+        () => Promise.reject(new Error('It was delivered.')),
+        (failure: Failure) => failure,
+      );
+      if (wait === undefined) expect(options.retryAfterMs).toBeUndefined();
+      else expect(Math.abs(options.retryAfterMs! - wait)).toBeLessThan(5_000);
+    }
   });
 
   it.each([301, 302, 307, 308])('follows no redirect (%d): nobody else receives what was signed', async (status) => {

@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import type { WebhookSender } from '@conclave/ports';
+import { waitAskedFor, type WebhookSender } from '@conclave/ports';
 import { AllowedHosts, webAddress, type WebAddress } from './addresses.js';
 import type { Resolve } from './checked-lookup.js';
 import { answerOf } from './checked-request.js';
@@ -57,7 +57,10 @@ export function openWebhookSender({
         const status = response.statusCode ?? 0;
         if (status >= 300 && status < 400)
           throw new Failure('WEBHOOK_FAILED', `${host} answers with a redirect (status ${status}), which is not followed.`);
-        if (status < 200 || status > 299) throw new Failure('WEBHOOK_FAILED', `${host} answers with status ${status}.`);
+        if (status < 200 || status > 299) {
+          const retryAfterMs = waitAskedFor(response.headers['retry-after'], Date.now());
+          throw new Failure('WEBHOOK_FAILED', `${host} answers with status ${status}.`, retryAfterMs === null ? {} : { retryAfterMs });
+        }
       } catch (error) {
         if (signal.aborted) throw new Failure('CALL_CANCELLED');
         if (over.aborted) throw new Failure('WEBHOOK_FAILED', `${host} did not answer within ${timeoutMs} ms.`);

@@ -1,5 +1,6 @@
 import {
   describeBlobs,
+  describePublished,
   describeRecovery,
   describeRunStream,
   describeSealKeys,
@@ -68,6 +69,7 @@ const harnessOn = (servers: () => ServersUnderTest) => ({
 export function describePortsOn(name: string, servers: () => ServersUnderTest): void {
   const harness = harnessOn(servers);
   describeStateStore(name, harness);
+  describePublished(name, harness);
   describeRunStream(name, harness);
   describeRecovery(name, harness);
   describeSealKeys(name, async () => {

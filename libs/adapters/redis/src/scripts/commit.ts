@@ -20,7 +20,7 @@ export type CommitReply = ['applied'] | ['repeated', string, string | null] | ['
 
 /**
  * One step, all or nothing, with compare-and-set on the version. The output record begins with the nonce of its commit, which tells
- * the same commit sent twice from a repeated event. The step arrives as JSON whose payloads are strings, so Lua never rewrites them.
+ * the same commit sent twice from a repeated event; behind it stand the outputs, or none once they are on the log. The step arrives as JSON whose payloads are strings, so Lua never rewrites them.
  */
 export const writeStep = script<CommitReply>(
   'write-step',

@@ -5,7 +5,8 @@ import { payOnce } from './usage.js';
 export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string, state: string, ...string[]];
 
 /**
- * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned step keeps its attempt and has no owner.
+ * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned step keeps its attempt and has no owner. Of a
+ * step that was forgotten, because the log has it, only an empty outcome is left.
  * The field `base` holds for all steps of a rebuilt run: the lost store may have used attempts up to it.
  * `state` is the JSON of the run's state, empty where there is none or nobody asked for it.
  * An owner that the caller found `dead` is replaced. Once an owner has died, `repeated` stays set.
@@ -53,6 +54,7 @@ local beforeAccount, paid, accountTtl = ARGV[7], ARGV[8], ARGV[9]
 pay(run, ledger, beforeAccount, paid, ttl, accountTtl)
 if redis.call('HEXISTS', run, 'erased') == 1 then return 'stored' end
 local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
+if held[2] == '' then return 'refused' end
 local newest = tonumber(held[1]) or 0
 if newest > attempt then return 'refused' end
 if newest < attempt or not held[2] then

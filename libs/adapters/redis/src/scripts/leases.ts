@@ -10,8 +10,11 @@ local function forget(id, classPrefix)
 end
 `;
 
-/** Renews one process, removes those whose leases ended, returns the time. Scores are the end times of leases. */
-export const renewProcess = script<number>(
+/**
+ * Renews one process and removes those whose leases ended. Scores are the end times of leases.
+ * [the time, whether every process has the last of the classes]
+ */
+export const renewProcess = script<[number, number]>(
   'renew-process',
   `${forget}
 local id, ttl, classes, classPrefix = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -19,8 +22,13 @@ for _, gone in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', text(now))) do
 if redis.call('HGET', classesOf, id) ~= classes then forget(id, classPrefix) end
 redis.call('ZADD', leases, text(now + ttl), id)
 redis.call('HSET', classesOf, id, classes)
-for _, class in ipairs(cjson.decode(classes)) do redis.call('ZADD', classPrefix .. class, text(now + ttl), id) end
-return now
+local last
+for _, class in ipairs(cjson.decode(classes)) do
+  redis.call('ZADD', classPrefix .. class, text(now + ttl), id)
+  last = class
+end
+local function living(key) return redis.call('ZCOUNT', key, '(' .. text(now), '+inf') end
+return { now, living(leases) == living(classPrefix .. last) and 1 or 0 }
 `,
 );
 
@@ -60,6 +68,15 @@ return found
 
 /** Leases that have not ended. */
 export const liveProcesses = script<string[]>('live-processes', `return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. text(now), '+inf')`);
+
+/** Whether every process has this class. */
+export const allHave = script<number>(
+  'all-have',
+  `
+local function living(key) return redis.call('ZCOUNT', key, '(' .. text(now), '+inf') end
+return living(KEYS[2]) == living(KEYS[3]) and 1 or 0
+`,
+);
 
 export const countWorkers = script<number>('count-workers', `return redis.call('ZCOUNT', KEYS[2], '(' .. text(now), '+inf')`);
 

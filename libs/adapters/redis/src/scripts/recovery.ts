@@ -76,17 +76,24 @@ return replaces and 'restored' or 'kept'
 `,
 );
 
-/** Takes [step, attempt, outcome, its ancestors] of each call; returns how many had no outcome yet. */
+/**
+ * Takes [step, attempt, outcome, what it belongs to, whether the outcome of an ended run is left out] of each call, which are on the log;
+ * returns how many had no outcome yet.
+ */
 export const restoreCalls = script<number>(
   'restore-calls',
   `
 local journal, started, run = KEYS[2], KEYS[3], KEYS[4]
 local ttl, written = ARGV[4], 0
 if redis.call('HEXISTS', run, 'erased') == 1 then return 0 end
+local over = redis.call('HGET', run, 'terminal') == '1'
 for _, call in ipairs(cjson.decode(ARGV[3])) do
   local step, attempt = call[1], tonumber(call[2])
   local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
-  if not held[2] then
+  if not held[2] and over and call[5] == 1 then
+    redis.call('HSET', journal, 'outcome:' .. step, '')
+    written = written + 1
+  elseif not held[2] then
     attempt = math.max(attempt, tonumber(held[1]) or 0)
     redis.call('HSET', journal, 'attempt:' .. step, text(attempt), 'outcome:' .. step, call[3])
     written = written + 1

@@ -20,6 +20,9 @@ export interface IndexedFile {
 
 /** Full-text index of documents, in its own file: it can be deleted at any time and is rebuilt from the documents. */
 export class CorpusIndex {
+  /** Until documents change. */
+  private hashed: string | null = null;
+
   private constructor(private readonly sql: Sql) {}
 
   /** Replaces a broken file, or one of another version, by an empty index. */
@@ -42,9 +45,19 @@ export class CorpusIndex {
     return this.sql.get<{ size: number }>('SELECT COUNT(*) AS size FROM document')!.size;
   }
 
+  /** One hash of all documents, by their paths and texts: touching a file does not change it. */
+  contents(): string {
+    if (this.hashed !== null) return this.hashed;
+    const all = createHash('sha256');
+    for (const { path, hash } of this.sql.all<{ path: string; hash: string }>('SELECT path, hash FROM document ORDER BY path'))
+      all.update(`${path}\0${hash}\n`);
+    return (this.hashed = all.digest('hex'));
+  }
+
   /** Adds and removes documents in one transaction. */
   update(changed: readonly (IndexedFile & { readonly source: string })[], gone: readonly string[]): void {
     if (changed.length === 0 && gone.length === 0) return;
+    this.hashed = null;
     this.sql.exec('BEGIN IMMEDIATE');
     try {
       for (const path of gone) this.remove(path);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Failure } from '@conclave/contracts';
 import { newFolder, removeFolder } from '../__fixtures__/folder.js';
 import { CorpusSearch } from './corpus-search.js';
 import { passageLength } from './document.js';
@@ -43,6 +44,51 @@ describe('CorpusSearch', () => {
     expect(first).toEqual({ title: `The bridge ${bridge}`, url: null, snippet: `It was built by ${builder} across the ${river}.` });
     expect((await titles(`How long is ${river}`))[0]).toBe(`The river ${river}`);
     expect(await ask(word())).toEqual([]);
+  });
+
+  it('says that its contents changed when a document was changed, added or removed, and not when one was only touched', async () => {
+    const path = put('a.md', 'One.');
+    await open();
+    const before = await search!.contents();
+    utimesSync(path, 1, 1);
+    expect(await search!.contents()).toBe(before);
+    put('a.md', 'Another.');
+    const changed = await search!.contents();
+    expect(changed).not.toBe(before);
+    const more = put('b.md', 'Two.');
+    expect(await search!.contents()).not.toBe(changed);
+    rmSync(more);
+    expect(await search!.contents()).toBe(changed);
+  });
+
+  it('reads other documents by a reader, leaves out what it cannot read, and tries that again only when it has changed', async () => {
+    put('pool.html', 'pool');
+    put('broken.pdf', 'broken');
+    put('photo.png', 'photo');
+    const asked: string[] = [];
+    const reader = {
+      read: ({ name, bytes }: { name: string; bytes: Uint8Array }) => {
+        asked.push(name);
+        const text = new TextDecoder().decode(bytes);
+        if (text === 'broken') return Promise.reject(new Failure('DOCUMENT_UNREADABLE'));
+        return Promise.resolve({ title: `About the ${text}`, text: `The ${text} opens at eight.`, mime: 'text/html', notices: [] });
+      },
+    };
+    search = await CorpusSearch.open({ folder, index: ':memory:', refreshMs: 0, reader });
+    expect(await ask('opens')).toEqual([{ title: 'About the pool', url: null, snippet: 'The pool opens at eight.' }]);
+    expect(search.description).toMatch(/^1 document in .*; 1 could not be read$/);
+    expect(asked).toEqual(['broken.pdf', 'pool.html']);
+    put('broken.pdf', 'sauna that');
+    expect(await titles('sauna')).toEqual(['About the sauna that']);
+    expect(search.description).toMatch(/^2 documents in [^;]*$/);
+    put('pool.html', 'broken');
+    expect(await titles('pool')).toEqual([]);
+  });
+
+  it('leaves out what is no text without a reader', async () => {
+    put('pool.html', 'pool');
+    await open();
+    expect(await titles('pool')).toEqual([]);
   });
 
   it('takes title and address from the front matter, and only web addresses', async () => {

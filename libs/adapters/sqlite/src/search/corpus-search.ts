@@ -2,20 +2,25 @@ import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { Failure } from '@conclave/contracts';
-import { namedFirst, type Search, type SearchHit } from '@conclave/ports';
+import { namedFirst, type DocumentReader, type Search, type SearchHit } from '@conclave/ports';
 import { CorpusIndex, type IndexedFile } from './corpus-index.js';
 import { matchExpression } from './match-expression.js';
 
 export interface CorpusOptions {
-  /** Folder of `.md` and `.txt` documents, including subfolders. Links out of it are not followed. */
+  /** Folder of documents, including subfolders. Links out of it are not followed. */
   readonly folder: string;
+  /** Reads what is neither Markdown nor plain text: HTML, PDF and Office documents. Without it they are left out. */
+  readonly reader?: Pick<DocumentReader, 'read'>;
   /** File of the index; `:memory:` rebuilds it at each start. */
   readonly index: string;
   /** Shortest time in milliseconds between two scans of the folder; default 2,000. */
   readonly refreshMs?: number;
 }
 
-const largestFileBytes = 8 * 1024 * 1024;
+/** Of a text; of a document that a reader takes. */
+const [largestFileBytes, largestReadBytes] = [8 * 1024 * 1024, 20 * 1024 * 1024];
+const isText = (name: string): boolean => /\.(?:md|markdown|txt)$/i.test(name);
+const isRead = (name: string): boolean => /\.(?:html?|pdf|docx|xlsx|pptx)$/i.test(name);
 const mostHits = 50;
 /** Hits ranked per hit returned, so that a document the query names can rise. */
 const candidatesPerHit = 6;
@@ -26,6 +31,8 @@ export class CorpusSearch implements Search {
   private refreshedAt = -Infinity;
   private refreshing: Promise<void> | null = null;
   private closed = false;
+  /** Files that could not be read, by path with the stamp: they are not tried again until they change. */
+  private readonly unreadable = new Map<string, string>();
 
   private constructor(
     private readonly options: CorpusOptions,
@@ -48,7 +55,8 @@ export class CorpusSearch implements Search {
   get description(): string {
     if (this.closed) return basename(this.options.folder);
     const { size } = this.index;
-    return `${size} ${size === 1 ? 'document' : 'documents'} in ${this.options.folder}`;
+    const left = this.unreadable.size;
+    return `${size} ${size === 1 ? 'document' : 'documents'} in ${this.options.folder}${left === 0 ? '' : `; ${left} could not be read`}`;
   }
 
   async query({
@@ -70,6 +78,15 @@ export class CorpusSearch implements Search {
       return namedFirst(this.index.find(expression, most * candidatesPerHit), query, ({ title }) => title).slice(0, most);
     } catch (error) {
       throw signal.aborted ? error : unavailable(this.options.folder, error);
+    }
+  }
+
+  async contents(): Promise<string> {
+    try {
+      await this.refresh();
+      return this.index.contents();
+    } catch (error) {
+      throw unavailable(this.options.folder, error);
     }
   }
 
@@ -99,15 +116,33 @@ export class CorpusSearch implements Search {
     return this.refreshing;
   }
 
+  /** Null for a document that cannot be read. */
+  private async sourceOf({ path, stamp }: IndexedFile): Promise<string | null> {
+    const file = join(this.options.folder, path);
+    if (isText(path)) return readFile(file, 'utf8');
+    try {
+      const { title, text } = await this.options.reader!.read({ bytes: await readFile(file), mime: '', name: basename(path) });
+      this.unreadable.delete(path);
+      return withTitle(title, text);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.unreadable.set(path, stamp);
+      return null;
+    }
+  }
+
   private async readChanges(): Promise<void> {
-    const present = await documentsIn(this.options.folder);
+    const present = await documentsIn(this.options.folder, this.options.reader !== undefined);
     const known = new Map(this.index.files().map(({ path, stamp }) => [path, stamp]));
     const changed: (IndexedFile & { source: string })[] = [];
     for (const file of present) {
-      if (known.get(file.path) === file.stamp) continue;
-      changed.push({ ...file, source: await readFile(join(this.options.folder, file.path), 'utf8') });
+      if (known.get(file.path) === file.stamp || this.unreadable.get(file.path) === file.stamp) continue;
+      const source = await this.sourceOf(file);
+      if (source !== null) changed.push({ ...file, source });
     }
-    const paths = new Set(present.map(({ path }) => path));
+    // A file that was read before and cannot be read now says nothing any more.
+    const paths = new Set(present.filter(({ path, stamp }) => this.unreadable.get(path) !== stamp).map(({ path }) => path));
+    for (const path of this.unreadable.keys()) if (!present.some((file) => file.path === path)) this.unreadable.delete(path);
     if (this.closed) return;
     this.index.update(
       changed,
@@ -117,14 +152,20 @@ export class CorpusSearch implements Search {
   }
 }
 
-async function documentsIn(folder: string): Promise<readonly IndexedFile[]> {
+/** The text of a document as Markdown that names its title. */
+function withTitle(title: string, text: string): string {
+  const plain = title.replace(/\s+/g, ' ').trim();
+  return /^#\s/.test(text) || plain === '' ? text : `---\ntitle: ${plain}\n---\n${text}`;
+}
+
+async function documentsIn(folder: string, hasReader: boolean): Promise<readonly IndexedFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && /\.(md|txt)$/i.test(entry.name) && !entry.name.startsWith('.'));
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.') && (isText(entry.name) || (hasReader && isRead(entry.name))));
   const documents = await Promise.all(
     files.map(async (entry): Promise<IndexedFile | null> => {
       const path = join(entry.parentPath, entry.name);
       const found = await statOf(path);
-      if (!found || found.size > largestFileBytes) return null;
+      if (!found || found.size > (isText(entry.name) ? largestFileBytes : largestReadBytes)) return null;
       return { path: relative(folder, path).split(sep).join('/'), stamp: `${found.mtimeMs}:${found.size}` };
     }),
   );

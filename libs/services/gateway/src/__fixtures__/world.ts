@@ -11,7 +11,7 @@ import {
   type RunCompletedEntry,
 } from '@conclave/contracts';
 import { ProviderAccess } from '@conclave/calls';
-import { type LogFields, noProbe, openLogger, openMetrics, type Probe, silentLogger } from '@conclave/platform';
+import { type LogFields, noProbe, openLogger, openMetrics, type Probe, silentLogger, tuningFaults } from '@conclave/platform';
 import {
   MemoryBlobs,
   MemoryBroker,
@@ -165,6 +165,7 @@ export interface WorldOptions {
     Pick<
       GatewayOptions,
       | 'openTrial'
+      | 'recordPrompts'
       | 'consoleFolder'
       | 'configuredProviders'
       | 'processId'
@@ -238,6 +239,12 @@ export class World {
           return ['m@fake', 'org/m:8b@fake'].includes(name) ? { kind: 'model', ref: name } : null;
         },
         resolveEmbedding: (name) => (name.endsWith('@fake') ? name : null),
+        tuningFaults: async (_id, strategy, tuning) =>
+          tuningFaults(tuning, {
+            ...{ strategy, localOnly: false, categories: Object.keys(used.experts), configured: {} },
+            models: [{ ref: 'm@fake', provider: 'fake', kind: 'chat' }],
+            providers: [{ name: 'fake', reachable: true, local: true }],
+          }),
         waitsFor: async (name) => (name === 'asleep' ? 'fake: does not answer' : null),
         describeModels:
           describeModels ??

@@ -19,6 +19,7 @@ import { pageLimit, textIn } from '../http/query.js';
 import { parseBody, parseChange } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Accounts } from './accounts.js';
+import { RunsOfKeys } from './runs-of-keys.js';
 
 const TenantId = z.object({ id: TenantName });
 
@@ -30,6 +31,7 @@ export class AccountsController {
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(Callers) private readonly callers: Callers,
     @Inject(Accounts) private readonly accounts: Accounts,
+    @Inject(RunsOfKeys) private readonly runs: RunsOfKeys,
   ) {}
 
   @Get('keys')
@@ -62,7 +64,9 @@ export class AccountsController {
   @Delete('keys/:id')
   async revoke(@Req() request: Request, @Param('id') id: string): Promise<KeyView> {
     const admin = await this.callers.identifyAdmin(request);
-    return this.noted('API key revoked', await this.accounts.revoke(admin, id), admin.actor);
+    const revoked = this.noted('API key revoked', await this.accounts.revoke(admin, id), admin.actor);
+    await this.runs.cancel(revoked, admin.actor);
+    return revoked;
   }
 
   @Post('keys/:id/rotate')

@@ -106,6 +106,32 @@ describe('an issued key', () => {
     expect(await asked(keyless, 'sk-anything')).toMatchObject({ status: 200 });
   });
 
+  it('that is revoked has its runs cancelled, those too for which nobody waits, also where another gateway begins one a moment later', async () => {
+    const [first, second] = await openTwo();
+    const [revoked, other] = [await issued(first), await issued(first)];
+    const question = { model: 'conclave', input: 'Why is the sky blue?' };
+    const begin = async (key: string, path = '/v1/runs', over: object = {}): Promise<string> => {
+      const response = await second.post(path, { ...question, ...over }, by(key));
+      expect(response.ok).toBe(true);
+      return response.headers.get('x-run-id')!;
+    };
+    const ended = await begin(revoked.key);
+    second.stores.write(ended, [completed()]);
+    const open = [await begin(revoked.key), await begin(revoked.key, '/v1/responses', { background: true })];
+    await begin(other.key);
+    await begin('sk-nobody-asks-for-one');
+    await admin(first, 'DELETE', `/keys/${revoked.id}`);
+    const cancelled = () => first.commands().map(({ runId, data }) => [runId, data.command]);
+    const command = { name: 'cancel', reason: 'the API key was revoked' };
+    expect(cancelled().sort()).toEqual(open.map((runId) => [runId, command]).sort());
+    expect(open.every((runId) => first.stores.flagged.has(runId))).toBe(true);
+    // The other gateway has not read of it yet.
+    const late = await second.post('/v1/runs', question, by(revoked.key));
+    await until('the second look', () => late.status !== 202 || cancelled().length === 3, soon);
+    if (late.status === 202) expect(cancelled().at(-1)).toEqual([late.headers.get('x-run-id'), command]);
+    expect(cancelled().length).toBe(late.status === 202 ? 3 : 2);
+  });
+
   it('is refused from its expiry on, and accepted again once that is put off', async () => {
     const [first, second] = await openTwo();
     const { id, key } = await issued(first, { expires_at: Date.now() + 3_600_000 });
@@ -196,9 +222,8 @@ describe('a revocation', () => {
     await admin(first, 'DELETE', `/keys/${id}`);
     expect(await waiting).toBe('cut');
     await until('the end of the events', () => events.ended, soon);
-    // Whoever starts a run by itself need not stay, so that one goes on.
-    await until('the cancel', () => second.commands().length > 0, soon);
-    expect(second.commands().map(({ runId: cancelled }) => cancelled)).toEqual(second.runs().filter((run) => run !== runId));
+    await until('the cancel of both', () => second.commands().length === 2, soon);
+    expect(second.commands().map(({ runId: cancelled }) => cancelled)).toEqual(second.runs());
   });
 });
 

@@ -128,6 +128,29 @@ describe('limits of an API key', () => {
     for (const nobody of [undefined, null, 7, '']) expect((await messages(nobody)).status).toBe(200);
   });
 
+  it.each([
+    ['/v1/chat/completions', { model: 'm@fake', messages: [{ role: 'user', content: 'Why?' }] }],
+    ['/v1/chat/completions', { model: 'conclave', messages: [{ role: 'user', content: 'Why?' }] }],
+    ['/v1/completions', { model: 'm@fake', prompt: 'Why?' }],
+    ['/v1/completions', { model: 'conclave', prompt: 'Why?' }],
+    ['/v1/responses', { model: 'm@fake', input: 'Why?' }],
+    ['/v1/responses', { model: 'conclave', input: 'Why?' }],
+    ['/v1/responses', { model: 'conclave', input: 'Why?', background: true }],
+    ['/v1/embeddings', { model: 'e@fake', input: 'Why?' }],
+    ['/v1/runs', { model: 'conclave', input: 'Why?' }],
+  ])('hold for the end user whom the body of %s names, asked for %j', async (path, body) => {
+    const world = await open({}, {}, { userLimits: { ...none, requests_per_minute: 1 } });
+    expect((await direct(world, 'sk', { user: 'ann' })).status).toBe(200);
+    const ask = (named: object, headers: Record<string, string> = {}) =>
+      world.post(path, { ...body, ...named }, { headers: { ...as('sk').headers, ...headers } });
+    expect((await ask({ user: 'ann' })).status).toBe(429);
+    // The newer name wins over the older one, and a header of Open WebUI over both.
+    expect((await ask({ user: 'bob', safety_identifier: 'ann' })).status).toBe(429);
+    expect((await ask({ safety_identifier: '', user: 'ann' })).status).toBe(429);
+    expect((await ask({ user: 'bob' }, { 'x-openwebui-user-id': 'ann' })).status).toBe(429);
+    expect([world.runs(), world.models.calls.length, world.models.embedded.length]).toEqual([[], 1, 0]);
+  });
+
   it('are those of a budget of the end user, whatever others behind the key spend', async () => {
     const world = await open({}, { limits: { reserveTokens: 1 } }, { userLimits: { ...none, tokens_per_day: 60 } });
     for (const user of ['ann', 'ann', 'bob']) expect((await direct(world, 'sk', { user, max_tokens: 1 })).status).toBe(200);

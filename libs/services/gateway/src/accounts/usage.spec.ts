@@ -1,5 +1,6 @@
-import { noUsage, type UsageReport } from '@conclave/contracts';
+import { type CallRecorded, noUsage, type UsageReport } from '@conclave/contracts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
 import { reply, twoTenants, World } from '../__fixtures__/world.js';
 import type { ApiKeys } from '../options.js';
 
@@ -11,6 +12,8 @@ const keys: ApiKeys = {
       ? { keyId: 'static:root', name: 'root', tenant: 'default', actor: 'key_root', role: 'admin' }
       : twoTenants.identify(key),
 };
+
+const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
 describe('GET /v1/usage', () => {
   let world: World;
@@ -84,6 +87,39 @@ describe('GET /v1/usage', () => {
       actor: 'key_a',
       user: expect.stringMatching(/^user_[0-9a-f]{24}$/),
     });
+  });
+
+  it('counts for the end user whom the body of any API names, and keeps the id nowhere', async () => {
+    const keeping = await World.open({ keys, parts: { recordPrompts: true } });
+    const asked: readonly (readonly [string, object])[] = [
+      ['/v1/chat/completions', { model: 'm@fake', messages: [{ role: 'user', content: 'Why?' }] }],
+      ['/v1/completions', { model: 'm@fake', prompt: 'Why?' }],
+      ['/v1/responses', { model: 'm@fake', input: 'Why?' }],
+      ['/v1/embeddings', { model: 'e@fake', input: 'Why?' }],
+    ];
+    try {
+      for (const [path, body] of asked) {
+        keeping.models.next(async () => reply());
+        const answer = await keeping.post(path, { ...body, user: 'canary-u', safety_identifier: 'canary-s' }, as('sk-a'));
+        expect([path, answer.status]).toEqual([path, 200]);
+        expect(await answer.text()).not.toContain('canary');
+      }
+      const question = { user: 'canary-u', safety_identifier: 'canary-s', model: 'conclave' };
+      const run = await keeping.post('/v1/runs', { ...question, input: 'Why?' }, as('sk-a'));
+      const later = await keeping.post('/v1/responses', { ...question, input: 'Why?', background: true }, as('sk-a'));
+      expect([run.status, later.status, await later.text()]).toEqual([202, 200, expect.not.stringContaining('canary')]);
+      await until('the calls are recorded', () => keeping.events('audit').length === asked.length);
+      const callers = [...keeping.events<CallRecorded>('audit'), ...keeping.requested()].map(({ data }) => data.caller?.user);
+      expect(callers).toEqual(Array(asked.length + 2).fill(expect.stringMatching(/^user_[0-9a-f]{24}$/)));
+      expect(new Set(callers).size).toBe(1);
+      expect(JSON.stringify([keeping.events('audit'), keeping.requested(), keeping.lines])).not.toContain('canary');
+      // Models of providers are told, as their own API has it.
+      expect(keeping.models.calls.map(({ request }) => request.body)).toEqual(
+        Array(3).fill(expect.objectContaining({ user: 'canary-u', safety_identifier: 'canary-s' })),
+      );
+    } finally {
+      await keeping.close();
+    }
   });
 
   it('shows another tenant to admins of the tenant default alone', async () => {

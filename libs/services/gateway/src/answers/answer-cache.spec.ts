@@ -57,6 +57,20 @@ describe('the caches of answers, before a run is accepted', () => {
   };
   const counted = () => world.metric('onCache').map(([lookup]) => lookup);
 
+  it('gives no answer from before the folder of documents changed, and none while it cannot be read', async () => {
+    let contents: () => Promise<string> = () => Promise.resolve('as it was');
+    vectors = new MemoryVectorStore().connect();
+    const parts = { vectors, embedder, contents: () => contents() };
+    world = await World.open({ template: { caches, capabilities: ['research'] }, parts });
+    await learn((await ask(question)).data);
+    expect((await ask(question)).header).toBe('exact');
+    contents = () => Promise.resolve('as it is');
+    expect((await ask(question)).header).toBeNull();
+    expect((await ask(paraphrase)).header).toBeNull();
+    contents = () => Promise.reject(new Error('gone'));
+    expect((await ask(question)).data.caching).toBeUndefined();
+  });
+
   it('gives the same question the committed answer, and says so in a header', async () => {
     await open();
     const first = await ask(question);

@@ -77,7 +77,8 @@ export class AnswerCache {
   async offered<D extends Data>(data: D, wanted: boolean): Promise<D & Found & { caching?: CacheKeys }> {
     const { caches } = data.template;
     if (!wanted || !caches || !Object.values(caches).some(Boolean)) return data;
-    const asked = textsOf(data);
+    const asked = await this.withContents(textsOf(data));
+    if (asked === null) return data;
     const isPlain = (data.attachments ?? []).length === 0;
     const caching: CacheKeys = {
       exact: caches.answer && isPlain ? `answer/${hashed(exactAnswerText(asked))}` : null,
@@ -85,6 +86,18 @@ export class AnswerCache {
       plan: caches.plan && isPlain ? `plan/${hashed(planText(asked))}` : null,
     };
     return { ...data, caching, ...(await this.find(asked, caching)) };
+  }
+
+  /** With the mark of the folder that the template searches; null if the folder cannot be read: then nothing kept is known to be current. */
+  private async withContents(asked: CacheQuery): Promise<CacheQuery | null> {
+    const { contents, logger } = this.options;
+    if (!contents || !asked.template.capabilities.includes('research')) return asked;
+    try {
+      return { ...asked, contents: await contents() };
+    } catch (error) {
+      logger.warn('The folder of documents cannot be read; the question is answered without caches.', { error });
+      return null;
+    }
   }
 
   private async find(asked: CacheQuery, keys: CacheKeys): Promise<Found> {

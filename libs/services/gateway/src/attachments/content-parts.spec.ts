@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { bodyCharacters, withoutBodies } from './content-parts.js';
+import { bodyCharacters, readContent, withoutBodies } from './content-parts.js';
 
 const long = 'A'.repeat(1_000);
 
 describe('content parts', () => {
+  it('are one text in which no words grow together, and which is otherwise as it was sent', () => {
+    const text = (...parts: string[]) => readContent({ role: 'user', content: parts.map((one) => ({ type: 'text', text: one })) }).text;
+    expect(text('Who founded the', 'mill?')).toBe('Who founded the\nmill?');
+    expect(text('Who ', 'founded', ' it?', '', '')).toBe('Who founded it?');
+  });
+
   it('are kept in an audit without the bodies of images and files', () => {
     const parts = [
       { type: 'text', text: long },

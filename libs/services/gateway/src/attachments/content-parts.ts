@@ -16,6 +16,10 @@ export interface GivenPart {
 const texts: ReadonlySet<string> = new Set(['text', 'refusal', 'input_text', 'output_text']);
 const isText = ({ type }: ContentPart): boolean => texts.has(type);
 
+/** The texts of a message as one: parts that no white space separates are lines, so that no words grow together. */
+const joined = (texts: readonly string[]): string =>
+  texts.reduce((so, text) => (so === '' || text === '' || /\s$/u.test(so) || /^\s/u.test(text) ? so + text : `${so}\n${text}`), '');
+
 /** The joined texts of a message, and its other parts. */
 export function readContent({ content }: ChatMessage): {
   readonly text: string;
@@ -24,7 +28,7 @@ export function readContent({ content }: ChatMessage): {
   if (content === null || content === undefined) return { text: '', others: [] };
   if (typeof content === 'string') return { text: content, others: [] };
   return {
-    text: content.flatMap((part) => (isText(part) ? [part.text ?? ''] : [])).join(''),
+    text: joined(content.flatMap((part) => (isText(part) ? [part.text ?? ''] : []))),
     others: content.flatMap((part, at) => (isText(part) ? [] : [[at, part] as const])),
   };
 }

@@ -71,8 +71,12 @@ describe('the audit over HTTP', () => {
   });
 });
 
-describe('reading the prompts of a run is recorded', () => {
-  const follow = (run: string, key: string) => fetch(`${world.url}/v1/runs/${run}/events`, as(key)).then((response) => response.text());
+describe.each([
+  ['a run', (run: string) => `/v1/runs/${run}/events`],
+  ['several runs', (run: string) => `/v1/events?runs=${run}`],
+])('reading the prompts of a run from the events of %s is recorded', (_name, path) => {
+  const open = (run: string, key: string) => fetch(world.url + path(run), as(key));
+  const follow = (run: string, key: string) => open(run, key).then((response) => response.text());
 
   it('with actor, run and time, for an auditor, an admin and a key that may see them, and for nobody else', async () => {
     const { a } = await twoRuns();
@@ -86,7 +90,7 @@ describe('reading the prompts of a run is recorded', () => {
       ['key_a_full', 'a', 'events', a],
     ]);
     for (const { readAt } of reads()) expect(readAt).toBeGreaterThan(0);
-    expect((await fetch(`${world.url}/v1/runs/${a}/events`, as('sk-b-auditor'))).status).toBe(404);
+    expect((await open(a, 'sk-b-auditor')).status).toBe(404);
     expect(reads()).toHaveLength(3);
   });
 
@@ -97,6 +101,6 @@ describe('reading the prompts of a run is recorded', () => {
     await follow(b, 'sk-b-auditor');
     expect(reads()).toEqual([]);
     world.publishFails = true;
-    expect((await fetch(`${world.url}/v1/runs/${a}/events`, as('sk-a-auditor'))).status).toBe(500);
+    expect((await open(a, 'sk-a-auditor')).status).toBe(500);
   });
 });

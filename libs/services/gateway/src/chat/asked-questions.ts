@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, ChatCompletionRequest, Failure, type Template } from '@conclave/contracts';
 import type { JsonObject } from '@conclave/ports';
 import type { Request, Response } from 'express';
-import { Callers, withEndUser } from '../http/caller.js';
+import { byEndUser, Callers } from '../http/caller.js';
 import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
@@ -52,7 +52,7 @@ export class AskedQuestions {
   /** Answers on the response. Throws before anything is written, so that every refusal comes before the head of a stream. */
   async answer(request: Request, response: Response, question: AskedQuestion): Promise<void> {
     try {
-      await this.answered(request, response, byEndUser(question));
+      await this.answered(request, response, ofEndUser(question));
     } catch (error) {
       throw renamed(error, question.shape);
     }
@@ -60,7 +60,7 @@ export class AskedQuestions {
 
   /** Begins a run that outlives its client. Throws REQUEST_INVALID for a model that is no template, and what `answer` throws. */
   async start(request: Request, question: AskedQuestion): Promise<{ readonly run: AcceptedRun; readonly template: Template }> {
-    const { caller, body, raw, shape } = byEndUser(question);
+    const { caller, body, raw, shape } = ofEndUser(question);
     try {
       const { model } = parseBody(NamedModel, body);
       const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
@@ -121,7 +121,4 @@ export class AskedQuestions {
 const renamed = (error: unknown, { named }: AnswerShape): unknown => (named && error instanceof Failure ? named(error) : error);
 
 /** Asked for the end user whom the body names, unless a header did. */
-const byEndUser = (question: AskedQuestion): AskedQuestion => ({
-  ...question,
-  caller: withEndUser(question.caller, question.body['user']),
-});
+const ofEndUser = (question: AskedQuestion): AskedQuestion => ({ ...question, caller: byEndUser(question.caller, question.body) });

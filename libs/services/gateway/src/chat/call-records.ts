@@ -6,6 +6,7 @@ import type { Response } from 'express';
 import { needOfCall } from '../accounts/needs.js';
 import { Reservations } from '../accounts/reservations.js';
 import { withoutBodies } from '../attachments/content-parts.js';
+import { withoutEndUser } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 
@@ -104,7 +105,7 @@ export class CallRecords {
 
   private eventOf(id: string, step: string, call: MadeCall, usage: Usage, reply: ModelReply | null, failure: Failure | null): CallRecorded {
     const { startedAt, caller } = call;
-    const request = { ...withoutBodies(call.body), model: call.model };
+    const request = { ...withoutEndUser(withoutBodies(call.body)), model: call.model };
     const keep = this.options.recordPrompts === true;
     return makeEvent(
       CallRecorded,

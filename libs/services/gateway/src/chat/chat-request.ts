@@ -112,7 +112,7 @@ export function readRunRequest(body: Record<string, unknown>, headers: RequestHe
   if (request.response_format && strictSchema({ response_format: request.response_format }))
     throw new Failure(
       'REQUEST_INVALID',
-      'The answer of a run is not checked against a schema. Use `POST /v1/chat/completions`, or set `strict` to false.',
+      'The answer of a run is not checked against a schema. Use `POST /v1/chat/completions`, `POST /v1/responses` with `background`, or set `strict` to false.',
       { param: 'response_format' },
     );
   const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);

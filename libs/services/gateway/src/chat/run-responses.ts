@@ -289,7 +289,7 @@ export class RunResponses {
 const refusedAnswer = ({ reason }: { readonly reason: string }): Failure => new Failure('COMMAND_REJECTED', reason);
 
 /** The terminal entry, from the stored run, when the stream no longer holds it. */
-const completedOf = (view: RunView): RunCompletedEntry => ({
+export const completedOf = (view: RunView): RunCompletedEntry => ({
   kind: 'run.completed',
   outcome: view.outcome ?? 'failed',
   rule: view.rule,

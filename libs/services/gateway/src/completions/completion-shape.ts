@@ -24,10 +24,10 @@ export function checkPossible({ prompt, n, best_of: best, echo, suffix, logprobs
 
 /** The request in the chat protocol. */
 export function chatOf({ prompt, ...request }: CompletionRequest): ChatFields {
-  const { model, stream, stream_options, temperature, top_p, stop, max_tokens, seed, conclave } = request;
+  const { model, stream, stream_options, temperature, top_p, stop, max_tokens, seed, conclave, user, safety_identifier } = request;
   const content = typeof prompt === 'string' ? prompt : prompt[0];
   const body = present({
-    ...{ model, stream, stream_options, temperature, top_p, stop, max_tokens, seed, conclave },
+    ...{ model, stream, stream_options, temperature, top_p, stop, max_tokens, seed, conclave, user, safety_identifier },
     messages: [{ role: 'user', content }],
   });
   return { body, paths: ['prompt'], names: { messages: 'prompt', 'messages[0].content': 'prompt' } };

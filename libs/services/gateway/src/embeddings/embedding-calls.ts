@@ -8,7 +8,16 @@ import {
   type ModelChoice,
   noUsage,
 } from '@conclave/contracts';
-import { type Embedder, type EmbeddingReply, MODELS, type ModelReply, type Models, STATE, type StateStore } from '@conclave/ports';
+import {
+  type Embedder,
+  type EmbeddingInput,
+  type EmbeddingReply,
+  MODELS,
+  type ModelReply,
+  type Models,
+  STATE,
+  type StateStore,
+} from '@conclave/ports';
 import type { Response } from 'express';
 import { CallRecords, type MadeCall } from '../chat/call-records.js';
 import type { MayAsk } from '../http/caller.js';
@@ -18,10 +27,13 @@ import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, ownEmbedding } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
+import { textsOfTokens } from './token-texts.js';
 
-/** A request whose texts were counted. */
+/** A request whose inputs were counted. */
 export interface AskedVectors extends Pick<EmbeddingRequest, 'model' | 'encoding_format' | 'dimensions'> {
-  readonly texts: readonly string[];
+  readonly input: EmbeddingInput;
+  /** Whether it holds one text, or the tokens of one, and no list of them. */
+  readonly isOne: boolean;
 }
 
 /** Requests for vectors: no run, one call that is recorded like a direct one. */
@@ -43,6 +55,8 @@ export class EmbeddingCalls {
   /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN, and answers RATE_LIMITED and BUDGET_SPENT before anything is asked. */
   async answer(response: Response, asked: AskedVectors, caller: Caller, mayAsk: MayAsk): Promise<void> {
     const embedder = await this.directory.embedder(asked.model, mayAsk);
+    const isBuilt = typeof embedder === 'object' && 'embed' in embedder;
+    const texts = isBuilt ? await textsOf(asked, this.limits.maxBodyBytes) : [];
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
     if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} calls for embeddings are open.`);
     const abort = new AbortController();
@@ -57,11 +71,10 @@ export class EmbeddingCalls {
     );
     this.running += 1;
     try {
-      const isBuilt = typeof embedder === 'object' && 'embed' in embedder;
       const ref = isBuilt ? ownEmbedding : typeof embedder === 'string' ? embedder : embedder.models[0]!;
-      const { reply, model } = await this.records.limited(response, caller, { ref, body: { input: [...asked.texts] } }, async (callId) =>
+      const { reply, model } = await this.records.limited(response, caller, { ref, body: { input: [...asked.input] } }, async (callId) =>
         isBuilt
-          ? { reply: await this.built(embedder, asked, abort.signal), model: null }
+          ? { reply: await this.built(embedder, texts, asked.dimensions, abort.signal), model: null }
           : this.firstOf(embedder, asked, caller, callId, abort.signal),
       );
       if (left) return;
@@ -78,7 +91,12 @@ export class EmbeddingCalls {
     }
   }
 
-  private async built(embedder: Embedder, { texts, dimensions }: AskedVectors, signal: AbortSignal): Promise<EmbeddingReply> {
+  private async built(
+    embedder: Embedder,
+    texts: readonly string[],
+    dimensions: AskedVectors['dimensions'],
+    signal: AbortSignal,
+  ): Promise<EmbeddingReply> {
     const began = performance.now();
     const vectors = await embedder.embed(texts, { signal });
     if (dimensions) assertLength(vectors, dimensions);
@@ -106,17 +124,17 @@ export class EmbeddingCalls {
 
   private async asked(
     { ref, hasOther }: Candidate,
-    { texts, dimensions }: AskedVectors,
+    { input, dimensions }: AskedVectors,
     { callId, ...made }: { readonly callId: string; readonly reservation: string; readonly caller: Caller },
     bounds: { readonly signal: AbortSignal; readonly deadline: number },
   ): Promise<EmbeddingReply> {
     const startedAt = Date.now();
-    const body = { input: [...texts], ...(dimensions ? { dimensions } : {}) };
+    const body = { input: [...input], ...(dimensions ? { dimensions } : {}) };
     const call: MadeCall = { model: ref, body, purpose: 'embedding', startedAt, ...made };
     const embed = this.models.embed?.bind(this.models);
     if (!embed) throw new Failure('MODEL_NOT_FOUND', `${ref} makes no embeddings.`, { param: 'model' });
     try {
-      const request = { model: ref, input: texts, ...(dimensions ? { dimensions } : {}), ...(hasOther ? { attempts: 1 } : {}) };
+      const request = { model: ref, input, ...(dimensions ? { dimensions } : {}), ...(hasOther ? { attempts: 1 } : {}) };
       const reply = await this.options.providers.call(ref, callId).make(bounds, () => embed(request, { signal: bounds.signal }));
       this.connections.track(this.records.record(callId, call, recorded(reply), null));
       if (dimensions) assertLength(reply.vectors, dimensions);
@@ -128,6 +146,11 @@ export class EmbeddingCalls {
     }
   }
 }
+
+const isTexts = (input: EmbeddingInput): input is readonly string[] => typeof input[0] === 'string';
+
+const textsOf = async ({ input, isOne }: AskedVectors, mostBytes: number): Promise<readonly string[]> =>
+  isTexts(input) ? input : textsOfTokens(input, { isOne, mostBytes });
 
 /** The call as the audit keeps it: its vectors are no text. */
 const recorded = ({ usage, reportedModel, durationMs }: EmbeddingReply): ModelReply => ({

@@ -1,11 +1,12 @@
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { EmbeddingRequest, Failure } from '@conclave/contracts';
+import type { EmbeddingInput } from '@conclave/ports';
 import type { Request, Response } from 'express';
-import { Callers } from '../http/caller.js';
+import { byEndUser, Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
-import { EmbeddingCalls } from './embedding-calls.js';
+import { type AskedVectors, EmbeddingCalls } from './embedding-calls.js';
 
 @Controller('v1/embeddings')
 export class EmbeddingsController {
@@ -20,12 +21,19 @@ export class EmbeddingsController {
     const caller = await this.callers.identify(request);
     const { value } = await readJsonBody(request, this.limits.maxBodyBytes);
     const asked = parseBody(EmbeddingRequest, value);
-    const texts = typeof asked.input === 'string' ? [asked.input] : asked.input;
+    const { input, isOne } = listOf(asked.input);
     const { maxEmbeddingTexts: most } = this.limits;
-    if (texts.length > most)
+    if (input.length > most)
       throw new Failure('REQUEST_INVALID', `At most ${most} texts are allowed in one request; send the rest in another.`, {
         param: 'input',
       });
-    await this.calls.answer(response, { ...asked, texts }, caller, await this.callers.mayAsk(request));
+    await this.calls.answer(response, { ...asked, input, isOne }, byEndUser(caller, asked), await this.callers.mayAsk(request));
   }
+}
+
+/** What is to be embedded, one by one. */
+function listOf(input: EmbeddingRequest['input']): Pick<AskedVectors, 'input' | 'isOne'> {
+  if (typeof input === 'string') return { input: [input], isOne: true };
+  if (typeof input[0] === 'number') return { input: [input as readonly number[]], isOne: true };
+  return { input: input as EmbeddingInput, isOne: false };
 }

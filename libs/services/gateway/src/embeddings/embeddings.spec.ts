@@ -48,9 +48,57 @@ describe('embeddings through the OpenAI client', () => {
     expect(recorded()[0]!.data).toMatchObject({ model: 'e@fake', status: 'ok', request: null, usage: { prompt: 7, cost: 0.5 } });
   });
 
+  it('of the built-in embedder come from numbers of tokens as from the texts they stand for', async () => {
+    const heard: string[] = [];
+    const embed = embedder.embed.bind(embedder);
+    const asked = await World.open({
+      parts: { embedder: { ...embedder, embed: (texts, watch) => (heard.push(...texts), embed(texts, watch)) } },
+    });
+    // Their own encoder is the judge of what numbers stand for.
+    const { Tiktoken } = await import('js-tiktoken/lite');
+    const encoder = new Tiktoken((await import('js-tiktoken/ranks/cl100k_base')).default);
+    const texts = ['Why is the sky blue?', 'Grüße aus 東京, 😀\n\tconst x = 1;'];
+    const lists = texts.map((text) => encoder.encode(text));
+    try {
+      const own = new OpenAI({ baseURL: `${asked.url}/v1`, apiKey: 'sk-test', maxRetries: 0 });
+      const several = await own.embeddings.create({ model: 'conclave-embedding', input: lists });
+      const one = await own.embeddings.create({ model: 'words-1', input: lists[1]! });
+      // The end of a text, and half of the last sign of another.
+      await own.embeddings.create({ model: 'words-1', input: [[100_257], encoder.encode('東京😀').slice(0, -1)] });
+      expect(heard).toEqual([...texts, texts[1], '<|endoftext|>', expect.stringMatching(/^東京\ufffd+$/)]);
+      expect([several.data.length, one.data.length, several.usage.prompt_tokens > 0]).toEqual([2, 1, true]);
+    } finally {
+      await asked.close();
+    }
+  });
+
+  it('are refused where a few numbers stand for more text than a request may hold', async () => {
+    const { Tiktoken } = await import('js-tiktoken/lite');
+    const [spaces] = new Tiktoken((await import('js-tiktoken/ranks/cl100k_base')).default).encode(' '.repeat(81));
+    const asked = client.embeddings.create({ model: 'conclave-embedding', input: Array<number>(20_000).fill(spaces!) });
+    await expect(asked).rejects.toMatchObject({
+      status: 413,
+      code: 'REQUEST_TOO_LARGE',
+      message: expect.stringContaining('1048576 bytes of text'),
+    });
+  });
+
+  it('of a model of a provider are asked for with the numbers of tokens that came', async () => {
+    await client.embeddings.create({ model: 'e@fake', input: [[15_339, 1_917], [9_906]] });
+    await client.embeddings.create({ model: 'e@fake', input: [999_999, 1] });
+    expect(world.models.embedded.map(({ input }) => input)).toEqual([[[15_339, 1_917], [9_906]], [[999_999, 1]]]);
+  });
+
   it.each<[string, object, string, RegExp]>([
-    ['token ids', { input: [[1, 2], [3]] }, 'input[0]', /token ids mean other words to every model, so send the text itself/],
-    ['a list of token ids', { input: [1, 2] }, 'input[0]', /send the text itself/],
+    ['a number that is no token', { input: [1, 2, 100_256] }, 'input[2]', /is no token of cl100k_base.*send the text itself/],
+    ['such a number in a list of lists', { input: [[1], [2, 9e15]] }, 'input[1][1]', /is no token of cl100k_base/],
+    ['part of a number', { input: [[1, 2.5]] }, 'input[0][1]', /must be the number of a token/],
+    ['a number below 0', { input: [-1] }, 'input[0]', /must be the number of a token/],
+    ['texts and numbers in one list', { input: ['a', 1] }, 'input[1]', /must be a text/],
+    ['numbers and texts in one list', { input: [1, 'a'] }, 'input[1]', /must be the number of a token/],
+    ['a list without tokens', { input: [[1], []] }, 'input[1]', /at least one token/],
+    ['more lists than one request may have', { input: [[1], [2], [3], [4]] }, 'input', /At most 3 texts/],
+    ['neither text nor numbers', { input: { text: 'a' } }, 'input', /must be a text, a list of texts, or numbers of tokens/],
     ['no text', { input: [] }, 'input', /at least one text/],
     ['more texts than one request may have', { input: ['a', 'b', 'c', 'd'] }, 'input', /At most 3 texts/],
     ['another form of numbers', { encoding_format: 'int8' }, 'encoding_format', /"float" or "base64"/],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure, type KeyLimits, type KeyRole } from '@conclave/contracts';
-import { isLimited, type LimitedAccount } from '@conclave/ports';
+import { isLimited, type JsonObject, type LimitedAccount } from '@conclave/ports';
 import type { Request } from 'express';
 import { IssuedKeys } from '../accounts/issued-keys.js';
 import { hashOfKey, issuedPrefix } from '../accounts/key-value.js';
@@ -34,11 +34,24 @@ export const isUserAccount = (id: string): boolean => isEndUserHash(id.split(' '
 /** Longest id of an end user that is read. */
 const longestEndUser = 1_000;
 
+const isEndUserId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= longestEndUser;
+
 /** The caller with the end user that a client behind a shared key names, if any. The id itself is never kept. */
-export function withEndUser(caller: Caller, id: unknown): Caller {
-  const isNamed = caller.user === undefined && typeof id === 'string' && id !== '' && id.length <= longestEndUser;
-  return isNamed ? { ...caller, user: endUserHash(caller.tenant, id) } : caller;
+export const withEndUser = (caller: Caller, id: unknown): Caller =>
+  caller.user === undefined && isEndUserId(id) ? { ...caller, user: endUserHash(caller.tenant, id) } : caller;
+
+/** As `withEndUser`, for the end user whom a body of one of OpenAI's APIs names. A header that names one wins. */
+export const byEndUser = (caller: Caller, { safety_identifier: id, user }: NamesEndUser): Caller =>
+  withEndUser(caller, isEndUserId(id) ? id : user);
+
+/** The part of a body that names an end user. */
+export interface NamesEndUser {
+  readonly user?: unknown;
+  readonly safety_identifier?: unknown;
 }
+
+/** A body without the ids of its end user, as it may be kept. */
+export const withoutEndUser = ({ user: _user, safety_identifier: _id, ...rest }: JsonObject): JsonObject => rest;
 
 /** Tells end users of a tenant apart, and differs between tenants. */
 export const endUserHash = (tenant: string, id: string): string =>

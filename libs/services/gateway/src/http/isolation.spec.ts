@@ -46,6 +46,7 @@ const secret = 'quincequietly';
 const rows: Readonly<Record<string, Row>> = {
   'GET /v1/runs/{id}': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/events': { ids: { id: 'ended run' } },
+  'GET /v1/events': { ids: { runs: 'ended run' } },
   'GET /v1/runs/{id}/cache': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/facts': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/records': { ids: { id: 'run' } },
@@ -102,7 +103,7 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 function idPlaces(route: Route): readonly string[] {
   const schema = route.request && z.toJSONSchema(route.request.schema, { io: 'input', unrepresentable: 'any' });
   const fields = Object.keys(schema?.properties ?? {}).filter((name) => /(_id|Id)$/.test(name));
-  const query = (route.query ?? []).map(({ name }) => name).filter((name) => /^run$|_id$|Id$/.test(name));
+  const query = (route.query ?? []).map(({ name }) => name).filter((name) => /^runs?$|_id$|Id$/.test(name));
   return [...[...route.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name!), ...fields, ...query];
 }
 const isAdmin = ({ path }: Route): boolean => path.startsWith('/v1/admin/');

@@ -10,6 +10,14 @@ export function textIn(query: Readonly<Record<string, unknown>>, name: string): 
   return value;
 }
 
+/** A whole number from 0 in a query, null when absent or empty. Throws REQUEST_INVALID. */
+export function numberIn(query: Readonly<Record<string, unknown>>, name: string): number | null {
+  const value = textIn(query, name);
+  if (value === null) return null;
+  if (!/^\d{1,15}$/.test(value)) throw new Failure('REQUEST_INVALID', `\`${name}\` must be a whole number from 0.`, { param: name });
+  return Number(value);
+}
+
 /** `limit` of a page: 1 to 200, default 50. Throws REQUEST_INVALID. */
 export function pageLimit(query: Readonly<Record<string, unknown>>): number {
   const value = textIn(query, 'limit');

@@ -8,11 +8,21 @@ import {
   type ResponseStatus,
   type RunView,
 } from '@conclave/contracts';
+import type { JsonObject } from '@conclave/ports';
+import { strictSchema } from '../answers/answer-schema.js';
+import { KeptSchema } from '../answers/kept-schema.js';
+import { completedOf } from '../chat/run-responses.js';
 import { chatUsage, citations } from '../chat/chat-shapes.js';
 import { RunDirectory } from '../runs/run-directory.js';
-import { failureIn, messageItem, type ResponseEnd, responseOf, textPart, usageOf } from './response-object.js';
-import type { Loose } from './responses-request.js';
+import { failureIn, messageItem, type ResponseEnd, type ResponseHead, responseOf, textPart, usageOf } from './response-object.js';
+import { formatOf, type Loose } from './responses-request.js';
 import { type StoredResponse, StoredResponses } from './stored-responses.js';
+
+/** A response, and how far it is. */
+export interface Standing {
+  readonly stored: StoredResponse;
+  readonly end: ResponseEnd;
+}
 
 /** Stored responses as they are now, from the record of their run. */
 @Injectable()
@@ -20,12 +30,22 @@ export class ResponseViews {
   constructor(
     @Inject(StoredResponses) private readonly stored: StoredResponses,
     @Inject(RunDirectory) private readonly runs: RunDirectory,
+    @Inject(KeptSchema) private readonly kept: KeptSchema,
   ) {}
+
+  /** Answers that are made to keep their schema now, by the id of their response. */
+  private readonly fitting = new Map<string, Promise<ResponseEnd>>();
 
   /** Throws RESPONSE_NOT_FOUND, also when the run has expired, STORE_*. */
   async view(id: string, caller: Caller): Promise<ResponseObject> {
+    const { stored, end } = await this.standing(id, caller);
+    return responseOf(stored.head, end);
+  }
+
+  /** As `view`, in its parts. */
+  async standing(id: string, caller: Caller): Promise<Standing> {
     const stored = await this.stored.read(caller.tenant, id);
-    return responseOf(stored.head, await this.endOf(stored, caller));
+    return { stored, end: await this.endOf(stored, caller) };
   }
 
   /** Messages that a response which follows this one begins with. Throws RESPONSE_NOT_FOUND, REQUEST_INVALID while it is not finished. */
@@ -40,25 +60,58 @@ export class ResponseViews {
     return [...stored.messages, ...answered(output)];
   }
 
-  private async endOf({ runId, head, end }: StoredResponse, caller: Caller): Promise<ResponseEnd> {
-    if (runId === null) return end ?? { status: 'failed', output: [], usage: null };
+  private async endOf(stored: StoredResponse, caller: Caller): Promise<ResponseEnd> {
+    const { runId, head, end } = stored;
+    if (end) return end;
+    if (runId === null) return { status: 'failed', output: [], usage: null };
     const view = await this.runs.view(runId, caller).catch((error: unknown) => {
       throw error instanceof Failure && error.code === 'RUN_NOT_FOUND' ? new Failure('RESPONSE_NOT_FOUND') : error;
     });
-    const status = statusOf(view);
-    // A question of the run ends its turn, as in the chat API.
-    const text = view.terminal ? view.answer : (view.waitsFor?.question ?? null);
-    const hasText = text !== null && (status === 'completed' || status === 'incomplete');
-    const output = hasText ? [messageItem(head.id, status, [textPart(text, citations(view.sources, text))])] : [];
-    const usage = view.terminal || hasText ? usageOf(chatUsage(view.usage.total)) : null;
-    return {
-      status,
-      output,
-      usage,
-      ...(status === 'failed' ? { failure: failureOf(view) } : {}),
-      ...(view.terminal ? { facts: factsOf(view) } : {}),
-    };
+    const schema = view.terminal ? strictSchema({ response_format: formatOf(head.text.format) }) : null;
+    return schema ? this.fitted(stored, view, schema, caller) : endOfRun(head, view);
   }
+
+  /**
+   * The end of a run whose answer has to keep a schema. Nobody may have waited for it, so it is made to when it is first read, and kept as it is
+   * then: the call that this may take is paid once.
+   */
+  private fitted(stored: StoredResponse, view: RunView, schema: JsonObject, caller: Caller): Promise<ResponseEnd> {
+    const { id } = stored.head;
+    const begun = this.fitting.get(id) ?? this.fit(stored, view, schema, caller).finally(() => this.fitting.delete(id));
+    this.fitting.set(id, begun);
+    return begun;
+  }
+
+  private async fit(stored: StoredResponse, view: RunView, schema: JsonObject, caller: Caller): Promise<ResponseEnd> {
+    // Paid by who asked, whoever reads it.
+    const { template, answer, caller: payer } = (await this.runs.header(view.id, caller)).data;
+    const { signal } = new AbortController();
+    const fitted = await this.kept.fit(completedOf(view), { runId: view.id, schema, answer, template, caller: payer, signal });
+    const { outcome, usage, failure } = fitted;
+    const end = endOfRun(stored.head, { ...view, outcome, answer: fitted.answer, failure, usage: { ...view.usage, total: usage } });
+    // What was deleted meanwhile does not come back.
+    await this.stored.read(caller.tenant, stored.head.id);
+    await this.stored.keep(caller.tenant, { ...stored, end });
+    if (await this.runs.erased(view.id, caller)) await this.stored.remove(caller.tenant, stored.head.id);
+    return end;
+  }
+}
+
+/** The end of a response, from the record of its run. */
+function endOfRun(head: ResponseHead, view: RunView): ResponseEnd {
+  const status = statusOf(view);
+  // A question of the run ends its turn, as in the chat API.
+  const text = view.terminal ? view.answer : (view.waitsFor?.question ?? null);
+  const hasText = text !== null && (status === 'completed' || status === 'incomplete');
+  const output = hasText ? [messageItem(head.id, status, [textPart(text, citations(view.sources, text))])] : [];
+  const usage = view.terminal || hasText ? usageOf(chatUsage(view.usage.total)) : null;
+  return {
+    status,
+    output,
+    usage,
+    ...(status === 'failed' ? { failure: failureOf(view) } : {}),
+    ...(view.terminal ? { facts: factsOf(view) } : {}),
+  };
 }
 
 function statusOf({ terminal, outcome, answer, cutShort, waitsFor, status }: RunView): ResponseStatus {

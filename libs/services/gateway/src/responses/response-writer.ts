@@ -2,6 +2,7 @@ import type { AnswerFacts, Failure, ResponseEvent, ResponseItem, ResponseUsage, 
 import { isJsonObject } from '@conclave/ports';
 import type { AnswerWriter } from '../chat/answer-shape.js';
 import { failureIn, messageItem, type ResponseEnd, type ResponseHead, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
+import { begun, closing, eventText, type Unnumbered } from './response-events.js';
 import type { Loose } from './responses-request.js';
 
 type Call = Extract<ResponseItem, { type: 'function_call' }>;
@@ -34,8 +35,9 @@ export class ResponseWriter implements AnswerWriter {
   }
 
   open(): string {
-    const response = responseOf(this.head, { status: 'in_progress', output: [], usage: null });
-    return this.event('response.created', { response }) + this.event('response.in_progress', { response });
+    return begun(this.head)
+      .map((event) => this.numbered(event))
+      .join('');
   }
 
   chunk(chunk: Loose): string {
@@ -73,32 +75,10 @@ export class ResponseWriter implements AnswerWriter {
     const { item } = this;
     if (!item) return '';
     const whole = this.whole(item);
-    const place = this.place(whole.id);
     this.item = null;
-    switch (whole.type) {
-      case 'reasoning': {
-        const [part] = whole.summary;
-        const at = { item_id: whole.id, output_index: place.output_index, summary_index: 0 };
-        return (
-          this.event('response.reasoning_summary_text.done', { ...at, text: part!.text }) +
-          this.event('response.reasoning_summary_part.done', { ...at, part }) +
-          this.closed(whole)
-        );
-      }
-      case 'message': {
-        const [part] = whole.content;
-        return (
-          this.event('response.output_text.done', { ...place, text: part!.text, logprobs: [] }) +
-          this.event('response.content_part.done', { ...place, part }) +
-          this.closed(whole)
-        );
-      }
-      case 'function_call': {
-        const { id, name, arguments: text } = whole;
-        const done = { item_id: id, output_index: place.output_index, name, arguments: text };
-        return this.event('response.function_call_arguments.done', done) + this.closed(whole);
-      }
-    }
+    const events = closing(whole, this.output.length).map((event) => this.numbered(event));
+    this.output.push(whole);
+    return events.join('');
   }
 
   /** An item as it stands when it is closed now. */
@@ -190,15 +170,13 @@ export class ResponseWriter implements AnswerWriter {
     return this.event('response.output_item.added', { output_index: this.output.length, item });
   }
 
-  private closed(item: ResponseItem): string {
-    const event = this.event('response.output_item.done', { output_index: this.output.length, item });
-    this.output.push(item);
-    return event;
+  private event(type: ResponseEvent['type'], members: Loose): string {
+    return this.numbered([type, members]);
   }
 
-  private event(type: ResponseEvent['type'], rest: Loose): string {
-    const event = { type, sequence_number: this.sequence, ...rest };
+  private numbered(event: Unnumbered): string {
+    const text = eventText(event, this.sequence);
     this.sequence += 1;
-    return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+    return text;
   }
 }

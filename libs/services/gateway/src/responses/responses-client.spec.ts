@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parkedFlag, stopHint } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import OpenAI from 'openai';
+import { SseClient } from '../__fixtures__/sse-client.js';
 import { completed, reply, twoTenants, World } from '../__fixtures__/world.js';
 
 let world: World;
@@ -186,6 +187,97 @@ describe('the Responses API through the OpenAI client', () => {
     expect(await cancelling).toMatchObject({ status: 'cancelled', output: [] });
   });
 
+  /** The events of a stored response, as its stream sends them. */
+  async function events(id: string, over: { starting_after?: number } = {}): Promise<OpenAI.Responses.ResponseStreamEvent[]> {
+    const all: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of await client.responses.retrieve(id, { stream: true, ...over })) all.push(event);
+    return all;
+  }
+
+  it('is streamed once more when it has ended, from any event on', async () => {
+    const { id } = await asked();
+    const all = await events(id);
+    expect(all.map(({ type, sequence_number: n }) => `${n} ${type.replace('response.', '')}`)).toEqual([
+      ...['0 created', '1 in_progress', '2 output_item.added', '3 content_part.added', '4 output_text.delta'],
+      ...['5 output_text.annotation.added', '6 output_text.done', '7 content_part.done', '8 output_item.done', '9 completed'],
+    ]);
+    const end = all.at(-1) as OpenAI.Responses.ResponseCompletedEvent;
+    const { output_text: _, ...read } = await client.responses.retrieve(id);
+    expect(end.response).toEqual(read);
+    expect(all[4]).toMatchObject({ delta: 'It is blue [1].', item_id: read.output[0]!.id });
+    expect(await events(id)).toEqual(all);
+    expect(await events(id, { starting_after: 4 })).toEqual(all.slice(5));
+    // A client that had its first part as a live stream, with more events, gets the end all the same.
+    for (const after of [9, 500]) expect(await events(id, { starting_after: after })).toEqual([end]);
+    const wrong = await fetch(`${world.url}/v1/responses/${id}?stream=true&starting_after=x`);
+    expect([wrong.status, ((await wrong.json()) as { error: { param: string } }).error.param]).toEqual([400, 'starting_after']);
+  });
+
+  it('is streamed as failed where it failed or was cancelled', async () => {
+    const failure = { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } as const;
+    for (const [n, outcome] of (['failed', 'cancelled'] as const).entries()) {
+      const { id } = await client.responses.create({ ...question, background: true });
+      await engine(n, { outcome, answer: null, failure: outcome === 'failed' ? failure : null });
+      const all = await events(id);
+      expect([all.length, all.at(-1)]).toMatchObject([3, { type: 'response.failed', response: { status: outcome } }]);
+    }
+  });
+
+  it('is streamed while it is in progress in the background, and its client may leave and come back', async () => {
+    const waited = await World.open({ limits: { firstHeartbeatMs: 5, heartbeatMs: 5 }, share: world });
+    const leaving = new AbortController();
+    const first = new SseClient(
+      await waited.post('/v1/responses', { ...question, background: true, stream: true }, { signal: leaving.signal }),
+    );
+    await until('the run', () => world.runs().length === 1);
+    await until('heartbeats', () => first.events.filter(({ raw }) => raw === ': keep-alive').length > 1);
+    const id = (JSON.parse(first.events[0]!.data!) as { response: { id: string } }).response.id;
+    leaving.abort();
+    const again = new SseClient(await fetch(`${waited.url}/v1/responses/${id}?stream=true&starting_after=1`));
+    const one = new SseClient(await fetch(`${waited.url}/v1/responses/${id}?stream=true`));
+    await engine();
+    const numbers = (client: SseClient) =>
+      client.events.flatMap(({ data }) => (data === null ? [] : [(JSON.parse(data) as { sequence_number: number }).sequence_number]));
+    await Promise.all([again.all(), one.all()]);
+    expect([numbers(again), numbers(one)]).toEqual([
+      [2, 3, 4, 5, 6, 7, 8, 9],
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    ]);
+    expect(world.stores.flagged.has(world.run())).toBe(false);
+    expect(world.requested()[0]!.data.origin).toBe('runs');
+    await waited.close();
+  });
+
+  const format = {
+    ...({ type: 'json_schema', name: 'place', strict: true } as const),
+    schema: { type: 'object', properties: { town: { type: 'string' } }, required: ['town'], additionalProperties: false },
+  };
+
+  it('keeps its schema in the background too: it is made to when it is read first, by one call', async () => {
+    const { id } = await client.responses.create({ ...question, background: true, text: { format } });
+    await engine(0, { answer: 'The town is Rome.' });
+    world.models.next(async () => reply({ content: '{"town":"Rom"}' }));
+    const both = await Promise.all([client.responses.retrieve(id), client.responses.retrieve(id)]);
+    both.push(await client.responses.retrieve(id));
+    expect(both.map(({ output_text: text, status, usage: spent }) => [text, status, spent!.input_tokens])).toEqual(
+      Array(3).fill(['{"town":"Rom"}', 'completed', 123]),
+    );
+    expect(world.models.calls).toHaveLength(1);
+    const next = await asked({ previous_response_id: id, input: 'And?' });
+    expect(next.status).toBe('completed');
+    expect(world.requested().at(-1)!.data.conversation.at(-1)).toEqual({ role: 'assistant', content: '{"town":"Rom"}' });
+  });
+
+  it('fails in the background where nothing keeps its schema', async () => {
+    const { id } = await client.responses.create({ ...question, background: true, text: { format } });
+    await engine(0, { answer: 'I only write prose.' });
+    world.models.next(async () => reply({ content: 'Prose again.' }));
+    const failed = { status: 'failed', output: [], error: { code: 'ANSWER_NOT_IN_SCHEMA' } };
+    for (let n = 0; n < 2; n++) expect(await client.responses.retrieve(id)).toMatchObject(failed);
+    expect((await events(id)).at(-1)).toMatchObject({ type: 'response.failed', response: failed });
+    expect(world.models.calls).toHaveLength(1);
+  });
+
   it('parks its run and ends its calls when its client leaves the stream: its SDK may send the request again', async () => {
     const stream = client.responses.stream(question);
     stream.on('error', () => undefined);
@@ -208,6 +300,7 @@ describe('the Responses API through the OpenAI client', () => {
       const b = of('sk-b').responses;
       const tries = [
         b.retrieve(id),
+        b.retrieve(id, { stream: true }),
         b.delete(id),
         b.cancel(id),
         b.inputItems.list(id),
@@ -228,7 +321,6 @@ describe('the Responses API through the OpenAI client', () => {
     ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
     ['a limit that is none', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
     ['a tool that has to be called', { tool_choice: 'required' }, 'tool_choice', /none can be required/],
-    ['a stream in the background', { background: true, stream: true }, 'stream', /is not streamed/],
     ['the background without storage', { background: true, store: false }, 'store', /read later/],
     ['a stored conversation', { conversation: 'c' }, 'conversation', /previous_response_id/],
   ])('refuses %s with a sentence that names its field', async (_, over, param, sentence) => {
@@ -284,6 +376,15 @@ describe('the Responses API at a single model', () => {
       return { ...reply(), body: { choices: [{ index: 0, message: { role: 'assistant', content: 'Blue.' }, finish_reason: 'stop' }] } };
     };
     const output = [{ type: 'function_call_output' as const, call_id: 'call_1', output: 'blue' }];
+    const again: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of await client.responses.retrieve(final.id, { stream: true })) again.push(event);
+    expect(again.slice(2)).toMatchObject([
+      { type: 'response.output_item.added', item: { arguments: '' } },
+      { type: 'response.function_call_arguments.delta', delta: '{"at":"sky"}' },
+      { type: 'response.function_call_arguments.done' },
+      { type: 'response.output_item.done', item: { id: final.output[0]!.id, call_id: 'call_1', arguments: '{"at":"sky"}' } },
+      { type: 'response.completed', response: { output: [{ id: final.output[0]!.id }] } },
+    ]);
     const next = await client.responses.create({ model: 'm@fake', tools, previous_response_id: final.id, input: output });
     expect(next.output_text).toBe('Blue.');
     expect(body).toMatchObject({

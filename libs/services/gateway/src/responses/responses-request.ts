@@ -11,7 +11,7 @@ export const itemsOf = ({ input }: Pick<ResponseRequest, 'input'>): readonly Res
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input;
 
 /** Throws REQUEST_INVALID for what this API cannot do. */
-export function checkPossible({ conversation, prompt, background, stream, store }: ResponseRequest): void {
+export function checkPossible({ conversation, prompt, background, store }: ResponseRequest): void {
   const refusals: readonly (readonly [unknown, string, string])[] = [
     [conversation ?? null, 'conversation', 'Conversations are not stored here: send `previous_response_id` instead.'],
     [prompt ?? null, 'prompt', 'Prompts are not stored for this API: write the text into `instructions`.'],
@@ -19,11 +19,6 @@ export function checkPossible({ conversation, prompt, background, stream, store 
       background && store === false ? true : null,
       'store',
       'A response in the background is read later: leave out `store` or set it to true.',
-    ],
-    [
-      background && stream ? true : null,
-      'stream',
-      'A response in the background is not streamed: GET /v1/responses/{id} shows it, and GET /v1/runs/{id}/events follows its run.',
     ],
   ];
   const refused = refusals.find(([value]) => value !== null);
@@ -39,9 +34,9 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     ...earlier.map((message) => ({ message, path: 'previous_response_id' })),
     ...itemsOf(request).flatMap((item, at) => messageOf(item, at).map((message) => ({ message, path: `input[${at}]` }))),
   ];
-  const { model, stream, temperature, top_p, tool_choice: choice } = request;
+  const { model, stream, temperature, top_p, user, safety_identifier, tool_choice: choice } = request;
   const body = present({
-    ...{ model, stream, temperature, top_p },
+    ...{ model, stream, temperature, top_p, user, safety_identifier },
     messages: turns.map(({ message }) => message),
     ...(stream ? { stream_options: { include_usage: true } } : {}),
     max_tokens: request.max_output_tokens,
@@ -103,7 +98,7 @@ function partOf(part: Loose): Loose {
 }
 
 /** `{type, name, schema, strict}` lies one level deeper in the chat protocol. */
-function formatOf({ type, ...rest }: Loose): Loose {
+export function formatOf({ type, ...rest }: Loose): Loose {
   return type === 'json_schema' ? { type, json_schema: present(rest) } : { type };
 }
 

@@ -1,15 +1,16 @@
 import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { type Caller, Failure, type ResponseDeleted, type ResponseItemList, ResponseRequest } from '@conclave/contracts';
+import { type Caller, type ResponseDeleted, type ResponseItemList, ResponseRequest } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { AskedQuestions } from '../chat/asked-questions.js';
 import type { ChunkFrame } from '../chat/chat-shapes.js';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
-import { pageLimit, textIn } from '../http/query.js';
+import { numberIn, pageLimit, textIn } from '../http/query.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Commands } from '../runs/commands.js';
 import { RunDirectory } from '../runs/run-directory.js';
+import { ResponseStreams } from './response-streams.js';
 import { ResponseViews } from './response-views.js';
 import { responseShape, type ShapedRequest, storedOf } from './response-shape.js';
 import { chatOf, checkPossible } from './responses-request.js';
@@ -25,6 +26,7 @@ export class ResponsesController {
     @Inject(AskedQuestions) private readonly questions: AskedQuestions,
     @Inject(StoredResponses) private readonly stored: StoredResponses,
     @Inject(ResponseViews) private readonly views: ResponseViews,
+    @Inject(ResponseStreams) private readonly streams: ResponseStreams,
     @Inject(RunDirectory) private readonly runs: RunDirectory,
     @Inject(Commands) private readonly commands: Commands,
   ) {}
@@ -49,9 +51,7 @@ export class ResponsesController {
   async one(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const caller = await this.callers.identify(request);
     if (textIn(request.query, 'stream') === 'true')
-      throw new Failure('REQUEST_INVALID', 'A stored response is not streamed: GET /v1/runs/{id}/events follows its run.', {
-        param: 'stream',
-      });
+      return this.streams.send(response, id, caller, numberIn(request.query, 'starting_after') ?? -1);
     response.json(await this.views.view(id, caller));
   }
 
@@ -104,6 +104,7 @@ export class ResponsesController {
     await this.stored.keep(shaped.caller.tenant, storedOf(shaped, frame, runId));
     response.setHeader('x-run-id', runId).setHeader('link', `</v1/runs/${runId}>; rel="describedby"`);
     if (run.cache) response.setHeader('x-conclave-cache', run.cache);
+    if (shaped.request.stream) return this.streams.send(response, frame.id, shaped.caller, -1);
     response.status(200).json(await this.views.view(frame.id, shaped.caller));
   }
 }

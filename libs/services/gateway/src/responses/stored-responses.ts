@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Failure, type ResponseInputItem, ResponseItem, ResponseStatus, ResponseUsage } from '@conclave/contracts';
+import { AnswerFacts, Failure, type ResponseInputItem, ResponseItem, ResponseStatus, ResponseUsage } from '@conclave/contracts';
 import { isJsonObject, STATE, type StateStore } from '@conclave/ports';
 import { runTag } from '@conclave/strategies';
 import * as z from 'zod';
@@ -13,13 +13,21 @@ const keptCharacters = 40_000;
 
 const Loosely = z.record(z.string(), z.unknown());
 const Stored = z.object({
-  /** Null for an answer of a direct model, which is `end`. */
+  /** Null for an answer of a direct model. */
   runId: z.string().nullable(),
   head: Loosely,
   input: z.array(Loosely),
   /** Messages of the chat protocol up to the question. */
   messages: z.array(Loosely),
-  end: z.object({ status: ResponseStatus, output: z.array(ResponseItem), usage: ResponseUsage.nullable() }).nullable(),
+  end: z
+    .object({
+      status: ResponseStatus,
+      output: z.array(ResponseItem),
+      usage: ResponseUsage.nullable(),
+      failure: z.object({ code: z.string(), message: z.string() }).optional(),
+      facts: AnswerFacts.optional(),
+    })
+    .nullable(),
 });
 
 /** A response as it is kept. */
@@ -28,7 +36,8 @@ export interface StoredResponse {
   readonly head: ResponseHead;
   readonly input: readonly (Loose & { readonly id: string; readonly type: string })[];
   readonly messages: readonly Loose[];
-  readonly end: Pick<ResponseEnd, 'status' | 'output' | 'usage'> | null;
+  /** How it ended, where the record of its run does not say so: the answer of a direct model, or one that was made to keep a schema. */
+  readonly end: ResponseEnd | null;
 }
 
 /** Responses by id, each known to its tenant alone. */
@@ -43,7 +52,8 @@ export class StoredResponses {
       tenant,
       key: keyOf(rest.head.id),
       value,
-      ttlMs: keptMs,
+      // What is kept once more does not stay longer.
+      ttlMs: Math.max(1_000, Math.min(keptMs, rest.head.created_at * 1_000 + keptMs - Date.now())),
       tags: rest.runId === null ? [] : [runTag(rest.runId)],
     });
     await this.state.durable();

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StreamBody } from '@conclave/contracts';
 import { SseClient } from '../__fixtures__/sse-client.js';
 import { adminKey, completed, twoTenants, World } from '../__fixtures__/world.js';
@@ -14,8 +14,9 @@ let world: World;
 afterEach(() => world.close());
 
 const by = (key: string) => ({ headers: { 'x-api-key': key } });
+let door: (runId: string) => string;
 const events = async (init: { headers?: Record<string, string> } = {}): Promise<string> => {
-  const client = new SseClient(await fetch(`${world.url}/v1/runs/${world.run()}/events`, init));
+  const client = new SseClient(await fetch(world.url + door(world.run()), init));
   return (await client.all()).map(({ data }) => data).join('\n');
 };
 const asked = async (key: string, body: object = {}, headers: Record<string, string> = {}) => {
@@ -24,7 +25,14 @@ const asked = async (key: string, body: object = {}, headers: Record<string, str
   return { status, detail: world.requested().at(-1)?.data.detail ?? 'redacted' };
 };
 
-describe('prompts and raw replies in the events of a run', () => {
+describe.each([
+  ['a run', (runId: string) => `/v1/runs/${runId}/events`],
+  ['several runs', (runId: string) => `/v1/events?runs=${runId}`],
+])('prompts and raw replies in the events of %s', (_name, path) => {
+  beforeEach(() => {
+    door = path;
+  });
+
   it('are shown to a key that may see them, and to no other key of the tenant', async () => {
     world = await World.open({ keys: twoTenants });
     expect(await asked('sk-a-full')).toEqual({ status: 202, detail: 'full' });

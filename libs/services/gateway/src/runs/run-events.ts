@@ -11,7 +11,14 @@ import { type Following, StreamHub } from '../stream/stream-hub.js';
 
 const pageSize = 500;
 
-/** The whole stream of a run as server-sent events with ids; a disconnect does not affect the run. */
+/** A run to follow: the entries after `after`, with prompts and raw replies if `full`. */
+export interface Followed {
+  readonly runId: string;
+  readonly after: number;
+  readonly full: boolean;
+}
+
+/** Streams of runs as server-sent events; a disconnect does not affect a run. */
 @Injectable()
 export class RunEvents {
   constructor(
@@ -22,40 +29,62 @@ export class RunEvents {
     @Inject(Connections) private readonly connections: Connections,
   ) {}
 
+  /** Sends the entries of one run, with their ids. A snapshot comes first if the stream does not hold that position. Throws STORE_* before the head. */
+  async follow(response: Response, run: Followed): Promise<void> {
+    const reading = await this.reading(run);
+    response.setHeader('x-run-id', run.runId);
+    this.stream(response, [reading], (_runId, entry) => eventOf(entry));
+  }
+
   /**
-   * Sends the entries after `after`, with prompts and raw replies if `full`, and a snapshot first if the stream does not hold that
-   * position. Throws STORE_* before the head.
+   * Sends the entries of several runs as they come, each with the id of its run, and ends when all of these runs have ended. Snapshots
+   * come first, as `follow` sends them. Throws STORE_* before the head.
    */
-  async follow(response: Response, runId: string, after: number, full: boolean): Promise<void> {
+  async followAll(response: Response, runs: readonly Followed[]): Promise<void> {
+    const readings = await Promise.all(runs.map((run) => this.reading(run)));
+    this.stream(response, readings, (runId, entry) => eventOf(entry, runId));
+  }
+
+  /** Where the stream of a run is to be read from. */
+  private async reading({ runId, after, full }: Followed): Promise<Reading> {
     const page = await this.hub.read(runId, after, 1);
     const outside = after > page.last || (page.last > 0 && after + 1 < page.first);
     const snapshot = outside ? await this.snapshot(runId, page) : null;
     // A snapshot covers everything up to its last id, except that a stream always closes with its terminal entry.
     const cursor = snapshot ? Math.max(0, page.ended ? page.last - 1 : page.last) : after;
-    response.setHeader('x-run-id', runId);
     const seenAll = page.ended && cursor >= page.last;
     const expired = page.last === 0 && snapshot !== null && snapshot.over;
-    this.stream(response, runId, { cursor, first: snapshot ? eventOf(snapshot.event) : '', over: seenAll || expired, full });
+    return { runId, cursor, first: snapshot ? eventOf(snapshot.event) : '', over: seenAll || expired, full };
   }
 
-  private stream(response: Response, runId: string, { cursor, first, over, full }: Reading): void {
-    let following: Following | null = null;
+  private stream(response: Response, readings: readonly Reading[], frame: (runId: string, entry: StreamEntry) => string): void {
+    const followings = new Set<Following>();
+    const unfinished = new Set(readings.filter(({ over }) => !over).map(({ runId }) => runId));
     let closed = false;
     const close = (end: StreamEnd): void => {
       closed = true;
-      following?.stop();
+      for (const following of followings) following.stop();
       this.options.metrics.onStreamClose('events', end);
     };
-    const sse = new Sse(response, this.limits, { drained: () => following?.wake(), tooSlow: () => close('slow') });
+    const woken = (): void => {
+      for (const following of followings) following.wake();
+    };
+    const sse = new Sse(response, this.limits, { drained: woken, tooSlow: () => close('slow') });
     const finish = (events: string, end: StreamEnd): void => {
       if (closed) return;
       close(end);
       sse.end(events);
     };
+    /** The last events of a run; with those of the last run the stream ends. */
+    const runEnds = (runId: string, events: string): void => {
+      unfinished.delete(runId);
+      if (unfinished.size === 0) finish(events, 'finished');
+      else sse.send(events);
+    };
     this.options.metrics.onStreamOpen('events');
-    sse.open(first);
-    // The reader has already seen the terminal entry.
-    if (over) return finish('', 'finished');
+    sse.open(readings.map(({ first }) => first).join(''));
+    // The reader has already seen the terminal entries.
+    if (unfinished.size === 0) return finish('', 'finished');
     this.connections.watch(
       response,
       () => {
@@ -63,27 +92,34 @@ export class RunEvents {
       },
       () => finish(': the gateway is shutting down, reconnect with Last-Event-ID\n\n', 'shutdown'),
     );
-    if (closed) return;
-    following = this.hub.follow(
-      runId,
-      {
-        cursor,
-        ready: () => sse.ready,
-        take: (entries) => {
-          const events = entries.map((entry) => eventOf(full ? entry : redacted(entry))).join('');
-          if (entries.some(isTerminal)) finish(events, 'finished');
-          else sse.send(events);
-          if (entries.some(({ kind }) => kind === 'chunk')) this.options.probe?.reached('gateway', 'mid-stream', runId);
+    for (const { runId, cursor, full } of readings.filter(({ over }) => !over)) {
+      if (closed) return;
+      const following = this.hub.follow(
+        runId,
+        {
+          cursor,
+          ready: () => sse.ready,
+          take: (entries) => {
+            const events = entries.map((entry) => frame(runId, full ? entry : redacted(entry))).join('');
+            if (entries.some(isTerminal)) {
+              following.stop();
+              runEnds(runId, events);
+            } else sse.send(events);
+            if (entries.some(({ kind }) => kind === 'chunk')) this.options.probe?.reached('gateway', 'mid-stream', runId);
+          },
+          lost: (view) => {
+            following.stop();
+            runEnds(runId, eventOf(endOf(view)));
+          },
+          failed: (error) => {
+            this.options.logger.error('an event stream failed', { run: runId, error });
+            finish(`event: failure\ndata: ${JSON.stringify(errorBody(asFailure(error)))}\n\n`, 'failed');
+          },
         },
-        lost: (view) => finish(eventOf(endOf(view)), 'finished'),
-        failed: (error) => {
-          this.options.logger.error('an event stream failed', { run: runId, error });
-          finish(`event: failure\ndata: ${JSON.stringify(errorBody(asFailure(error)))}\n\n`, 'failed');
-        },
-      },
-      true,
-    );
-    if (closed) following.stop();
+        true,
+      );
+      followings.add(following);
+    }
   }
 
   /** The state of the run and the answer so far, from the stream as far as it is kept, otherwise from the stored run. */
@@ -108,6 +144,7 @@ export class RunEvents {
 }
 
 interface Reading {
+  readonly runId: string;
   readonly cursor: number;
   /** Event to send before the entries, or an empty text. */
   readonly first: string;
@@ -124,9 +161,10 @@ export function redacted(entry: StreamEntry): StreamEntry {
   return rest;
 }
 
-function eventOf(entry: StreamEntry | Snapshot): string {
-  const id = 'id' in entry ? `id: ${entry.id}\n` : '';
-  return `${id}event: ${entry.kind}\ndata: ${JSON.stringify(entry)}\n\n`;
+/** One event: with its id, so that a reader can come back with it, or among those of several runs with the id of its run. */
+function eventOf(entry: StreamEntry | Snapshot, runId: string | null = null): string {
+  const id = runId === null && 'id' in entry ? `id: ${entry.id}\n` : '';
+  return `${id}event: ${entry.kind}\ndata: ${JSON.stringify(runId === null ? entry : { ...entry, runId })}\n\n`;
 }
 
 /** The single event of a stream that has expired and cannot be resumed: how the run ended. */

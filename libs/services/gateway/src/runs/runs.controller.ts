@@ -19,7 +19,7 @@ import type { Request, Response } from 'express';
 import { DetailReads } from '../audit/detail-reads.js';
 import { readRunRequest } from '../chat/chat-request.js';
 import { withinReach } from '../chat/question-size.js';
-import { Callers } from '../http/caller.js';
+import { byEndUser, Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
@@ -55,8 +55,9 @@ export class RunsController {
 
   @Post()
   async start(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const caller = await this.callers.identify(request);
+    const client = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
+    const caller = byEndUser(client, body.value);
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.models.resolve(question.model, caller.tenant, body.raw, await this.callers.mayAsk(request));
     if (resolved.kind !== 'template')
@@ -153,7 +154,7 @@ export class RunsController {
     const full = await this.callers.maySeeDetail(request);
     // Nothing is shown before the record of it is durable.
     if (full && header.data.detail === 'full') await this.detailReads.ofRun(header.runId, caller);
-    await this.events.follow(response, header.runId, cursor ?? 0, full);
+    await this.events.follow(response, { runId: header.runId, after: cursor ?? 0, full });
   }
 
   @Post(':id/commands')

@@ -17,7 +17,7 @@ const call = async (method: string, path: string, body?: unknown) => {
   return { status: response.status, body: (await response.json()) as { error?: { code: string; message: string } } };
 };
 const view = async () => TemplateView.parse((await call('GET', '/conclave')).body);
-const put = (options: unknown, version?: number) => call('PUT', '/conclave', { options, version });
+const put = (options: unknown, version?: number, settings?: unknown) => call('PUT', '/conclave', { options, version, settings });
 const check = async (body: unknown) => TemplateCheck.parse((await call('POST', '/conclave/check', body)).body);
 const changes = () => world.events<SettingChanged>('audit');
 
@@ -64,10 +64,15 @@ describe('templates over HTTP', () => {
 
   it('are checked as an object or as YAML, with the line of each fault, and nothing is changed', async () => {
     expect(await check({ options: { max_iterations: 7 } })).toMatchObject({ valid: true, faults: [], changed: { max_iterations: 7 } });
-    expect(await check({ yaml: 'max_iterations: 7\n' })).toMatchObject({ valid: true, changed: { max_iterations: 7 } });
+    expect(await check({ yaml: 'options:\n  max_iterations: 7\n' })).toMatchObject({ valid: true, changed: { max_iterations: 7 } });
     expect(await check({ yaml: '' })).toMatchObject({ valid: true, changed: {} });
-    const wrong = await check({ yaml: '# steps\nmax_iterations: many\n' });
-    expect(wrong).toMatchObject({ valid: false, faults: [{ path: 'max_iterations', line: 2 }] });
+    const wrong = await check({ yaml: '# steps\noptions:\n  max_iterations: many\nlimits:\n  tokens: 5\nmax_iterations: 7\n' });
+    expect(wrong.valid).toBe(false);
+    expect(wrong.faults.map(({ path, line }) => [path, line])).toEqual([
+      ['limits.tokens', 5],
+      ['max_iterations', 6],
+      ['options.max_iterations', 3],
+    ]);
     expect((await check({ yaml: 'a: [1,' })).faults[0]).toMatchObject({ path: '', line: 1 });
     expect(await check({ yaml: '- a' })).toMatchObject({ valid: false, changed: null });
     expect(await check({ options: { no_such_option: 1 } })).toMatchObject({ valid: false });
@@ -76,7 +81,55 @@ describe('templates over HTTP', () => {
       ...'bcdefg'.split('').map((name, n) => `${name}: &${name} [${Array(10).fill(`*${'abcdefg'[n]}`).join(',')}]`),
     ];
     expect(await check({ yaml: bomb.join('\n') })).toMatchObject({ valid: false, changed: null });
+    expect(await check({ yaml: 'options: 3\n' })).toMatchObject({ valid: false, faults: [{ path: 'options', line: 1 }] });
     expect((await call('POST', '/conclave/check', {})).status).toBe(400);
+    expect([(await view()).version, changes()]).toEqual([0, []]);
+  });
+
+  it('take models, limits and rounds beside the options, keep them in every version, and go back to them', async () => {
+    const settings = { max_agentic_rounds: 2, limits: { cost: 0.5, tokens: 9_000 }, judge: { models: ['m@fake'] } };
+    const saved = TemplateView.parse((await put({ max_iterations: 7 }, 0, settings)).body);
+    expect(saved).toMatchObject({
+      changed: { max_iterations: 7 },
+      settings,
+      version: 1,
+      versions: [{ options: { max_iterations: 7 }, settings }],
+    });
+    expect(Object.keys(saved.settingsSchema['properties'] as object)).toEqual(expect.arrayContaining(['limits', 'judge', 'experts']));
+    expect(changes()[0]!.data.after).toEqual({ strategy: 'reasoning', options: { max_iterations: 7 }, settings });
+    expect(TemplateList.parse((await call('GET', '')).body).data[0]).toMatchObject({ overridden: true });
+    // A client that knows options alone leaves the rest.
+    await put({});
+    expect(await view()).toMatchObject({ changed: null, settings, version: 2 });
+    await put({}, 2, {});
+    expect(await view()).toMatchObject({ changed: null, settings: {}, version: 3 });
+    const back = await call('POST', '/conclave/rollback', { version: 1 });
+    expect(TemplateView.parse(back.body)).toMatchObject({ changed: { max_iterations: 7 }, settings, version: 4 });
+    expect(TemplateView.parse((await call('POST', '/conclave/rollback', { version: 0 })).body)).toMatchObject({ settings: {}, version: 5 });
+  });
+
+  it('refuse settings that are none, and models that are not there, and change nothing', async () => {
+    for (const settings of [
+      { limits: { cost: -1 } },
+      { judge: { models: [] } },
+      { judge: { model: 'm' } },
+      { strategy: 'waves' },
+      { experts: { general: { prompt: 'x' } } },
+    ])
+      expect([settings, (await put({}, 0, settings)).status]).toEqual([settings, 400]);
+    const missing = await put({}, 0, { judge: { models: ['nobody@fake'] } });
+    expect(missing).toMatchObject({ status: 400, body: { error: { param: 'settings.judge.models.0' } } });
+    expect(missing.body.error!.message).toContain('fake has no model nobody.');
+    expect(await check({ yaml: 'judge:\n  models: [m@fake, nobody@fake]\n' })).toMatchObject({
+      valid: false,
+      faults: [{ path: 'judge.models.1', line: 2, message: expect.stringContaining('nobody') }],
+      settings: { judge: { models: ['m@fake', 'nobody@fake'] } },
+    });
+    const tier = (ref: string) => ({ llm_tier: 'light', tiers: { light: [ref] } });
+    expect((await check({ options: tier('m@fake') })).faults).toEqual([]);
+    expect((await check({ options: tier('nobody@fake') })).faults).toMatchObject([
+      { path: 'options', message: expect.stringContaining('fake has no model nobody.') },
+    ]);
     expect([(await view()).version, changes()]).toEqual([0, []]);
   });
 });

@@ -6,6 +6,7 @@ import {
   type TemplateCheckRequest,
   type TemplateItem,
   templateSetting,
+  TemplateTuning,
   type TemplateView,
 } from '@conclave/contracts';
 import { readYaml, type YamlSource } from '@conclave/platform';
@@ -17,9 +18,14 @@ import { DeliveryTargets } from '../runs/delivery-targets.js';
 import { SettingChanges } from './setting-changes.js';
 
 type Options = Record<string, unknown>;
+/** What was changed of a template: options of its strategy, and the rest. */
+interface Change {
+  readonly options: Options;
+  readonly settings: TemplateTuning;
+}
 type Fault = TemplateCheck['faults'][number];
 
-/** Options of templates as an operator sees and changes them. */
+/** Templates as an operator sees and changes them: options of the strategy, models, limits and rounds. */
 @Injectable()
 export class TemplateOptions {
   constructor(
@@ -37,17 +43,25 @@ export class TemplateOptions {
     const ids = new Set([...offered.map(({ id }) => id), ...stored.map(({ name }) => name.slice(prefix.length))]);
     return Promise.all(
       [...ids].map(async (id) => {
-        const { strategy, changed, version } = await this.summary(id);
+        const { strategy, changed, settings, version } = await this.summary(id);
         const template = offered.find((one) => one.id === id);
         const { description = '', version: hash = null } = template ?? {};
-        return { object: 'template' as const, id, strategy, description, hash, overridden: changed !== null, version };
+        return {
+          object: 'template' as const,
+          id,
+          strategy,
+          description,
+          hash,
+          overridden: changed !== null || !isEmpty(settings),
+          version,
+        };
       }),
     );
   }
 
   /** Throws MODEL_NOT_FOUND. */
   async view(id: string): Promise<TemplateView> {
-    const { strategy, changed, version } = await this.summary(id);
+    const { strategy, changed, settings, version } = await this.summary(id);
     const offered = this.offered(id);
     return {
       object: 'template',
@@ -55,22 +69,31 @@ export class TemplateOptions {
       strategy,
       options: offered?.options ?? null,
       changed,
+      settings,
       version,
       resolved: offered ? { ...offered } : null,
-      schema: schemaOf(strategy),
+      schema: schemaOf(knownStrategy(strategy)?.options),
+      settingsSchema: schemaOf(TemplateTuning),
+      models: [...((await this.options.catalogue.modelsFor?.(id)) ?? [])],
       versions: [...(await this.versions(id))],
     };
   }
 
-  /** Replaces all changed options. Throws MODEL_NOT_FOUND, REQUEST_INVALID, PROMPT_INVALID, WEBHOOK_UNKNOWN, SETTING_CHANGED. */
-  async change(id: string, options: Options, actor: string, expected: number | null): Promise<TemplateView> {
-    const { strategy } = await this.summary(id);
-    const read = this.read(strategy, options);
+  /** Replaces all that was changed; without `settings` only the options. Throws MODEL_NOT_FOUND, REQUEST_INVALID, PROMPT_INVALID, WEBHOOK_UNKNOWN, SETTING_CHANGED. */
+  async change(
+    id: string,
+    { options, settings: wanted }: { readonly options: Options; readonly settings?: TemplateTuning | undefined },
+    actor: string,
+    expected: number | null,
+  ): Promise<TemplateView> {
+    const { strategy, settings: present } = await this.summary(id);
+    const settings = wanted ?? present;
+    const read = await this.read(id, strategy, { options, settings });
     if (read.failure) throw read.failure;
     await this.changes.write({
       name: templateSetting(id),
       actor,
-      value: { strategy, options, actor },
+      value: { strategy, options, ...(isEmpty(settings) ? {} : { settings }), actor },
       expected,
       // The audit names the actor beside the values.
       shown: (value) => withoutActor(value),
@@ -80,7 +103,7 @@ export class TemplateOptions {
   }
 
   /** Says what `change` would refuse, and changes nothing. Throws MODEL_NOT_FOUND. */
-  async check(id: string, { options, yaml }: TemplateCheckRequest): Promise<TemplateCheck> {
+  async check(id: string, { options = {}, settings: given = {}, yaml }: TemplateCheckRequest): Promise<TemplateCheck> {
     const { strategy } = await this.summary(id);
     const source = yaml === undefined ? null : parsedYaml(yaml);
     if (typeof source === 'string') return answer(null, [{ path: '', line: null, message: source }]);
@@ -89,12 +112,19 @@ export class TemplateOptions {
         null,
         source.mistakes.map(({ line, problem, remedy }) => ({ path: '', line, message: `${problem} ${remedy}` })),
       );
-    const value = source ? (source.value ?? {}) : options!;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return answer(null, [{ path: '', line: 1, message: 'It must be a list of options with their values.' }]);
-    const { faults } = this.read(strategy, value as Options);
+    const value = source ? (source.value ?? {}) : { options, ...given };
+    if (!isObject(value)) return answer(null, [{ path: '', line: 1, message: 'It must be a list of settings with their values.' }]);
+    const { options: read = {}, ...rest } = value;
+    if (!isObject(read))
+      return answer(null, [
+        { path: 'options', line: source?.position(['options']).line ?? null, message: 'It must be a list of options with their values.' },
+      ]);
+    const settings = TemplateTuning.safeParse(rest);
+    const faults = settings.success
+      ? (await this.read(id, strategy, { options: read, settings: settings.data })).faults
+      : [...settings.error.issues.map(faultOf), ...(await this.read(id, strategy, { options: read, settings: {} })).faults];
     return answer(
-      value as Options,
+      { options: read, settings: rest },
       faults.map(({ path, message }) => ({
         path: path.map(String).join('.'),
         line: source?.position(path).line ?? null,
@@ -111,20 +141,22 @@ export class TemplateOptions {
     if (wanted !== 0 && !kept) throw new Failure('SETTING_VERSION_NOT_FOUND', `The requested version is ${wanted}.`);
     // A template that was never changed is already as in the file.
     if (present === 0) return this.view(id);
-    return this.change(id, kept ? (StoredTemplateOptions.safeParse(kept.value).data?.options ?? {}) : {}, actor, present);
+    const { options = {}, settings = {} } = (kept && StoredTemplateOptions.safeParse(kept.value).data) ?? {};
+    return this.change(id, { options, settings }, actor, present);
   }
 
   private offered(id: string) {
     return this.options.catalogue.templates().find((template) => template.id === id);
   }
 
-  private async summary(id: string): Promise<Pick<TemplateView, 'strategy' | 'changed' | 'version'>> {
+  private async summary(id: string): Promise<Pick<TemplateView, 'strategy' | 'changed' | 'settings' | 'version'>> {
     const stored = await this.state.settings.read(templateSetting(id));
     const { data } = StoredTemplateOptions.safeParse(stored?.value);
     // A template that is switched off is not offered, and can be switched on again.
     const strategy = this.offered(id)?.strategy ?? data?.strategy;
     if (strategy === undefined) throw new Failure('MODEL_NOT_FOUND', `There is no template "${id}".`);
-    return { strategy, changed: data && Object.keys(data.options).length > 0 ? data.options : null, version: stored?.version ?? 0 };
+    const changed = data && !isEmpty(data.options) ? data.options : null;
+    return { strategy, changed, settings: data?.settings ?? {}, version: stored?.version ?? 0 };
   }
 
   private async versions(id: string): Promise<TemplateView['versions']> {
@@ -133,22 +165,30 @@ export class TemplateOptions {
     return Promise.all(
       (await settings.versions(name)).map(async ({ version, at }) => {
         const { data } = StoredTemplateOptions.safeParse((await settings.readVersion(name, version))?.value);
-        return { version, at, actor: data?.actor ?? null, options: data?.options ?? {} };
+        return { version, at, actor: data?.actor ?? null, options: data?.options ?? {}, settings: data?.settings ?? {} };
       }),
     );
   }
 
-  /** What is wrong with options, and what `change` throws because of it. */
-  private read(strategy: string, options: Options): { readonly faults: readonly RawFault[]; readonly failure: Failure | null } {
+  /** What is wrong with a change, and what `change` throws because of it. */
+  private async read(
+    id: string,
+    strategy: string,
+    { options, settings }: Change,
+  ): Promise<{ readonly faults: readonly RawFault[]; readonly failure: Failure | null }> {
     const known = knownStrategy(strategy);
-    if (!known) return refused([{ path: [], message: `There is no strategy ${strategy}.` }]);
+    if (!known) return refused([{ path: [], message: `There is no strategy ${strategy}.` }], 'options');
+    const found = (await this.options.catalogue.tuningFaults?.(id, strategy, settings)) ?? [];
+    const ofSettings = found.length > 0 ? refused(found, `settings.${found[0]!.path.map(String).join('.')}`) : null;
     const read = known.options.safeParse(options);
     if (!read.success) {
-      const faults = read.error.issues.map(({ path, message }) => ({ path, message }));
-      return { faults, failure: new Failure('REQUEST_INVALID', faultsOf(read.error).join(' '), { param: 'options' }) };
+      const faults = read.error.issues.map(faultOf).map(({ path, message }) => ({ path: ['options', ...path], message }));
+      const failure = new Failure('REQUEST_INVALID', faultsOf(read.error).join(' '), { param: 'options' });
+      return { faults: [...faults, ...(ofSettings?.faults ?? [])], failure };
     }
-    const prompts = Object.entries(known.means?.(read.data).prompts ?? {}).flatMap(([name, text]) =>
-      promptFaults(name, text).map((message) => ({ path: ['prompts', name], message })),
+    const means = known.means?.(read.data) ?? {};
+    const prompts = Object.entries(means.prompts ?? {}).flatMap(([name, text]) =>
+      promptFaults(name, text).map((message) => ({ path: ['options', 'prompts', name], message })),
     );
     if (prompts.length > 0) {
       const said = prompts.map(({ message }) => message).join(' ');
@@ -157,9 +197,18 @@ export class TemplateOptions {
     try {
       this.targets.check(known.delivers?.(read.data) ?? []);
     } catch (error) {
-      if (error instanceof Failure) return { faults: [{ path: [], message: error.message }], failure: error };
+      if (error instanceof Failure) return { faults: [{ path: ['options'], message: error.message }], failure: error };
       throw error;
     }
+    if (ofSettings) return ofSettings;
+    const named = means.models
+      ? ((await this.options.catalogue.tuningFaults?.(id, strategy, { judge: { models: [...means.models] } })) ?? [])
+      : [];
+    if (named.length > 0)
+      return refused(
+        named.map(({ message }) => ({ path: ['options'], message })),
+        'options',
+      );
     return { faults: [], failure: null };
   }
 }
@@ -169,22 +218,32 @@ interface RawFault {
   readonly message: string;
 }
 
-const refused = (faults: readonly RawFault[]) => ({
+const refused = (faults: readonly RawFault[], param: string) => ({
   faults,
-  failure: new Failure('REQUEST_INVALID', faults.map(({ message }) => message).join(' '), { param: 'options' }),
+  failure: new Failure('REQUEST_INVALID', faults.map(({ message }) => message).join(' '), { param }),
 });
 
-const answer = (changed: Options | null, faults: readonly Fault[]): TemplateCheck => ({
+const answer = (read: { readonly options: Options; readonly settings: Options } | null, faults: readonly Fault[]): TemplateCheck => ({
   object: 'template_check',
   valid: faults.length === 0,
   faults: [...faults],
-  changed,
+  changed: read?.options ?? null,
+  settings: read?.settings ?? null,
 });
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
+const isObject = (value: unknown): value is Options => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A fault with the place of what is at fault; an unknown setting is at fault itself, not what it stands in. */
+function faultOf(issue: z.core.$ZodIssue): RawFault {
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  return { path: [...issue.path, ...unknown], message: issue.message };
+}
 
 /** A sentence for a text whose aliases stand for more than is read. */
 function parsedYaml(text: string): YamlSource | string {
   try {
-    return readYaml(text, 'options');
+    return readYaml(text, 'template');
   } catch (error) {
     return `${error instanceof Error ? error.message : String(error)}.`;
   }
@@ -192,12 +251,13 @@ function parsedYaml(text: string): YamlSource | string {
 
 function withoutActor(value: unknown): unknown {
   const { data } = StoredTemplateOptions.safeParse(value);
-  return data ? { strategy: data.strategy, options: data.options } : value;
+  if (!data) return value;
+  const { actor: _, ...shown } = data;
+  return shown;
 }
 
-function schemaOf(strategy: string): Options {
-  const options = knownStrategy(strategy)?.options;
-  if (!options) return {};
-  const { $schema: _, ...schema } = z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' });
+function schemaOf(shape: z.ZodType | undefined): Options {
+  if (!shape) return {};
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
   return schema;
 }

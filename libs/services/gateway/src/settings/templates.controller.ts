@@ -14,7 +14,7 @@ import { parseBody, parseChange } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { TemplateOptions } from './template-options.js';
 
-/** Admin routes for the options of templates: read, check, change, go back. */
+/** Admin routes for templates: read, check, change, go back. */
 @Controller('v1/admin/templates')
 export class TemplatesController {
   constructor(
@@ -54,8 +54,8 @@ export class TemplatesController {
   @Put(':id')
   async change(@Req() request: Request, @Param('id') id: string): Promise<TemplateView> {
     const { actor } = await this.callers.identifyOperator(request);
-    const { options, version } = parseBody(TemplateChange, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
-    return this.noted(await this.templates.change(id, options, actor, version ?? null), actor);
+    const { options, settings, version } = parseBody(TemplateChange, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
+    return this.noted(await this.templates.change(id, { options, settings }, actor, version ?? null), actor);
   }
 
   private noted(view: TemplateView, actor: string): TemplateView {

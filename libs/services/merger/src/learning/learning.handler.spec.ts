@@ -21,7 +21,7 @@ const expert = (over: Partial<Completed['experts'][number]> = {}): Completed['ex
   ...{ taskId: 't', category: 'general', model: 'a@fake', tier: 't1', confidence: 0.8, gaps: [], status: 'ok' },
   ...over,
 });
-const fact = (text: string, kind: 'web' | 'memory' | 'graph' | 'tool' = 'web'): Completed['evidence'][number] => ({
+const fact = (text: string, kind: Completed['evidence'][number]['source']['kind'] = 'web'): Completed['evidence'][number] => ({
   ...{ text, taskId: 't', epoch: 0, confidence: null },
   source: { kind, title: 'A page', url: 'http://127.0.0.1/page' },
 });
@@ -251,6 +251,18 @@ describe('facts', () => {
     const { complete, facts } = world();
     await complete({ evidence: [fact('one')], ...over });
     expect(await facts()).toHaveLength(many);
+  });
+
+  it.each(['corpus', 'collection'] as const)('hold no copy of a document (%s), nor what an answer took from it: documents change', async (kind) => {
+    const { complete, facts } = world();
+    await complete({ evidence: [fact('The pool opens at 8.', kind), fact('Pools are wet.')] });
+    expect((await facts()).map(({ text }) => text)).toEqual(['Pools are wet.']);
+  });
+
+  it('hold no bare result of a tool, which does not say what was asked', async () => {
+    const { complete, facts } = world();
+    await complete({ question: 'What is 2 + 3?', answer: '2 + 3 = 5', evidence: [fact('{"result":"5"}', 'tool')] });
+    expect((await facts()).map(({ text }) => text)).toEqual(['What is 2 + 3?\n2 + 3 = 5']);
   });
 
   it('are bounded', async () => {

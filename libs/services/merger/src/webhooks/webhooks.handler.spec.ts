@@ -10,6 +10,7 @@ const webhooks: Readonly<Record<string, Webhook>> = {
   ops: { preset: 'json', url: 'https://ops.example/', secret },
   news: { preset: 'discord', url: 'https://news.example/' },
 };
+const limits = { atOnce: 4, waiting: 2, longestWaitMs: 1_000 };
 const lines: unknown[] = [];
 const context = (attempt = 1): DeliveryContext =>
   ({
@@ -42,7 +43,7 @@ beforeEach(() => {
   handler = new WebhooksHandler(
     state,
     sender,
-    { webhooks, clientSecret: secret, maxBytes: 100_000, withQuestion: true },
+    { webhooks, clientSecret: secret, maxBytes: 100_000, withQuestion: true, limits },
     { count: (name, labels) => void counts.push([name, ...Object.values(labels ?? {})].join(' ')) },
     { error: (message, fields) => void lines.push({ message, ...fields }) },
   );
@@ -87,7 +88,7 @@ describe('the end of a run', () => {
     const watched = { caches: state.caches, runs: state.runs, now: () => state.now(), durable: async () => void (durable = true) };
     const before: boolean[] = [];
     const sender = { check: () => undefined, post: async () => void before.push(durable) };
-    const options = { webhooks, maxBytes: 100_000, withQuestion: true };
+    const options = { webhooks, maxBytes: 100_000, withQuestion: true, limits };
     await new WebhooksHandler(watched, sender, options, { count: () => undefined }, { error: () => undefined }).onCompleted(
       to({ webhook: 'ops' }),
       context(),
@@ -106,6 +107,21 @@ describe('the end of a run', () => {
     ]);
     expect(posts[0]!.headers['webhook-signature']).toMatch(/^v1,/);
     expect(posts[0]!.headers['webhook-id']).not.toContain('.');
+  });
+
+  it('is final for a receiver for which too many wait, unless another one of the run is tried again', async () => {
+    failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
+    const event = (n: number, ...more: DeliveryTarget[]) => ended({ deliver: [{ webhook: 'news' }, ...more] }, `run_0000000${n}`);
+    for (const n of [1, 2]) await expect(handler.onCompleted(event(n), context())).rejects.toMatchObject({ options: {} });
+    const refused = { message: expect.stringContaining('2 ended runs wait for it already'), options: { final: true } };
+    await expect(handler.onCompleted(event(3), context())).rejects.toMatchObject(refused);
+    // Of this one another receiver is told all the same, and if it fails, it is tried again.
+    await expect(handler.onCompleted(event(4, { webhook: 'ops' }), context())).rejects.toMatchObject(refused);
+    failing.set('https://ops.example/', new Failure('WEBHOOK_FAILED', 'ops.example answers with status 500.'));
+    await expect(handler.onCompleted(event(5, { webhook: 'ops' }), context())).rejects.toThrow('ops.example answers');
+    expect(posts.map(({ url }) => url).filter((url) => url === 'https://ops.example/')).toHaveLength(2);
+    await handler.onDead({ event: event(1), reason: 'failed' });
+    await expect(handler.onCompleted(event(6), context())).rejects.toThrow('status 500');
   });
 
   it('fails with a sentence for a webhook that this process does not know', async () => {

@@ -14,6 +14,7 @@ import {
 } from '@conclave/platform';
 import { STATE, WEBHOOKS, type DeadReason, type HandlerOutcome, type StateStore, type WebhookSender } from '@conclave/ports';
 import { bodyOf } from './bodies.js';
+import { type DeliveryLimits, Receivers } from './receivers.js';
 import { signed } from './signature.js';
 
 /** A configured receiver, with its secrets. Never logged. */
@@ -32,6 +33,7 @@ export interface WebhookOptions {
   readonly maxBytes: number;
   /** Whether the question may be sent along with the answer. */
   readonly withQuestion: boolean;
+  readonly limits: DeliveryLimits;
 }
 export const WEBHOOK_OPTIONS = Symbol('WebhookOptions');
 
@@ -40,7 +42,11 @@ const rememberedMs = 30 * 86_400_000;
 /** Represents every address of a client, in ids and metrics. */
 const byAddress = 'address';
 
+const isFinal = (failure: unknown): boolean => failure instanceof Failure && failure.options.final === true;
 const nameOf = (target: DeliveryTarget): string => ('webhook' in target ? target.webhook : byAddress);
+/** Who is called, as deliveries are counted: an address by its host and tenant, for none may use up what another one needs. */
+const receiverOf = (target: DeliveryTarget, { data }: RunCompleted): string =>
+  'webhook' in target ? target.webhook : `${URL.canParse(target.url) ? new URL(target.url).host : byAddress} of ${data.caller.tenant}`;
 const markOf = (runId: string, name: string): string => `delivered/${runId}/${name}`;
 
 /**
@@ -49,6 +55,8 @@ const markOf = (runId: string, name: string): string => `delivered/${runId}/${na
  */
 @Controller()
 export class WebhooksHandler {
+  private readonly receivers: Receivers;
+
   constructor(
     @Inject(STATE)
     private readonly state: Pick<StateStore, 'caches' | 'durable' | 'now'> & { readonly runs: Pick<StateStore['runs'], 'erased'> },
@@ -57,7 +65,9 @@ export class WebhooksHandler {
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
     @Inject(ENDED_READS) private readonly reads: EndedReads = keptRecords,
-  ) {}
+  ) {
+    this.receivers = new Receivers(options.limits);
+  }
 
   /** Throws the failure of the first target that could not be reached; those that were are not called again. */
   @EventPattern('RunCompleted')
@@ -71,16 +81,22 @@ export class WebhooksHandler {
     const open = await this.undelivered(event);
     if (open.length === 0) return;
     // The end of a run that was deleted in the meantime is no longer delivered.
-    if (await this.state.runs.erased(event.runId)) return;
+    if (await this.state.runs.erased(event.runId)) return this.forget(event);
     // The end of the run must not be known outside before it is sure here.
     await this.state.durable();
     const tried = await Promise.allSettled(open.map((target) => this.deliver(target, event, context)));
-    const failed = tried.find((one) => one.status === 'rejected');
-    if (failed) throw failed.reason;
+    const failures = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    // While one of them is tried again, the record is no dead letter for another.
+    if (failures.length > 0) throw failures.find((failure) => !isFinal(failure)) ?? failures[0];
+  }
+
+  private forget(event: RunCompleted): void {
+    for (const target of event.data.deliver ?? []) this.receivers.forget(receiverOf(target, event), event.runId);
   }
 
   @EventPattern('dead:RunCompleted')
   async onDead(@Payload() { event, reason }: { readonly event: RunCompleted; readonly reason: DeadReason }): Promise<HandlerOutcome> {
+    this.forget(event);
     for (const target of await this.undelivered(event)) {
       this.metrics.count('webhook_deliveries_total', { webhook: nameOf(target), outcome: 'dead' });
       this.logger.error(
@@ -106,10 +122,10 @@ export class WebhooksHandler {
     const { runId, data } = event;
     const name = nameOf(target);
     try {
-      await this.post(target, event, signal);
+      await this.receivers.deliver(receiverOf(target, event), runId, signal, () => this.post(target, event, signal));
     } catch (error) {
-      // A process that is told to stop hands the record back: that is not an attempt.
-      if (!signal.aborted) this.metrics.count('webhook_deliveries_total', { webhook: name, outcome: 'failed' });
+      // A process that is told to stop hands the record back, and one that is refused was not sent: neither is an attempt.
+      if (!signal.aborted && !isFinal(error)) this.metrics.count('webhook_deliveries_total', { webhook: name, outcome: 'failed' });
       throw error;
     }
     this.metrics.count('webhook_deliveries_total', { webhook: name, outcome: 'delivered' });

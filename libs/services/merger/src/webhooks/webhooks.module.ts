@@ -17,11 +17,14 @@ export class WebhooksModule {
 
 const telegram = 'https://api.telegram.org';
 
+/** Hosts of clients' addresses that may fail at the same time without a delay for anybody else. */
+const clientReceivers = 4;
+
 /** How the webhooks of a configuration are served; null where none is configured, so that no run waits for a consumer it does not need. */
 export function webhookService(
   { configuration, secrets }: Pick<Loaded, 'configuration' | 'secrets'>,
   forgets = false,
-): Pick<ServeOptions, 'module' | 'retry' | 'concurrency'> | null {
+): Pick<ServeOptions, 'module' | 'retry' | 'concurrency' | 'held'> | null {
   const { webhooks, webhook_delivery: delivery, store_prompts: storePrompts } = configuration;
   if (Object.keys(webhooks).length === 0 && delivery.client_hosts.length === 0) return null;
   const resolved = Object.entries(webhooks).map(([name, { preset, url, chat_id: chatId }]): [string, Webhook] => {
@@ -29,15 +32,22 @@ export function webhookService(
     const base = url ?? secretUrl ?? telegram;
     return [name, { preset, secret, chatId, url: preset === 'telegram' ? `${base.replace(/\/$/, '')}/bot${botToken}/sendMessage` : base }];
   });
+  const longestWaitMs = delivery.longest_retry_s * 1_000;
+  // Room for what may wait for each receiver, so that none of them fills it, and for what is on its way to others.
+  const receivers = resolved.length + (delivery.client_hosts.length > 0 ? clientReceivers : 0);
+  const held = receivers * delivery.waiting + 4 * delivery.concurrency;
   return {
     module: WebhooksModule.register({
       webhooks: Object.fromEntries(resolved),
       clientSecret: secrets.webhookClients,
       maxBytes: delivery.max_body_bytes,
       withQuestion: storePrompts === 'full',
+      limits: { atOnce: delivery.concurrency, waiting: delivery.waiting, longestWaitMs },
       forgets,
     }),
-    concurrency: { events: delivery.concurrency },
-    retry: { attempts: delivery.attempts, backoffMs: delivery.retry_s * 1_000, maxBackoffMs: delivery.longest_retry_s * 1_000 },
+    // How many are made at the same time is decided receiver by receiver.
+    concurrency: { events: held },
+    held,
+    retry: { attempts: delivery.attempts, backoffMs: delivery.retry_s * 1_000, maxBackoffMs: longestWaitMs },
   };
 }

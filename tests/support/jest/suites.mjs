@@ -1,12 +1,10 @@
 // The suites of `npm test`, in the order they run, and those of `npm run test:surface`.
 import { join } from 'node:path';
-import { jest } from '../tests/support/jest/run.mjs';
-import { ofClients, ofOneProcess, specFiles } from '../tests/support/jest/levels.mjs';
-import { projects, workspaceRoot } from './workspace.mjs';
+import { jest } from './run.mjs';
+import { ofClients, ofOneProcess, specFiles } from './levels.mjs';
+import { projects, workspaceRoot } from '../../../tools/workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
-/** Integration tests that run beside others, each with the suite that it begins with: one of the two mostly waits. */
-const companions = { 'int:experts': 'int:standalone', 'int:eval': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
 const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join('|'));
 /** More than one at a time of those that mostly wait for time-outs of groups. */
 const workers = { 'int:kafka': ['--maxWorkers=3'] };
@@ -22,7 +20,7 @@ function ofJest(name, title, level, { folder, without, ...rest }) {
 
 const ofFolder = ({ folder, needs }) => {
   const name = `int:${folder.split('/').at(-1)}`;
-  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 900, needs, beside: companions[name] });
+  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 900, needs });
 };
 
 const integration = () =>
@@ -40,24 +38,23 @@ const faults = (mode, jobs, needs) => {
 
 /**
  * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, with this number of
- * spec files; any other passes or fails as one. One with `beside` begins together with the suite of that name, if both are run, and may
- * outlast it. Those with `computes` take the processor time that the others leave, one after the other, from the first suite on that is not
- * `alone`: such a suite uses every processor.
+ * spec files; any other passes or fails as one. Several run at a time, except for those that are `alone`. Those with `computes` take the
+ * processor time that the others leave, one after the other, from the first suite on that is not `alone`.
  */
 export const suites = () => [
   { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 1_500, alone: true },
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
   { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
   ofJest('simulation', 'Simulation', 'simulation', { limit: 2_400, computes: true }),
-  ...integration().filter(({ name }) => !ofOutside.includes(name)),
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900, without: anyOf(...Object.values(ofClients)) }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
     limit: 900,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: anyOf(ofOneProcess, ...Object.values(ofClients)),
   }),
-  faults('embedded', 4),
-  faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900, without: anyOf(...Object.values(ofClients)) }),
+  ...integration().filter(({ name }) => !ofOutside.includes(name)),
+  faults('embedded', 5),
+  faults('distributed', 4, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];
 
 /** Where each kind of third-party client runs, and what it needs besides Node. */
@@ -74,9 +71,11 @@ function ofSurface(kind, mode, servers = []) {
 /** The web console in Chromium, served by the built program. */
 const ofConsole = () => ofJest('console', 'Web console in Chromium', 'console', { limit: 600, needs: ['chromium'] });
 
-export const surfaceSuites = () => [
-  ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'embedded')),
-  ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'distributed', ['kafka', 'redis', 'neo4j', 'chroma'])),
-  ofConsole(),
-  ...integration().filter(({ name }) => ofOutside.includes(name)),
-];
+/** One at a time: browsers draw late on a busy machine, and Prometheus counts the load. */
+export const surfaceSuites = () =>
+  [
+    ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'embedded')),
+    ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'distributed', ['kafka', 'redis', 'neo4j', 'chroma'])),
+    ofConsole(),
+    ...integration().filter(({ name }) => ofOutside.includes(name)),
+  ].map((suite) => ({ ...suite, alone: true }));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { filesUnder, workspaceRoot } from './workspace.mjs';
+import { filesUnder, workspaceRoot } from '../../tools/workspace.mjs';
 
 const inRoot = (...path) => join(workspaceRoot, ...path);
 const source = 'apps/console/src';

@@ -1,0 +1,364 @@
+import { askingSentences } from '../answering/question.js';
+import { expressionIn } from './arithmetic.js';
+import { calendarIn, type CalendarCall } from './calendar.js';
+import { currencies, listedIn, needsRate, type ListedCall } from './lists.js';
+import { languageIn, type Language } from './numerals.js';
+import { withoutTypos } from './typos.js';
+import { conversionIn } from './units.js';
+
+/** What a tool returned, as its fact holds it. */
+export type ToolResult = Readonly<Record<string, unknown>>;
+
+/** One exact calculation that a question asks for. */
+export interface Calculation {
+  /** Name of the tool, without its server. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What is calculated, for a sentence that says why it was not. */
+  readonly about: string;
+  /** Whether a result can be that of this call, by what it repeats of its arguments. */
+  readonly fits: (result: ToolResult) => boolean;
+  /** The answer; null if the result does not hold it. */
+  readonly says: (result: ToolResult) => string | null;
+}
+
+/** What is to be calculated for a request, each sentence by itself. */
+export interface Asked {
+  readonly calculations: readonly Calculation[];
+  /** The questions of the same request that documents may answer; null if there is none. */
+  readonly rest: string | null;
+  /** Why nothing may be calculated; null otherwise. */
+  readonly refusal: string | null;
+}
+
+const always = (): boolean => true;
+const text = (result: ToolResult, key: string): string | null => {
+  const value = result[key];
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
+};
+/** A number as people read it: an exact fraction with its decimals, and long decimals cut to what anybody needs. */
+function figure(result: ToolResult): string | null {
+  const exact = text(result, 'result');
+  if (exact === null) return null;
+  const decimal = text(result, 'decimal');
+  if (!exact.includes('/') || decimal === null) return shorter(exact);
+  const short = shorter(decimal);
+  return `${exact} (${short === decimal ? '' : 'about '}${short})`;
+}
+const shorter = (number: string): string => {
+  const [, whole = '', part = ''] = /^(-?\d+)\.(\d+)$/.exec(number) ?? [];
+  if (part.length <= 12) return number;
+  const shown = Number(number).toPrecision(12);
+  return /e/i.test(shown) || whole.replace('-', '').length > 11 ? number : String(Number(shown));
+};
+
+/** Compares expressions by their signs alone. */
+const signs = (expression: string): string =>
+  expression.replace(/\s+/g, '').replace(/[×⋅·]/g, '*').replace(/÷/g, '/').replace(/[−–]/g, '-').replace(/\*\*/g, '^').replace(/√/g, 'sqrt').replace(/π/g, 'pi').replace(/sqrt(\d+(?:\.\d+)?)/g, 'sqrt($1)');
+
+/** The currency of all amounts of a question; empty if it names none or several. */
+function currencyIn(question: string): string {
+  const found = currencies.filter(([sign]) => new RegExp(sign.source, 'iu').test(question));
+  return found.length === 1 ? ` ${found[0]![1]}` : '';
+}
+const withoutCurrency = (question: string): string =>
+  currencyIn(question) === '' ? question : currencies.reduce((so, [sign]) => so.replace(sign, ' '), question);
+
+function sum(question: string): Calculation | null {
+  const expression = expressionIn(withoutCurrency(question), languageIn(question));
+  return expression === null ? null : calculated(expression, currencyIn(question));
+}
+const calculated = (expression: string, currency = ''): Calculation => ({
+  tool: 'calculate',
+  args: { expression },
+  about: expression,
+  fits: (result) => text(result, 'interpreted') === null || signs(text(result, 'interpreted')!) === signs(expression),
+  says: (result) => {
+    const found = figure(result);
+    return found === null ? null : `${expression} = ${found}${currency}`;
+  },
+});
+
+function conversion(question: string): Calculation | null {
+  const found = conversionIn(question);
+  if (!found) return null;
+  const { value, from_unit, to_unit } = found;
+  return {
+    tool: 'unit_convert',
+    args: { ...found },
+    about: `${value} ${from_unit} in ${to_unit}`,
+    fits: (result) => text(result, 'from_unit') === from_unit && text(result, 'to_unit') === to_unit,
+    says: (result) => {
+      const converted = figure(result);
+      const notes = Array.isArray(result['notes']) ? result['notes'].filter((note): note is string => typeof note === 'string') : [];
+      return converted === null ? null : `${value} ${from_unit} = ${converted} ${to_unit}${notes.length > 0 ? ` (${notes.join(' ').replace(/\.$/, '')})` : ''}`;
+    },
+  };
+}
+
+const weekdays: Readonly<Record<Language, readonly string[]>> = {
+  en: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
+  de: ['Montag', 'Dienstag', 'Mittwoch', 'Donnerstag', 'Freitag', 'Samstag', 'Sonntag'],
+  fr: ['lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi', 'dimanche'],
+  es: ['lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado', 'domingo'],
+};
+const yesNo: Readonly<Record<Language, readonly [yes: string, no: string]>> = { en: ['Yes', 'No'], de: ['Ja', 'Nein'], fr: ['Oui', 'Non'], es: ['Sí', 'No'] };
+const spanWords: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
+  en: { days: 'days', weeks: 'weeks', months: 'months', years: 'years', 'work days': 'work days (Monday to Friday)' },
+  de: { days: 'Tage', weeks: 'Wochen', months: 'Monate', years: 'Jahre', 'work days': 'Werktage (Montag bis Freitag)' },
+  fr: { days: 'jours', weeks: 'semaines', months: 'mois', years: 'ans', 'work days': 'jours ouvrés (du lundi au vendredi)' },
+  es: { days: 'días', weeks: 'semanas', months: 'meses', years: 'años', 'work days': 'días laborables (de lunes a viernes)' },
+};
+
+function calendar(question: string): Calculation | null {
+  const call = calendarIn(question);
+  if (!call) return null;
+  const language = languageIn(question);
+  const named = (weekday: string | null): string => weekdays[language][weekdays.en.indexOf(weekday ?? '')] ?? weekday ?? '';
+  const { args, says, fits = always } = calendarCall(call, language, named);
+  return { tool: call.tool, args, says, fits, about: question.trim().replace(/[?.!]+$/, '') };
+}
+
+type CalendarAnswer = Pick<Calculation, 'args' | 'says'> & Partial<Pick<Calculation, 'fits'>>;
+
+function calendarCall(call: CalendarCall, language: Language, named: (weekday: string | null) => string): CalendarAnswer {
+  switch (call.tool) {
+    case 'day_of_week':
+      return {
+        args: { date_str: call.date },
+        says: (result) => {
+          const date = text(result, 'date');
+          if (date === null) return null;
+          if (call.asks === 'week') return `${date}: ${text(result, 'iso_week')} (ISO)`;
+          return call.asks === 'day of year' ? `${date}: day ${text(result, 'day_of_year')} of the year` : `${date}: ${named(text(result, 'weekday'))}`;
+        },
+      };
+    case 'date_diff':
+      return { args: { date1: call.from, date2: call.to, business_days: call.asks === 'work days' }, says: (result) => differenceSays(call, result, language) };
+    case 'date_add': {
+      const { date, many, unit } = call;
+      return {
+        args: { base_date: date, [unit]: many },
+        says: (result) => {
+          const found = text(result, 'date');
+          const note = text(result, 'note');
+          return found === null ? null : `${found}, ${named(text(result, 'weekday'))}${note === null ? '' : ` (${note.replace(/\.$/, '')})`}`;
+        },
+      };
+    }
+    case 'calendar_facts':
+      return { args: { year: call.year }, fits: (result) => result['year'] === call.year, says: (result) => yearSays(call, result, language) };
+    case 'timezone_convert': {
+      const plain = (time: string | null): string | null => time?.replace('T', ' ').replace(/:\d{2}(?=[+-])/, ' (UTC').concat(')') ?? null;
+      return {
+        args: { datetime: call.at, from_timezone: call.from, to_timezone: call.to },
+        fits: (result) => text(result, 'from')?.startsWith(call.at) ?? false,
+        says: (result) => {
+          const to = plain(text(result, 'to'));
+          const note = text(result, 'note');
+          return to === null ? null : `${call.at.replace('T', ' ')} ${call.from} = ${to} ${call.to}${note === null ? '' : `; ${note.replace(/\.$/, '')}`}`;
+        },
+      };
+    }
+  }
+}
+
+function differenceSays(call: Extract<CalendarCall, { tool: 'date_diff' }>, result: ToolResult, language: Language): string | null {
+  const number = (key: string): number => (typeof result[key] === 'number' ? result[key] : NaN);
+  const [from, to] = [text(result, 'date1'), text(result, 'date2')];
+  const words = spanWords[language];
+  const span = `${from} – ${to}: `;
+  switch (call.asks) {
+    case 'days':
+      return `${span}${number(call.inclusive ? 'days_inclusive' : 'days')} ${words['days']}`;
+    case 'work days': {
+      const last = call.inclusive && !/^(?:Saturday|Sunday)$/.test(text(result, 'weekday2') ?? '') ? 1 : 0;
+      return `${span}${number('business_days') + last} ${words['work days']}`;
+    }
+    case 'weeks': {
+      const rest = number('remaining_days');
+      return `${span}${number('weeks')} ${words['weeks']}${rest === 0 ? '' : ` + ${rest} ${words['days']}`}`;
+    }
+    case 'months': {
+      const rest = number('days_after_months');
+      return `${span}${number('total_months')} ${words['months']}${rest === 0 ? '' : ` + ${rest} ${words['days']}`}`;
+    }
+    case 'years':
+    case 'age': {
+      const [months, days] = [number('months'), number('days_after_months')];
+      const rest = [months === 0 ? '' : ` + ${months} ${words['months']}`, days === 0 ? '' : ` + ${days} ${words['days']}`].join('');
+      return `${span}${number('years')} ${words['years']}${call.asks === 'age' ? '' : rest}`;
+    }
+  }
+}
+
+function yearSays(call: Extract<CalendarCall, { tool: 'calendar_facts' }>, result: ToolResult, language: Language): string | null {
+  if (call.asks === 'leap year') {
+    const is = result['leap_year'];
+    return typeof is === 'boolean' ? `${yesNo[language][is ? 0 : 1]}: ${call.year} ${leapWords[language][is ? 0 : 1]}` : null;
+  }
+  if (call.asks === 'easter') return text(result, 'easter_sunday');
+  if (call.asks === 'weeks') return `${call.year}: ${text(result, 'iso_weeks_in_year')} ${spanWords[language]['weeks']} (ISO)`;
+  const months = result['days_in_months'];
+  const many = call.month === undefined ? result['days_in_year'] : Array.isArray(months) ? (months as unknown[])[call.month - 1] : undefined;
+  const when = call.month === undefined ? String(call.year) : `${call.year}-${String(call.month).padStart(2, '0')}`;
+  return typeof many === 'number' ? `${when}: ${many} ${spanWords[language]['days']}` : null;
+}
+const leapWords: Readonly<Record<Language, readonly [yes: string, no: string]>> = {
+  en: ['is a leap year', 'is not a leap year'],
+  de: ['ist ein Schaltjahr', 'ist kein Schaltjahr'],
+  fr: ['est une année bissextile', "n'est pas une année bissextile"],
+  es: ['es un año bisiesto', 'no es un año bisiesto'],
+};
+
+function listed(question: string): Calculation | null {
+  const call = listedIn(question);
+  if (!call) return null;
+  const { tool, args, asks } = call;
+  const currency = asks === 'amount' ? currencyIn(question) : '';
+  const about = tool === 'calculate' ? String(args['expression']) : question.trim().replace(/[?.!]+$/, '');
+  const fits = tool === 'calculate' ? calculated(about).fits : tool === 'prime_factorize' ? (result: ToolResult) => text(result, 'n') === args['n'] : always;
+  return { tool, args, about, fits, says: (result) => listedSays(call, result, currency, languageIn(question)) };
+}
+
+function listedSays({ tool, args, asks }: ListedCall, result: ToolResult, currency: string, language: Language): string | null {
+  switch (tool) {
+    case 'calculate': {
+      const found = figure(result);
+      return found === null ? null : `${String(args['expression'])} = ${found}${asks === 'percent' ? '%' : currency}`;
+    }
+    case 'decimal_finance': {
+      const found = text(result, 'result');
+      if (found === null) return null;
+      const parts = Object.entries((result['parts'] ?? {}) as Record<string, string>).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`);
+      const more = parts.length > 0 ? ` (${parts.join(', ')})` : '';
+      return asks === 'percent' ? `${found.replace(/\.00$/, '')}%` : `${found}${currency}${more}`;
+    }
+    case 'probability':
+      return figure(result);
+    case 'statistics_calc': {
+      const results = Array.isArray(result['results']) ? (result['results'] as ToolResult[]) : [];
+      const shown = results.map((one) => {
+        const value = figure(one) ?? '';
+        const operation = text(one, 'operation') ?? '';
+        return results.length === 1 ? `${asks}: ${value}` : operation.startsWith('population') ? `${value} (of the whole population)` : `${value} (of a sample)`;
+      });
+      return shown.length === 0 ? null : results.length === 1 ? shown[0]! : `${asks === 'stdev' ? 'standard deviation' : asks}: ${shown.join('; ')}`;
+    }
+    case 'gcd_lcm': {
+      const found = text(result, asks);
+      return found === null ? null : `${asks}(${String(args['a'])}, ${String(args['b'])}) = ${found}`;
+    }
+    case 'prime_factorize': {
+      const is = result['is_prime'];
+      if (typeof is !== 'boolean') return null;
+      const factors = text(result, 'factorization');
+      if (asks === 'factors') return `${String(args['n'])} = ${factors}`;
+      return is ? `${yesNo[language][0]}: ${String(args['n'])} is prime` : `${yesNo[language][1]}: ${String(args['n'])} = ${factors}`;
+    }
+    case 'roman_numeral':
+      return `${text(result, 'number')} = ${text(result, 'roman')}`;
+    case 'text_analyze': {
+      const many = text(result, 'occurrences');
+      return many === null ? null : `“${String(args['find'])}” occurs ${many} times in “${String(args['text'])}”`;
+    }
+    case 'solve_equation': {
+      const solutions = Array.isArray(result['solutions']) ? (result['solutions'] as ToolResult[]) : [];
+      if (result['kind'] === 'no_solution') return `${String(args['equation'])} has no solution`;
+      if (result['kind'] === 'every_value') return `${String(args['equation'])} holds for every ${asks}`;
+      const values = solutions.flatMap((one) => {
+        const value = text(one, 'value');
+        const decimal = text(one, 'decimal');
+        return value === null ? [] : [value === decimal || decimal === null ? value : `${value} (about ${shorter(decimal)})`];
+      });
+      return values.length === 0 ? null : `${asks} = ${values.join(` or ${asks} = `)}`;
+    }
+  }
+}
+
+const readers = [conversion, calendar, listed, sum] as const;
+
+/** Sentences around a question that ask for nothing. */
+const courtesy = /^(?:hi|hello|hey|hallo|good (?:morning|day|evening|afternoon)|guten (?:tag|morgen|abend)|thanks|thank you|danke|please|bitte|merci|gracias|quick (?:question|one)|one more|ok(?:ay)?|great|cool|cheers|bonjour|salut|hola)[\s!.,a-zäöüßñéè]{0,20}$/iu;
+
+function readOne(sentence: string): Calculation | null {
+  for (const reader of readers) {
+    const found = reader(sentence);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Most calculations of one request. */
+const most = 8;
+const noRate =
+  'An amount in another currency needs an exchange rate of a certain day. No tool here has one, so nothing was calculated. Name the rate, and it is: “150 * 0.92”.';
+
+/**
+ * What a request asks to be calculated; null if it asks nothing of the kind. It is read strictly: a question with one word that no form
+ * of calculation has is left to the documents.
+ */
+export function askedIn(request: string): Asked | null {
+  if (request.length > 2_000) return null;
+  const whole = readOne(request) ?? readOne(withoutTypos(request));
+  if (whole) return { calculations: [whole], rest: null, refusal: null };
+  if (needsRate(request) && request.length <= 200) return { calculations: [], rest: null, refusal: noRate };
+  const sentences = askingSentences(request).filter((sentence) => !courtesy.test(sentence));
+  if (sentences.length === 0 || sentences.length > most) return null;
+  const read = sentences.map((sentence) => readOne(sentence) ?? readOne(withoutTypos(sentence)));
+  const calculations = read.filter((one) => one !== null);
+  const others = sentences.filter((_sentence, at) => read[at] === null);
+  // A sentence that asks nothing may say what the numbers of the next one mean.
+  if (calculations.length === 0 || !others.every((sentence) => sentence.endsWith('?'))) return null;
+  return { calculations, rest: others.length === 0 ? null : others.join(' '), refusal: null };
+}
+
+/** A numbered fact of a prompt, as far as it may hold a tool's result. */
+export interface Told {
+  readonly n: number;
+  readonly text: string;
+  /** Title of its source. */
+  readonly title: string;
+}
+
+/**
+ * The answers with the numbers of their facts, one for each calculation; null where no result is that of its call. A result that repeats
+ * nothing of its arguments counts by its place, and only where there are as many as calls.
+ */
+export function answersOf({ calculations }: Asked, facts: readonly Told[]): readonly (string | null)[] {
+  const results = facts.flatMap((fact) => {
+    const result = resultOf(fact);
+    return result ? [{ ...fact, result }] : [];
+  });
+  const taken = new Set<number>();
+  return calculations.map((calculation) => {
+    const isOne = ({ title, result }: (typeof results)[number]): boolean => isOfTool(title, calculation.tool, result) && calculation.fits(result);
+    const same = calculations.filter(({ tool }) => tool === calculation.tool).length;
+    if (calculation.fits === always && results.filter(({ title, result }) => isOfTool(title, calculation.tool, result)).length !== same) return null;
+    const found = results.find((one) => !taken.has(one.n) && isOne(one)) ?? results.find(isOne);
+    if (!found) return null;
+    taken.add(found.n);
+    const said = calculation.says(found.result);
+    return said === null ? null : `${said} [${found.n}]`;
+  });
+}
+
+/** Symbolic mathematics evaluates expressions too. */
+const isOfTool = (title: string, tool: string, result: ToolResult): boolean =>
+  title === tool || title.endsWith(`.${tool}`) || title.endsWith(`/${tool}`) || (tool === 'calculate' && result['symbolic'] === true);
+
+/** The JSON of a tool, or `evaluate 17*23: 391 (decimal: 391.0)` of the symbolic mathematics. */
+function resultOf({ text: said }: Told): ToolResult | null {
+  const json = /\{.*\}/s.exec(said)?.[0];
+  if (json !== undefined) {
+    try {
+      const value = JSON.parse(json) as unknown;
+      return typeof value === 'object' && value !== null ? (value as ToolResult) : null;
+    } catch {
+      // A sentence with braces.
+      return null;
+    }
+  }
+  const [, expression, result, decimal] = /^evaluate (.+): (-?[\d.,/ ]+?)(?:\s+\(decimal: ([^)]*)\))?$/.exec(said.trim()) ?? [];
+  return expression && result ? { interpreted: expression, result: result.trim(), ...(decimal ? { decimal } : {}), symbolic: true } : null;
+}

@@ -1,0 +1,17 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+/** Begins a packed text. JSON never does. */
+const mark = '~';
+/** Shorter texts stay as they are: they save less than the work costs. */
+const leastCharacters = 1_000;
+
+/** JSON of which nothing is read for long: deflated, in base64, because replies of the client library are text. */
+export function packed(json: string): string {
+  if (json.length < leastCharacters) return json;
+  const text = mark + deflateRawSync(json, { level: 1 }).toString('base64');
+  return text.length < json.length ? text : json;
+}
+
+/** The JSON of a text that may be packed. */
+export const unpacked = (text: string): string =>
+  text.startsWith(mark) ? inflateRawSync(Buffer.from(text.slice(mark.length), 'base64')).toString() : text;

@@ -1,0 +1,57 @@
+import { Controller, Get, Inject, Query, Req, Res } from '@nestjs/common';
+import { Failure, isOutage } from '@conclave/contracts';
+import type { Request, Response } from 'express';
+import { DetailReads } from '../audit/detail-reads.js';
+import { Callers } from '../http/caller.js';
+import { textIn } from '../http/query.js';
+import { RunDirectory } from './run-directory.js';
+import { RunEvents } from './run-events.js';
+
+/** Most runs of one stream. */
+const mostRuns = 50;
+
+/** Several runs on one connection: a browser has six to a server, and shows more runs than that. */
+@Controller('v1/events')
+export class EventsController {
+  constructor(
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(RunDirectory) private readonly runs: RunDirectory,
+    @Inject(RunEvents) private readonly events: RunEvents,
+    @Inject(DetailReads) private readonly detailReads: DetailReads,
+  ) {}
+
+  @Get()
+  async follow(@Req() request: Request, @Res() response: Response, @Query() query: Readonly<Record<string, unknown>>): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const full = await this.callers.maySeeDetail(request);
+    const wanted = runsIn(query);
+    const headers = await Promise.all([...wanted.keys()].map((id) => this.runs.header(id, caller).catch((error) => refused(error, id))));
+    // Nothing is shown before the record of it is durable.
+    for (const { runId, data } of full ? headers : []) if (data.detail === 'full') await this.detailReads.ofRun(runId, caller);
+    await this.events.followAll(
+      response,
+      headers.map(({ runId }) => ({ runId, after: wanted.get(runId)!, full })),
+    );
+  }
+}
+
+/** Ids of runs and the ids after which their entries are wanted, from `a:12,b`. Throws REQUEST_INVALID. */
+function runsIn(query: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const part of (textIn(query, 'runs') ?? '').split(',')) {
+    const [, id, after = '0'] = /^([^:]{1,200})(?::(\d{1,15}))?$/.exec(part.trim()) ?? [];
+    if (id === undefined)
+      throw new Failure('REQUEST_INVALID', '`runs` must be ids of runs with the last id that was seen of each: `run_a:12,run_b:0`.', {
+        param: 'runs',
+      });
+    found.set(id, Number(after));
+  }
+  if (found.size > mostRuns) throw new Failure('REQUEST_INVALID', `\`runs\` may name at most ${mostRuns} runs.`, { param: 'runs' });
+  return found;
+}
+
+/** Says which run cannot be read, so that a reader goes on with the others. */
+function refused(error: unknown, id: string): never {
+  if (error instanceof Failure && !isOutage(error)) throw new Failure(error.code, error.detail, { param: id });
+  throw error;
+}

@@ -129,7 +129,7 @@ function Graph({ run, selected, highlighted, onSelect }: GraphProps) {
     if (!moved) void fitView({ padding: 0.12, maxZoom: 1 });
   }, [arrangement, room, moved, fitView]);
 
-  if (planned.length === 0) return <p className="quiet plan-graph-empty">No plan yet.</p>;
+  if (planned.length === 0) return <p className="quiet plan-graph-empty">{run.end ? 'It ended without a plan.' : 'No plan yet.'}</p>;
   return (
     <div className="plan-graph" data-moved={moved}>
       <div

@@ -70,8 +70,8 @@ export function Composer({ mode, onMode, templates, busy, compact, onAsk }: Comp
         <p className="quiet">
           {mode === 'reasoning' ? (
             <>
-              No template that works towards a goal is offered. The demo model cannot play one: connect a model first. Of your own it is a
-              line of conclave.yaml: <code>{'templates: { goal: { strategy: reasoning } }'}</code>
+              No template that works towards a goal is offered. The demo model cannot play one: connect a model first. To add one of your
+              own, write in conclave.yaml: <code>{'templates: { goal: { strategy: reasoning } }'}</code>
             </>
           ) : (
             'No template is offered now. Start a model server, or add a provider.'

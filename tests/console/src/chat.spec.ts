@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Page } from 'playwright-core';
 import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
 import { askInPage, drawnPlan, planIs, recordOf, shows } from './harness/asking.js';
-import { picture, TestBrowser, type Visit, type VisitOptions } from './harness/browser.js';
+import { heights, overflow, picture, TestBrowser, type Visit, type VisitOptions } from './harness/browser.js';
 import { looksRight } from './harness/looks.js';
 import { playsEvents } from './harness/runs.js';
 
@@ -107,6 +107,25 @@ describe('the plan fills in', () => {
     expect(await place()).toBe(moved);
     await page.getByRole('button', { name: 'Fit the plan' }).click();
     await shows('the plan in full again', place, (now) => now !== moved);
+  });
+
+  it('and fits the plan into a window that changes', async () => {
+    const { s } = twoRounds('Where was the founder born, on a phone?');
+    await open();
+    await askInPage(page, s.question);
+    await page.locator('.why').waitFor();
+    await page.locator('.plan-node.good').first().waitFor();
+    await page.setViewportSize({ width: 360, height: heights[360] });
+    await shows(
+      'every task inside its frame',
+      () =>
+        page.locator('.plan-graph-canvas').evaluate((canvas) => {
+          const frame = canvas.getBoundingClientRect();
+          const places = [...canvas.querySelectorAll('.plan-node')].map((node) => node.getBoundingClientRect());
+          return places.length > 2 && places.every(({ left, right }) => left >= frame.left && right <= frame.right);
+        }),
+      (fits) => fits,
+    );
   });
 
   it('as one node a round past 40 tasks, which opens when it is clicked', async () => {
@@ -351,6 +370,8 @@ describe('an answer', () => {
     await note.getByText(/answered before, .+ ago\./).waitFor();
     expect(await note.getByRole('link').getAttribute('href')).toMatch(/^\/console\/chat\/run_/);
     await picture(page, 'chat-cache-1280');
+    await page.setViewportSize({ width: 360, height: heights[360] });
+    expect(await overflow(page)).toEqual([]);
   });
 
   it('is rated from 1 to 5, with a correction', async () => {

@@ -28,7 +28,9 @@ export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const minutes = Math.floor(ms / 60_000);
-  return minutes < 60 ? `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s` : `${(ms / 3_600_000).toFixed(1)} h`;
+  const seconds = Math.round((ms % 60_000) / 1_000);
+  if (minutes >= 60) return `${(ms / 3_600_000).toFixed(1)} h`;
+  return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`;
 }
 
 /** A cost in the currency of the configured prices, with the digits that small sums need. */

@@ -8,6 +8,7 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
+  useStore,
 } from '@xyflow/react';
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { counted } from '../components/figures.js';
@@ -90,6 +91,7 @@ function Graph({ run, selected, highlighted, onSelect }: GraphProps) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const [moved, setMoved] = useState(false);
   const { fitView } = useReactFlow();
+  const room = useStore(({ width, height }) => `${width} ${height}`);
   const planned = useMemo(() => [...run.tasks.values()].filter((task) => task.planned), [run]);
   const isCollapsed = useCallback((epoch: number) => planned.length > mostNodes && !opened.has(epoch), [planned.length, opened]);
 
@@ -121,13 +123,13 @@ function Graph({ run, selected, highlighted, onSelect }: GraphProps) {
     needs.filter((need) => shown.some((task) => task.id === need)).map((need) => ({ id: `${need}>${id}`, source: need, target: id })),
   );
 
-  // Follows a growing plan until the reader has moved it.
+  // Follows a growing plan, and a window that changes, until the reader has moved it.
   const arrangement = JSON.stringify(places);
   useEffect(() => {
     if (!moved) void fitView({ padding: 0.12, maxZoom: 1 });
-  }, [arrangement, moved, fitView]);
+  }, [arrangement, room, moved, fitView]);
 
-  if (planned.length === 0) return <p className="quiet plan-graph-empty">No plan yet.</p>;
+  if (planned.length === 0) return <p className="quiet plan-graph-empty">{run.end ? 'It ended without a plan.' : 'No plan yet.'}</p>;
   return (
     <div className="plan-graph" data-moved={moved}>
       <div

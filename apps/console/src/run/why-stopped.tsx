@@ -25,7 +25,11 @@ export function WhyStopped({
     <div className="why" role="status">
       <p>
         <Badge tone={tone}>{word}</Badge> <span className="why-reason">{run.end?.reason ?? record?.reason}</span>{' '}
-        {rule && <code title="row of the decision table">{rule}</code>}{' '}
+        {rule && (
+          <span className="quiet" title="row of the table of decisions that ends runs">
+            rule <code>{rule}</code>
+          </span>
+        )}{' '}
         {event !== undefined && (
           <Link to="/console/runs/$runId" params={{ runId } as never} search={{ seq: event } as never}>
             event {event}

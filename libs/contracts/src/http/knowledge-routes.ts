@@ -166,7 +166,8 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'PUT',
     path: '/v1/admin/templates/{id}',
-    summary: 'Changes options, models, limits and rounds of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
+    summary:
+      'Changes options, models, limits and rounds of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
     request: of('TemplateChange', TemplateChange),
     status: 200,
     response: of('TemplateView', TemplateView),

@@ -68,9 +68,14 @@ export function Composer({ mode, onMode, templates, busy, compact, onAsk }: Comp
       </div>
       {templates.length === 0 ? (
         <p className="quiet">
-          {mode === 'reasoning'
-            ? 'No template of the strategy `reasoning` is offered. Add one to conclave.yaml: templates: { goal: { strategy: reasoning } }'
-            : 'No template is offered now. Start a model server, or add a provider.'}
+          {mode === 'reasoning' ? (
+            <>
+              No template that works towards a goal is offered. The demo model cannot play one: connect a model first. To add one of your
+              own, write in conclave.yaml: <code>{'templates: { goal: { strategy: reasoning } }'}</code>
+            </>
+          ) : (
+            'No template is offered now. Start a model server, or add a provider.'
+          )}
         </p>
       ) : (
         <>

@@ -169,7 +169,8 @@ function SpentThen({ run, record }: { readonly run: LiveRun; readonly record: Ru
     ['Rounds', countText(run.rounds.length), countText(record.rounds.length)],
     ['Calls', countText(calls), countText(total.calls)],
     ['Tokens', countText(tokens), countText(total.prompt + total.completion)],
-    ['Cost', costText(cost), costText(total.cost)],
+    // Without prices there is nothing to say of it.
+    ...(record.limits.cost !== null || total.cost > 0 ? [['Cost', costText(cost), costText(total.cost)] as const] : []),
   ];
   return (
     <dl className="replay-spent">

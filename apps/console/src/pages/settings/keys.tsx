@@ -13,6 +13,9 @@ const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['key
 const tones: Readonly<Record<KeyView['state'], Tone>> = { active: 'good', expired: 'warn', revoked: 'bad' };
 const limits = ['requests_per_minute', 'concurrent_runs', 'tokens_per_day', 'cost_per_month'] as const;
 
+/** `cost_per_month` as the name of a field: `Cost per month`. */
+const named = (limit: string): string => `${limit[0]!.toUpperCase()}${limit.slice(1).replaceAll('_', ' ')}`;
+
 async function allKeys(signal: AbortSignal): Promise<KeyList> {
   const data: KeyView[] = [];
   for (let before: string | null = null; ;) {
@@ -102,7 +105,7 @@ function NewKey({ onMade }: { readonly onMade: (key: KeyCreated) => void }) {
       </label>
       {limits.map((limit) => (
         <label key={limit} className="field">
-          <span>{limit.replaceAll('_', ' ')}</span>
+          <span>{named(limit)}</span>
           <input
             type="number"
             min={0}

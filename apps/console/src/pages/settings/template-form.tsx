@@ -5,7 +5,7 @@ import type { TemplateDraft } from './template-draft.js';
 
 /** Settings that only strategies with a committee read. */
 const ofCommittee = ['max_agentic_rounds', 'refine_rounds', 'thinking'];
-const committees = ['single-pass', 'agentic', 'adaptive'];
+const committees = ['agentic', 'adaptive'];
 
 interface FormProps {
   readonly view: TemplateView;
@@ -19,7 +19,8 @@ export function TemplateForm({ view, draft, onChange }: FormProps) {
   const now = (view.resolved ?? {}) as Values;
   const ofStrategy = fieldsOf(view.schema);
   const hidden = ofStrategy.filter(({ kind }) => kind === 'other').map(({ name }) => name);
-  const general = fieldsOf(view.settingsSchema).filter(({ name }) => committees.includes(view.strategy) || !ofCommittee.includes(name));
+  const idle = view.strategy === 'single-pass' ? ['max_agentic_rounds'] : committees.includes(view.strategy) ? [] : ofCommittee;
+  const general = fieldsOf(view.settingsSchema).filter(({ name }) => !idle.includes(name));
   const limits = ((view.settingsSchema['properties'] as Values | undefined)?.['limits'] ?? {}) as Values;
   const set = (values: Values): void => onChange({ options, settings: values });
   const setLimits = (values: Values): void => set(withValue(settings, 'limits', Object.keys(values).length > 0 ? values : undefined));

@@ -109,7 +109,7 @@ function Editor({ view }: { readonly view: TemplateView }) {
   };
   return (
     <Panel
-      title={`Changes of ${view.id}`}
+      title={`Changes to ${view.id}`}
       actions={
         <fieldset className="choice bare">
           <legend>How to edit</legend>

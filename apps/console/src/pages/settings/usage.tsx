@@ -36,8 +36,8 @@ export function Usage() {
       {data && (
         <>
           <p>
-            Tenant {data.tenant}, {data.from} to {data.to}: <strong>{costText(data.total.cost)}</strong> for {countText(data.total.calls)}{' '}
-            calls and {countText(data.total.prompt + data.total.completion)} tokens.
+            Tenant {data.tenant}, {data.from} to {data.to}: cost <strong>{costText(data.total.cost)}</strong>, {countText(data.total.calls)}{' '}
+            calls, {countText(data.total.prompt + data.total.completion)} tokens. Models without a configured price cost 0.
           </p>
           <div className="table-box" tabIndex={0} role="region" aria-label="Usage">
             <table className="table">

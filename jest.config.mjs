@@ -3,8 +3,7 @@ import vm from 'node:vm';
 import { levels, sourceFolders } from './tests/support/jest/levels.mjs';
 
 // Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its
-// libraries
-// again: a larger nursery and a collector without helper threads clean up after it with less work.
+// libraries again: a larger nursery and a collector without helper threads clean up after it with less work.
 if (typeof vm.SourceTextModule !== 'function') {
   const memory = ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=64'];
   const flags = ['--experimental-vm-modules', '--no-warnings', ...memory];

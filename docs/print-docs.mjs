@@ -1,7 +1,6 @@
 // Prints the documentation that comes from the contracts, the platform's list of metrics, the fault scenarios, the counts, the results of
-// the
-// clients and the checks of the deployment, and the dashboards and alert rules: `npm run docs`.
-// With --check nothing is written, and a difference between the printed and the committed files is a failure.
+// the clients and the checks of the deployment, and the dashboards and alert rules: `npm run docs`. With --check nothing is written, and a
+// difference between the printed and the committed files is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { printDocs } from '../libs/contracts/src/index.ts';

@@ -26,8 +26,7 @@ export interface DeliveryPoolOptions {
   readonly onRoom?: () => void;
   readonly hooks?: DeliveryHooks;
   /**
-   * Maximum number of records held, running ones included, if the adapter respects `hasRoom()`; default what the
-   * subscription says.
+   * Maximum number of records held, running ones included, if the adapter respects `hasRoom()`; default what the subscription says.
    */
   readonly maxHeld?: number;
   readonly suspectWaitMs?: number;

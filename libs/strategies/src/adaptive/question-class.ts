@@ -264,8 +264,8 @@ const factual = new RegExp(
 const longFactual = 22;
 
 /**
- * Derives the class of a question from its words, English and German, without a model. Comparisons come before the depth
- * of reading, and that before the breadth. Pure.
+ * Derives the class of a question from its words, English and German, without a model. Comparisons come before the depth of reading, and
+ * that before the breadth. Pure.
  */
 export function readClass(question: string): ReadClass {
   const text = question.normalize('NFC').replace(/\s+/g, ' ').trim().slice(0, 2_000);

@@ -54,7 +54,15 @@ const shorter = (number: string): string => {
 
 /** Compares expressions by their signs alone. */
 const signs = (expression: string): string =>
-  expression.replace(/\s+/g, '').replace(/[×⋅·]/g, '*').replace(/÷/g, '/').replace(/[−–]/g, '-').replace(/\*\*/g, '^').replace(/√/g, 'sqrt').replace(/π/g, 'pi').replace(/sqrt(\d+(?:\.\d+)?)/g, 'sqrt($1)');
+  expression
+    .replace(/\s+/g, '')
+    .replace(/[×⋅·]/g, '*')
+    .replace(/÷/g, '/')
+    .replace(/[−–]/g, '-')
+    .replace(/\*\*/g, '^')
+    .replace(/√/g, 'sqrt')
+    .replace(/π/g, 'pi')
+    .replace(/sqrt(\d+(?:\.\d+)?)/g, 'sqrt($1)');
 
 /** The currency of all amounts of a question; empty if it names none or several. */
 function currencyIn(question: string): string {
@@ -91,7 +99,9 @@ function conversion(question: string): Calculation | null {
     says: (result) => {
       const converted = figure(result);
       const notes = Array.isArray(result['notes']) ? result['notes'].filter((note): note is string => typeof note === 'string') : [];
-      return converted === null ? null : `${value} ${from_unit} = ${converted} ${to_unit}${notes.length > 0 ? ` (${notes.join(' ').replace(/\.$/, '')})` : ''}`;
+      return converted === null
+        ? null
+        : `${value} ${from_unit} = ${converted} ${to_unit}${notes.length > 0 ? ` (${notes.join(' ').replace(/\.$/, '')})` : ''}`;
     },
   };
 }
@@ -102,7 +112,12 @@ const weekdays: Readonly<Record<Language, readonly string[]>> = {
   fr: ['lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi', 'dimanche'],
   es: ['lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado', 'domingo'],
 };
-const yesNo: Readonly<Record<Language, readonly [yes: string, no: string]>> = { en: ['Yes', 'No'], de: ['Ja', 'Nein'], fr: ['Oui', 'Non'], es: ['Sí', 'No'] };
+const yesNo: Readonly<Record<Language, readonly [yes: string, no: string]>> = {
+  en: ['Yes', 'No'],
+  de: ['Ja', 'Nein'],
+  fr: ['Oui', 'Non'],
+  es: ['Sí', 'No'],
+};
 const spanWords: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   en: { days: 'days', weeks: 'weeks', months: 'months', years: 'years', 'work days': 'work days (Monday to Friday)' },
   de: { days: 'Tage', weeks: 'Wochen', months: 'Monate', years: 'Jahre', 'work days': 'Werktage (Montag bis Freitag)' },
@@ -130,11 +145,16 @@ function calendarCall(call: CalendarCall, language: Language, named: (weekday: s
           const date = text(result, 'date');
           if (date === null) return null;
           if (call.asks === 'week') return `${date}: ${text(result, 'iso_week')} (ISO)`;
-          return call.asks === 'day of year' ? `${date}: day ${text(result, 'day_of_year')} of the year` : `${date}: ${named(text(result, 'weekday'))}`;
+          return call.asks === 'day of year'
+            ? `${date}: day ${text(result, 'day_of_year')} of the year`
+            : `${date}: ${named(text(result, 'weekday'))}`;
         },
       };
     case 'date_diff':
-      return { args: { date1: call.from, date2: call.to, business_days: call.asks === 'work days' }, says: (result) => differenceSays(call, result, language) };
+      return {
+        args: { date1: call.from, date2: call.to, business_days: call.asks === 'work days' },
+        says: (result) => differenceSays(call, result, language),
+      };
     case 'date_add': {
       const { date, many, unit } = call;
       return {
@@ -142,21 +162,33 @@ function calendarCall(call: CalendarCall, language: Language, named: (weekday: s
         says: (result) => {
           const found = text(result, 'date');
           const note = text(result, 'note');
-          return found === null ? null : `${found}, ${named(text(result, 'weekday'))}${note === null ? '' : ` (${note.replace(/\.$/, '')})`}`;
+          return found === null
+            ? null
+            : `${found}, ${named(text(result, 'weekday'))}${note === null ? '' : ` (${note.replace(/\.$/, '')})`}`;
         },
       };
     }
     case 'calendar_facts':
-      return { args: { year: call.year }, fits: (result) => result['year'] === call.year, says: (result) => yearSays(call, result, language) };
+      return {
+        args: { year: call.year },
+        fits: (result) => result['year'] === call.year,
+        says: (result) => yearSays(call, result, language),
+      };
     case 'timezone_convert': {
-      const plain = (time: string | null): string | null => time?.replace('T', ' ').replace(/:\d{2}(?=[+-])/, ' (UTC').concat(')') ?? null;
+      const plain = (time: string | null): string | null =>
+        time
+          ?.replace('T', ' ')
+          .replace(/:\d{2}(?=[+-])/, ' (UTC')
+          .concat(')') ?? null;
       return {
         args: { datetime: call.at, from_timezone: call.from, to_timezone: call.to },
         fits: (result) => text(result, 'from')?.startsWith(call.at) ?? false,
         says: (result) => {
           const to = plain(text(result, 'to'));
           const note = text(result, 'note');
-          return to === null ? null : `${call.at.replace('T', ' ')} ${call.from} = ${to} ${call.to}${note === null ? '' : `; ${note.replace(/\.$/, '')}`}`;
+          return to === null
+            ? null
+            : `${call.at.replace('T', ' ')} ${call.from} = ${to} ${call.to}${note === null ? '' : `; ${note.replace(/\.$/, '')}`}`;
         },
       };
     }
@@ -200,7 +232,8 @@ function yearSays(call: Extract<CalendarCall, { tool: 'calendar_facts' }>, resul
   if (call.asks === 'easter') return text(result, 'easter_sunday');
   if (call.asks === 'weeks') return `${call.year}: ${text(result, 'iso_weeks_in_year')} ${spanWords[language]['weeks']} (ISO)`;
   const months = result['days_in_months'];
-  const many = call.month === undefined ? result['days_in_year'] : Array.isArray(months) ? (months as unknown[])[call.month - 1] : undefined;
+  const many =
+    call.month === undefined ? result['days_in_year'] : Array.isArray(months) ? (months as unknown[])[call.month - 1] : undefined;
   const when = call.month === undefined ? String(call.year) : `${call.year}-${String(call.month).padStart(2, '0')}`;
   return typeof many === 'number' ? `${when}: ${many} ${spanWords[language]['days']}` : null;
 }
@@ -217,7 +250,12 @@ function listed(question: string): Calculation | null {
   const { tool, args, asks } = call;
   const currency = asks === 'amount' ? currencyIn(question) : '';
   const about = tool === 'calculate' ? String(args['expression']) : question.trim().replace(/[?.!]+$/, '');
-  const fits = tool === 'calculate' ? calculated(about).fits : tool === 'prime_factorize' ? (result: ToolResult) => text(result, 'n') === args['n'] : always;
+  const fits =
+    tool === 'calculate'
+      ? calculated(about).fits
+      : tool === 'prime_factorize'
+        ? (result: ToolResult) => text(result, 'n') === args['n']
+        : always;
   return { tool, args, about, fits, says: (result) => listedSays(call, result, currency, languageIn(question)) };
 }
 
@@ -230,7 +268,9 @@ function listedSays({ tool, args, asks }: ListedCall, result: ToolResult, curren
     case 'decimal_finance': {
       const found = text(result, 'result');
       if (found === null) return null;
-      const parts = Object.entries((result['parts'] ?? {}) as Record<string, string>).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`);
+      const parts = Object.entries((result['parts'] ?? {}) as Record<string, string>).map(
+        ([name, value]) => `${name.replaceAll('_', ' ')} ${value}`,
+      );
       const more = parts.length > 0 ? ` (${parts.join(', ')})` : '';
       return asks === 'percent' ? `${found.replace(/\.00$/, '')}%` : `${found}${currency}${more}`;
     }
@@ -241,9 +281,17 @@ function listedSays({ tool, args, asks }: ListedCall, result: ToolResult, curren
       const shown = results.map((one) => {
         const value = figure(one) ?? '';
         const operation = text(one, 'operation') ?? '';
-        return results.length === 1 ? `${asks}: ${value}` : operation.startsWith('population') ? `${value} (of the whole population)` : `${value} (of a sample)`;
+        return results.length === 1
+          ? `${asks}: ${value}`
+          : operation.startsWith('population')
+            ? `${value} (of the whole population)`
+            : `${value} (of a sample)`;
       });
-      return shown.length === 0 ? null : results.length === 1 ? shown[0]! : `${asks === 'stdev' ? 'standard deviation' : asks}: ${shown.join('; ')}`;
+      return shown.length === 0
+        ? null
+        : results.length === 1
+          ? shown[0]!
+          : `${asks === 'stdev' ? 'standard deviation' : asks}: ${shown.join('; ')}`;
     }
     case 'gcd_lcm': {
       const found = text(result, asks);
@@ -279,7 +327,8 @@ function listedSays({ tool, args, asks }: ListedCall, result: ToolResult, curren
 const readers = [conversion, calendar, listed, sum] as const;
 
 /** Sentences around a question that ask for nothing. */
-const courtesy = /^(?:hi|hello|hey|hallo|good (?:morning|day|evening|afternoon)|guten (?:tag|morgen|abend)|thanks|thank you|danke|please|bitte|merci|gracias|quick (?:question|one)|one more|ok(?:ay)?|great|cool|cheers|bonjour|salut|hola)[\s!.,a-zäöüßñéè]{0,20}$/iu;
+const courtesy =
+  /^(?:hi|hello|hey|hallo|good (?:morning|day|evening|afternoon)|guten (?:tag|morgen|abend)|thanks|thank you|danke|please|bitte|merci|gracias|quick (?:question|one)|one more|ok(?:ay)?|great|cool|cheers|bonjour|salut|hola)[\s!.,a-zäöüßñéè]{0,20}$/iu;
 
 function readOne(sentence: string): Calculation | null {
   for (const reader of readers) {
@@ -332,9 +381,11 @@ export function answersOf({ calculations }: Asked, facts: readonly Told[]): read
   });
   const taken = new Set<number>();
   return calculations.map((calculation) => {
-    const isOne = ({ title, result }: (typeof results)[number]): boolean => isOfTool(title, calculation.tool, result) && calculation.fits(result);
+    const isOne = ({ title, result }: (typeof results)[number]): boolean =>
+      isOfTool(title, calculation.tool, result) && calculation.fits(result);
     const same = calculations.filter(({ tool }) => tool === calculation.tool).length;
-    if (calculation.fits === always && results.filter(({ title, result }) => isOfTool(title, calculation.tool, result)).length !== same) return null;
+    if (calculation.fits === always && results.filter(({ title, result }) => isOfTool(title, calculation.tool, result)).length !== same)
+      return null;
     const found = results.find((one) => !taken.has(one.n) && isOne(one)) ?? results.find(isOne);
     if (!found) return null;
     taken.add(found.n);

@@ -14,7 +14,8 @@ export function compose(prompt: string, question: string, format: Readonly<Recor
   const found = passages.length === 0 ? noFacts(prompt) : answerText(chain);
   const sum = asked && calculatedText(asked, passages, section(prompt, marks.failedTasks) ?? '');
   const text = sum === null ? found : asked?.rest ? `${sum}\n\n${found}` : sum;
-  const failed = section(prompt, marks.failedTasks) && !chain.complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
+  const failed =
+    section(prompt, marks.failedTasks) && !chain.complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
   if (format) {
     const answer = (sum === null ? chain.answer : null) ?? text.replace(/ \[\d+\]/g, '');
     const member = onlyText(format);
@@ -39,9 +40,7 @@ function calculatedText(asked: Asked, passages: readonly ParsedPassage[], failed
   const answers = answersOf(asked, passages.map(toldBy));
   const reasons = asked.calculations.map(({ about }) => failed.split('\n').find((line) => line.includes(about.slice(0, 150))));
   if (answers.every((answer) => answer === null) && reasons.every((reason) => reason === undefined)) return null;
-  return answers
-    .map((answer, at) => answer ?? `Not calculated: ${asked.calculations[at]!.about}.${whyNot(reasons[at])}`)
-    .join('\n');
+  return answers.map((answer, at) => answer ?? `Not calculated: ${asked.calculations[at]!.about}.${whyNot(reasons[at])}`).join('\n');
 }
 
 /** What a tool said, without its name and code. */

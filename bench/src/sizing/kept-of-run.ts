@@ -10,8 +10,10 @@ export interface KeptKey {
   readonly leftMs: number;
 }
 
-/** The keys of one run in Redis, the largest first. */
-export async function keptOfRun(url: string, runId: string): Promise<readonly KeptKey[]> {
+const nameOf = (key: string): string => /:run:[^:]+:(.*)$/.exec(key)?.[1] ?? key;
+
+/** The keys of one run in Redis, or of all of them, the largest first. */
+export async function keptOfRun(url: string, runId = '*'): Promise<readonly KeptKey[]> {
   const redis = new Redis(url);
   try {
     const found: KeptKey[] = [];
@@ -20,11 +22,7 @@ export async function keptOfRun(url: string, runId: string): Promise<readonly Ke
       const [next, keys] = await redis.scan(cursor, 'MATCH', `*:run:${runId}:*`, 'COUNT', 1_000);
       for (const key of keys) {
         const [bytes, leftMs] = await Promise.all([redis.memory('USAGE', key, 'SAMPLES', 0), redis.pttl(key)]);
-        found.push({
-          name: key.slice(key.indexOf(runId) + runId.length + 1),
-          bytes: bytes ?? 0,
-          leftMs: leftMs === -1 ? Infinity : leftMs,
-        });
+        found.push({ name: nameOf(key), bytes: bytes ?? 0, leftMs: leftMs === -1 ? Infinity : leftMs });
       }
       cursor = next;
     } while (cursor !== '0');
@@ -34,4 +32,4 @@ export async function keptOfRun(url: string, runId: string): Promise<readonly Ke
   }
 }
 
-export const bytesOf = (keys: readonly KeptKey[]): number => keys.reduce((sum, { bytes }) => sum + bytes, 0);
+export const bytesOf = (keys: readonly Pick<KeptKey, 'bytes'>[]): number => keys.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -14,6 +14,7 @@ import { Closing } from '../processes/closing.js';
 import { liveTemplate, startDistributed, startEmbedded, type Launched } from '../processes/product.js';
 import { Scratch } from '../processes/scratch.js';
 import { startStores, storesObstacle, type Stores } from '../processes/stores.js';
+import { bytesOf, keptOfRun } from './kept-of-run.js';
 
 /** A model that answers at once, so that only the needs of Conclave remain. */
 const schedule: Schedule = { firstTokenMs: 1, gapMs: 0, tokens: 200, hang: null };
@@ -22,12 +23,19 @@ const withinMs = 120_000;
 /** Runs before the measured ones: code is compiled, pages and segments exist. */
 const warmUp = 40;
 const daySeconds = 86_400;
+const hourSeconds = 3_600;
+const inRedis = 'Redis (memory)';
 
 /** Bytes in each store. */
 interface Stored {
   readonly where: string;
   readonly bytes: number;
+  /** For what is kept so long and no longer; else every day adds to it. */
+  readonly keptSeconds?: number;
 }
+
+/** Milliseconds that the stream of an ended run stays, and a moment. */
+const streamMs = (hourSeconds + 60) * 1000;
 
 interface Measured {
   readonly runs: number;
@@ -35,6 +43,8 @@ interface Measured {
   readonly rss: readonly { readonly app: string; readonly bytes: number }[];
   /** Bytes of one run in each store. */
   readonly perRun: readonly Stored[];
+  /** Mean bytes of each of its keys in Redis. */
+  readonly keys: readonly { readonly name: string; readonly bytes: number; readonly isBrief: boolean }[];
 }
 
 const rssOf = (pid: number): number => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
@@ -81,6 +91,16 @@ async function bytesOnKafka({ brokers }: Stores, prefix: string): Promise<number
   return bytes;
 }
 
+/** Mean bytes of the keys of a run, by name. */
+async function keysOfRedis(stores: Stores | null, runs: number): Promise<Measured['keys']> {
+  const sums = new Map<string, { name: string; bytes: number; isBrief: boolean }>();
+  for (const { name, bytes, leftMs } of stores ? await keptOfRun(stores.redisUrl) : []) {
+    const sum = sums.get(name) ?? { name, bytes: 0, isBrief: leftMs < streamMs };
+    sums.set(name, { ...sum, bytes: sum.bytes + bytes / runs });
+  }
+  return [...sums.values()];
+}
+
 async function memoryOfRedis({ redisUrl }: Stores): Promise<number> {
   const redis = await openRedisState({ url: redisUrl, processId: 'sizing', keyPrefix: 'sizing:' });
   try {
@@ -106,7 +126,7 @@ async function measure(mode: Mode, runs: number, { progress, profile }: Benchmar
     stores
       ? [
           { where: 'Kafka (keys, values and headers, one copy, not compressed)', bytes: await bytesOnKafka(stores, 'product.') },
-          { where: 'Redis (memory)', bytes: await memoryOfRedis(stores) },
+          { where: inRedis, bytes: await memoryOfRedis(stores) },
         ]
       : [{ where: 'the data folder (disk)', bytes: sizeOf(join(home, 'conclave.db')) + sizeOf(join(home, 'conclave.db-wal')) }];
   await ask(product.url, warmUp, 'warm', progress);
@@ -119,13 +139,24 @@ async function measure(mode: Mode, runs: number, { progress, profile }: Benchmar
   await delay(3_000);
   const rss = product.processes.map(({ app, pid }: Launched) => ({ app, bytes: rssOf(pid) }));
   const after = await stored();
-  return { runs, seconds, rss, perRun: after.map(({ where, bytes }, n) => ({ where, bytes: (bytes - before[n]!.bytes) / runs })) };
+  const perRun = after.map(({ where, bytes }, n) => ({ where, bytes: (bytes - before[n]!.bytes) / runs }));
+  const keys = await keysOfRedis(stores, runs + warmUp);
+  const brief = bytesOf(keys.filter(({ isBrief }) => isBrief));
+  const split = perRun.flatMap((one) =>
+    one.where === inRedis
+      ? [
+          { where: `${inRedis}, the last hour`, bytes: brief, keptSeconds: hourSeconds },
+          { where: `${inRedis}, until its retention is over`, bytes: one.bytes - brief },
+        ]
+      : [one],
+  );
+  return { runs, seconds, rss, perRun: split, keys };
 }
 
 const kilobytes = (bytes: number): string => `${digits(bytes / 1_000)} KB`;
 const gigabytes = (bytes: number): string => `${digits(bytes / 1e9)} GB`;
 
-function tablesOf(mode: Mode, { runs, seconds, rss, perRun }: Measured): readonly Table[] {
+function tablesOf(mode: Mode, { runs, seconds, rss, perRun, keys }: Measured): readonly Table[] {
   return [
     {
       title: `${mode}: ${digits(runs / seconds)} runs a second with ${atOnce} at once; resident memory after ${runs + warmUp} runs`,
@@ -135,13 +166,22 @@ function tablesOf(mode: Mode, { runs, seconds, rss, perRun }: Measured): readonl
     {
       title: `${mode}: what a run of three calls leaves, and what a day of it takes`,
       columns: ['where', 'a run', 'a day at 1 run a minute', 'a day at 1 run a second'],
-      rows: perRun.map(({ where, bytes }) => [
+      rows: perRun.map(({ where, bytes, keptSeconds = daySeconds }) => [
         where,
         kilobytes(bytes),
-        gigabytes((bytes * daySeconds) / 60),
-        gigabytes(bytes * daySeconds),
+        gigabytes((bytes * keptSeconds) / 60),
+        gigabytes(bytes * keptSeconds),
       ]),
     },
+    ...(keys.length === 0
+      ? []
+      : [
+          {
+            title: `${mode}: the keys of an ended run in Redis`,
+            columns: ['key', 'memory', 'kept for'],
+            rows: keys.map(({ name, bytes, isBrief }) => [name, kilobytes(bytes), isBrief ? 'an hour' : 'the retention']),
+          },
+        ]),
   ];
 }
 
@@ -170,7 +210,7 @@ export const sizing: Benchmark = {
       tables,
       findings: [],
       notes: [
-        'Redis keeps an ended run for `retention_days` and its live stream for an hour more or less; the figure is that of the moment after the run. Kafka keeps each topic for its own time, times `replication`.',
+        'Redis keeps the live stream of an ended run for an hour, and the rest of it for `retention_days`. Kafka keeps each topic for its own time, times `replication`.',
         ...(missing === null ? [] : [`Distributed mode was not measured: ${missing}.`]),
       ],
     };

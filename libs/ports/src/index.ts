@@ -154,7 +154,7 @@ export {
   settingVersions,
   type StoreTtl,
 } from './state/limits.js';
-export { type Forgettable, forgettable } from './state/forgettable.js';
+export { forgettable } from './state/forgettable.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
 export {
   amountOf,

@@ -2,7 +2,7 @@ import type { CallRecorded, Event, StepRecorded } from '@conclave/contracts';
 import type { JournalCall } from './state.js';
 
 /** What a store keeps only until the log has it. */
-export interface Forgettable {
+interface Forgettable {
   /** Steps of the engine, whose outputs are kept: their run and the event that they applied. */
   readonly steps: readonly { readonly runId: string; readonly eventId: string }[];
   /** Calls, whose outcomes are kept. */

@@ -302,6 +302,9 @@ export function askedIn(request: string): Asked | null {
   if (request.length > 2_000) return null;
   const whole = readOne(request) ?? readOne(withoutTypos(request));
   if (whole) return { calculations: [whole], rest: null, refusal: null };
+  // "5 + 7 and 6 * 3": two sums, each of them whole.
+  const both = request.length > 200 ? [] : request.split(/\s+(?:and|und|et|y)\s+/iu).map(sum);
+  if (both.length > 1 && both.every((one) => one !== null)) return { calculations: both, rest: null, refusal: null };
   if (needsRate(request) && request.length <= 200) return { calculations: [], rest: null, refusal: noRate };
   const sentences = askingSentences(request).filter((sentence) => !courtesy.test(sentence));
   if (sentences.length === 0 || sentences.length > most) return null;

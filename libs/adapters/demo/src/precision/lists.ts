@@ -64,14 +64,15 @@ const rates: readonly (readonly [RegExp, (found: RegExpExecArray) => ListedCall]
     form(String.raw`(?:if |when )?(?:an? |the |my )?(?:\p{L}+ )?(?:rises|rose|increases|increased|grows|grew|goes up|went up|falls|fell|drops|dropped|decreases|decreased|goes down|went down|goes|went|changes|changed) from ${money} to ${money},? (?:(?:what|how much|by what|by how much|by how many) (?:is|was|percent|per cent|percentage|the|in|is that|does|did|it|change|increase|decrease|rise|fall|drop|of|as|a| )+)`),
     ([, from, to]) => change(from!, to!),
   ],
-  [form(String.raw`${asked}(?:an? )?${percent} tip (?:on|for|of) (?:an? )?(?:bill of |a bill of )?${money}`), ([, rate, amount]) => ({ tool: 'decimal_finance', args: { operation: 'percent_of', amount, rate_percent: rate }, asks: 'amount' })],
+  [form(String.raw`from ${money} to ${money} is what (?:percent(?:age)?|%)(?: change| increase| decrease| rise| drop)?`), ([, from, to]) => change(from!, to!)],
+  [form(String.raw`${asked}(?:an? )?${percent} (?:tip|sales tax|tax|vat|gst|commission) (?:on|for|of) (?:an? )?(?:bill of |a bill of )?${money}`), ([, rate, amount]) => ({ tool: 'decimal_finance', args: { operation: 'percent_of', amount, rate_percent: rate }, asks: 'amount' })],
   [
     form(String.raw`${asked}(?:price of )?${percent} (?:off|discount on|discount off|reduction on|rabatt auf) (?:an? )?(?:\p{L}+ (?:of|for) )?${money}`),
     ([, rate, amount]) => discount(amount!, rate!),
   ],
   [
-    form(String.raw`(?:an? |the )?(?:\p{L}+ )?(?:costs?|priced at|for|of)? ?${money},? (?:and )?(?:is |it is |gets |was )?(?:reduced|discounted|marked down|on sale)(?: by| for| at)? ${percent}(?: off)?[.,?]* ?(?:(?:what|how much) (?:does|do|is|will|would|it|its|i|the|new|sale|final|reduced|discounted|price|cost|pay|now|be|then| )+)?`),
-    ([, amount, rate]) => discount(amount!, rate!),
+    form(String.raw`(?:if )?(?:an? |the )?(?:\p{L}+ )?(?:costs?|priced at|for|of)? ?${money},? (?:and )?(?:is |it is |gets |was |there is |there's |has |with |you get |i get )?(?:(?:reduced|discounted|marked down|on sale)(?: by| for| at)? ${percent}(?: off)?|(?:an? )?${percent} (?:off|discount|reduction))[.,?]* ?(?:(?:what|how much) (?:does|do|is|will|would|it|its|i|the|new|sale|final|reduced|discounted|price|cost|pay|now|be|then| )+)?`),
+    ([, amount, rate, other]) => discount(amount!, (rate ?? other)!),
   ],
   [
     form(String.raw`${asked}(?:net|price without (?:vat|tax)|net price|net amount|amount without tax)(?: price| amount)? (?:of |if the gross price is |for )?${money} (?:gross )?(?:including|incl\.?|with|inclusive of|at) ${percent} (?:vat|tax|sales tax|gst)`),

@@ -4,7 +4,14 @@ import { apiVersion, asyncApiText, environmentProvider, openApiText, shippedClas
 import { openAuditKey, openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, openTrial, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls/provider-access';
-import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth, type GatewayOptions, type PassageSearch } from '@conclave/service-gateway';
+import {
+  createGatewayApp,
+  gatewayMetrics,
+  settingOffers,
+  type ConsumerHealth,
+  type GatewayOptions,
+  type PassageSearch,
+} from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import type { Doors } from './doors.js';

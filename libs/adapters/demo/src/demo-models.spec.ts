@@ -126,7 +126,10 @@ describe('as planner', () => {
       { id: 'x1', task: expect.any(String), capability: 'expert.general', depends_on: ['t1'] },
     ]);
     const symbolic = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- math: mathematics`;
-    expect(await planOf(question, symbolic)).toMatchObject([{ capability: 'math', mcp_tool: 'evaluate' }, { capability: 'expert.general' }]);
+    expect(await planOf(question, symbolic)).toMatchObject([
+      { capability: 'math', mcp_tool: 'evaluate' },
+      { capability: 'expert.general' },
+    ]);
   });
 
   it.each(['What happened in 1914-1918?', 'Who was born on 2024-05-31?', 'Who lives at 5/7 Mill Street?', 'What is 42?', 'Is 7 prime?'])(
@@ -166,9 +169,14 @@ describe('as planner', () => {
     expect(plan.tasks[0]!.search_query).not.toMatch(/\b(she|he|her)\b/i);
   });
 
-  const sums = (...turns: string[]): string => `${withTools}\n    precision.unit_convert(value: string): units\n    precision.calendar_facts(year: number): calendar\n${conversation(...turns)}`;
+  const sums = (...turns: string[]): string =>
+    `${withTools}\n    precision.unit_convert(value: string): units\n    precision.calendar_facts(year: number): calendar\n${conversation(...turns)}`;
   it.each<[string, string[], object]>([
-    ['and in feet?', ['user: How many yards are 73 metres?', 'assistant: 73 m = 79.8 yd [1]'], { value: '73', from_unit: 'm', to_unit: 'ft' }],
+    [
+      'and in feet?',
+      ['user: How many yards are 73 metres?', 'assistant: 73 m = 79.8 yd [1]'],
+      { value: '73', from_unit: 'm', to_unit: 'ft' },
+    ],
     ['times 3?', ['user: What is 12 * 4?', 'assistant: 12 * 4 = 48 [1]'], { expression: '48 * 3' }],
     ['And 2100?', ['user: Is 2096 a leap year?', 'assistant: Yes: 2096 is a leap year [1]'], { year: 2100 }],
   ])('goes on from a calculation: %s', async (question, turns, args) => {
@@ -347,7 +355,10 @@ describe('as expert and composer', () => {
   it('says what a tool refused, and why', async () => {
     const failed = data('- mcp: 10 / 0 (The tool returned no result. `precision.calculate` says: INVALID_ARGUMENT: Division by zero.)');
     const facts = data('[1] Nothing was found in documents. — general <->');
-    const { content } = await ask(roles.composer, `${marks.question} What is 10 / 0?\n\n${marks.facts}\n${facts}\n\n${marks.failedTasks}\n${failed}`);
+    const { content } = await ask(
+      roles.composer,
+      `${marks.question} What is 10 / 0?\n\n${marks.facts}\n${facts}\n\n${marks.failedTasks}\n${failed}`,
+    );
     expect(content).toMatch(/^Not calculated: 10 \/ 0\. Division by zero\.\n/);
   });
 
@@ -355,12 +366,42 @@ describe('as expert and composer', () => {
     (await ask(roles.composer, `${marks.question} ${asked}\n\n${marks.facts}\n${data(...facts)}`)).content.split('\n')[0]!;
 
   it.each([
-    ['a row of a table', 'How much is the Loft per night?', '| Room | Beds | Price per night | |---|---|---| | Attic | 1 | 70 euros | | Loft | 3 | 210 euros |', /^210 euros \[1\]\. Loft: Beds 3, Price per night 210 euros \[1\]\.$/],
-    ['an item of a list', 'Who is the head of the forge?', '- The head of the forge is Mira Dolt.', /^Mira Dolt \[1\]\. The head of the forge is Mira Dolt \[1\]\.$/],
-    ['a unit before a full stop', 'Who labelled the sample?', 'The drill reached 97.2 m. Ruben Tarn labelled the sample.', /^Ruben Tarn \[1\]\. Ruben Tarn labelled the sample \[1\]\.$/],
-    ['times of a day', 'Is the mill open?', 'The mill is open from 8 a.m. to 9 p.m. every day.', /The mill is open from 8 a\.m\. to 9 p\.m\. every day \[1\]\.$/],
-    ['no person for a place', 'Where was the wall rebuilt?', 'The wall was rebuilt by the mason Ruben Tarn.', /^The documents that were found say nothing/],
-    ['no number that may be another one', 'At what depth was the ash found?', 'A layer of ash, 4 cm thick, was found at 91 m.', /^A layer of ash, 4 cm thick, was found at 91 m \[1\]\.$/],
+    [
+      'a row of a table',
+      'How much is the Loft per night?',
+      '| Room | Beds | Price per night | |---|---|---| | Attic | 1 | 70 euros | | Loft | 3 | 210 euros |',
+      /^210 euros \[1\]\. Loft: Beds 3, Price per night 210 euros \[1\]\.$/,
+    ],
+    [
+      'an item of a list',
+      'Who is the head of the forge?',
+      '- The head of the forge is Mira Dolt.',
+      /^Mira Dolt \[1\]\. The head of the forge is Mira Dolt \[1\]\.$/,
+    ],
+    [
+      'a unit before a full stop',
+      'Who labelled the sample?',
+      'The drill reached 97.2 m. Ruben Tarn labelled the sample.',
+      /^Ruben Tarn \[1\]\. Ruben Tarn labelled the sample \[1\]\.$/,
+    ],
+    [
+      'times of a day',
+      'Is the mill open?',
+      'The mill is open from 8 a.m. to 9 p.m. every day.',
+      /The mill is open from 8 a\.m\. to 9 p\.m\. every day \[1\]\.$/,
+    ],
+    [
+      'no person for a place',
+      'Where was the wall rebuilt?',
+      'The wall was rebuilt by the mason Ruben Tarn.',
+      /^The documents that were found say nothing/,
+    ],
+    [
+      'no number that may be another one',
+      'At what depth was the ash found?',
+      'A layer of ash, 4 cm thick, was found at 91 m.',
+      /^A layer of ash, 4 cm thick, was found at 91 m \[1\]\.$/,
+    ],
   ])('reads %s', async (_what, asked, text, answer) => {
     expect(await composed(asked, `[1] ${text} — Notes <->`)).toMatch(answer);
   });
@@ -380,7 +421,9 @@ describe('as expert and composer', () => {
 
   it('takes no earlier answer for evidence, only what documents say now', async () => {
     const now = '[2] The Grent Foundry was founded by Ruben Tarn. — Grent Foundry <->';
-    expect(await composed('Who founded the Grent Foundry?', '[1] The Grent Foundry was founded by Mira Dolt. — Earlier answer <->', now)).toMatch(/^Ruben Tarn \[2\]/);
+    expect(
+      await composed('Who founded the Grent Foundry?', '[1] The Grent Foundry was founded by Mira Dolt. — Earlier answer <->', now),
+    ).toMatch(/^Ruben Tarn \[2\]/);
   });
 
   it('never reports an open gap as complete, whatever an expert said about it', async () => {

@@ -257,7 +257,11 @@ export const Configuration = z.strictObject({
   search: z
     .strictObject({
       searxng: Address.optional().describe('address of a SearXNG server'),
-      corpus: z.string().min(1).optional().describe('folder of documents to search (text, Markdown, HTML, PDF, DOCX, XLSX, PPTX), relative to this file'),
+      corpus: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('folder of documents to search (text, Markdown, HTML, PDF, DOCX, XLSX, PPTX), relative to this file'),
       read_pages: z.int().min(0).max(5).default(0).describe('pages of the best hits that are read whole'),
       allow_hosts: z.array(z.string().min(1)).default([]).describe('private hosts whose pages may be read; all others are refused'),
     })

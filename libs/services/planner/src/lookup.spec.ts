@@ -142,7 +142,15 @@ describe('a question to the demo model alone', () => {
   it('is planned where a document names what it names, where it is a sum, or where its level is asked for', async () => {
     const hops = 'In which of all the towns of the whole country was the grandmother of whoever once built the Gull Bridge raised?';
     expect(await levelOf({ search }, hops, parts)).toEqual(['moderate', 'forced:template']);
-    for (const sum of ['What is 17*23?', '15 - 4', '12% of 300', 'seven plus four', 'Is 2400 a leap year?', 'half of ninety', 'How many seconds are in a week?'])
+    for (const sum of [
+      'What is 17*23?',
+      '15 - 4',
+      '12% of 300',
+      'seven plus four',
+      'Is 2400 a leap year?',
+      'half of ninety',
+      'How many seconds are in a week?',
+    ])
       expect(await levelOf({ search }, sum, parts)).toEqual(['moderate', 'forced:template']);
     const forced = await planning([plan], undefined, { search }).plan('run_1', {
       ...asked('How do I cook risotto?', parts),

@@ -183,7 +183,8 @@ export class Expression<Value> {
 
   private atom(): Operand<Value> {
     const token = this.next;
-    if (token.kind === 'number') return { value: this.algebra.number(readDecimal(this.take().text)), percent: false, closed: false, one: token.text === '1' };
+    if (token.kind === 'number')
+      return { value: this.algebra.number(readDecimal(this.take().text)), percent: false, closed: false, one: token.text === '1' };
     if (token.kind === 'name') return this.named();
     if (this.takeIf('(')) {
       const { value, percent } = this.nested(() => this.sum());

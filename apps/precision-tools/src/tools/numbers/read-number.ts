@@ -44,7 +44,10 @@ export function readNumber(value: string | number, name: string): Rational {
     return readNumber(String(value), name);
   }
   // The sign of a currency says what is counted, not how much.
-  const text = value.trim().replace(/^[−–]/, '-').replace(/^([+-]?)\s*[$€£¥]\s*(?=[\d.])|(?<=\d)\s*[$€£¥]$/u, '$1');
+  const text = value
+    .trim()
+    .replace(/^[−–]/, '-')
+    .replace(/^([+-]?)\s*[$€£¥]\s*(?=[\d.])|(?<=\d)\s*[$€£¥]$/u, '$1');
   const signed = /^([+-]?)\s*(.*?)\s*(%?)$/s.exec(text);
   const [, sign = '', body = '', percent = ''] = signed ?? [];
   if (body === '') throw invalid(`${name} is empty: give a number.`);

@@ -40,9 +40,19 @@ export function follow(text: string, told: readonly ParsedPassage[]): Chain {
   for (const name of question.names) asked.add(name.key);
   while (links.length < mostLinks) {
     const direct = findFinal(question, passages, asked, bridge);
-    if (direct) return { ...base, links: [...links, direct], answer: direct.answer, complete: true, open: null, bridge: bridge?.text ?? null };
+    if (direct)
+      return { ...base, links: [...links, direct], answer: direct.answer, complete: true, open: null, bridge: bridge?.text ?? null };
     const step = nextStep(question, passages, asked, bridge);
-    if (!step) return { ...base, ...(links.length === 0 ? { nearest: nearestTo(asking, passages) } : {}), links, answer: null, complete: false, open: openQuestion(question, bridge), bridge: bridge?.text ?? null };
+    if (!step)
+      return {
+        ...base,
+        ...(links.length === 0 ? { nearest: nearestTo(asking, passages) } : {}),
+        links,
+        answer: null,
+        complete: false,
+        open: openQuestion(question, bridge),
+        bridge: bridge?.text ?? null,
+      };
     links.push(step.link);
     bridge = step.link.name!;
     asked.add(bridge.key);
@@ -63,7 +73,9 @@ function nearestTo(asking: string, passages: readonly ParsedPassage[]): readonly
     const ofTitle = tokensOf(title);
     return sentences.flatMap((sentence) => {
       const own = wanted.filter((word) => sentence.tokens.some((token) => sharesMeaning(token, word))).length;
-      const others = wanted.filter((word) => !sentence.tokens.some((token) => sharesMeaning(token, word)) && ofTitle.some((token) => sharesMeaning(token, word)));
+      const others = wanted.filter(
+        (word) => !sentence.tokens.some((token) => sharesMeaning(token, word)) && ofTitle.some((token) => sharesMeaning(token, word)),
+      );
       const share = wanted.length === 0 ? 0 : (own + others.length) / wanted.length;
       return own > 0 && share >= nearEnough ? [{ sentence, score: own + others.length / 2 }] : [];
     });

@@ -139,13 +139,17 @@ function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): 
     const lead = tokens[before]?.lower ?? '';
     const beside = [tokens[name.from - 1], tokens[name.to + 1], ...tokens.slice(name.from, name.to + 1)];
     // A person or thing that stands beside the relation is not where it happened.
-    const isPlace = placeLeads.has(lead) || copulas.has(lead) || copulas.has(tokens[name.to + 1]?.lower ?? '') || [before, before - 1].some((at) => isPlaceKind(tokens[at]?.lower ?? ''));
-    if (wanted.kind === 'place' && !isPlace && !beside.some((token) => token && wanted.noun && sharesMeaning(token, wanted.noun))) return [];
+    const isPlace =
+      placeLeads.has(lead) ||
+      copulas.has(lead) ||
+      copulas.has(tokens[name.to + 1]?.lower ?? '') ||
+      [before, before - 1].some((at) => isPlaceKind(tokens[at]?.lower ?? ''));
+    if (wanted.kind === 'place' && !isPlace && !beside.some((token) => token && wanted.noun && sharesMeaning(token, wanted.noun)))
+      return [];
     let score = -0.3 * Math.min(10, distance(name.from, name.to, places));
     if (wanted.noun && beside.some((token) => token && sharesMeaning(token, wanted.noun!))) score += 4;
     if (copulas.has(lead)) score += 3;
-    if (placeLeads.has(lead))
-      score += wanted.kind === 'place' ? 4 : wanted.kind === 'person' ? -4 : 0;
+    if (placeLeads.has(lead)) score += wanted.kind === 'place' ? 4 : wanted.kind === 'person' ? -4 : 0;
     if (lead === 'by') score += wanted.kind === 'person' ? 5 : -1;
     if (wanted.kind === 'person')
       score += (index === 0 && places.some((place) => place > name.to) ? 2 : 0) + (name.to > name.from ? 1 : 0) - (lead === 'of' ? 1 : 0);

@@ -55,7 +55,12 @@ export function askingSentence(text: string): string {
 export function askingSentences(text: string): readonly string[] {
   return text
     .split(/(?<=[?!;])\s+|\n+|(?<=\p{L}\.|\d\.)\s+(?=\p{Lu})|(?<=\?),?\s*(?:and|und)\s+(?=\p{L})/u)
-    .map((sentence) => sentence.replace(/^\s*(?:\d{1,2}[.)]|[-*•]|[a-h][.)])\s+/u, '').replace(/^(?:also|and|und|then)[,:]?\s+/iu, '').trim())
+    .map((sentence) =>
+      sentence
+        .replace(/^\s*(?:\d{1,2}[.)]|[-*•]|[a-h][.)])\s+/u, '')
+        .replace(/^(?:also|and|und|then)[,:]?\s+/iu, '')
+        .trim(),
+    )
     .filter((sentence) => sentence !== '');
 }
 
@@ -106,7 +111,10 @@ function kindOf(tokens: readonly TextToken[], asked: number, noun: TextToken | n
   if (word === 'where') return 'place';
   if (word === 'when') return 'time';
   if (word === 'who' || word === 'whom' || word === 'whose') return 'person';
-  if (word === 'how' && /^(many|much|old|tall|long|far|high|deep|heavy|big|large|wide|warm|hot|cold|fast|thick|expensive)$/.test(tokens[asked + 1]?.lower ?? ''))
+  if (
+    word === 'how' &&
+    /^(many|much|old|tall|long|far|high|deep|heavy|big|large|wide|warm|hot|cold|fast|thick|expensive)$/.test(tokens[asked + 1]?.lower ?? '')
+  )
     return 'number';
   return 'thing';
 }
@@ -114,12 +122,12 @@ const kindOfNoun = (noun: string): AnswerKind =>
   measures.has(noun)
     ? 'number'
     : isPlaceKind(noun)
-    ? 'place'
-    : isTimeKind(noun)
-      ? 'time'
-      : genericPeople.has(noun) || (isAgentNoun(noun) && !isKindNoun(noun))
-        ? 'person'
-        : 'thing';
+      ? 'place'
+      : isTimeKind(noun)
+        ? 'time'
+        : genericPeople.has(noun) || (isAgentNoun(noun) && !isKindNoun(noun))
+          ? 'person'
+          : 'thing';
 
 const attaching: ReadonlySet<string> = new Set(['of', 'by', 'behind', 'for']);
 

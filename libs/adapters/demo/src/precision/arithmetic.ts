@@ -3,9 +3,9 @@ import { languageIn, plainNumbers, type Language } from './numerals.js';
 /** Words around a calculation that ask for it, in four languages. Any other word means that it is no calculation. */
 const asking = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${[
-    'please|bitte|hello|hi|hey|hallo|so|then|now|ok|okay|exactly|genau|thanks|danke|merci|gracias|por favor|s[’\']il (?:te|vous) pla[iî]t',
+    "please|bitte|hello|hi|hey|hallo|so|then|now|ok|okay|exactly|genau|thanks|danke|merci|gracias|por favor|s[’']il (?:te|vous) pla[iî]t",
     '(?:can|could|would) you|can i|tell me|i need to know|do you know|quickly|kannst du|sag mir|mir',
-    'what(?:[’\']?s| is| are| do(?:es)?)?|whats|how much(?: is| are| do(?:es)?)?|calculate|compute|evaluate|work out|solve|find|give me',
+    "what(?:[’']?s| is| are| do(?:es)?)?|whats|how much(?: is| are| do(?:es)?)?|calculate|compute|evaluate|work out|solve|find|give me",
     'wie ?viel(?:e)?|was|ist|sind|macht|machen|ergibt|ergeben|gibt|berechne|rechne(?: aus)?|aus',
     'combien|quel(?:le)? est|font|fait|ça fait|calcule[rz]?|est[- ]ce que',
     'cu[aá]nto|cu[aá]l|es|son|da|calcula|qu[eé]',
@@ -19,7 +19,10 @@ const e = String.raw`(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+|/\d+(?![\d.]))?%?!?|(?:sqrt|
 const and = String.raw`(?:,?\s+(?:and|und|et|y)\s+|\s*,\s*|\s*\+\s*)`;
 
 type Rule = readonly [pattern: RegExp, into: string | ((...found: string[]) => string)];
-const rule = (pattern: string, into: Rule[1]): Rule => [new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${pattern})(?![\p{L}\p{N}])`, 'iu'), into];
+const rule = (pattern: string, into: Rule[1]): Rule => [
+  new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${pattern})(?![\p{L}\p{N}])`, 'iu'),
+  into,
+];
 const listed = (list: string, sign: string): string => `(${list.split(new RegExp(and, 'iu')).join(` ${sign} `)})`;
 const between = (a: string, b: string): string => (Number(a) < Number(b) ? `(${b} - ${a})` : `(${a} - ${b})`);
 
@@ -31,17 +34,31 @@ const rules: readonly Rule[] = [
   rule(String.raw`(?<!\d[%)!]?\s+)(?:minus|moins|menos) (\d+(?:\.\d+)?)`, '-$1'),
   rule(String.raw`(?:increase|raise|erhöhe) (${e}) (?:by|um) (\d+(?:\.\d+)?%)`, '$1 * (1 + $2)'),
   rule(String.raw`(?:decrease|reduce|lower|verringere|senke) (${e}) (?:by|um) (\d+(?:\.\d+)?%)`, '$1 * (1 - $2)'),
-  rule(String.raw`(?:the )?(?:square root of|sqrt of|sqrt(?=\s*\d)|(?:quadrat)?wurzel (?:aus|von)|racine carrée de|raíz cuadrada de)\s*(${e})`, 'sqrt($1)'),
-  rule(String.raw`(?:the )?(?:cube root of|cbrt of|cbrt(?=\s*\d)|kubikwurzel (?:aus|von)|racine cubique de|raíz cúbica de)\s*(${e})`, 'cbrt($1)'),
+  rule(
+    String.raw`(?:the )?(?:square root of|sqrt of|sqrt(?=\s*\d)|(?:quadrat)?wurzel (?:aus|von)|racine carrée de|raíz cuadrada de)\s*(${e})`,
+    'sqrt($1)',
+  ),
+  rule(
+    String.raw`(?:the )?(?:cube root of|cbrt of|cbrt(?=\s*\d)|kubikwurzel (?:aus|von)|racine cubique de|raíz cúbica de)\s*(${e})`,
+    'cbrt($1)',
+  ),
   rule(String.raw`(\d+) factorial|(?:the )?(?:factorial of|fakultät von|factorielle de|factorial de) (\d+)`, (_all, a, b) => `${a ?? b}!`),
   rule(String.raw`(${e}) (?:squared|zum quadrat|au carré|al cuadrado)`, '($1)^2'),
   rule(String.raw`(${e}) (?:cubed|au cube|al cubo)`, '($1)^3'),
-  rule(String.raw`(${e}) (?:(?:raised )?to the power (?:of )?|to the |raised to |hoch |puissance |elevado a )(${e})(?:st|nd|rd|th)?(?: power)?`, '($1)^$2'),
+  rule(
+    String.raw`(${e}) (?:(?:raised )?to the power (?:of )?|to the |raised to |hoch |puissance |elevado a )(${e})(?:st|nd|rd|th)?(?: power)?`,
+    '($1)^$2',
+  ),
   rule(String.raw`(${e}) choose (\d+)`, 'ncr($1, $2)'),
-  rule(String.raw`(?:the )?(?:remainder|rest)(?: left)? (?:when|if|of|von|bei)?\s*(${e}) (?:is )?(?:divided by|geteilt durch|divisé par|dividido (?:por|entre)|/) (${e})`, '($1 mod $2)'),
+  rule(
+    String.raw`(?:the )?(?:remainder|rest)(?: left)? (?:when|if|of|von|bei)?\s*(${e}) (?:is )?(?:divided by|geteilt durch|divisé par|dividido (?:por|entre)|/) (${e})`,
+    '($1 mod $2)',
+  ),
   rule(String.raw`(${e}) (?:modulo|mod) (${e})`, '($1 mod $2)'),
   rule(String.raw`(?:the )?(?:sum of|summe (?:von|aus)|somme de|suma de) (${e}(?:${and}${e})+)`, (_all, list) => listed(list!, '+')),
-  rule(String.raw`(?:the )?(?:product of|produkt (?:von|aus)|produit de|producto de) (${e}(?:${and}${e})+)`, (_all, list) => listed(list!, '*')),
+  rule(String.raw`(?:the )?(?:product of|produkt (?:von|aus)|produit de|producto de) (${e}(?:${and}${e})+)`, (_all, list) =>
+    listed(list!, '*'),
+  ),
   rule(String.raw`(?:the )?(?:quotient of|quotient (?:von|aus)) (${e})${and}(${e})`, '($1 / $2)'),
   rule(
     String.raw`(?:the )?(?:difference (?:between|of)|differenz (?:zwischen|von|aus)|différence entre|diferencia entre) (-?[\d.]+)${and}(-?[\d.]+)`,
@@ -52,7 +69,10 @@ const rules: readonly Rule[] = [
   rule(String.raw`(?:add|addiere) (${e}) (?:to|zu) (${e})`, '($2 + $1)'),
   rule(String.raw`(?:multiply|multipliziere) (${e}) (?:by|with|and|mit) (${e})`, '($1 * $2)'),
   rule(String.raw`(?:divide|teile) (${e}) (?:by|durch) (${e})`, '($1 / $2)'),
-  rule(String.raw`(?:one |a |an )?half of (${e})|die hälfte von (${e})|la moitié de (${e})|la mitad de (${e})`, (_all, ...of) => `(${of.find(Boolean)} / 2)`),
+  rule(
+    String.raw`(?:one |a |an )?half of (${e})|die hälfte von (${e})|la moitié de (${e})|la mitad de (${e})`,
+    (_all, ...of) => `(${of.find(Boolean)} / 2)`,
+  ),
   rule(String.raw`(?:one |a |1 )?third of (${e})|ein drittel von (${e})`, (_all, a, b) => `(${a ?? b} / 3)`),
   rule(String.raw`(?:one |a |1 )?(?:quarter|fourth) of (${e})|ein viertel von (${e})`, (_all, a, b) => `(${a ?? b} / 4)`),
   rule(String.raw`(\d+) thirds of (${e})`, '($1 / 3 * $2)'),
@@ -91,7 +111,9 @@ function isName(written: string, sum: string): boolean {
 /** The calculation of a question as an expression for a calculator; null for any other question. */
 export function expressionIn(question: string, language: Language = languageIn(question)): string | null {
   if (question.length > 400) return null;
-  let text = plainNumbers(question, language).replace(/(?<=\d)\s*[x×]\s*(?=\d)/giu, ' * ').replace(/\s+/g, ' ');
+  let text = plainNumbers(question, language)
+    .replace(/(?<=\d)\s*[x×]\s*(?=\d)/giu, ' * ')
+    .replace(/\s+/g, ' ');
   if (language === 'es') text = text.replace(/(?<=\d)\s+por\s+(?=\d)/giu, ' * ').replace(/(?<=\d)\s+entre\s+(?=\d)/giu, ' / ');
   const steps = text.split(nextSteps);
   if (steps.length > 1) return inSteps(steps);
@@ -104,7 +126,10 @@ function inSteps([first, ...later]: readonly string[]): string | null {
   let done = reduced(start, first!) ?? numberAlone(start);
   for (const step of later) {
     if (done === null) return null;
-    const [, verb, number] = /^(?:and )?(add|subtract|multiply|divide)(?: it| that| the result)?(?: by| from it| to it)? (-?[\d.]+%?)(?: from it| to it| to that| from that)?[\s.?!]*$/iu.exec(step) ?? [];
+    const [, verb, number] =
+      /^(?:and )?(add|subtract|multiply|divide)(?: it| that| the result)?(?: by| from it| to it)? (-?[\d.]+%?)(?: from it| to it| to that| from that)?[\s.?!]*$/iu.exec(
+        step,
+      ) ?? [];
     const sign = verb && { add: '+', subtract: '-', multiply: '*', divide: '/' }[verb.toLowerCase()];
     if (/^(?:double|halve)(?: it| that| the result)?[\s.?!]*$/iu.test(step)) done = `(${done}) ${/^double/iu.test(step) ? '* 2' : '/ 2'}`;
     else if (sign) done = `(${done}) ${sign} ${number}`;
@@ -132,15 +157,21 @@ function reduced(text: string, written: string): string | null {
   }
   for (let before = ''; before !== sum;) {
     before = sum;
-    sum = sum.replace(asking, ' ').replace(/^[\s,!?:¿¡]+|[\s,?=.:]+$/gu, '').replace(/\s+/g, ' ');
+    sum = sum
+      .replace(asking, ' ')
+      .replace(/^[\s,!?:¿¡]+|[\s,?=.:]+$/gu, '')
+      .replace(/\s+/g, ' ');
   }
-  const plain = withoutOuter(
-    sum
-      .replace(/(?<![\p{L}\d])\((\d+(?:\.\d+)?%?)\)/gu, '$1')
-      .replace(/\(\(([^()]*)\)\)/g, '($1)'),
-  );
+  const plain = withoutOuter(sum.replace(/(?<![\p{L}\d])\((\d+(?:\.\d+)?%?)\)/gu, '$1').replace(/\(\(([^()]*)\)\)/g, '($1)'));
   if ((plain.match(/\d[\d.]*/g) ?? []).some((number) => !/^\d+(?:\.\d+)?$/.test(number))) return null;
-  return isBalanced(plain) && symbols.test(plain) && /\d/.test(plain) && operator.test(plain) && plain.length <= 200 && !isName(written, plain) ? plain : null;
+  return isBalanced(plain) &&
+    symbols.test(plain) &&
+    /\d/.test(plain) &&
+    operator.test(plain) &&
+    plain.length <= 200 &&
+    !isName(written, plain)
+    ? plain
+    : null;
 }
 
 function isBalanced(text: string): boolean {

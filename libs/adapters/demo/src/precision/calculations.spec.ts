@@ -6,7 +6,9 @@ const calls = (question: string): unknown => {
   return asked?.rest === null ? asked.calculations.map(({ tool, args }) => ({ tool, args })) : asked;
 };
 const sum = (expression: string): unknown => [{ tool: 'calculate', args: { expression } }];
-const unit = (value: string, from_unit: string, to_unit: string): unknown => [{ tool: 'unit_convert', args: { value, from_unit, to_unit } }];
+const unit = (value: string, from_unit: string, to_unit: string): unknown => [
+  { tool: 'unit_convert', args: { value, from_unit, to_unit } },
+];
 
 /** Written by the project, in the manner of different people. */
 describe('what a question asks to be calculated', () => {
@@ -95,12 +97,21 @@ describe('what a question asks to be calculated', () => {
 
   it('reads each question of a message by itself, and keeps those for the documents', () => {
     expect(calls('1) 3 + 4\n2) 5 * 6')).toEqual([...(sum('3 + 4') as []), ...(sum('5 * 6') as [])]);
-    expect(calls('Hi! What is 12 * 4? And how many km are 5 miles? Thanks!')).toEqual([...(sum('12 * 4') as []), ...(unit('5', 'mi', 'km') as [])]);
-    expect(askedIn('Who founded the mill? What is 3 * 4?')).toMatchObject({ rest: 'Who founded the mill?', calculations: [{ tool: 'calculate' }] });
+    expect(calls('Hi! What is 12 * 4? And how many km are 5 miles? Thanks!')).toEqual([
+      ...(sum('12 * 4') as []),
+      ...(unit('5', 'mi', 'km') as []),
+    ]);
+    expect(askedIn('Who founded the mill? What is 3 * 4?')).toMatchObject({
+      rest: 'Who founded the mill?',
+      calculations: [{ tool: 'calculate' }],
+    });
   });
 
   it('calculates nothing that needs a rate', () => {
-    expect(askedIn('How much are 250 dollars in euros?')).toMatchObject({ calculations: [], refusal: expect.stringContaining('exchange rate') });
+    expect(askedIn('How much are 250 dollars in euros?')).toMatchObject({
+      calculations: [],
+      refusal: expect.stringContaining('exchange rate'),
+    });
   });
 });
 
@@ -111,8 +122,12 @@ describe('the answers of tools', () => {
   it('are those of their calls: no result of another one, whatever was remembered', () => {
     const other = told(1, 'precision.calculate', { result: '0.234', interpreted: '2.34 % of 10' });
     expect(answersOf(asked, [other])).toEqual([null]);
-    expect(answersOf(asked, [other, told(2, 'precision.calculate', { result: '2.5', interpreted: '10 / 4' })])).toEqual(['10 / 4 = 2.5 [2]']);
-    expect(answersOf(asked, [{ n: 3, title: 'SymPy 1.14.0', text: 'evaluate 10 / 4: 5/2 (decimal: 2.5)' }])).toEqual(['10 / 4 = 5/2 (2.5) [3]']);
+    expect(answersOf(asked, [other, told(2, 'precision.calculate', { result: '2.5', interpreted: '10 / 4' })])).toEqual([
+      '10 / 4 = 2.5 [2]',
+    ]);
+    expect(answersOf(asked, [{ n: 3, title: 'SymPy 1.14.0', text: 'evaluate 10 / 4: 5/2 (decimal: 2.5)' }])).toEqual([
+      '10 / 4 = 5/2 (2.5) [3]',
+    ]);
   });
 
   it('do not count where a result does not say which call it is of, and there are more than calls', () => {

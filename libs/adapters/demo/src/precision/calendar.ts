@@ -3,9 +3,25 @@ import { languageIn, plainNumbers } from './numerals.js';
 /** A question about dates as the tools for them take it. */
 export type CalendarCall =
   | { readonly tool: 'day_of_week'; readonly date: string; readonly asks: 'weekday' | 'week' | 'day of year' }
-  | { readonly tool: 'date_diff'; readonly from: string; readonly to: string; readonly asks: 'days' | 'weeks' | 'months' | 'years' | 'work days' | 'age'; readonly inclusive: boolean }
-  | { readonly tool: 'date_add'; readonly date: string; readonly many: number; readonly unit: 'days' | 'weeks' | 'months' | 'years' | 'business_days' }
-  | { readonly tool: 'calendar_facts'; readonly year: number; readonly asks: 'leap year' | 'easter' | 'days' | 'weeks'; readonly month?: number }
+  | {
+      readonly tool: 'date_diff';
+      readonly from: string;
+      readonly to: string;
+      readonly asks: 'days' | 'weeks' | 'months' | 'years' | 'work days' | 'age';
+      readonly inclusive: boolean;
+    }
+  | {
+      readonly tool: 'date_add';
+      readonly date: string;
+      readonly many: number;
+      readonly unit: 'days' | 'weeks' | 'months' | 'years' | 'business_days';
+    }
+  | {
+      readonly tool: 'calendar_facts';
+      readonly year: number;
+      readonly asks: 'leap year' | 'easter' | 'days' | 'weeks';
+      readonly month?: number;
+    }
   | { readonly tool: 'timezone_convert'; readonly at: string; readonly from: string; readonly to: string };
 
 const monthNames =
@@ -13,7 +29,20 @@ const monthNames =
   'januar|jänner|februar|märz|mai|juni|juli|oktober|dezember|okt|dez|' +
   'janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|' +
   'enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre';
-const months: readonly string[] = ['jan|ene', 'feb|fév', 'mar|mär', 'apr|avr|abr', 'may|mai', 'jun|juin', 'jul|juil', 'aug|aoû|ago', 'sep|set', 'oct|okt', 'nov', 'dec|dez|déc|dic'];
+const months: readonly string[] = [
+  'jan|ene',
+  'feb|fév',
+  'mar|mär',
+  'apr|avr|abr',
+  'may|mai',
+  'jun|juin',
+  'jul|juil',
+  'aug|aoû|ago',
+  'sep|set',
+  'oct|okt',
+  'nov',
+  'dec|dez|déc|dic',
+];
 const monthOf = (name: string): number => months.findIndex((starts) => new RegExp(`^(?:${starts})`, 'iu').test(name)) + 1;
 
 const date = new RegExp(
@@ -29,12 +58,20 @@ const date = new RegExp(
   'giu',
 );
 /** Weekdays in front of a date say nothing new. */
-const weekday = /(?<!\p{L})(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag),?\s+(?:the\s+|den\s+)?(?=@)/giu;
+const weekday =
+  /(?<!\p{L})(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag),?\s+(?:the\s+|den\s+)?(?=@)/giu;
 
 /** Whether a text says nothing but this, up to small words. */
-const onlySays = (text: string, pattern: RegExp): boolean => pattern.test(text.replace(/[?!.,;:¿¡]/gu, ' ').replace(/\s+/g, ' ').trim());
+const onlySays = (text: string, pattern: RegExp): boolean =>
+  pattern.test(
+    text
+      .replace(/[?!.,;:¿¡]/gu, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
 const d = '@\\d@';
-const small = '(?:the |is |was |on |it |of |a |an |in |are |there |will |be |did |does |do |fall |falls |day |days? |date |that |this |please |me |tell |for |you |can |know |hi |hello )*';
+const small =
+  '(?:the |is |was |on |it |of |a |an |in |are |there |will |be |did |does |do |fall |falls |day |days? |date |that |this |please |me |tell |for |you |can |know |hi |hello )*';
 const exactly = (...forms: readonly string[]): RegExp => new RegExp(`^(?:${forms.join('|')})$`, 'iu');
 
 const weekdayForms = exactly(
@@ -54,27 +91,47 @@ const weekForms = exactly(
 const dayOfYearForms = exactly(`${small}(?:what|which) day of the year ${small}${d}`, `${small}what number day of the year ${small}${d}`);
 
 const spans = [
-  { asks: 'work days', pattern: '(?:business days|working days|work days|workdays|weekdays|arbeitstage|werktage|jours ouvrés|jours ouvrables|días laborables|días hábiles)' },
+  {
+    asks: 'work days',
+    pattern:
+      '(?:business days|working days|work days|workdays|weekdays|arbeitstage|werktage|jours ouvrés|jours ouvrables|días laborables|días hábiles)',
+  },
   { asks: 'days', pattern: '(?:days|tage|jours|días|dias)' },
   { asks: 'weeks', pattern: '(?:weeks|wochen|semaines|semanas)' },
   { asks: 'months', pattern: '(?:months|monate|mois|meses)' },
   { asks: 'years', pattern: '(?:years|jahre|ans|années|años)' },
 ] as const;
 const lead = '(?:how many|number of|wie ?viele|combien de|cuántos|cuantos|cuántas)';
-const middle = '(?: full| whole| complete)?(?: are there| are| is it| lie| liegen| passed| have passed| elapsed| went by| sind es| sind| vergingen| vergehen| y a-t-il| il y a| hay| han pasado| pasan)?';
+const middle =
+  '(?: full| whole| complete)?(?: are there| are| is it| lie| liegen| passed| have passed| elapsed| went by| sind es| sind| vergingen| vergehen| y a-t-il| il y a| hay| han pasado| pasan)?';
 const range = `(?:from|between|von|zwischen|vom|entre|du|de|desde)? ?(?:the |dem |den |el |le )?${d} (?:to|and|until|till|through|und|bis|bis zum|et|au|y|al|a|hasta) (?:the |dem |den |el |le )?${d}`;
-const counted = spans.map(({ asks, pattern }) => ({ asks, form: exactly(`${lead} ${pattern}${middle} ${range}(?: inclusive| inclusively| including both(?: days)?| exclusive)?`, `${lead} ${pattern} ${range} (?:are there|sind es|hay)`) }));
+const counted = spans.map(({ asks, pattern }) => ({
+  asks,
+  form: exactly(
+    `${lead} ${pattern}${middle} ${range}(?: inclusive| inclusively| including both(?: days)?| exclusive)?`,
+    `${lead} ${pattern} ${range} (?:are there|sind es|hay)`,
+  ),
+}));
 const ageForms = exactly(
   `how old (?:is|was|will be|would be|were|be) (?:someone|somebody|a person|a man|a woman|a child|he|she|who is|who was|that is|that was|i|you|they|will|be| )*(?:who was |who is )?(?:born (?:on )?)${d} (?:on|at|in|as of|by) ${d}`,
   `(?:if )?(?:someone|i|a person|he|she|they|you)?(?: was| were| is| am)? ?born (?:on )?${d} how old (?:is|was|am|are|were|will|would|he|she|i|they|you|be| )+(?:on|at) ${d}`,
   `wie alt (?:ist|war|wäre) (?:jemand|eine person|man)? ?(?:der |die )?(?:am )?${d} (?:geboren(?: wurde| ist)? )?(?:am )?${d}`,
 );
 const units: Readonly<Record<string, 'days' | 'weeks' | 'months' | 'years' | 'business_days'>> = {
-  ...Object.fromEntries(['day', 'days', 'tag', 'tage', 'tagen', 'jour', 'jours', 'día', 'días', 'dia', 'dias'].map((word) => [word, 'days'])),
+  ...Object.fromEntries(
+    ['day', 'days', 'tag', 'tage', 'tagen', 'jour', 'jours', 'día', 'días', 'dia', 'dias'].map((word) => [word, 'days']),
+  ),
   ...Object.fromEntries(['week', 'weeks', 'woche', 'wochen', 'semaine', 'semaines', 'semana', 'semanas'].map((word) => [word, 'weeks'])),
   ...Object.fromEntries(['month', 'months', 'monat', 'monate', 'monaten', 'mois', 'mes', 'meses'].map((word) => [word, 'months'])),
-  ...Object.fromEntries(['year', 'years', 'jahr', 'jahre', 'jahren', 'an', 'ans', 'année', 'années', 'año', 'años'].map((word) => [word, 'years'])),
-  ...Object.fromEntries(['business days', 'working days', 'work days', 'workdays', 'business day', 'working day', 'arbeitstage', 'werktage'].map((word) => [word, 'business_days'])),
+  ...Object.fromEntries(
+    ['year', 'years', 'jahr', 'jahre', 'jahren', 'an', 'ans', 'année', 'années', 'año', 'años'].map((word) => [word, 'years']),
+  ),
+  ...Object.fromEntries(
+    ['business days', 'working days', 'work days', 'workdays', 'business day', 'working day', 'arbeitstage', 'werktage'].map((word) => [
+      word,
+      'business_days',
+    ]),
+  ),
 };
 const unit = Object.keys(units)
   .sort((a, b) => b.length - a.length)
@@ -87,7 +144,7 @@ const addForms = new RegExp(
 const plusForms = new RegExp(`^${asksDate} ?(?:the )?${d} ?(plus|minus|\\+|-) (\\d{1,5}) (${unit})$`, 'iu');
 const addVerb = new RegExp(`^(?:add|subtract) (\\d{1,5}) (${unit}) (?:to|from) (?:the )?${d}$`, 'iu');
 
-const year = '(?:the year |das jahr |l\'année |el año |im jahr |jahr )?(\\d{4})';
+const year = "(?:the year |das jahr |l'année |el año |im jahr |jahr )?(\\d{4})";
 const leapForms = exactly(
   `(?:is|was|will) ${year}(?: be)? (?:a )?leap[- ]?year`,
   `(?:ist|war|wird) ${year} (?:ein )?schaltjahr`,
@@ -107,7 +164,10 @@ const daysInForms = new RegExp(
   `^(?:how many days|wie ?viele tage|combien de jours|cuántos días) (?:does |did |are there |are |is |will |hat |hatte |hat der |y a-t-il |il y a |tiene |hay |has )*(?:in |en |im |der |der monat )*(?:the (?:month|year) (?:of )?|year |das jahr |jahr |l'année |el año )?(?:(${monthNames}) (?:of |in |de |en )?(?:the year )?)?(\\d{4})(?: have| has)?$`,
   'iu',
 );
-const weeksInForms = exactly(`how many (?:iso |calendar )?weeks (?:does |are there in |are in |in |did |has )*(?:the year )?(\\d{4})(?: have)?`, `wie ?viele (?:kalender)?wochen hat(?: das jahr)? (\\d{4})`);
+const weeksInForms = exactly(
+  `how many (?:iso |calendar )?weeks (?:does |are there in |are in |in |did |has )*(?:the year )?(\\d{4})(?: have)?`,
+  `wie ?viele (?:kalender)?wochen hat(?: das jahr)? (\\d{4})`,
+);
 
 /** The call that a question about dates asks for; null for any other question, and where a date has two readings. */
 export function calendarIn(question: string): CalendarCall | null {
@@ -127,27 +187,41 @@ export function calendarIn(question: string): CalendarCall | null {
     return added(text, first);
   }
   if (first && second) {
-    for (const { asks, form } of counted) if (says(form)) return { tool: 'date_diff', from: first, to: second, asks, inclusive: /inclusiv|including both/i.test(text) };
+    for (const { asks, form } of counted)
+      if (says(form)) return { tool: 'date_diff', from: first, to: second, asks, inclusive: /inclusiv|including both/i.test(text) };
     return says(ageForms) ? { tool: 'date_diff', from: first, to: second, asks: 'age', inclusive: false } : null;
   }
   return ofYear(text);
 }
 
 function added(text: string, of: string): CalendarCall | null {
-  const plain = text.replace(/[?!.,;:¿¡]/gu, ' ').replace(/\s+/g, ' ').trim();
+  const plain = text
+    .replace(/[?!.,;:¿¡]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
   const [, many, named, side] = addForms.exec(plain) ?? [];
   const back = /^(?:before|prior to|vor|avant|antes)/i;
-  if (many && named && side) return { tool: 'date_add', date: of, many: Number(many) * (back.test(side) ? -1 : 1), unit: units[named.toLowerCase()]! };
+  if (many && named && side)
+    return { tool: 'date_add', date: of, many: Number(many) * (back.test(side) ? -1 : 1), unit: units[named.toLowerCase()]! };
   const [, sign, more, called] = plusForms.exec(plain) ?? [];
-  if (sign && more && called) return { tool: 'date_add', date: of, many: Number(more) * (/^(?:minus|-)$/i.test(sign) ? -1 : 1), unit: units[called.toLowerCase()]! };
+  if (sign && more && called)
+    return { tool: 'date_add', date: of, many: Number(more) * (/^(?:minus|-)$/i.test(sign) ? -1 : 1), unit: units[called.toLowerCase()]! };
   const [, sum, word] = addVerb.exec(plain) ?? [];
-  return sum && word ? { tool: 'date_add', date: of, many: Number(sum) * (/^subtract/i.test(plain) ? -1 : 1), unit: units[word.toLowerCase()]! } : null;
+  return sum && word
+    ? { tool: 'date_add', date: of, many: Number(sum) * (/^subtract/i.test(plain) ? -1 : 1), unit: units[word.toLowerCase()]! }
+    : null;
 }
 
 function ofYear(text: string): CalendarCall | null {
-  const plain = text.replace(/[?!.,;:¿¡]/gu, ' ').replace(/\s+/g, ' ').trim();
+  const plain = text
+    .replace(/[?!.,;:¿¡]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
   const yearIn = (pattern: RegExp): number | null => {
-    const found = pattern.exec(plain)?.slice(1).find((part) => /^\d{4}$/.test(part ?? ''));
+    const found = pattern
+      .exec(plain)
+      ?.slice(1)
+      .find((part) => /^\d{4}$/.test(part ?? ''));
     return found === undefined ? null : Number(found);
   };
   for (const [asks, pattern] of [
@@ -213,11 +287,23 @@ const clock = String.raw`(\d{1,2})(?:[:.h](\d{2}))?\s*(a\.?m\.?|p\.?m\.?|uhr|o['
 const place = String.raw`([\p{L}][\p{L} /_]*?)`;
 const zoneForms: readonly RegExp[] = [
   // "9 am in New York on @0@: what time is it in London?"
-  new RegExp(String.raw`^(?:if |when |wenn )?(?:it is |it's |its |es ist |es )?${clock} (?:time )?(?:in|at) ${place}(?: time)?,?(?: ist)?,? (?:on |am )?@0@(?: ist)?,? (?:then )?(?:what time is it|what(?:'s| is) the time|what time will it be|what time would it be|what time is that|wie spät ist es(?: dann)?|wie viel uhr ist es) (?:then )?in ${place}[\s?.]*$`, 'iu'),
-  new RegExp(String.raw`^(?:if |when )?(?:it is |it's |its )?(?:on )?@0@,? (?:at )?${clock} (?:in|at) ${place}(?: time)?,? what time (?:is it|will it be|is that|would it be) in ${place}[\s?.]*$`, 'iu'),
+  new RegExp(
+    String.raw`^(?:if |when |wenn )?(?:it is |it's |its |es ist |es )?${clock} (?:time )?(?:in|at) ${place}(?: time)?,?(?: ist)?,? (?:on |am )?@0@(?: ist)?,? (?:then )?(?:what time is it|what(?:'s| is) the time|what time will it be|what time would it be|what time is that|wie spät ist es(?: dann)?|wie viel uhr ist es) (?:then )?in ${place}[\s?.]*$`,
+    'iu',
+  ),
+  new RegExp(
+    String.raw`^(?:if |when )?(?:it is |it's |its )?(?:on )?@0@,? (?:at )?${clock} (?:in|at) ${place}(?: time)?,? what time (?:is it|will it be|is that|would it be) in ${place}[\s?.]*$`,
+    'iu',
+  ),
   new RegExp(String.raw`^what (?:time )?is ${clock} ${place} time (?:on @0@ )?in ${place}(?: on @0@)?[\s?.]*$`, 'iu'),
-  new RegExp(String.raw`^(?:convert |what is )?${clock} (?:in |at )?${place}(?: time)? (?:on @0@ )(?:to|in|into) ${place}(?: time)?[\s?.]*$`, 'iu'),
-  new RegExp(String.raw`^(?:convert |what is )?${clock} (?:in |at )?${place}(?: time)? (?:to|in|into) ${place}(?: time)? on @0@[\s?.]*$`, 'iu'),
+  new RegExp(
+    String.raw`^(?:convert |what is )?${clock} (?:in |at )?${place}(?: time)? (?:on @0@ )(?:to|in|into) ${place}(?: time)?[\s?.]*$`,
+    'iu',
+  ),
+  new RegExp(
+    String.raw`^(?:convert |what is )?${clock} (?:in |at )?${place}(?: time)? (?:to|in|into) ${place}(?: time)? on @0@[\s?.]*$`,
+    'iu',
+  ),
   new RegExp(String.raw`^what time is it in ${place} (?:when|if) (?:it is|it's) ${clock} in ${place} on @0@[\s?.]*$`, 'iu'),
 ];
 

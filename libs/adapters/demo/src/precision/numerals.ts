@@ -6,7 +6,11 @@ const marks = languages.map((language) => [language, new Set(numerals.marks[lang
 
 /** The language whose small words a question has most of; English if none wins. */
 export function languageIn(question: string): Language {
-  const words = question.normalize('NFC').toLowerCase().match(/\p{L}+/gu) ?? [];
+  const words =
+    question
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/\p{L}+/gu) ?? [];
   const counted = marks.map(([language, known]) => [language, words.filter((word) => known.has(word)).length] as const);
   return counted.reduce((best, one) => (one[1] > best[1] ? one : best))[0];
 }
@@ -108,7 +112,8 @@ function composed(parts: readonly number[]): number | null {
     } else if (part === 100) {
       if (group >= 100) return null;
       group = (group || 1) * 100;
-    } else if (part === 20 && group % 100 === 4) group += 76; // quatre-vingt
+    } else if (part === 20 && group % 100 === 4)
+      group += 76; // quatre-vingt
     else {
       const below = group % 100;
       const fits = below === 0 ? true : below === 60 || below === 80 ? part < 20 : below >= 20 && below % 10 === 0 && part < 10;
@@ -139,13 +144,26 @@ function germanCompound(word: string, words: Readonly<Record<string, number>>): 
   return small !== null && large !== null && small < 10 && large >= 20 && large < 100 ? large + small : null;
 }
 
-const zeros: Readonly<Record<string, number>> = { thousand: 3, tausend: 3, mille: 3, mil: 3, million: 6, billion: 9, milliarde: 9, milliard: 9, trillion: 12 };
+const zeros: Readonly<Record<string, number>> = {
+  thousand: 3,
+  tausend: 3,
+  mille: 3,
+  mil: 3,
+  million: 6,
+  billion: 9,
+  milliarde: 9,
+  milliard: 9,
+  trillion: 12,
+};
 
 /** `3 million` and `2.5 thousand` as digits. */
 const withMultiples = (text: string): string =>
-  text.replace(/(\d+)(?:\.(\d+))?\s+(thousand|tausend|million|billion|milliarde|milliard|trillion)(?:en|n|s)?(?!\p{L})/giu, (_all, whole: string, part: string | undefined, name: string) => {
-    const shift = zeros[name.toLowerCase()]!;
-    const fraction = (part ?? '').padEnd(shift, '0');
-    const rest = fraction.slice(shift).replace(/0+$/, '');
-    return `${(whole + fraction.slice(0, shift)).replace(/^0+(?=\d)/, '')}${rest === '' ? '' : `.${rest}`}`;
-  });
+  text.replace(
+    /(\d+)(?:\.(\d+))?\s+(thousand|tausend|million|billion|milliarde|milliard|trillion)(?:en|n|s)?(?!\p{L})/giu,
+    (_all, whole: string, part: string | undefined, name: string) => {
+      const shift = zeros[name.toLowerCase()]!;
+      const fraction = (part ?? '').padEnd(shift, '0');
+      const rest = fraction.slice(shift).replace(/0+$/, '');
+      return `${(whole + fraction.slice(0, shift)).replace(/^0+(?=\d)/, '')}${rest === '' ? '' : `.${rest}`}`;
+    },
+  );

@@ -11,7 +11,9 @@ export interface Conversion {
 /** Symbols that are units as they are written; capitals count. */
 const symbols: ReadonlySet<string> = new Set([
   ...Object.keys(units),
-  ...'psi Torr eV MJ GJ Wh MWh GW MW mW mA kA A V kV mV Hz kHz MHz GHz kN hPa MPa mbar dB mol lm kbit Gbit Gbit/s kbit/s MB/s GB/s kB/s PB µg ug hl dm dm^3 mpg l/100km L mL °'.split(' '),
+  ...'psi Torr eV MJ GJ Wh MWh GW MW mW mA kA A V kV mV Hz kHz MHz GHz kN hPa MPa mbar dB mol lm kbit Gbit Gbit/s kbit/s MB/s GB/s kB/s PB µg ug hl dm dm^3 mpg l/100km L mL °'.split(
+    ' ',
+  ),
 ]);
 const named = new Map<string, string>(
   Object.entries(units).flatMap(([symbol, names]) => names.split(' ').map((name): [string, string] => [name.toLowerCase(), symbol])),
@@ -20,10 +22,10 @@ const named = new Map<string, string>(
 /** Words of a question that asks for a conversion. Any other word means that it asks for something else. */
 const frame: ReadonlySet<string> = new Set(
   (
-    'how many much is are there in to into as do does make makes equal equals convert converted change express a an the one what whats what\'s please ' +
+    "how many much is are there in to into as do does make makes equal equals convert converted change express a an the one what whats what's please " +
     'can you tell me give of and it s would be correspond corresponds for hi hello exactly approximately about us (us) conversion ' +
     'wie viel viele wieviel wieviele sind ist hat haben in nach ein eine einen einer einem der die das rechne um umgerechnet umrechnen wandle konvertiere bitte entsprechen entspricht was ' +
-    'combien de d\' dans font fait il y a t un une en le la les est vaut valent convertis convertir à quoi ' +
+    "combien de d' dans font fait il y a t un une en le la les est vaut valent convertis convertir à quoi " +
     'cuántos cuántas cuanto cuantos cuánto hay son es equivalen equivale un una en el la los a convierte convertir qué por favor'
   ).split(' '),
 );
@@ -79,12 +81,26 @@ function wordsOf(text: string): readonly Word[] {
     let taken = 0;
     for (let many = Math.min(3, pieces.length - at); many > 0 && taken === 0; many -= 1) {
       const joined = pieces.slice(at, at + many).join('_');
-      const symbol = known(joined) ?? (many === 2 && /^°_[CF]$/.test(joined) ? joined.replace('_', '') : null) ?? (many === 2 && pieces[at] === '°' ? known(`°${pieces[at + 1]!.slice(0, 1).toUpperCase()}`) : null);
+      const symbol =
+        known(joined) ??
+        (many === 2 && /^°_[CF]$/.test(joined) ? joined.replace('_', '') : null) ??
+        (many === 2 && pieces[at] === '°' ? known(`°${pieces[at + 1]!.slice(0, 1).toUpperCase()}`) : null);
       if (symbol === null) continue;
       // "in" is the inch behind a number and in front of no unit, else the preposition.
-      if (symbol === 'in' && piece.toLowerCase() === 'in' && !(words.at(-1)?.number !== undefined && (/^(?:in|to|into|as)$/i.test(pieces[at + 1] ?? '') || !isUnitNext(pieces, at + 1)))) continue;
+      if (
+        symbol === 'in' &&
+        piece.toLowerCase() === 'in' &&
+        !(words.at(-1)?.number !== undefined && (/^(?:in|to|into|as)$/i.test(pieces[at + 1] ?? '') || !isUnitNext(pieces, at + 1)))
+      )
+        continue;
       // A single letter is a unit behind a number, or where a unit is asked for.
-      if (/^[a-z]$/i.test(piece) && many === 1 && words.at(-1)?.number === undefined && !/^(?:in|to|into|nach|en)$/i.test(words.at(-1)?.text ?? '')) continue;
+      if (
+        /^[a-z]$/i.test(piece) &&
+        many === 1 &&
+        words.at(-1)?.number === undefined &&
+        !/^(?:in|to|into|nach|en)$/i.test(words.at(-1)?.text ?? '')
+      )
+        continue;
       words.push({ text: joined, unit: symbol });
       taken = many;
     }
@@ -103,7 +119,10 @@ export function conversionIn(question: string): Conversion | null {
   const language = languageIn(question);
   if (language === 'en' && [...foreign].some((word) => new RegExp(`\\b${word}\\b`, 'i').test(question))) return null;
   const plain = plainNumbers(question.replace(/\((us|uk|imperial)\)/giu, ' '), language)
-    .replace(/(?<![\d.\/])(\d{1,6})\s+(\d{1,3})\/(\d{1,3})(?!\d)/g, (_all, whole: string, above: string, below: string) => `${Number(whole) * Number(below) + Number(above)}/${below}`)
+    .replace(
+      /(?<![\d./])(\d{1,6})\s+(\d{1,3})\/(\d{1,3})(?!\d)/g,
+      (_all, whole: string, above: string, below: string) => `${Number(whole) * Number(below) + Number(above)}/${below}`,
+    )
     .replace(/(?<=\d)\s+and a (half|quarter)(?!\p{L})/giu, (_all, part: string) => (part === 'half' ? '.5' : '.25'))
     .replace(/(?<![\p{L}\p{N}])(?:half a|a half)(?![\p{L}\p{N}])/giu, '0.5')
     .replace(/(?<![\p{L}\p{N}])(?:a quarter(?: of an?)?|quarter of an?)(?![\p{L}\p{N}])/giu, '0.25');
@@ -130,7 +149,9 @@ export function conversionIn(question: string): Conversion | null {
 }
 
 /** Several amounts as one of the smallest unit; null if they are no amount of one thing. */
-function together(amounts: readonly { readonly number: string; readonly unit: string }[]): { readonly number: string; readonly unit: string } | null {
+function together(
+  amounts: readonly { readonly number: string; readonly unit: string }[],
+): { readonly number: string; readonly unit: string } | null {
   const [first, ...others] = amounts;
   if (!first) return null;
   let sum = first;
@@ -145,6 +166,8 @@ function together(amounts: readonly { readonly number: string; readonly unit: st
 
 /** The unit that "and in feet?" asks the same amount in; null for any other text. */
 export function furtherUnit(text: string): string | null {
-  const said = /^(?:and|und|et|y|what about|how about|now|ok,?|then|or|oder)?[\s,]*(?:in|to|into|as|nach|en|a)\s+(.+?)\s*[?.!]*$/iu.exec(text.trim())?.[1];
+  const said = /^(?:and|und|et|y|what about|how about|now|ok,?|then|or|oder)?[\s,]*(?:in|to|into|as|nach|en|a)\s+(.+?)\s*[?.!]*$/iu.exec(
+    text.trim(),
+  )?.[1];
   return said === undefined ? null : known(said.replace(/\s+/g, '_'));
 }

@@ -46,8 +46,19 @@ function inFullWords(question: string, turns: readonly Turn[]): string {
   return subject === null ? question : withSubject(question, subject);
 }
 
-const moreOf = /^(?:and |und |then |now |ok(?:ay)?,? |so )*(?:what(?:'s| is) that )?(plus|minus|times|divided by|multiplied by|mal|durch|geteilt durch|[-+*/×÷]|add|subtract|multiply (?:it |that )?by|divide (?:it |that )?by)\s*(-?\d[\d.,]*%?)[\s?.!]*$/iu;
-const signOf: Readonly<Record<string, string>> = { plus: '+', add: '+', minus: '-', subtract: '-', times: '*', mal: '*', durch: '/', '×': '*', '÷': '/' };
+const moreOf =
+  /^(?:and |und |then |now |ok(?:ay)?,? |so )*(?:what(?:'s| is) that )?(plus|minus|times|divided by|multiplied by|mal|durch|geteilt durch|[-+*/×÷]|add|subtract|multiply (?:it |that )?by|divide (?:it |that )?by)\s*(-?\d[\d.,]*%?)[\s?.!]*$/iu;
+const signOf: Readonly<Record<string, string>> = {
+  plus: '+',
+  add: '+',
+  minus: '-',
+  subtract: '-',
+  times: '*',
+  mal: '*',
+  durch: '/',
+  '×': '*',
+  '÷': '/',
+};
 
 /** A question that goes on from a calculation: "and in feet?", "times 3?", "and 2024?"; null for any other. */
 function furtherCalculation(question: string, before: string, answer: string): string | null {
@@ -61,7 +72,10 @@ function furtherCalculation(question: string, before: string, answer: string): s
     const sign = signOf[word.toLowerCase()] ?? (/^multipl/i.test(word) ? '*' : /^divide|geteilt/i.test(word) ? '/' : word);
     return `${result} ${sign} ${number}`;
   }
-  const other = /^(?:and|und|what about|how about|was ist mit|und was ist mit|et|y)\s+(?:for |of |with |für |von )?(-?\d[\d.,]*)[^\d?]{0,20}\??$/iu.exec(question.trim())?.[1];
+  const other =
+    /^(?:and|und|what about|how about|was ist mit|und was ist mit|et|y)\s+(?:for |of |with |für |von )?(-?\d[\d.,]*)[^\d?]{0,20}\??$/iu.exec(
+      question.trim(),
+    )?.[1];
   const numbers = before.match(/\d[\d.,]*\d|\d/g) ?? [];
   if (other === undefined || numbers.length !== 1) return null;
   const again = before.replace(numbers[0]!, other);

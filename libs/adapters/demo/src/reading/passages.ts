@@ -32,7 +32,11 @@ export interface ParsedPassage {
 }
 
 /** A passage as the fact of a tool. */
-export const toldBy = ({ n, raw, title }: ParsedPassage): { readonly n: number; readonly text: string; readonly title: string } => ({ n, text: raw, title });
+export const toldBy = ({ n, raw, title }: ParsedPassage): { readonly n: number; readonly text: string; readonly title: string } => ({
+  n,
+  text: raw,
+  title,
+});
 
 /** Reads `[n] text — title <url or ->` lines; other lines that begin with `[n]` are all text; text without numbers is one passage. */
 export function readPassages(block: string): readonly ParsedPassage[] {

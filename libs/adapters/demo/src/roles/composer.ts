@@ -3,7 +3,7 @@ import { follow, type Chain } from '../answering/chain.js';
 import { answerText, demoLabel, quoted } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
-import { answersOf, askedIn, type Asked } from '../precision/calculations.js';
+import { answersOf, askedIn, type WantedCalculations } from '../precision/calculations.js';
 
 /** The final answer from the numbered facts. `format`: for a client that wants JSON; the label becomes a field if the schema allows it. */
 export function compose(prompt: string, question: string, format: Readonly<Record<string, unknown>> | null): string {
@@ -14,7 +14,8 @@ export function compose(prompt: string, question: string, format: Readonly<Recor
   const found = passages.length === 0 ? noFacts(prompt) : answerText(chain);
   const sum = asked && calculatedText(asked, passages, section(prompt, marks.failedTasks) ?? '');
   const text = sum === null ? found : asked?.rest ? `${sum}\n\n${found}` : sum;
-  const failed = section(prompt, marks.failedTasks) && !chain.complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
+  const failed =
+    section(prompt, marks.failedTasks) && !chain.complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
   if (format) {
     const answer = (sum === null ? chain.answer : null) ?? text.replace(/ \[\d+\]/g, '');
     const member = onlyText(format);
@@ -34,14 +35,12 @@ function onlyText(format: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** Each calculation with its result and the number of its fact, or why there is none; null if nothing was calculated at all. */
-function calculatedText(asked: Asked, passages: readonly ParsedPassage[], failed: string): string | null {
+function calculatedText(asked: WantedCalculations, passages: readonly ParsedPassage[], failed: string): string | null {
   if (asked.refusal !== null) return asked.refusal;
   const answers = answersOf(asked, passages.map(toldBy));
   const reasons = asked.calculations.map(({ about }) => failed.split('\n').find((line) => line.includes(about.slice(0, 150))));
   if (answers.every((answer) => answer === null) && reasons.every((reason) => reason === undefined)) return null;
-  return answers
-    .map((answer, at) => answer ?? `Not calculated: ${asked.calculations[at]!.about}.${whyNot(reasons[at])}`)
-    .join('\n');
+  return answers.map((answer, at) => answer ?? `Not calculated: ${asked.calculations[at]!.about}.${whyNot(reasons[at])}`).join('\n');
 }
 
 /** What a tool said, without its name and code. */

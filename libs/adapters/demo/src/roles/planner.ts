@@ -60,7 +60,9 @@ function callsIn(prompt: string, capabilities: readonly string[], calculations: 
         : tool === 'calculate' && capabilities.includes('math')
           ? { capability: 'math', mcp_tool: 'evaluate' }
           : null;
-    return call && { id: `t${index + 1}`, task: oneLine(about), ...call, mcp_args: args, ...(index > 0 ? { depends_on: [`t${index}`] } : {}) };
+    return (
+      call && { id: `t${index + 1}`, task: oneLine(about), ...call, mcp_args: args, ...(index > 0 ? { depends_on: [`t${index}`] } : {}) }
+    );
   });
   return tasks.every((task) => task !== null) ? tasks : null;
 }

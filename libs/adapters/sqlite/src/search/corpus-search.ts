@@ -160,7 +160,9 @@ function withTitle(title: string, text: string): string {
 
 async function documentsIn(folder: string, hasReader: boolean): Promise<readonly IndexedFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.') && (isText(entry.name) || (hasReader && isRead(entry.name))));
+  const files = entries.filter(
+    (entry) => entry.isFile() && !entry.name.startsWith('.') && (isText(entry.name) || (hasReader && isRead(entry.name))),
+  );
   const documents = await Promise.all(
     files.map(async (entry): Promise<IndexedFile | null> => {
       const path = join(entry.parentPath, entry.name);

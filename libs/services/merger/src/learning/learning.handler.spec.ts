@@ -253,11 +253,14 @@ describe('facts', () => {
     expect(await facts()).toHaveLength(many);
   });
 
-  it.each(['corpus', 'collection'] as const)('hold no copy of a document (%s), nor what an answer took from it: documents change', async (kind) => {
-    const { complete, facts } = world();
-    await complete({ evidence: [fact('The pool opens at 8.', kind), fact('Pools are wet.')] });
-    expect((await facts()).map(({ text }) => text)).toEqual(['Pools are wet.']);
-  });
+  it.each(['corpus', 'collection'] as const)(
+    'hold no copy of a document (%s), nor what an answer took from it: documents change',
+    async (kind) => {
+      const { complete, facts } = world();
+      await complete({ evidence: [fact('The pool opens at 8.', kind), fact('Pools are wet.')] });
+      expect((await facts()).map(({ text }) => text)).toEqual(['Pools are wet.']);
+    },
+  );
 
   it('hold no bare result of a tool, which does not say what was asked', async () => {
     const { complete, facts } = world();

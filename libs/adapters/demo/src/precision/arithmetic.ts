@@ -110,7 +110,7 @@ function isName(written: string, sum: string): boolean {
 
 /** The calculation of a question as an expression for a calculator; null for any other question. */
 export function expressionIn(question: string, language: Language = languageIn(question)): string | null {
-  if (question.length > 400) return null;
+  if (question.length > 250) return null;
   let text = plainNumbers(question, language)
     .replace(/(?<=\d)\s*[x×]\s*(?=\d)/giu, ' * ')
     .replace(/\s+/g, ' ');

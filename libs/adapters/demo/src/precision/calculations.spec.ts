@@ -152,3 +152,40 @@ describe('the answers of tools', () => {
     expect(answersOf(askedIn(question)!, [told(1, `precision.${tool}`, result)])).toEqual([answer]);
   });
 });
+
+describe('a text made to take long', () => {
+  it.each([
+    'what is ',
+    'day ',
+    'the day of ',
+    '1 ',
+    '1 plus ',
+    '5% of ',
+    '(',
+    '1+(',
+    'x+',
+    '9',
+    'a',
+    'how many ',
+    'how old is ',
+    'what is 1+1? ',
+    '1 May 2020 ',
+    'in London ',
+    '3 big red cats at 5 and ',
+    'twenty two hundred and five thousand ',
+    'mean of 1, ',
+    'is it ',
+    ' ',
+  ])('is read at once: %j', (part) => {
+    const begun = performance.now();
+    for (const length of [120, 159, 249, 299, 1_990])
+      for (const [before, behind] of [
+        ['', ''],
+        ['how many ', '?'],
+        ['What date is ', ' 2020'],
+      ] as const)
+        askedIn(`${before}${part.repeat(Math.ceil(length / part.length))}`.slice(0, length) + behind);
+    // A second is what a loaded machine may need; exponential reading takes hours.
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+});

@@ -146,6 +146,12 @@ describe('the answers of tools', () => {
       { date1: '2024-02-05', date2: '2024-02-09', business_days: 4, weekday2: 'Friday' },
       '2024-02-05 – 2024-02-09: 5 work days (Monday to Friday) [1]',
     ],
+    [
+      '73 m in yd',
+      'unit_convert',
+      { result: '91250/1143', decimal: '79.8337707786526684164479440069', from_unit: 'm', to_unit: 'yd' },
+      '73 m = about 79.8337707787 yd [1]',
+    ],
     ['6 ft in cm', 'unit_convert', { result: '182.88', from_unit: 'ft', to_unit: 'cm', notes: [] }, '6 ft = 182.88 cm [1]'],
     ['solve x^2 = 9', 'solve_equation', { kind: 'solutions', solutions: [{ value: '-3' }, { value: '3' }] }, 'x = -3 or x = 3 [1]'],
   ])('are told in words: %s', (question, tool, result, answer) => {

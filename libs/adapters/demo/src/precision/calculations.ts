@@ -92,7 +92,9 @@ function conversion(question: string): Calculation | null {
     about: `${value} ${from_unit} in ${to_unit}`,
     fits: (result) => text(result, 'from_unit') === from_unit && text(result, 'to_unit') === to_unit,
     says: (result) => {
-      const converted = figure(result);
+      // Nobody reads 91250/1143 yd: the decimals are what was asked for.
+      const decimal = text(result, 'decimal') ?? text(result, 'result');
+      const converted = decimal === null ? null : `${shorter(decimal) === decimal ? '' : 'about '}${shorter(decimal)}`;
       const notes = Array.isArray(result['notes']) ? result['notes'].filter((note): note is string => typeof note === 'string') : [];
       return converted === null
         ? null

@@ -104,6 +104,7 @@ describe('as planner', () => {
     ['Who wrote "The Salt Road"?', 'wrote Salt Road'],
     ['Where does the woman who invented the Grent Loom live?', 'invented Grent Loom'],
     ['how do tides work', 'tides work'],
+    ['Who wrote "The Salt Road"? 7', 'wrote Salt Road'],
   ])('searches for what must be known first: %s', async (question, query) => {
     expect((await planOf(question))[0]).toMatchObject({ capability: 'research', search_query: query });
   });

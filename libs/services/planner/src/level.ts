@@ -90,9 +90,9 @@ const mayBeCalculated = (goal: string, signals: readonly string[]): boolean =>
 const sumInWords = /\p{L} (?:plus|minus|multiplied by|divided by|geteilt durch|multipliziert mit) \p{L}/iu;
 /** Above one, which is an article in most languages. */
 const numberInWords =
-  /(?<!\p{L})(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\p{L}+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|billion|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\p{L}{3,}(?:zehn|zig)|\p{L}*hundert\p{L}*|\p{L}*tausend\p{L}*|deux|trois|quatre|cinq|sept|huit|neuf|dix|vingt|trente|quarante|cinquante|soixante|cent|mille|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|veinte|treinta|cien|mil)(?!\p{L})/iu;
+  /(?<!\p{L})(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\p{L}+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|billion|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\p{L}{3,}(?:zehn|zig)|\p{L}*hundert\p{L}*|\p{L}*tausend\p{L}*|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt|trente|quarante|cinquante|soixante|cent|mille|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|trece|catorce|quince|dieci\p{L}+|veinti?\p{L}*|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa|cien|mil)(?!\p{L})/iu;
 const ofOneUnit =
-  /(?:how many|wie ?viele|combien de|cu[aá]nt[oa]s) \p{L}+ (?:are |is |make |sind |hat |there |it |y a-t-il |hay )*(?:(?:in|dans|en) )?(?:an?|one|eine[rm]?|une?|una)\s/iu;
+  /(?:how many|wie ?viele|combien de|cu[aá]nt[oa]s) (?:\p{L}+ ){1,2}(?:are |is |make |sind |hat |there |it |y a-t-il |hay )*(?:(?:in|dans|en) )?(?:an?|one|eine[rm]?|une?|una)\s|^\p{L}+ (?:in|per) (?:an?|one) \p{L}+\W*$|how many ['"“]?\p{L}['"”’]?s? (?:are |is )?(?:there )?in\s/iu;
 
 /**
  * The level of a question that needs a document, after the lookup: trivial if no document and nothing learned covers it. The answer

@@ -30,6 +30,8 @@ interface Operand<Value> {
   percent: boolean;
   /** Ends in a power or is below a fraction line: an operand that follows without a sign could belong to two places. */
   closed: boolean;
+  /** The number 1 as it is written: with it, both readings of `1 + p%` are the same. */
+  one?: boolean;
 }
 
 /**
@@ -111,7 +113,7 @@ export class Expression<Value> {
     while (this.next.kind === 'sign' && (this.next.text === '+' || this.next.text === '-')) {
       const plus = this.take().text === '+';
       const right = this.product();
-      if (right.percent && !left.percent) {
+      if (right.percent && !left.percent && !left.one) {
         const sign = plus ? '+' : '-';
         throw invalid(
           `"${sign} p%" after a number has two readings: write a * (1 ${sign} p%) to change a by p per cent, or a ${sign} (p/100) for the plain number.`,
@@ -181,7 +183,8 @@ export class Expression<Value> {
 
   private atom(): Operand<Value> {
     const token = this.next;
-    if (token.kind === 'number') return { value: this.algebra.number(readDecimal(this.take().text)), percent: false, closed: false };
+    if (token.kind === 'number')
+      return { value: this.algebra.number(readDecimal(this.take().text)), percent: false, closed: false, one: token.text === '1' };
     if (token.kind === 'name') return this.named();
     if (this.takeIf('(')) {
       const { value, percent } = this.nested(() => this.sum());

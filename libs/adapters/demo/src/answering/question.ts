@@ -41,12 +41,12 @@ export interface InnerPart {
 /** Characters read of a question: enough for any question, few enough to compare each word with each name. */
 const readCharacters = 4_000;
 
-/** The sentence of a request that asks, without the sentences around it and without a remark in brackets after its question mark. */
+/** The sentence of a request that asks, without the sentences around it and without what follows its question mark. */
 export function askingSentence(text: string): string {
   const sentences = text
     .replace(/\s+/g, ' ')
     .trim()
-    .split(/(?<=[?!.])\s+(?=\p{Lu}|["“])|(?<=\?)\s+(?=\()/u);
+    .split(/(?<=[?!.])\s+(?=\p{Lu}|["“])|(?<=\?)\s+/u);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
 }

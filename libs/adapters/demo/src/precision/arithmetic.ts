@@ -15,7 +15,7 @@ const asking = new RegExp(
 );
 
 /** One operand: a number, a percentage, or what an earlier rule has put into parentheses. */
-const e = String.raw`(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?%?!?|(?:sqrt|cbrt|ncr|abs)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)!?)`;
+const e = String.raw`(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+|/\d+(?![\d.]))?%?!?|(?:sqrt|cbrt|ncr|abs)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)!?)`;
 const and = String.raw`(?:,?\s+(?:and|und|et|y)\s+|\s*,\s*|\s*\+\s*)`;
 
 type Rule = readonly [pattern: RegExp, into: string | ((...found: string[]) => string)];
@@ -30,6 +30,10 @@ const between = (a: string, b: string): string => (Number(a) < Number(b) ? `(${b
 const rules: readonly Rule[] = [
   rule(String.raw`(${e})\s*(?:per ?cent|prozent|pour ?cent|por ?ciento)`, '$1%'),
   rule(String.raw`(${e})\s+%`, '$1%'),
+  // A sign, where no number stands before it.
+  rule(String.raw`(?<!\d[%)!]?\s+)(?:minus|moins|menos) (\d+(?:\.\d+)?)`, '-$1'),
+  rule(String.raw`(?:increase|raise|erhöhe) (${e}) (?:by|um) (\d+(?:\.\d+)?%)`, '$1 * (1 + $2)'),
+  rule(String.raw`(?:decrease|reduce|lower|verringere|senke) (${e}) (?:by|um) (\d+(?:\.\d+)?%)`, '$1 * (1 - $2)'),
   rule(
     String.raw`(?:the )?(?:square root of|sqrt of|sqrt(?=\s*\d)|(?:quadrat)?wurzel (?:aus|von)|racine carrée de|raíz cuadrada de)\s*(${e})`,
     'sqrt($1)',
@@ -94,11 +98,11 @@ const nextSteps = /,?\s+(?:and\s+)?then\s+|,\s*(?=(?:add|subtract|multiply|divid
 const symbols = /^[\d\s.,+\-*/^%×÷·−√π()!]*(?:(?:of|mod|sqrt|cbrt|ncr|abs|e)(?![a-z])[\d\s.,+\-*/^%×÷·−√π()!]*)*$/u;
 const operator = /[+*/^%×÷·√!]|[\d)]\s*[-−]\s*[-−\d(]|of|mod|sqrt|cbrt|ncr/u;
 
-/** What looks like a calculation and names a thing: dates, scores and line-ups, serial and telephone numbers, `24/7`. */
+/** What looks like a calculation and names a thing: dates, periods, scores and line-ups, serial and telephone numbers, `24/7`. */
 function isName(written: string, sum: string): boolean {
   const tight = sum.replace(/\s*$/u, '');
   if (/(?<![\d.])0\d/.test(tight)) return true;
-  if (/^\d{1,4}([-/])\d{1,2}\1\d{1,4}$/.test(tight) || /^\d+(?:-\d+){2,}$/.test(tight)) return true;
+  if (/^\d{1,4}([-/])\d{1,2}\1\d{1,4}$/.test(tight) || /^[12]\d{3}-[12]\d{3}$/.test(tight) || /^\d+(?:-\d+){2,}$/.test(tight)) return true;
   // "What is 9/11?" asks for a thing; "9/11 =" and "calculate 9/11" for a number.
   const fraction = /^(\d+)\/(\d+)$/.exec(tight);
   return fraction !== null && /^\s*(?:what(?:[’']?s| is| was| are)|was (?:ist|war|bedeutet))\b/iu.test(written) && !/=/.test(written);
@@ -106,7 +110,7 @@ function isName(written: string, sum: string): boolean {
 
 /** The calculation of a question as an expression for a calculator; null for any other question. */
 export function expressionIn(question: string, language: Language = languageIn(question)): string | null {
-  if (question.length > 400) return null;
+  if (question.length > 250) return null;
   let text = plainNumbers(question, language)
     .replace(/(?<=\d)\s*[x×]\s*(?=\d)/giu, ' * ')
     .replace(/\s+/g, ' ');

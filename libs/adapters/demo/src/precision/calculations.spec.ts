@@ -146,9 +146,52 @@ describe('the answers of tools', () => {
       { date1: '2024-02-05', date2: '2024-02-09', business_days: 4, weekday2: 'Friday' },
       '2024-02-05 – 2024-02-09: 5 work days (Monday to Friday) [1]',
     ],
+    [
+      '73 m in yd',
+      'unit_convert',
+      { result: '91250/1143', decimal: '79.8337707786526684164479440069', from_unit: 'm', to_unit: 'yd' },
+      '73 m = about 79.8337707787 yd [1]',
+    ],
     ['6 ft in cm', 'unit_convert', { result: '182.88', from_unit: 'ft', to_unit: 'cm', notes: [] }, '6 ft = 182.88 cm [1]'],
     ['solve x^2 = 9', 'solve_equation', { kind: 'solutions', solutions: [{ value: '-3' }, { value: '3' }] }, 'x = -3 or x = 3 [1]'],
   ])('are told in words: %s', (question, tool, result, answer) => {
     expect(answersOf(askedIn(question)!, [told(1, `precision.${tool}`, result)])).toEqual([answer]);
+  });
+});
+
+describe('a text made to take long', () => {
+  it.each([
+    'what is ',
+    'day ',
+    'the day of ',
+    '1 ',
+    '1 plus ',
+    '5% of ',
+    '(',
+    '1+(',
+    'x+',
+    '9',
+    'a',
+    'how many ',
+    'how old is ',
+    'what is 1+1? ',
+    '1 May 2020 ',
+    'in London ',
+    '3 big red cats at 5 and ',
+    'twenty two hundred and five thousand ',
+    'mean of 1, ',
+    'is it ',
+    ' ',
+  ])('is read at once: %j', (part) => {
+    const begun = performance.now();
+    for (const length of [120, 159, 249, 299, 1_990])
+      for (const [before, behind] of [
+        ['', ''],
+        ['how many ', '?'],
+        ['What date is ', ' 2020'],
+      ] as const)
+        askedIn(`${before}${part.repeat(Math.ceil(length / part.length))}`.slice(0, length) + behind);
+    // A second is what a loaded machine may need; exponential reading takes hours.
+    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 });

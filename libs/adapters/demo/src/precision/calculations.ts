@@ -1,13 +1,12 @@
 import { askingSentences } from '../answering/question.js';
 import { expressionIn } from './arithmetic.js';
-import { calendarIn, type CalendarCall } from './calendar.js';
+import { calendarCall, weekdays, yesNo } from './calendar-answers.js';
+import { calendarIn } from './calendar.js';
 import { currencies, listedIn, needsRate, type ListedCall } from './lists.js';
 import { languageIn, type Language } from './numerals.js';
+import { text, type ToolResult } from './tool-result.js';
 import { withoutTypos } from './typos.js';
 import { conversionIn } from './units.js';
-
-/** What a tool returned, as its fact holds it. */
-export type ToolResult = Readonly<Record<string, unknown>>;
 
 /** One exact calculation that a question asks for. */
 export interface Calculation {
@@ -23,7 +22,7 @@ export interface Calculation {
 }
 
 /** What is to be calculated for a request, each sentence by itself. */
-export interface Asked {
+export interface WantedCalculations {
   readonly calculations: readonly Calculation[];
   /** The questions of the same request that documents may answer; null if there is none. */
   readonly rest: string | null;
@@ -32,10 +31,6 @@ export interface Asked {
 }
 
 const always = (): boolean => true;
-const text = (result: ToolResult, key: string): string | null => {
-  const value = result[key];
-  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
-};
 /** A number as people read it: an exact fraction with its decimals, and long decimals cut to what anybody needs. */
 function figure(result: ToolResult): string | null {
   const exact = text(result, 'result');
@@ -97,7 +92,9 @@ function conversion(question: string): Calculation | null {
     about: `${value} ${from_unit} in ${to_unit}`,
     fits: (result) => text(result, 'from_unit') === from_unit && text(result, 'to_unit') === to_unit,
     says: (result) => {
-      const converted = figure(result);
+      // Nobody reads 91250/1143 yd: the decimals are what was asked for.
+      const decimal = text(result, 'decimal') ?? text(result, 'result');
+      const converted = decimal === null ? null : `${shorter(decimal) === decimal ? '' : 'about '}${shorter(decimal)}`;
       const notes = Array.isArray(result['notes']) ? result['notes'].filter((note): note is string => typeof note === 'string') : [];
       return converted === null
         ? null
@@ -105,25 +102,6 @@ function conversion(question: string): Calculation | null {
     },
   };
 }
-
-const weekdays: Readonly<Record<Language, readonly string[]>> = {
-  en: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
-  de: ['Montag', 'Dienstag', 'Mittwoch', 'Donnerstag', 'Freitag', 'Samstag', 'Sonntag'],
-  fr: ['lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi', 'dimanche'],
-  es: ['lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado', 'domingo'],
-};
-const yesNo: Readonly<Record<Language, readonly [yes: string, no: string]>> = {
-  en: ['Yes', 'No'],
-  de: ['Ja', 'Nein'],
-  fr: ['Oui', 'Non'],
-  es: ['Sí', 'No'],
-};
-const spanWords: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
-  en: { days: 'days', weeks: 'weeks', months: 'months', years: 'years', 'work days': 'work days (Monday to Friday)' },
-  de: { days: 'Tage', weeks: 'Wochen', months: 'Monate', years: 'Jahre', 'work days': 'Werktage (Montag bis Freitag)' },
-  fr: { days: 'jours', weeks: 'semaines', months: 'mois', years: 'ans', 'work days': 'jours ouvrés (du lundi au vendredi)' },
-  es: { days: 'días', weeks: 'semanas', months: 'meses', years: 'años', 'work days': 'días laborables (de lunes a viernes)' },
-};
 
 function calendar(question: string): Calculation | null {
   const call = calendarIn(question);
@@ -133,116 +111,6 @@ function calendar(question: string): Calculation | null {
   const { args, says, fits = always } = calendarCall(call, language, named);
   return { tool: call.tool, args, says, fits, about: question.trim().replace(/[?.!]+$/, '') };
 }
-
-type CalendarAnswer = Pick<Calculation, 'args' | 'says'> & Partial<Pick<Calculation, 'fits'>>;
-
-function calendarCall(call: CalendarCall, language: Language, named: (weekday: string | null) => string): CalendarAnswer {
-  switch (call.tool) {
-    case 'day_of_week':
-      return {
-        args: { date_str: call.date },
-        says: (result) => {
-          const date = text(result, 'date');
-          if (date === null) return null;
-          if (call.asks === 'week') return `${date}: ${text(result, 'iso_week')} (ISO)`;
-          return call.asks === 'day of year'
-            ? `${date}: day ${text(result, 'day_of_year')} of the year`
-            : `${date}: ${named(text(result, 'weekday'))}`;
-        },
-      };
-    case 'date_diff':
-      return {
-        args: { date1: call.from, date2: call.to, business_days: call.asks === 'work days' },
-        says: (result) => differenceSays(call, result, language),
-      };
-    case 'date_add': {
-      const { date, many, unit } = call;
-      return {
-        args: { base_date: date, [unit]: many },
-        says: (result) => {
-          const found = text(result, 'date');
-          const note = text(result, 'note');
-          return found === null
-            ? null
-            : `${found}, ${named(text(result, 'weekday'))}${note === null ? '' : ` (${note.replace(/\.$/, '')})`}`;
-        },
-      };
-    }
-    case 'calendar_facts':
-      return {
-        args: { year: call.year },
-        fits: (result) => result['year'] === call.year,
-        says: (result) => yearSays(call, result, language),
-      };
-    case 'timezone_convert': {
-      const plain = (time: string | null): string | null =>
-        time
-          ?.replace('T', ' ')
-          .replace(/:\d{2}(?=[+-])/, ' (UTC')
-          .concat(')') ?? null;
-      return {
-        args: { datetime: call.at, from_timezone: call.from, to_timezone: call.to },
-        fits: (result) => text(result, 'from')?.startsWith(call.at) ?? false,
-        says: (result) => {
-          const to = plain(text(result, 'to'));
-          const note = text(result, 'note');
-          return to === null
-            ? null
-            : `${call.at.replace('T', ' ')} ${call.from} = ${to} ${call.to}${note === null ? '' : `; ${note.replace(/\.$/, '')}`}`;
-        },
-      };
-    }
-  }
-}
-
-function differenceSays(call: Extract<CalendarCall, { tool: 'date_diff' }>, result: ToolResult, language: Language): string | null {
-  const number = (key: string): number => (typeof result[key] === 'number' ? result[key] : NaN);
-  const [from, to] = [text(result, 'date1'), text(result, 'date2')];
-  const words = spanWords[language];
-  const span = `${from} – ${to}: `;
-  switch (call.asks) {
-    case 'days':
-      return `${span}${number(call.inclusive ? 'days_inclusive' : 'days')} ${words['days']}`;
-    case 'work days': {
-      const last = call.inclusive && !/^(?:Saturday|Sunday)$/.test(text(result, 'weekday2') ?? '') ? 1 : 0;
-      return `${span}${number('business_days') + last} ${words['work days']}`;
-    }
-    case 'weeks': {
-      const rest = number('remaining_days');
-      return `${span}${number('weeks')} ${words['weeks']}${rest === 0 ? '' : ` + ${rest} ${words['days']}`}`;
-    }
-    case 'months': {
-      const rest = number('days_after_months');
-      return `${span}${number('total_months')} ${words['months']}${rest === 0 ? '' : ` + ${rest} ${words['days']}`}`;
-    }
-    case 'years':
-    case 'age': {
-      const [months, days] = [number('months'), number('days_after_months')];
-      const rest = [months === 0 ? '' : ` + ${months} ${words['months']}`, days === 0 ? '' : ` + ${days} ${words['days']}`].join('');
-      return `${span}${number('years')} ${words['years']}${call.asks === 'age' ? '' : rest}`;
-    }
-  }
-}
-
-function yearSays(call: Extract<CalendarCall, { tool: 'calendar_facts' }>, result: ToolResult, language: Language): string | null {
-  if (call.asks === 'leap year') {
-    const is = result['leap_year'];
-    return typeof is === 'boolean' ? `${yesNo[language][is ? 0 : 1]}: ${call.year} ${leapWords[language][is ? 0 : 1]}` : null;
-  }
-  if (call.asks === 'easter') return text(result, 'easter_sunday');
-  if (call.asks === 'weeks') return `${call.year}: ${text(result, 'iso_weeks_in_year')} ${spanWords[language]['weeks']} (ISO)`;
-  const months = result['days_in_months'];
-  const many =
-    call.month === undefined ? result['days_in_year'] : Array.isArray(months) ? (months as unknown[])[call.month - 1] : undefined;
-  const when = call.month === undefined ? String(call.year) : `${call.year}-${String(call.month).padStart(2, '0')}`;
-  return typeof many === 'number' ? `${when}: ${many} ${spanWords[language]['days']}` : null;
-}
-const leapWords: Readonly<Record<Language, readonly [yes: string, no: string]>> = {
-  en: ['is a leap year', 'is not a leap year'],
-  de: ['ist ein Schaltjahr', 'ist kein Schaltjahr'],
-  fr: ['est une année bissextile', "n'est pas une année bissextile"],
-  es: ['es un año bisiesto', 'no es un año bisiesto'],
-};
 
 function listed(question: string): Calculation | null {
   const call = listedIn(question);
@@ -347,10 +215,13 @@ const noRate =
  * What a request asks to be calculated; null if it asks nothing of the kind. It is read strictly: a question with one word that no form
  * of calculation has is left to the documents.
  */
-export function askedIn(request: string): Asked | null {
+export function askedIn(request: string): WantedCalculations | null {
   if (request.length > 2_000) return null;
   const whole = readOne(request) ?? readOne(withoutTypos(request));
   if (whole) return { calculations: [whole], rest: null, refusal: null };
+  // "5 + 7 and 6 * 3": two sums, each of them whole.
+  const both = request.length > 200 ? [] : request.split(/\s+(?:and|und|et|y)\s+/iu).map(sum);
+  if (both.length > 1 && both.every((one) => one !== null)) return { calculations: both, rest: null, refusal: null };
   if (needsRate(request) && request.length <= 200) return { calculations: [], rest: null, refusal: noRate };
   const sentences = askingSentences(request).filter((sentence) => !courtesy.test(sentence));
   if (sentences.length === 0 || sentences.length > most) return null;
@@ -374,7 +245,7 @@ export interface Told {
  * The answers with the numbers of their facts, one for each calculation; null where no result is that of its call. A result that repeats
  * nothing of its arguments counts by its place, and only where there are as many as calls.
  */
-export function answersOf({ calculations }: Asked, facts: readonly Told[]): readonly (string | null)[] {
+export function answersOf({ calculations }: WantedCalculations, facts: readonly Told[]): readonly (string | null)[] {
   const results = facts.flatMap((fact) => {
     const result = resultOf(fact);
     return result ? [{ ...fact, result }] : [];

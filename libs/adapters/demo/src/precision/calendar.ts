@@ -71,7 +71,7 @@ const onlySays = (text: string, pattern: RegExp): boolean =>
   );
 const d = '@\\d@';
 const small =
-  '(?:the |is |was |on |it |of |a |an |in |are |there |will |be |did |does |do |fall |falls |day |days? |date |that |this |please |me |tell |for |you |can |know |hi |hello )*';
+  '(?:the |is |was |on |it |of |a |an |in |are |there |will |be |did |does |do |fall |falls |days? |date |that |this |please |me |tell |for |you |can |know |hi |hello )*';
 const exactly = (...forms: readonly string[]): RegExp => new RegExp(`^(?:${forms.join('|')})$`, 'iu');
 
 const weekdayForms = exactly(
@@ -171,7 +171,7 @@ const weeksInForms = exactly(
 
 /** The call that a question about dates asks for; null for any other question, and where a date has two readings. */
 export function calendarIn(question: string): CalendarCall | null {
-  if (question.length > 200) return null;
+  if (question.length > 160) return null;
   const dates: string[] = [];
   const marked = question.replace(date, (found) => `@${dates.push(found.trim()) - 1}@`).replace(weekday, '');
   if (dates.length > 2) return null;

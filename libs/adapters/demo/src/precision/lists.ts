@@ -20,7 +20,10 @@ export interface ListedCall {
 const n = String.raw`-?\d+(?:\.\d+)?`;
 const separator = String.raw`(?:\s*[;,]\s*(?:and |und |et |y )?|\s+(?:and|und|et|y)\s+|\s+)`;
 const list = `(${n}(?:${separator}${n})+)`;
-const asked = String.raw`(?:please |can you |could you |tell me |hi |hello |what(?:'?s| is| are| was) |find |calculate |compute |determine |give me |was ist |wie lautet |berechne |bestimme |quelle? est |calcule[rz]? |cuál es |calcula )*(?:the |der |die |das |den |la |le |el |l['’])?`;
+const leads =
+  "please |can you |could you |tell me |hi |hello |what(?:'?s| is| are| was) |find |calculate |compute |determine |give me |was ist |wie lautet |berechne |bestimme |quelle? est |calcule[rz]? |cuál es |calcula ";
+// No alternative is a part of another, and no repetition stands in one: else a long text takes for ever.
+const asked = String.raw`(?:${leads})*(?:the |der |die |das |den |la |le |el |l['’])?`;
 const of = String.raw`(?: value)?(?: of| for| from| in| von| der| aus| de| des| entre)?(?: (?:these|the|this|following|numbers?|values?|data|set|list|zahlen|werte|folgenden|nombres|números|los|les|die|der))*\s*:?\s*[[({]?`;
 const form = (pattern: string): RegExp => new RegExp(`^${pattern}[\\s\\])}?.!]*$`, 'iu');
 
@@ -89,7 +92,13 @@ const rates: readonly (readonly [RegExp, (found: RegExpExecArray) => ListedCall]
     ([, from, to]) => change(from!, to!),
   ],
   [
-    form(String.raw`${asked}(?:an? )?${percent} tip (?:on|for|of) (?:an? )?(?:bill of |a bill of )?${money}`),
+    form(String.raw`from ${money} to ${money} is what (?:percent(?:age)?|%)(?: change| increase| decrease| rise| drop)?`),
+    ([, from, to]) => change(from!, to!),
+  ],
+  [
+    form(
+      String.raw`${asked}(?:an? )?${percent} (?:tip|sales tax|tax|vat|gst|commission) (?:on|for|of) (?:an? )?(?:bill of |a bill of )?${money}`,
+    ),
     ([, rate, amount]) => ({ tool: 'decimal_finance', args: { operation: 'percent_of', amount, rate_percent: rate }, asks: 'amount' }),
   ],
   [
@@ -100,9 +109,9 @@ const rates: readonly (readonly [RegExp, (found: RegExpExecArray) => ListedCall]
   ],
   [
     form(
-      String.raw`(?:an? |the )?(?:\p{L}+ )?(?:costs?|priced at|for|of)? ?${money},? (?:and )?(?:is |it is |gets |was )?(?:reduced|discounted|marked down|on sale)(?: by| for| at)? ${percent}(?: off)?[.,?]* ?(?:(?:what|how much) (?:does|do|is|will|would|it|its|i|the|new|sale|final|reduced|discounted|price|cost|pay|now|be|then| )+)?`,
+      String.raw`(?:if )?(?:an? |the )?(?:\p{L}+ )?(?:costs?|priced at|for|of)? ?${money},? (?:and )?(?:is |it is |gets |was |there is |there's |has |with |you get |i get )?(?:(?:reduced|discounted|marked down|on sale)(?: by| for| at)? ${percent}(?: off)?|(?:an? )?${percent} (?:off|discount|reduction))[.,?]* ?(?:(?:what|how much) (?:does|do|is|will|would|it|its|i|the|new|sale|final|reduced|discounted|price|cost|pay|now|be|then| )+)?`,
     ),
-    ([, amount, rate]) => discount(amount!, rate!),
+    ([, amount, rate, other]) => discount(amount!, (rate ?? other)!),
   ],
   [
     form(
@@ -173,13 +182,13 @@ const others: readonly (readonly [RegExp, (found: RegExpExecArray) => ListedCall
   ],
   [
     form(
-      String.raw`(?:${asked}|write |convert |express |how do you write |schreibe )*(\d{1,4}) (?:in|as|to|into|als|en) (?:an? )?(?:roman(?: numerals?| numbers?)?|römische[rn]? (?:zahlen|ziffern|zahl)|chiffres romains|números romanos)`,
+      String.raw`(?:${leads}|the |write |convert |express |how do you write |schreibe )*(\d{1,4}) (?:in|as|to|into|als|en) (?:an? )?(?:roman(?: numerals?| numbers?)?|römische[rn]? (?:zahlen|ziffern|zahl)|chiffres romains|números romanos)`,
     ),
     ([, value]) => ({ tool: 'roman_numeral', args: { value }, asks: 'roman' }),
   ],
   [
     form(
-      String.raw`(?:${asked}|convert |which number is |what number is )*(?:the )?(?:roman numeral )?([MDCLXVI]{2,}) (?:in|as|to|into) (?:an? )?(?:arabic(?: numerals?| numbers?)?|decimal|number|numbers|digits|a number)`,
+      String.raw`(?:${leads}|convert |which number is |what number is )*(?:the )?(?:roman numeral )?([MDCLXVI]{2,}) (?:in|as|to|into) (?:an? )?(?:arabic(?: numerals?| numbers?)?|decimal|number|numbers|digits|a number)`,
     ),
     ([, value]) => ({ tool: 'roman_numeral', args: { value: value!.toUpperCase() }, asks: 'number' }),
   ],
@@ -226,9 +235,12 @@ const others: readonly (readonly [RegExp, (found: RegExpExecArray) => ListedCall
 const equation =
   /^(?:please |can you )?(?:solve|löse|résous|résoudre|resuelve|find [a-z] (?:if|in|when|such that)|what is [a-z] if|for (?:what|which) [a-z] is)(?: the equation| die gleichung| l['’]équation| la ecuación)?(?: for ([a-z]))?\s*:?\s*([^=]*[a-z][^=]*=[^=]+?|[^=]+=[^=]*[a-z][^=]*?)(?: for ([a-z])| nach ([a-z])(?: auf)?| auf)?[\s?.!]*$/iu;
 
+/** Longest question that is read, in characters: lists of numbers are long. */
+const longest = 300;
+
 /** The call that a question asks for; null for any other question. */
 export function listedIn(question: string): ListedCall | null {
-  if (question.length > 600) return null;
+  if (question.length > longest) return null;
   const solved = equationIn(question);
   if (solved) return solved;
   let text = plainNumbers(question, languageIn(question)).replace(/[¿¡]/gu, '');

@@ -66,7 +66,10 @@ function wordsOf(text: string): readonly Word[] {
     text
       .replace(/(\d+)\s*['′]\s*(\d+)\s*(?:["″]|'')/g, '$1 ft $2 inches')
       .replace(/(?<=\d)["″]/g, ' inches')
+      // "6 foot 3" leaves out the inches.
+      .replace(/(\d+\s*(?:ft|foot|feet)\s+\d{1,2})(?=\s+(?:in|to|into)\s+\p{L}{2,}|\s*$)/giu, '$1 inches')
       .replace(/(?<=\d)(?=[\p{L}°µ])(?![eE][+-]?\d)/gu, ' ')
+      .replace(/l\/100 km/gi, 'l/100km')
       .match(/-?\d+(?:\.\d+)?(?:\/\d+)?(?:[eE][+-]?\d+)?(?![\d.])|[\p{L}°℃℉µ][\p{L}\p{N}°²³^/'’-]*|\S/gu) ?? [];
   const words: Word[] = [];
   for (let at = 0; at < pieces.length; at += 1) {
@@ -116,6 +119,10 @@ export function conversionIn(question: string): Conversion | null {
   const language = languageIn(question);
   if (language === 'en' && [...foreign].some((word) => new RegExp(`\\b${word}\\b`, 'i').test(question))) return null;
   const plain = plainNumbers(question.replace(/\((us|uk|imperial)\)/giu, ' '), language)
+    .replace(
+      /(?<![\d./])(\d{1,6})\s+(\d{1,3})\/(\d{1,3})(?!\d)/g,
+      (_all, whole: string, above: string, below: string) => `${Number(whole) * Number(below) + Number(above)}/${below}`,
+    )
     .replace(/(?<=\d)\s+and a (half|quarter)(?!\p{L})/giu, (_all, part: string) => (part === 'half' ? '.5' : '.25'))
     .replace(/(?<![\p{L}\p{N}])(?:half a|a half)(?![\p{L}\p{N}])/giu, '0.5')
     .replace(/(?<![\p{L}\p{N}])(?:a quarter(?: of an?)?|quarter of an?)(?![\p{L}\p{N}])/giu, '0.25');

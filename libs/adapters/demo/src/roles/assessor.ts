@@ -3,7 +3,7 @@ import { follow } from '../answering/chain.js';
 import { nothingFound } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
-import { answersOf, askedIn, type Asked } from '../precision/calculations.js';
+import { answersOf, askedIn, type WantedCalculations } from '../precision/calculations.js';
 
 const { gapCheck } = marks;
 
@@ -23,7 +23,7 @@ export function assess(prompt: string): string {
 }
 
 /** A call that a tool has refused is refused again; one that has brought nothing yet is made. */
-const isCalculated = (asked: Asked, passages: readonly ParsedPassage[]): boolean =>
+const isCalculated = (asked: WantedCalculations, passages: readonly ParsedPassage[]): boolean =>
   isNowhere(passages) || answersOf(asked, passages.map(toldBy)).every((answer) => answer !== null);
 const isNowhere = (passages: readonly ParsedPassage[]): boolean =>
   passages.length > 0 && passages.some(({ raw }) => raw.includes(nothingFound)) && passages.every(({ raw }) => raw.includes(nothingFound));

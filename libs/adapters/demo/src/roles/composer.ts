@@ -3,7 +3,7 @@ import { follow, type Chain } from '../answering/chain.js';
 import { answerText, demoLabel, quoted } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
-import { answersOf, askedIn, type Asked } from '../precision/calculations.js';
+import { answersOf, askedIn, type WantedCalculations } from '../precision/calculations.js';
 
 /** The final answer from the numbered facts. `format`: for a client that wants JSON; the label becomes a field if the schema allows it. */
 export function compose(prompt: string, question: string, format: Readonly<Record<string, unknown>> | null): string {
@@ -35,7 +35,7 @@ function onlyText(format: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** Each calculation with its result and the number of its fact, or why there is none; null if nothing was calculated at all. */
-function calculatedText(asked: Asked, passages: readonly ParsedPassage[], failed: string): string | null {
+function calculatedText(asked: WantedCalculations, passages: readonly ParsedPassage[], failed: string): string | null {
   if (asked.refusal !== null) return asked.refusal;
   const answers = answersOf(asked, passages.map(toldBy));
   const reasons = asked.calculations.map(({ about }) => failed.split('\n').find((line) => line.includes(about.slice(0, 150))));

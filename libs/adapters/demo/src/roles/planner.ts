@@ -28,8 +28,11 @@ export function plan(prompt: string, goal: string): string {
   const sums = calculated === null ? [] : calculated;
   // The expert says why where a tool refuses; without it such a run would end as failed.
   const answering: PlannedTask = { id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert };
-  if (asked !== null && calculated !== null && asked.rest === null)
-    return JSON.stringify({ tasks: [...sums, { ...answering, ...(sums.length > 0 ? { depends_on: sums.map(({ id }) => id) } : {}) }] });
+  if (asked !== null && calculated !== null && asked.rest === null) {
+    const tasks =
+      sums.length > 0 && asked.calculations.every(cannotBeRefused) ? [] : [{ ...answering, depends_on: sums.map(({ id }) => id) }];
+    return JSON.stringify({ tasks: [...sums, ...tasks] });
+  }
   const about = asked?.rest ?? goal;
   const tasks: PlannedTask[] = [...sums];
   const focus = section(prompt, marks.replan.nextFocus);
@@ -66,6 +69,9 @@ function callsIn(prompt: string, capabilities: readonly string[], calculations: 
   });
   return tasks.every((task) => task !== null) ? tasks : null;
 }
+
+/** Sums, differences and products of plain numbers. */
+const cannotBeRefused = ({ tool, about }: Calculation): boolean => tool === 'calculate' && /^[\d\s.+*-]+$/.test(about);
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300);
 

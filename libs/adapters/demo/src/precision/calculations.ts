@@ -4,22 +4,9 @@ import { calendarCall, weekdays, yesNo } from './calendar-answers.js';
 import { calendarIn } from './calendar.js';
 import { currencies, listedIn, needsRate, type ListedCall } from './lists.js';
 import { languageIn, type Language } from './numerals.js';
-import { text, type ToolResult } from './tool-result.js';
+import { type Calculation, text, type ToolResult } from './calculation.js';
 import { withoutTypos } from './typos.js';
 import { conversionIn } from './units.js';
-
-/** One exact calculation that a question asks for. */
-export interface Calculation {
-  /** Name of the tool, without its server. */
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  /** What is calculated, for a sentence that says why it was not. */
-  readonly about: string;
-  /** Whether a result can be that of this call, by what it repeats of its arguments. */
-  readonly fits: (result: ToolResult) => boolean;
-  /** The answer; null if the result does not hold it. */
-  readonly says: (result: ToolResult) => string | null;
-}
 
 /** What is to be calculated for a request, each sentence by itself. */
 export interface WantedCalculations {

@@ -1,7 +1,6 @@
-import type { Calculation } from './calculations.js';
 import type { CalendarCall } from './calendar.js';
 import type { Language } from './numerals.js';
-import { text, type ToolResult } from './tool-result.js';
+import { type Calculation, text, type ToolResult } from './calculation.js';
 
 export const weekdays: Readonly<Record<Language, readonly string[]>> = {
   en: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],

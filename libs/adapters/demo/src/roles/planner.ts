@@ -3,7 +3,8 @@ import { innerPart, askingSentence, readQuestion, type ParsedQuestion } from '..
 import { genericPeople } from '../language/words.js';
 import { tokensOf } from '../language/tokens.js';
 import { listOf, section } from '../prompt-reader.js';
-import { askedIn, type Calculation } from '../precision/calculations.js';
+import type { Calculation } from '../precision/calculation.js';
+import { askedIn } from '../precision/calculations.js';
 
 interface PlannedTask {
   readonly id: string;

@@ -74,9 +74,7 @@ const lanes = availableParallelism() + 1;
 async function takeAll(chosen) {
   const running = new Set();
   let computing;
-  const compute = async () => {
-    for (const suite of chosen.filter(({ computes }) => computes)) await take(suite);
-  };
+  const compute = () => Promise.all(chosen.filter(({ computes }) => computes).map(take));
   for (const suite of chosen.filter(({ computes }) => !computes)) {
     if (!suite.alone) computing ??= compute();
     while (running.size > (suite.alone ? 0 : lanes - 1)) await Promise.race(running);

@@ -28,7 +28,7 @@ const integration = () =>
     .map(ofFolder)
     .filter(({ files }) => files > 0);
 /** What people and their tools see from outside: run by `npm run test:surface`, and by CI after `npm test`. */
-const ofOutside = ['int:monitoring', 'int:open-webui'];
+const ofOutside = ['int:bench', 'int:deploy', 'int:eval', 'int:monitoring', 'int:open-webui'];
 
 /** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
 const faults = (mode, jobs, needs) => {
@@ -39,7 +39,7 @@ const faults = (mode, jobs, needs) => {
 /**
  * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, with this number of
  * spec files; any other passes or fails as one. Several run at a time, except for those that are `alone`. Those with `computes` take the
- * processor time that the others leave, one after the other, from the first suite on that is not `alone`.
+ * processor time that the others leave, from the first suite on that is not `alone`.
  */
 export const suites = () => [
   { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 1_500, alone: true },

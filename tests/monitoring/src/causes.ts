@@ -267,6 +267,8 @@ export const causes: readonly Cause[] = [
 export const consequences: readonly Expected[] = [
   // The prompts that the model refuses.
   { alert: 'ConclaveProviderRefuses', labels: { provider: 'fake', error_type: 'provider_refused' } },
+  // The delivery that was given up.
+  { alert: 'ConclaveDeadLetters', labels: { service: 'webhooks' } },
   // The worker that is killed for good.
   { alert: 'ConclaveProcessDown', labels: { job: 'graph-ingest' } },
 ];

@@ -23,6 +23,7 @@ export const silentMs = 155_000;
 
 /** Categories of the large committee; each has a task in every plan for it. */
 const crowd = Array.from({ length: 16 }, (_, n) => `guest_${n + 1}`);
+const guest = (category: string) => ({ t1: ['scripted@fake'], prompt: `You are the expert ${category}.\nAnswer from what you know.\n` });
 const expertTask = (category: string, n: number) => ({ id: `x${n}`, task: `Answer it (${category})`, capability: `expert.${category}` });
 
 /** Comes before the replies of the load. */
@@ -79,7 +80,7 @@ const configurationFor = (own: string, locked: string): Record<string, unknown> 
     crowded: {
       ...alone,
       complexity: 'complex',
-      experts: { ...alone.experts, ...Object.fromEntries(crowd.map((category) => [category, alone.experts.general])) },
+      experts: { ...alone.experts, ...Object.fromEntries(crowd.map((category) => [category, guest(category)])) },
       start_timeout_s: 600,
       task_timeout_s: 600,
       limits: { wall_time_s: 1_200, model_calls: 1_000, prompt_tokens: 10_000_000, tokens: 10_000_000, concurrent_tasks: 100 },

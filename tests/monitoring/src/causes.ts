@@ -26,7 +26,8 @@ export const phases = {
 } as const;
 export type Phase = keyof typeof phases;
 
-const scrapesMs = 6_000;
+/** Milliseconds in which every process is scraped. */
+const scrapesMs = 4_000;
 /** Milliseconds for which the merger is frozen: above the threshold of slow commands (10 s), below that of a dead process (15 s here). */
 const frozenMs = 11_000;
 /** Runs of the large committee, 16 tasks each: more records than the threshold of the lag (500). */
@@ -210,13 +211,13 @@ export const causes: readonly Cause[] = [
     alerts: [{ alert: 'ConclaveRestarts', labels: { job: 'graph-ingest' } }],
     phase: 'stores',
     make: async ({ system, prometheus }, over) => {
-      const worker = system.process('graph-ingest');
-      while (!over.aborted) {
-        await worker.kill();
-        await worker.ready();
-        // Each start must be scraped.
-        await delay(2_000 * prometheus.scrapeS * 0.75);
-      }
+      const url = `${system.metricUrl('graph-ingest')}/metrics`;
+      await repeat(over, 0, async () => {
+        await system.process('graph-ingest').kill();
+        // It is not ready as long as its stores refuse connections, but it can be seen.
+        await until('the metrics of the next process', async () => (await fetch(url)).ok, { timeoutMs: 60_000, everyMs: 100 });
+        await delay(1_500 * prometheus.scrapeS);
+      });
     },
   },
   {
@@ -241,6 +242,7 @@ export const causes: readonly Cause[] = [
           merger.signal('SIGCONT');
         }
         await runEnd(system.url(), id);
+        await delay(scrapesMs);
       }
     },
   },

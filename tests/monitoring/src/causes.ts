@@ -269,6 +269,9 @@ export const causes: readonly Cause[] = [
 export const consequences: readonly Expected[] = [
   // The prompts that the model refuses.
   { alert: 'ConclaveProviderRefuses', labels: { provider: 'fake', error_type: 'provider_refused' } },
+  // The next result of the run whose state is damaged, unless its merger still knows the state, and the command that would end the run.
+  { alert: 'ConclaveDeadLetters', labels: { service: 'merger', topic: 'results.ready' } },
+  { alert: 'ConclaveDeadLetters', labels: { service: 'merger', topic: 'run.commands' } },
   // The delivery that was given up.
   { alert: 'ConclaveDeadLetters', labels: { service: 'webhooks' } },
   // The worker that is killed for good.

@@ -23,13 +23,16 @@ export interface Alert {
   readonly quiet: Given;
 }
 
-/** A counter that has grown, or did not exist before: its first count is not an increase for Prometheus. */
+/**
+ * A counter that has grown, or did not exist before: its first count is not an increase for Prometheus. "Before" is some minutes, in which a
+ * process that hung for a moment was seen: its old counts must not look new when they come back.
+ */
 const grew =
   (name: Counter, by: string, seconds: number, where = '') =>
   (t: Duration): string => {
     const of = `conclave_${name}${where}`;
     const window = t(seconds);
-    return `(sum by (${by}) (increase(${of}[${window}])) > 0) or ((sum by (${by}) (${of}) > 0) unless sum by (${by}) (${of} offset ${window}))`;
+    return `(sum by (${by}) (increase(${of}[${window}])) > 0) or ((sum by (${by}) (${of}) > 0) unless sum by (${by}) (last_over_time(${of}[${t(300)}] offset ${window})))`;
   };
 const p95 = (name: string, by: string, window: string): string =>
   `histogram_quantile(0.95, sum by (le, ${by}) (rate(conclave_${name}_bucket[${window}])))`;
@@ -96,7 +99,8 @@ export const alerts: readonly Alert[] = [
     description: 'A record of {{ $labels.topic }} could not be handled by {{ $labels.service }} and became a dead letter.',
     fires: { 'conclave_dead_letters_total{topic="plan.created",service="merger"}': '0x15 1x20' },
     with: { topic: 'plan.created', service: 'merger' },
-    quiet: { 'conclave_dead_letters_total{topic="plan.created",service="merger"}': '2x40' },
+    // Its process was not seen fifteen minutes ago.
+    quiet: { 'conclave_dead_letters_total{topic="plan.created",service="merger"}': '2x3 stale _x3 2x33' },
   },
   {
     name: 'ConclaveStandsStill',

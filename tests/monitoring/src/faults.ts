@@ -2,15 +2,22 @@ import type { Mode } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import { ask, user, type System } from '@conclave/test-support/system';
 import { Kafka, logLevel } from 'kafkajs';
-import { nowS } from './prometheus.js';
+import { nowS, type Alerting } from './prometheus.js';
 import type { Watched } from './watched-system.js';
 
-/** Something that goes wrong, and the alert that must report it. */
-export interface Fault {
-  readonly cause: string;
-  readonly modes: readonly Mode[];
+/** An alert that must fire with these labels, and any others. */
+export interface Expected {
   readonly alert: string;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+export const isAbout = ({ name, labels }: Alerting, expected: Expected): boolean =>
+  name === expected.alert && Object.entries(expected.labels).every(([label, value]) => labels[label] === value);
+
+/** Something that goes wrong, and the alert that must report it. */
+export interface Fault extends Expected {
+  readonly cause: string;
+  readonly modes: readonly Mode[];
   make(watched: Watched): Promise<void>;
 }
 
@@ -56,10 +63,7 @@ export const faults: readonly Fault[] = [
 /** Causes the fault and waits until its alert fires. Resolves to the seconds that this took. */
 export async function alarmed(fault: Fault, watched: Watched, timeoutMs: number): Promise<number> {
   const from = nowS();
-  const fires = async (): Promise<boolean> =>
-    (await watched.prometheus.fired(from, nowS())).some(
-      ({ name, labels }) => name === fault.alert && Object.entries(fault.labels).every(([label, value]) => labels[label] === value),
-    );
+  const fires = async (): Promise<boolean> => (await watched.prometheus.fired(from, nowS())).some((one) => isAbout(one, fault));
   if (await fires()) throw new Error(`${fault.alert} fires already.`);
   await fault.make(watched);
   await until(`${fault.alert} to fire after ${fault.cause}`, fires, { timeoutMs, everyMs: 500 });

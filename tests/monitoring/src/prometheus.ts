@@ -19,8 +19,11 @@ export interface Alerting {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Durations a thirtieth as long, yet long enough for some scrapes: a process on a busy machine misses one. */
-const shortened: Duration = (seconds) => `${Math.max(15, Math.ceil(seconds / 30))}s`;
+/** Durations that much shorter, yet long enough for some scrapes: a process on a busy machine misses one. */
+const shortened =
+  (by: number): Duration =>
+  (seconds) =>
+    `${Math.max(15, Math.ceil(seconds / by))}s`;
 
 interface Answer {
   readonly status: string;
@@ -40,12 +43,15 @@ export class Prometheus {
     readonly scrapeS: number,
   ) {}
 
-  /** `fast`: scrapes every other second and shortens every duration of the rules alike; otherwise as docker-compose.yml runs it. */
-  static async start(targets: readonly Target[], { fast }: { readonly fast: boolean }): Promise<Prometheus> {
+  /**
+   * `fast`: scrapes every other second and shortens every duration of the rules alike, to a thirtieth unless `by` says otherwise; without
+   * it, as docker-compose.yml runs it.
+   */
+  static async start(targets: readonly Target[], { fast, by = 30 }: { readonly fast: boolean; readonly by?: number }): Promise<Prometheus> {
     const scrapeS = fast ? 2 : 15;
     const folder = mkdtempSync(join(tmpdir(), 'conclave-prometheus-'));
     const [port] = await freePorts(1);
-    writeFileSync(join(folder, 'rules.yml'), rulesFile(fast ? shortened : asWritten, `${scrapeS}s`));
+    writeFileSync(join(folder, 'rules.yml'), rulesFile(fast ? shortened(by) : asWritten, `${scrapeS}s`));
     const jobs = [...new Set(targets.map(({ job }) => job))];
     const configuration = {
       global: { scrape_interval: `${scrapeS}s`, scrape_timeout: `${scrapeS}s`, evaluation_interval: `${scrapeS}s` },

@@ -254,7 +254,11 @@ export const causes: readonly Cause[] = [
   },
   {
     cause: 'a Redis that refuses connections while runs are under way',
-    alerts: [{ alert: 'ConclaveStandsStill', labels: { group: 'merger' } }],
+    alerts: [
+      { alert: 'ConclaveStandsStill', labels: { group: 'merger' } },
+      // Of whichever groups had work to do.
+      { alert: 'ConclaveStandsStill', labels: {} },
+    ],
     phase: 'standstill',
     make: async ({ system, redis }, over) => {
       for (let n = 0; n < 8; n += 1) await startRun(system.url(), { model: 'judged', input: troubledQuestion() });

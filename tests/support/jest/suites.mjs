@@ -20,7 +20,7 @@ function ofJest(name, title, level, { folder, without, ...rest }) {
 
 const ofFolder = ({ folder, needs }) => {
   const name = `int:${folder.split('/').at(-1)}`;
-  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 900, needs });
+  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 1_500, needs });
 };
 
 const integration = () =>
@@ -47,11 +47,11 @@ export const suites = () => [
   { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
   ofJest('simulation', 'Simulation', 'simulation', { limit: 2_400, computes: true }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
-    limit: 900,
+    limit: 1_500,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: anyOf(ofOneProcess, ...Object.values(ofClients)),
   }),
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 900, without: anyOf(...Object.values(ofClients)) }),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 1_500, without: anyOf(...Object.values(ofClients)) }),
   ...integration().filter(({ name }) => !ofOutside.includes(name)),
   faults('embedded', 5),
   faults('distributed', 4, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),

@@ -1,6 +1,6 @@
 import { Failure } from '@conclave/contracts';
 import type { Logger, Metrics } from '@conclave/platform';
-import { type BreakerSettings, type CallHealth, type Models, phaseOf, type StateStore } from '@conclave/ports';
+import { type BreakerSettings, type CallHealth, type Models, phaseOf, providerNameOf, type StateStore } from '@conclave/ports';
 import { CircuitBreakers, type Gate } from './circuit-breakers.js';
 
 export interface BreakerParts {
@@ -39,7 +39,7 @@ export class ProviderBreakers {
   /** `by` is the id of the call. Refusals are PROVIDER_UNWELL. */
   gate(model: string, by: string): Gate {
     const { metrics, logger } = this.parts;
-    const provider = model.slice(model.lastIndexOf('@') + 1);
+    const provider = providerNameOf(model);
     return this.breakers.gate(
       {
         name: provider,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
-import { leaseRenewMs, leaseTtlMs, type Models, type StateStore } from '@conclave/ports';
+import { leaseRenewMs, leaseTtlMs, type Models, providerNameOf, type StateStore } from '@conclave/ports';
 
 const pollMs = 250;
 /** Milliseconds that a process keeps an unused slot: the next call of a run often follows at once. */
@@ -59,7 +59,7 @@ export class ProviderSlots {
    * if the deadline passes first.
    */
   async take(modelRef: string, waiting: SlotWait): Promise<() => void> {
-    const provider = modelRef.slice(modelRef.lastIndexOf('@') + 1);
+    const provider = providerNameOf(modelRef);
     const limit = (await this.parts.models.providers()).find((known) => known.name === provider)?.maxConcurrency;
     if (limit === undefined) return () => undefined;
     const held = this.takeUnused(provider) ?? (await this.lease(provider, limit, waiting));

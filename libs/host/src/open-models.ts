@@ -2,7 +2,7 @@ import type * as openAi from '@conclave/adapter-openai';
 import type { ProviderConfig, ProvidersConfig } from '@conclave/adapter-openai';
 import { demoProvider, discoveredProviders, environmentProvider, Failure } from '@conclave/contracts';
 import type { Loaded } from '@conclave/platform';
-import { type BreakerSettings, defaultBreaker, type ModelInfo, type Models, type ProviderStatus } from '@conclave/ports';
+import { type BreakerSettings, defaultBreaker, type ModelInfo, type Models, providerNameOf, type ProviderStatus } from '@conclave/ports';
 
 type OpenAi = typeof openAi;
 
@@ -137,7 +137,7 @@ function joined(
   const listed = demoOnly ? [real, demo] : [real];
   const providers = async (): Promise<readonly ProviderStatus[]> => (await Promise.all(listed.map((one) => one.providers()))).flat();
   const serverOf = async (model: string): Promise<Models> => {
-    const name = model.slice(model.lastIndexOf('@') + 1);
+    const name = providerNameOf(model);
     if (name === demoProvider) return demo;
     if ((await real.providers()).some((provider) => provider.name === name)) return real;
     const server = lateServer(name);

@@ -112,6 +112,7 @@ export type {
   PassWatch,
   ProviderStatus,
 } from './model/model.js';
+export { providerNameOf } from './model/model.js';
 export { asksForUsage, chunksOf, passOver } from './model/passing.js';
 export { MemoryPages } from './pages/memory-pages.js';
 export type { Page, PageReader, PageRequest } from './pages/pages.js';

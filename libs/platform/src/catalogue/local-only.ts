@@ -1,9 +1,9 @@
 import type { Configuration, Template } from '@conclave/contracts';
-import type { ProviderStatus } from '@conclave/ports';
+import { providerNameOf, type ProviderStatus } from '@conclave/ports';
 
 /** Whether calls of this model stay on this machine or in its network. */
 export const staysLocal = (ref: string, providers: readonly Pick<ProviderStatus, 'name' | 'local'>[]): boolean =>
-  providers.some(({ name, local }) => local && name === ref.slice(ref.lastIndexOf('@') + 1));
+  providers.some(({ name, local }) => local && name === providerNameOf(ref));
 
 export interface Surroundings {
   readonly configuration: Pick<Configuration, 'embeddings' | 'rerank'>;

@@ -13,7 +13,7 @@ import {
   type StoredTemplateOptions,
   type ToolOffer,
 } from '@conclave/contracts';
-import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { type ModelInfo, providerNameOf, type ProviderStatus } from '@conclave/ports';
 import type * as z from 'zod';
 import { chooseModels, type ModelChoice } from './choose-models.js';
 import { leaksOf } from './local-only.js';
@@ -334,7 +334,7 @@ function limitsOf(
   const given = Object.fromEntries(Object.entries(settings.limits).filter(([, value]) => value !== undefined));
   const paid = new Set(providers.filter((provider) => provider.paid).map(({ name }) => name));
   const price = (ref: string) => configuration.models[ref]?.price ?? models.find((model) => model.ref === ref)?.price;
-  const costs = used.some((ref) => paid.has(ref.slice(ref.lastIndexOf('@') + 1)) && price(ref));
+  const costs = used.some((ref) => paid.has(providerNameOf(ref)) && price(ref));
   return { ...defaultLimits, ...means.limits, ...(isShipped && costs ? { cost: paidCostCap } : {}), ...given };
 }
 

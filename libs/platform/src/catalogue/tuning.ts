@@ -1,5 +1,5 @@
 import { nearest, type Configuration, type TemplateSettings, type TemplateTuning } from '@conclave/contracts';
-import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { type ModelInfo, providerNameOf, type ProviderStatus } from '@conclave/ports';
 import { staysLocal } from './local-only.js';
 
 /** Something that stands against a change, and its place in the change. */
@@ -23,7 +23,6 @@ export interface TuningGround {
 type ExpertSettings = TemplateSettings['experts'][string];
 
 const tiers = ['t1', 't2', 'always'] as const;
-const providerOf = (ref: string): string => ref.slice(ref.lastIndexOf('@') + 1);
 
 /** Models that a change names, with their places. */
 function modelsIn({
@@ -66,7 +65,7 @@ export function tuningFaults(tuning: TemplateTuning, ground: TuningGround): read
 }
 
 function faultOfModel(ref: string, { models, providers, configured, localOnly }: TuningGround): string | null {
-  const name = providerOf(ref);
+  const name = providerNameOf(ref);
   const provider = providers.find((one) => one.name === name);
   if (!provider) {
     const names = providers.map((one) => one.name);
@@ -104,7 +103,7 @@ export function tuned(
 ): { readonly settings: TemplateSettings; readonly experts: Readonly<Record<string, ExpertSettings>>; readonly gone: readonly string[] } {
   if (!tuning) return { settings, experts: {}, gone: [] };
   const mayStay = (ref: string): boolean =>
-    settings.local_only ? staysLocal(ref, providers) : providers.some(({ name }) => name === providerOf(ref));
+    settings.local_only ? staysLocal(ref, providers) : providers.some(({ name }) => name === providerNameOf(ref));
   const gone = new Set(modelsIn(tuning).flatMap(({ ref }) => (mayStay(ref) ? [] : [ref])));
   const left = (refs: readonly string[] | undefined): string[] | undefined => {
     const kept = (refs ?? []).filter((ref) => !gone.has(ref));

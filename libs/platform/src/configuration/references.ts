@@ -13,6 +13,7 @@ import {
   type TemplateSettings,
   type WebhookSettings,
 } from '@conclave/contracts';
+import { providerNameOf } from '@conclave/ports';
 import { outlivingAudit } from '../process/store-identity.js';
 
 /** A mistake before its line is known. */
@@ -27,7 +28,7 @@ export interface PathProblem {
 export function checkReferences(configuration: Configuration): readonly PathProblem[] {
   const providers = [...new Set([...Object.keys(configuration.providers), environmentProvider, demoProvider, ...discoveredProviders])];
   const checkModel = (ref: string, path: readonly PropertyKey[], atKey = false): PathProblem[] => {
-    const provider = ref.slice(ref.lastIndexOf('@') + 1);
+    const provider = providerNameOf(ref);
     if (providers.includes(provider)) return [];
     const near = nearest(provider, providers);
     return [

@@ -50,6 +50,9 @@ export interface EmbeddingReply {
   readonly durationMs: number;
 }
 
+/** Name of the provider of a model `model@provider`: what follows the last `@`, because names of models may contain one. */
+export const providerNameOf = (ref: string): string => ref.slice(ref.lastIndexOf('@') + 1);
+
 export interface ModelInfo {
   /** `model@provider` */
   readonly ref: string;

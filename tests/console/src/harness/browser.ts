@@ -120,8 +120,21 @@ export const overflow = (page: Page): Promise<readonly string[]> =>
     return [`${scrollWidth} pixels`, ...wide.slice(0, 5).map(({ tagName, className }) => `${tagName}.${String(className)}`)];
   });
 
-/** Saves a picture for a human reviewer. */
+/**
+ * Saves a picture for a human reviewer. With CONCLAVE_PICTURES=1, one that is 1280 pixels wide is also taken of the whole page at the other
+ * widths; the page has its own width again afterwards.
+ */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(pictures, { recursive: true });
-  await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
+  const save = (as: string, fullPage: boolean): Promise<unknown> =>
+    page.screenshot({ path: join(pictures, `${as}.png`), animations: 'disabled', fullPage });
+  await save(name, false);
+  const before = page.viewportSize();
+  if (!process.env['CONCLAVE_PICTURES'] || !name.endsWith('-1280') || !before) return;
+  for (const width of widths.filter((one) => one !== 1280)) {
+    await page.setViewportSize({ width, height: heights[width] });
+    // On a phone it is below the first screen.
+    await save(name.replace('-1280', `-${width}`), true);
+  }
+  await page.setViewportSize(before);
 }

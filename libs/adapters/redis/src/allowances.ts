@@ -1,6 +1,7 @@
 import type { KeyLimits } from '@conclave/contracts';
 import {
   amountOf,
+  dayOf,
   hasBudget,
   headroomsOf,
   isPaid,
@@ -34,6 +35,9 @@ interface Seed {
 
 /** Reservations of a tenant lie in its bucket, so that its account and those of its keys are asked in one script. */
 export class RedisAllowances implements Allowances {
+  /** What is being read for an account: requests that arrive together read it once. */
+  private readonly seeding = new Map<string, Promise<Seed>>();
+
   constructor(
     private readonly connection: RedisConnection,
     private readonly keys: Keys,
@@ -49,7 +53,7 @@ export class RedisAllowances implements Allowances {
         return answerOf(reservation, reply);
       }
       const [, now, ...unknown] = reply;
-      await Promise.all(unknown.map(async (n) => seeds.set(n, await this.seed(reservation.tenant, reservation.accounts[n]!, now))));
+      await Promise.all(unknown.map(async (n) => seeds.set(n, await this.seedOnce(reservation.tenant, reservation.accounts[n]!, now))));
     }
   }
 
@@ -77,6 +81,15 @@ export class RedisAllowances implements Allowances {
       least: pairOf(least),
     };
     return this.connection.run(at, reserveAllowance, [], [key, runId, stored(kind), leaseMs, knownMs, seedMs, JSON.stringify(asked)]);
+  }
+
+  private seedOnce(tenant: string, account: LimitedAccount, at: number): Promise<Seed> {
+    const key = JSON.stringify([tenant, account.actor, account.user, dayOf(at)]);
+    const known = this.seeding.get(key);
+    if (known) return known;
+    const seed = this.seed(tenant, account, at).finally(() => this.seeding.delete(key));
+    this.seeding.set(key, seed);
+    return seed;
   }
 
   private async seed(tenant: string, { actor, user }: LimitedAccount, at: number): Promise<Seed> {

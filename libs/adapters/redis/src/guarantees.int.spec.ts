@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { KeyLimits } from '@conclave/contracts';
 import { acceptance, counting, ending, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
 import { Redis } from 'ioredis';
 import { durable, newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
@@ -158,12 +159,29 @@ describe('Redis state on a server', () => {
     }
   });
 
+  /** Scripts that the server has run. */
+  const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+
+  it('reads what an account has spent once for all requests that arrive together', async () => {
+    const { store } = await open();
+    const account = { id: 'key-1', actor: 'key-1', limits: KeyLimits.parse({ tokens_per_day: 1_000_000 }) };
+    const reserve = () =>
+      store.allowances.reserve({
+        ...{ tenant: 'acme', runId: newRunId(), kind: 'same', leaseMs: 40_000, accounts: [account] },
+        ...{ guess: { tokens: 10, cost: 0 }, least: { tokens: 10, cost: 0 } },
+      });
+    const before = await scripts();
+    const replies = await Promise.all(Array.from({ length: 20 }, reserve));
+    expect(new Set(replies.map(({ kind }) => kind))).toEqual(new Set(['granted']));
+    // Each request asks twice, and the day and the month are read from each bucket.
+    expect((await scripts()) - before).toBeLessThanOrEqual(20 * 2 + 2 * bucketCount);
+  });
+
   it('asks each bucket once for a whole wait', async () => {
     const { store } = await open();
     const now = await store.now();
     await store.runs.commit<Tally>(nthInput(newRunId(), 1), counting(nthInput(newRunId(), 1), { arm: [timer('far', now + 60_000)] }));
     await store.timers.wait(1, new AbortController().signal);
-    const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
     const before = await scripts();
     await store.timers.wait(600, new AbortController().signal);
     expect((await scripts()) - before).toBe(bucketCount);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import vm from 'node:vm';
-import { levels, sourceFolders } from './tests/support/jest/levels.mjs';
+import { levels, sourceFolders, unchosen } from './tests/support/jest/levels.mjs';
 
 // Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its
 // libraries again: a larger nursery and a collector without helper threads clean up after it with less work.
@@ -13,6 +13,7 @@ if (typeof vm.SourceTextModule !== 'function') {
 
 const named = Object.keys(levels).find((name) => process.argv.slice(2).some((argument) => levels[name].named.test(argument)));
 const [level, mode] = process.env.TEST_LEVEL?.split('-') ?? [named];
+const chosen = level ? [level] : unchosen;
 if (mode) process.env.TEST_MODE = mode;
 
 /** Set by tests/support/jest/run.mjs: where to write what is running. */
@@ -22,7 +23,7 @@ const progress = process.env.CONCLAVE_TEST_PROGRESS;
  * The Jest configuration of the whole workspace: `npx jest <pattern>`, or `npx jest <pattern> --roots <folder>` for one project.
  *
  * TEST_LEVEL says which level of spec files runs, e2e-distributed with its mode. Without it the command line determines the level
- * (`npx jest redis-state.int`, `npx jest tests/simulation`); otherwise it is the fast one.
+ * (`npx jest redis-state.int`, `npx jest tests/simulation`); otherwise all that needs no server runs, fast or slow.
  */
 export default {
   roots: sourceFolders.map((folder) => `<rootDir>/${folder}`),
@@ -31,11 +32,11 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': '<rootDir>/tests/support/jest/property-tests.mjs' },
   globalSetup: '<rootDir>/tests/support/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/tests/support/jest/global-teardown.mjs',
-  globals: { level: levels[level] ? level : 'fast' },
+  globals: { levels: chosen },
   transform: { '^.+\\.ts$': '<rootDir>/tests/support/jest/transform.mjs' },
   reporters: ['default', ...(progress ? [['<rootDir>/tests/support/jest/progress.mjs', { file: progress }]] : [])],
   testRegex: [levels[level]?.files ?? /\.spec\.(ts|mjs)$/].map(({ source }) => source),
-  testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),
+  testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (chosen.includes(name) ? [] : [levels[name].files.source])),
   modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/(bench/langgraph|tests/clients)/node_modules/'],
   workerIdleMemoryLimit: '1GB',
   // It ends what hangs: on two busy cores a process started by a test may need more than Jest's five seconds to print its first line.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { jest as program } from '../tests/support/jest/run.mjs';
 import { runInGroup } from '../tests/support/jest/process-group.mjs';
-import { levels, specFiles } from '../tests/support/jest/levels.mjs';
+import { levels, specFiles, unchosen } from '../tests/support/jest/levels.mjs';
 import { filesUnder, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(60_000);
@@ -55,10 +55,12 @@ function flawOf({ code, e2e, scenario }) {
 
 /** Like jest.config.mjs: the command line determines the level. */
 function flawOfJest(folder, patterns) {
-  const level = Object.keys(levels).find((name) => [folder, ...patterns].some((word) => levels[name].named.test(word))) ?? 'fast';
-  const files = specFiles(level, [folder]);
+  const level = Object.keys(levels).find((name) => [folder, ...patterns].some((word) => levels[name].named.test(word)));
+  const files = specFiles(level ? [level] : unchosen, [folder]);
   const idle = (patterns.length > 0 ? patterns : ['']).filter((pattern) => !files.some((name) => new RegExp(pattern).test(name)));
-  return idle.length > 0 ? `no ${level} spec file of ${folder} matches ${idle.map((pattern) => `"${pattern}"`).join(', ')}` : undefined;
+  return idle.length > 0
+    ? `no spec file of ${folder} ${level ? `at level ${level} ` : ''}matches ${idle.map((pattern) => `"${pattern}"`).join(', ')}`
+    : undefined;
 }
 
 function flawOfEndToEnd(name, scenario) {
@@ -129,11 +131,11 @@ describe('a citation', () => {
     expect(flaws('`jest libs/adapters/kafka kafka-log.int`, `jest libs/adapters/redis .int`, `jest tools`')).toEqual(
       Array(3).fill(undefined),
     );
-    expect(flaws('`jest libs/adapters/kafka kafka-log`')).toEqual(['no fast spec file of libs/adapters/kafka matches "kafka-log"']);
+    expect(flaws('`jest libs/adapters/kafka kafka-log`')).toEqual(['no spec file of libs/adapters/kafka matches "kafka-log"']);
     expect(flaws('`jest libs/adapters/redis outage.int no-such.int`')).toEqual([
-      'no int spec file of libs/adapters/redis matches "no-such.int"',
+      'no spec file of libs/adapters/redis at level int matches "no-such.int"',
     ]);
-    expect(flaws('`jest libs/nowhere`')).toEqual(['no fast spec file of libs/nowhere matches ""']);
+    expect(flaws('`jest libs/nowhere`')).toEqual(['no spec file of libs/nowhere matches ""']);
   });
 
   it('of integration tests is what Jest itself would run', async () => {

@@ -1,8 +1,9 @@
 // Runs everything this machine can run of the core: `npm test`. Prints one line per suite, one line with the reason per skipped part,
 // and a closing line `N passed, N failed`. With CI=true, skipping anything is a failure.
-//   --check            lint, types, printed docs, fast tests and simulation only (`npm run check`)
+//   --check            lint, types, printed docs, all tests without servers and simulation only (`npm run check`)
+//   --faults           kills, freezes and cut connections instead (`npm run test:faults`)
 //   --surface          what others see from outside, such as their clients, instead (`npm run test:surface`)
-//   --only a,b         only the named suites of both, e.g. --only fast,int:redis,console
+//   --only a,b         only the named suites of all three, e.g. --only fast,int:redis,console
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -11,16 +12,17 @@ import { ensureInstalled } from './ensure-installed.mjs';
 import { runJest } from '../tests/support/jest/run.mjs';
 import { endAllGroups, runInGroup } from '../tests/support/jest/process-group.mjs';
 import { startServers } from '../deploy/stack/test-servers.mjs';
-import { suites, surfaceSuites } from '../tests/support/jest/suites.mjs';
+import { faultSuites, suites, surfaceSuites } from '../tests/support/jest/suites.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
-const { values } = parseArgs({ options: { check: { type: 'boolean' }, surface: { type: 'boolean' }, only: { type: 'string' } } });
+const flags = Object.fromEntries(['check', 'faults', 'surface'].map((name) => [name, { type: 'boolean' }]));
+const { values } = parseArgs({ options: { ...flags, only: { type: 'string' } } });
 /** Limit of the whole run in CI, in seconds; each suite gets at most the time that is left. */
-const wholeLimit = (values.surface ? 25 : 75) * 60;
+const wholeLimit = (values.surface || values.faults ? 25 : 40) * 60;
 const strict = ['true', '1'].includes(process.env.CI ?? '');
 const started = Date.now();
 const secondsSoFar = () => (Date.now() - started) / 1000;
-const totals = { passed: 0, failed: 0 };
+const totals = { passed: 0, failed: 0, suites: 0 };
 /** A promise of the servers, once requested; they are stopped at the end of the run. */
 let servers;
 /** Set by a signal: nothing more is run or reported. */
@@ -47,9 +49,10 @@ async function run({ name, title, level, args, limit, files, computes }, environ
   if (strict && skipped > 0) failures.push(`${skipped} tests are skipped.`);
   // A suite with a non-zero exit code counts as at least one failure.
   if (code !== 0 && failures.length === 0) failures.push(output.trim().split('\n').slice(-120).join('\n'));
-  totals.passed += passed;
-  totals.failed += failures.length;
   const failed = failures.length > 0;
+  totals.passed += passed;
+  totals.suites += 1;
+  totals.failed += failures.length;
   const counts = `${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   const outcome = files ? counts : failed ? 'failed' : 'passed';
   console.log(`${failed ? '✗' : '✓'} ${title.padEnd(46)} ${outcome.padEnd(24)} ${seconds.toFixed(1).padStart(6)} s`);
@@ -58,9 +61,9 @@ async function run({ name, title, level, args, limit, files, computes }, environ
 }
 
 function chosenSuites() {
-  const chosen = values.surface ? surfaceSuites() : suites();
-  const all = values.only ? [...suites(), ...surfaceSuites()] : chosen;
-  const wanted = values.check ? ['lint', 'docs', 'fast', 'simulation'] : (values.only?.split(',') ?? all.map(({ name }) => name));
+  const chosen = values.surface ? surfaceSuites() : values.faults ? faultSuites() : suites();
+  const all = values.only ? [...suites(), ...faultSuites(), ...surfaceSuites()] : chosen;
+  const wanted = values.check ? ['lint', 'docs', 'fast', 'slow', 'simulation'] : (values.only?.split(',') ?? all.map(({ name }) => name));
   const unknown = wanted.filter((name) => !all.some((suite) => suite.name === name));
   if (unknown.length === 0) return all.filter(({ name }) => wanted.includes(name));
   console.error(`No such suite: ${unknown.join(', ')}. Known: ${all.map(({ name }) => name).join(', ')}.`);
@@ -122,7 +125,8 @@ if (await run({ name: 'build', title: 'Build', args: ['tools/build.mjs'], limit:
   servers = startServers([...new Set(chosen.flatMap(({ needs = [] }) => needs))]);
   await takeAll(chosen).finally(stopServers);
 }
-if (totals.passed === 0 && totals.failed === 0) fail('Tests', 'none ran');
+// The first one is the build.
+if (totals.suites === 1 && totals.failed === 0) fail('Tests', 'none ran');
 console.log(`Took ${Math.round(secondsSoFar())} s. What each suite printed is in .results/.`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 process.exitCode = totals.failed > 0 ? 1 : 0;

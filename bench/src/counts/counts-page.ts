@@ -4,7 +4,7 @@ interface CountLine {
   readonly count: keyof RunCounts;
   readonly text: string;
   readonly target: number | null;
-  /** Printed counts are rounded up to a multiple of this, because ids and times vary in length. */
+  /** Printed counts are rounded up to a multiple of this, and may be exceeded by less than this: ids and times vary in length. */
   readonly step: number;
 }
 
@@ -32,10 +32,10 @@ ${lines.map(({ count, text, target, step }) => `| ${text} | ${Math.ceil(counts[c
 
 /** One sentence per count above the page's value. Throws if the page lacks a count. */
 export function above(page: string, counts: RunCounts): readonly string[] {
-  return lines.flatMap(({ count, text }) => {
+  return lines.flatMap(({ count, text, step }) => {
     const row = page.split('\n').find((line) => line.startsWith(`| ${text} |`));
     if (!row) throw new Error(`The page says nothing of "${text}".`);
     const recorded = Number(row.split('|')[2]);
-    return counts[count] > recorded ? [`${text}: ${counts[count]}, recorded ${recorded}`] : [];
+    return counts[count] >= recorded + step ? [`${text}: ${counts[count]}, recorded ${recorded}`] : [];
   });
 }

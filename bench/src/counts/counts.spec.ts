@@ -27,6 +27,8 @@ describe('the counted costs of a run', () => {
     const counts = { transactions: 3, awaited: 2, statements: 40, bytes: 900, states: 1, checks: 5 };
     expect(above(countsPage(counts), counts)).toEqual([]);
     expect(above(countsPage(counts), { ...counts, statements: 41 })).toEqual([expect.stringContaining('41, recorded 40')]);
+    expect(above(countsPage(counts), { ...counts, bytes: 1_499 })).toEqual([]);
+    expect(above(countsPage(counts), { ...counts, bytes: 1_500 })).toEqual([expect.stringContaining('1500, recorded 1000')]);
     expect(() => above('', counts)).toThrow('says nothing');
   });
 });

@@ -7,7 +7,6 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import ts from 'typescript';
 import { Configuration, Environment, shapeOf, type Shape } from '@conclave/contracts';
 import { workspaceRoot } from '@conclave/test-support/system';
-import { describeOnce } from './harness/describe-once.js';
 
 jest.setTimeout(240_000);
 
@@ -201,7 +200,7 @@ describe('a key of conclave.yaml', () => {
   });
 });
 
-describeOnce('a key of conclave.yaml in the source', () => {
+describe('a key of conclave.yaml in the source', () => {
   beforeAll(readProgram);
 
   it('is found by the compiler as well as by the schema', () => {

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfiguration } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { System, workspaceRoot } from '@conclave/test-support/system';
-import { describeOnce } from './harness/describe-once.js';
 import { follow, missingLines, pageFolder, readPage, writeFiles, type Block, type Followed, type Page } from './harness/page.js';
 
 const guides = readdirSync(join(workspaceRoot, 'docs/guides')).filter((name) => name.endsWith('.md'));
@@ -86,7 +85,7 @@ describe('every link of a page', () => {
 });
 
 for (const page of toRun)
-  describeOnce(page.path, () => {
+  describe(page.path, () => {
     let system: System;
     let results: readonly Followed[];
 

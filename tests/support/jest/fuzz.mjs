@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { jest, runJest } from './run.mjs';
-import { specFiles } from './levels.mjs';
+import { specFiles, unchosen } from './levels.mjs';
 import { ensureInstalled } from '../../../tools/ensure-installed.mjs';
 import { workspaceRoot } from '../../../tools/workspace.mjs';
 
@@ -26,7 +26,7 @@ const refuse = (sentence) => {
 if (!(minutes > 0) || (values.seed !== undefined && !Number.isInteger(Number(values.seed))))
   refuse('--minutes takes a number above 0, --seed a whole number.');
 const source = (path) => readFileSync(join(workspaceRoot, path), 'utf8');
-const specs = specFiles('fast').filter(
+const specs = specFiles(unchosen).filter(
   (path) => path.endsWith('.ts') && path.includes(values.only) && source(path).includes("from 'fast-check'"),
 );
 if (specs.length === 0) refuse(`No spec file with property tests has "${values.only}" in its path.`);

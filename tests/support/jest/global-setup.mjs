@@ -7,7 +7,7 @@ import { specFiles } from './levels.mjs';
 /** Jest calls it once before all spec files. Workers inherit the variable. */
 export default async function bundleWhatRuns({ testPathPatterns, rootDir }, { roots, globals }) {
   const isWanted = (path) => testPathPatterns.toExecutor({ rootDir }).isMatch(path) && roots.some((root) => path.startsWith(`${root}/`));
-  const files = specFiles(globals.level)
+  const files = specFiles(globals.levels)
     .map((path) => join(workspaceRoot, path))
     .filter((path) => isWanted(path) && isBundled(path, readFileSync(path, 'utf8')));
   if (files.length > 0) process.env.CONCLAVE_SPEC_BUNDLES = await bundleSpecs(files);

@@ -4,10 +4,12 @@ import { filesUnder } from '../../../tools/workspace.mjs';
 export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'examples', 'libs', 'tests', 'tools'];
 
 /**
- * Which files each level has, and which words on Jest's command line select it. All other files are fast: they need no server and take
- * seconds.
+ * Which files each level has, and which words on Jest's command line select it. All other files are fast: they need no server, and each
+ * takes less than three seconds while as many run as there are processors.
  */
 export const levels = {
+  /** Starts programs, waits for time-outs, or tries many cases. Needs no server. */
+  slow: { files: /\.slow\.spec\.(ts|mjs)$/, named: /\.slow(\.|$)/ },
   /** Needs real servers. */
   int: { files: /\.int\.spec\.ts$/, named: /\.int(\.|$)/ },
   /** Starts whole systems: one at a time, with enough time for a cold start. */
@@ -20,8 +22,11 @@ export const levels = {
   simulation: { files: /\/tests\/simulation\/.*\.spec\.ts$/, named: /tests\/simulation/ },
 };
 
-/** End-to-end tests of what one process prints and starts; distributed mode makes no difference to them. */
-export const ofOneProcess = /\/(readme|examples)\.e2e\.spec\.ts$/;
+/**
+ * End-to-end tests to which distributed mode makes no difference: what pages and their examples say, and what strategies make of the
+ * replies of models.
+ */
+export const ofEmbedded = /\/(readme|examples|pages|configuration-keys|own-experts|hostile-models)\.e2e\.spec\.ts$/;
 
 /** Third-party clients, by what they need: `npm test` runs them in embedded mode, `npm run test:surface` in both. */
 export const ofClients = {
@@ -30,8 +35,11 @@ export const ofClients = {
   browser: /\/browser-clients\.e2e\.spec\.ts$/,
 };
 
-/** The spec files of a level in these folders, as paths relative to the root. */
-export function specFiles(level, folders = sourceFolders) {
+/** What runs unless a level is chosen: all that needs no server. */
+export const unchosen = ['fast', 'slow'];
+
+/** The spec files of these levels in these folders, as paths relative to the root. */
+export function specFiles(chosen, folders = sourceFolders) {
   const levelOf = (path) => Object.keys(levels).find((name) => levels[name].files.test(`/${path}`)) ?? 'fast';
-  return folders.flatMap((folder) => filesUnder(folder)).filter((path) => /\.spec\.(ts|mjs)$/.test(path) && levelOf(path) === level);
+  return folders.flatMap((folder) => filesUnder(folder)).filter((path) => /\.spec\.(ts|mjs)$/.test(path) && chosen.includes(levelOf(path)));
 }

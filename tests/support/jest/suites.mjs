@@ -1,7 +1,7 @@
-// The suites of `npm test`, in the order they run, and those of `npm run test:surface`.
+// The suites of `npm test`, in the order they run, and those of `npm run test:faults` and `npm run test:surface`.
 import { join } from 'node:path';
 import { jest } from './run.mjs';
-import { ofClients, ofOneProcess, specFiles } from './levels.mjs';
+import { ofClients, ofEmbedded, specFiles } from './levels.mjs';
 import { projects, workspaceRoot } from '../../../tools/workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
@@ -14,7 +14,7 @@ function ofJest(name, title, level, { folder, without, ...rest }) {
   const outcome = `--outputFile=.results/${name.replace(':', '-')}.json`;
   const others = without ? [`^(?!.*(?:${without.source}))`] : [];
   const args = [jest, '--json', outcome, ...(folder ? ['--roots', folder] : []), ...(workers[name] ?? []), ...others];
-  const files = specFiles(level.split('-')[0], folder && [folder]).filter((path) => !without?.test(`/${path}`));
+  const files = specFiles([level.split('-')[0]], folder && [folder]).filter((path) => !without?.test(`/${path}`));
   return { name, title, level, args, files: files.length, ...rest };
 }
 
@@ -33,8 +33,10 @@ const ofOutside = ['int:bench', 'int:deploy', 'int:eval', 'int:monitoring', 'int
 /** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
 const faults = (mode, jobs, needs) => {
   const args = ['dist/faults.js', '--ci', '--mode', mode, '--jobs', String(jobs)];
-  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 1_500, alone: true, needs };
+  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 1_200, alone: true, needs };
 };
+/** Built programs that are killed, frozen and cut off from their servers. */
+export const faultSuites = () => [faults('embedded', 5), faults('distributed', 4, ['kafka', 'redis', 'neo4j', 'chroma', 'searx'])];
 
 /**
  * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, with this number of
@@ -42,19 +44,18 @@ const faults = (mode, jobs, needs) => {
  * processor time that the others leave, from the first suite on that is not `alone`.
  */
 export const suites = () => [
-  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 1_500, alone: true },
+  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles(['fast']).length, limit: 1_500, alone: true },
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
+  ofJest('slow', 'Slow tests', 'slow', { limit: 1_500 }),
   { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
   ofJest('simulation', 'Simulation', 'simulation', { limit: 2_400, computes: true }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
     limit: 1_500,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
-    without: anyOf(ofOneProcess, ...Object.values(ofClients)),
+    without: anyOf(ofEmbedded, ...Object.values(ofClients)),
   }),
   ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 1_500, without: anyOf(...Object.values(ofClients)) }),
   ...integration().filter(({ name }) => !ofOutside.includes(name)),
-  faults('embedded', 5),
-  faults('distributed', 4, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];
 
 /** Where each kind of third-party client runs, and what it needs besides Node. */

@@ -57,18 +57,40 @@ export class RedisConnection {
 
   /** Runs a script in a bucket with KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
   async run<Reply>(at: Bucket, script: Script<Reply>, keys: readonly string[], parameters: readonly Argument[]): Promise<Reply> {
-    const mark = this.marks.get(at.n);
-    return this.runUnguarded(at, script, keys, parameters, mark ? [mark.storeId, mark.generation] : ['', '']);
+    return this.runUnguarded(at, script, keys, parameters, this.guardOf(at));
   }
 
-  /** Runs a script in every bucket at once; replies stand in the order of the buckets. */
+  private guardOf(at: Bucket): readonly Argument[] {
+    const mark = this.marks.get(at.n);
+    return mark ? [mark.storeId, mark.generation] : ['', ''];
+  }
+
+  /** Runs a script in every bucket at once; replies stand in the order of the buckets. One server gets all of it in one write. */
   everywhere<Reply>(
     script: Script<Reply>,
     keys: (at: Bucket) => readonly string[],
     parameters: readonly Argument[] | ((at: Bucket) => readonly Argument[]),
   ): Promise<Reply[]> {
     const given = typeof parameters === 'function' ? parameters : () => parameters;
-    return Promise.all(this.keys.buckets.map((at) => this.run(at, script, keys(at), given(at))));
+    const { buckets } = this.keys;
+    if (this.settings.cluster) return Promise.all(buckets.map((at) => this.run(at, script, keys(at), given(at))));
+    return this.write(script.name, buckets[0]!.identity, async (redis) => {
+      const pipeline = redis.pipeline();
+      for (const at of buckets) {
+        const all = [at.identity, ...keys(at), ...this.guardOf(at), ...given(at)];
+        pipeline.evalsha(script.sha, keys(at).length + 1, ...all);
+      }
+      const replies = (await pipeline.exec()) ?? [];
+      return Promise.all(
+        replies.map(([error, reply], n) => {
+          if (!error) return reply as Reply;
+          // Of a pipeline that a lost connection has cut, the client sends nothing again.
+          if (!/^NOSCRIPT/.test(error.message) && error.name !== 'AbortError') throw error;
+          const at = buckets[n]!;
+          return this.run(at, script, keys(at), given(at));
+        }),
+      );
+    });
   }
 
   /** Like `run`, without the identity check: only to read or start the identity, and to rebuild the store. */

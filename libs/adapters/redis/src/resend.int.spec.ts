@@ -61,6 +61,21 @@ describe('A command that was carried out but not answered', () => {
     expect(await state.store.timers.due(10)).toHaveLength(1);
   });
 
+  it('is sent again to the buckets that did not answer when it asks all of them', async () => {
+    const { timers, runs } = state.store;
+    const at = await state.store.now();
+    for (let n = 1; n <= 40; n += 1) {
+      const event = nthInput(newRunId(), n);
+      await runs.commit<Tally>(event, counting(event, { arm: [timer('wall', at - 1)] }));
+    }
+    for (const kept of [0, 20, 200]) {
+      const before = proxy.lost();
+      proxy.loseReplies(1, kept);
+      expect(await timers.due(100)).toHaveLength(40);
+      expect(proxy.lost() - before).toBe(1);
+    }
+  });
+
   it('leaves a dense sequence when it is a command number', async () => {
     expect(await unanswered(() => state.store.runs.nextCommandSeq(runId))).toBe(1);
     expect(await state.store.runs.nextCommandSeq(runId)).toBe(2);

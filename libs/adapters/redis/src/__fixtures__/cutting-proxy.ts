@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 /** A TCP proxy that can cut a connection after the server executed a command and before the reply arrives. */
 export interface CuttingProxy {
   readonly url: string;
-  /** Drops the next `times` replies and closes their connections instead. */
-  loseReplies(times: number): void;
+  /** Drops the next `times` replies, except for their first `kept` bytes, and closes their connections instead. */
+  loseReplies(times: number, kept?: number): void;
   /** Called at the next lost reply; new connections wait until it is done. */
   atNextLoss(act: () => Promise<void>): void;
   /** Replies lost so far. */
@@ -16,6 +16,7 @@ export interface CuttingProxy {
 export async function cuttingProxy(port: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let toLose = 0;
+  let keptBytes = 0;
   let lost = 0;
   let act: (() => Promise<void>) | null = null;
   let acted = Promise.resolve();
@@ -39,7 +40,8 @@ export async function cuttingProxy(port: number): Promise<CuttingProxy> {
         lost += 1;
         acted = act?.() ?? acted;
         act = null;
-        client.destroy();
+        if (keptBytes > 0) client.end(reply.subarray(0, keptBytes));
+        else client.destroy();
         upstream.destroy();
       } else {
         client.write(reply);
@@ -56,7 +58,7 @@ export async function cuttingProxy(port: number): Promise<CuttingProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    loseReplies: (times) => (toLose = times),
+    loseReplies: (times, kept = 0) => ([toLose, keptBytes] = [times, kept]),
     atNextLoss: (given) => (act = given),
     lost: () => lost,
     async close() {

@@ -1,4 +1,4 @@
-// Passes the same point repeatedly and reports it; started by crash-point.spec.ts with CRASH_AT or FREEZE_AT, and HISTORY_FILE.
+// Passes the same point repeatedly and reports it; started by crash-point.slow.spec.ts with CRASH_AT or FREEZE_AT, and HISTORY_FILE.
 import { crashPointsOf } from '../crash-point.js';
 import { historyFile } from '../history-file.js';
 

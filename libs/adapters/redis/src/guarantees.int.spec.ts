@@ -177,6 +177,16 @@ describe('Redis state on a server', () => {
     expect((await scripts()) - before).toBeLessThan(20 * bucketCount);
   });
 
+  it('asks all buckets in one packet', async () => {
+    const { store } = await open();
+    const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1]);
+    // The first time the server learns the script.
+    await store.timers.due(10);
+    const before = await reads();
+    for (let n = 0; n < 10; n += 1) await store.timers.due(10);
+    expect((await reads()) - before).toBeLessThan(20);
+  });
+
   it('asks each bucket once for a whole wait', async () => {
     const { store } = await open();
     const now = await store.now();

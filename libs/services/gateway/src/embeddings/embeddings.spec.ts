@@ -25,7 +25,7 @@ afterEach(() => world.close());
 const recorded = (): CallRecorded[] => world.events<CallRecorded>('audit').filter(({ data }) => data.purpose === 'embedding');
 
 describe('embeddings through the OpenAI client', () => {
-  it('come from the embedder of the collections, as base64 and as numbers alike', async () => {
+  it('use the embedder of the collections, as base64 and as numbers alike', async () => {
     // The client asks for base64 by itself and reads it.
     const packed = await client.embeddings.create({ model: 'conclave-embedding', input: ['ab', 'abc'] });
     const plain = await client.embeddings.create({ model: 'words-1', input: ['ab', 'abc'], encoding_format: 'float' });
@@ -38,7 +38,7 @@ describe('embeddings through the OpenAI client', () => {
     expect(recorded()).toEqual([]);
   });
 
-  it('come from a model of a provider, with its usage, its cost and a record of the call', async () => {
+  it('use a model of a provider, with its usage, its cost and a record of the call', async () => {
     const { data, response } = await client.embeddings.create({ model: 'e@fake', input: 'abcd', dimensions: 3 }).withResponse();
     expect(data.data[0]!.embedding).toEqual([4, 0.5, -1]);
     expect(data.usage).toEqual({ prompt_tokens: 7, total_tokens: 7 });
@@ -48,7 +48,7 @@ describe('embeddings through the OpenAI client', () => {
     expect(recorded()[0]!.data).toMatchObject({ model: 'e@fake', status: 'ok', request: null, usage: { prompt: 7, cost: 0.5 } });
   });
 
-  it('of the built-in embedder come from numbers of tokens as from the texts they stand for', async () => {
+  it('of the built-in embedder accept token ids and decode them to the text they stand for', async () => {
     const heard: string[] = [];
     const embed = embedder.embed.bind(embedder);
     const asked = await World.open({
@@ -72,7 +72,7 @@ describe('embeddings through the OpenAI client', () => {
     }
   });
 
-  it('are refused where a few numbers stand for more text than a request may hold', async () => {
+  it('are refused when a few token ids stand for more text than a request may hold', async () => {
     const { Tiktoken } = await import('js-tiktoken/lite');
     const [spaces] = new Tiktoken((await import('js-tiktoken/ranks/cl100k_base')).default).encode(' '.repeat(81));
     const asked = client.embeddings.create({ model: 'conclave-embedding', input: Array<number>(20_000).fill(spaces!) });
@@ -83,7 +83,7 @@ describe('embeddings through the OpenAI client', () => {
     });
   });
 
-  it('of a model of a provider are asked for with the numbers of tokens that came', async () => {
+  it('of a model of a provider pass token ids on unchanged', async () => {
     await client.embeddings.create({ model: 'e@fake', input: [[15_339, 1_917], [9_906]] });
     await client.embeddings.create({ model: 'e@fake', input: [999_999, 1] });
     expect(world.models.embedded.map(({ input }) => input)).toEqual([[[15_339, 1_917], [9_906]], [[999_999, 1]]]);
@@ -109,7 +109,7 @@ describe('embeddings through the OpenAI client', () => {
     await expect(asked).rejects.toMatchObject({ status: 400, param, message: expect.stringMatching(sentence) });
   });
 
-  it('name the embedding models when the model is another, and say what a server says of a request', async () => {
+  it("name the embedding models when the model is not one, and pass on the server's error for a request", async () => {
     const other = client.embeddings.create({ model: 'conclave', input: 'a' });
     await expect(other).rejects.toMatchObject({ status: 404, code: 'model_not_found', message: expect.stringContaining('e@fake') });
     world.models.embeds = async () => {
@@ -120,7 +120,7 @@ describe('embeddings through the OpenAI client', () => {
     await until('the record', () => recorded().some(({ data }) => data.status === 'error'));
   });
 
-  it('stop when their client leaves', async () => {
+  it('stop when their client disconnects', async () => {
     let stopped = false;
     world.models.embeds = (_, { signal }) =>
       new Promise((_resolve, reject) =>
@@ -137,7 +137,7 @@ describe('embeddings through the OpenAI client', () => {
     await until('the end of the call', () => stopped, { timeoutMs: 1_000 });
   });
 
-  it('stand in a list of their own, so that no chat offers them', async () => {
+  it('have a list of models of their own, so that no chat offers those', async () => {
     const ids = async (query: string) =>
       ((await (await fetch(`${world.url}/v1/models${query}`)).json()) as OpenAI.ModelsPage).data.map(({ id }) => id);
     expect(await ids('')).not.toContain('e@fake');
@@ -146,7 +146,7 @@ describe('embeddings through the OpenAI client', () => {
     expect((await fetch(`${world.url}/v1/models?kind=other`)).status).toBe(400);
   });
 
-  it('need a key where keys are asked for', async () => {
+  it('require a key where keys are required', async () => {
     const keyed = await World.open({ parts: { embedder }, keys: twoTenants });
     try {
       const body = { model: 'conclave-embedding', input: 'a' };

@@ -250,15 +250,15 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-describe('the table of what is isolated', () => {
-  it('has a row for each declared route that takes an id, and none for another', () => {
+describe('the table of isolated routes', () => {
+  it('has a row for each declared route that takes an id, and no other rows', () => {
     expect(Object.keys(rows).sort()).toEqual(Object.keys(withIds).sort());
     for (const [name, route] of Object.entries(withIds)) expect([name, Object.keys(rows[name]!.ids)]).toEqual([name, idPlaces(route)]);
   });
 });
 
-describe('to the keys of another tenant', () => {
-  it.each(Object.keys(rows))('every id is an unknown one: %s', async (name) => {
+describe('with the keys of another tenant', () => {
+  it.each(Object.keys(rows))('every id is treated as unknown: %s', async (name) => {
     const route = withIds[name]!;
     const row = rows[name]!;
     const places = Object.keys(row.ids);
@@ -280,7 +280,7 @@ describe('to the keys of another tenant', () => {
     expect([world.commands().length, world.runs().length, world.events('knowledge.ingest').length]).toEqual(before);
   });
 
-  it('no list holds anything of it', async () => {
+  it('no list contains anything of the tenant', async () => {
     const lists = routes.filter((route) => route.method === 'GET' && !route.path.includes('{'));
     expect(lists.length).toBeGreaterThan(10);
     const ofAll = [ids.template, ids.prompt, ids.skill];
@@ -292,7 +292,7 @@ describe('to the keys of another tenant', () => {
       }
   });
 
-  it('an idempotency key leads to no run of it', async () => {
+  it('an idempotency key finds no run of the tenant', async () => {
     const body = { model: 'conclave', input: 'The same question?' };
     const start = async (key: string) => {
       const { text } = await send('POST', '/v1/runs', body, { 'x-api-key': key, 'idempotency-key': 'one-key' });
@@ -304,7 +304,7 @@ describe('to the keys of another tenant', () => {
   });
 });
 
-describe('to the keys of its own tenant', () => {
+describe('with the keys of its own tenant', () => {
   /** Shows that the requests of the table would have found something. In the order of the table, since its end removes things. */
   it('every id of the right kind is found, by each credential header and by the cookie of a session', async () => {
     for (const [name, row] of Object.entries(rows)) {

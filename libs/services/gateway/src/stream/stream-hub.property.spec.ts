@@ -57,8 +57,8 @@ class Reader {
   }
 }
 
-describe('a stream that is resumed', () => {
-  it('gives every connection the ids behind the one it names without a gap, whatever comes between', async () => {
+describe('a resumed stream', () => {
+  it('gives every connection all ids after the one it names without a gap, whatever happens between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 25 }), async (happenings) => {
         const stores = new MemoryStores();

@@ -116,7 +116,7 @@ describe('an issued key', () => {
     expect(world.events<SettingChanged>('audit').map(({ data }) => data)).toContainEqual(
       expect.objectContaining({ setting: `keys/${first.id}`, actor: 'retention', after: null }),
     );
-    // One that is revoked and not yet old is kept.
+    // A recently revoked key is kept.
     await world.close();
     world = await World.open({ keys: twoTenants });
     const kept = await issued();
@@ -128,7 +128,7 @@ describe('an issued key', () => {
     const ids: string[] = [];
     for (const tenant of ['default', 'a', 'a', 'b']) {
       ids.unshift((await issued({ tenant })).id);
-      await new Promise((resolve) => setTimeout(resolve, 2)); // the order is that of milliseconds
+      await new Promise((resolve) => setTimeout(resolve, 2)); // keys are ordered by milliseconds
     }
     expect(await listed()).toEqual(ids);
     expect(await listed('sk-admin', '?tenant=a')).toEqual(ids.slice(1, 3));
@@ -273,7 +273,7 @@ describe('an admin of one tenant', () => {
     expect(refusal(await by('PATCH', `/keys/${limited.id}`, { templates: null }))).toEqual(beyond);
     expect(refusal(await by('POST', `/keys/${wide.id}/rotate`, {}))).toEqual(beyond);
     const made = await issued({ tenant: 'a', templates: ['conclave'] }, limited.key);
-    // Whatever its name claims, the audit tells it from the other admins.
+    // The audit adds the id, so a key cannot pass for another admin by its name.
     expect(made.created_by).toBe(`admin (${limited.id})`);
   });
 });

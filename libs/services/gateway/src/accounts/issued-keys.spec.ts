@@ -38,7 +38,7 @@ const asked = async (world: World, key: string, path = '/v1/runs'): Promise<{ st
   const body = (await response.json()) as { error?: { code: string } };
   return { status: response.status, code: body.error?.code ?? null };
 };
-/** Changes hold everywhere within two seconds; the limit is for busy machines. */
+/** Changes apply everywhere within two seconds; the limit is for busy machines. */
 const soon = { timeoutMs: 20_000 } as const;
 const refusedSoon = (world: World, key: string) => until('the refusal', async () => (await asked(world, key)).status === 401, soon);
 
@@ -71,7 +71,7 @@ describe('an issued key', () => {
     const arrived = once(second.app.getHttpServer() as Server, 'request');
     const answer = asked(second, key);
     await arrived;
-    // Time for a gateway that joins the reading to do so; the right one needs none.
+    // Gives a gateway that wrongly joins the read in progress time to do so; a correct one needs no time.
     await new Promise((resolve) => setTimeout(resolve, 50));
     release();
     expect([(await early).status, (await answer).status]).toEqual([401, 200]);
@@ -125,7 +125,7 @@ describe('an issued key', () => {
     const command = { name: 'cancel', reason: 'the API key was revoked' };
     expect(cancelled().sort()).toEqual(open.map((runId) => [runId, command]).sort());
     expect(open.every((runId) => first.stores.flagged.has(runId))).toBe(true);
-    // The other gateway has not read of it yet.
+    // The other gateway has not read the revocation yet.
     const late = await second.post('/v1/runs', question, by(revoked.key));
     await until('the second look', () => late.status !== 202 || cancelled().length === 3, soon);
     if (late.status === 202) expect(cancelled().at(-1)).toEqual([late.headers.get('x-run-id'), command]);
@@ -243,7 +243,7 @@ describe('while the stores do not answer', () => {
     expect(await asked(world, revoked.key, models)).toEqual({ status: 401, code: 'invalid_api_key' });
     for (const key of [fresh.key, 'sk-cv-nobody'])
       expect([key, await asked(world, key, models)]).toEqual([key, { status: 503, code: 'STORE_UNAVAILABLE' }]);
-    // No issued key has this form, so that no store is needed to refuse it.
+    // No issued key has this form, so it is refused without the store.
     expect(await asked(world, 'sk-wrong', models)).toEqual({ status: 401, code: 'invalid_api_key' });
     world.stores.outage = null;
     expect(await asked(world, fresh.key, models)).toEqual({ status: 200, code: null });

@@ -36,7 +36,7 @@ describe('limits of an API key', () => {
   };
   const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
-  /** The calls of a run that ended, as the workers count and the engine records them. */
+  /** The calls of an ended run, as the workers count them and the engine records them. */
   async function end(world: World, runId: string, tokens: number, ...late: number[]): Promise<void> {
     for (const [n, prompt] of [tokens, ...late].entries())
       await world.stores.state.usage.add({
@@ -123,7 +123,7 @@ describe('limits of an API key', () => {
     expect((await direct(world, 'sk', { user: 'ann' })).status).toBe(429);
     const named = { headers: { ...as('sk').headers, 'x-openwebui-user-id': 'ann' } };
     expect((await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, named)).status).toBe(429);
-    // Others, those whom no request names, and the same name behind another key are not concerned.
+    // Other users, requests that name no user, and the same user behind another key are not affected.
     expect([(await messages('bob')).status, (await direct(world, 'other', { user: 'ann' })).status]).toEqual([200, 200]);
     for (const nobody of [undefined, null, 7, '']) expect((await messages(nobody)).status).toBe(200);
   });
@@ -144,7 +144,7 @@ describe('limits of an API key', () => {
     const ask = (named: object, headers: Record<string, string> = {}) =>
       world.post(path, { ...body, ...named }, { headers: { ...as('sk').headers, ...headers } });
     expect((await ask({ user: 'ann' })).status).toBe(429);
-    // The newer name wins over the older one, and a header of Open WebUI over both.
+    // The newer name takes precedence over the older one, and a header of Open WebUI over both.
     expect((await ask({ user: 'bob', safety_identifier: 'ann' })).status).toBe(429);
     expect((await ask({ safety_identifier: '', user: 'ann' })).status).toBe(429);
     expect((await ask({ user: 'bob' }, { 'x-openwebui-user-id': 'ann' })).status).toBe(429);
@@ -262,7 +262,7 @@ describe('limits of an API key', () => {
     const statuses = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(n)));
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     const spent = async () => amount(await first.stores.state.usage.ofAccount(dayOf('key_sk')));
-    // Whoever was refused while all was reserved asks again.
+    // Requests that were refused while everything was reserved are sent again.
     await until('the budget is spent', async () => {
       const refused = await first.post(
         '/v1/chat/completions',
@@ -280,7 +280,7 @@ describe('limits of an API key', () => {
     const first = await open({ concurrent_runs: 1 }, options);
     const second = await open({ concurrent_runs: 1 }, { ...options, share: first });
     await run(first);
-    // Longer than the lease: a gateway that lives keeps what it holds.
+    // Longer than the lease: a gateway that is alive keeps its reservations.
     const began = performance.now();
     while (performance.now() - began < 1_000) expect((await run(second)).status).toBe(429);
     worlds.splice(worlds.indexOf(first), 1);
@@ -292,7 +292,7 @@ describe('limits of an API key', () => {
 const dayOf = (actor: string) => ({ tenant: 'a', actor, period: 'day', at: Date.now() }) as const;
 const amount = ({ prompt, completion }: { readonly prompt: number; readonly completion: number }): number => prompt + completion;
 
-/** The part of a store, telling the calls it gets from outside. */
+/** The part of a store, reporting the calls it receives. */
 const heard = (part: object, tell: (name: string) => void): object =>
   new Proxy(part, {
     get(target, name) {

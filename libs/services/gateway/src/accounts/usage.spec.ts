@@ -4,7 +4,7 @@ import { until } from '@conclave/test-support';
 import { reply, twoTenants, World } from '../__fixtures__/world.js';
 import type { ApiKeys } from '../options.js';
 
-/** The keys of two tenants, and one of the operators. */
+/** The keys of two tenants and of the operator. */
 const keys: ApiKeys = {
   identifyHash: (hash) => twoTenants.identifyHash(hash),
   identify: async (key) =>
@@ -113,7 +113,7 @@ describe('GET /v1/usage', () => {
       expect(callers).toEqual(Array(asked.length + 2).fill(expect.stringMatching(/^user_[0-9a-f]{24}$/)));
       expect(new Set(callers).size).toBe(1);
       expect(JSON.stringify([keeping.events('audit'), keeping.requested(), keeping.lines])).not.toContain('canary');
-      // Models of providers are told, as their own API has it.
+      // The id is passed on to models of providers, in the form of their own API.
       expect(keeping.models.calls.map(({ request }) => request.body)).toEqual(
         Array(3).fill(expect.objectContaining({ user: 'canary-u', safety_identifier: 'canary-s' })),
       );

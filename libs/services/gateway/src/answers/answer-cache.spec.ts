@@ -19,7 +19,7 @@ const kept = (over: Partial<KeptAnswer> = {}): KeptAnswer => ({
   ...over,
 });
 
-/** Every text has the same vector: only the comparison of the questions tells them apart. */
+/** Every text has the same vector, so only the comparison of the questions distinguishes them. */
 const embedder: Embedder = {
   id: 'flat-1',
   dimension: 2,
@@ -44,7 +44,7 @@ describe('the caches of answers, before a run is accepted', () => {
     const runId = response.headers.get('x-run-id')!;
     return { header: response.headers.get('x-conclave-cache'), data: world.stores.headers.get(runId)!.data };
   };
-  /** Writes what learning stores for a committed run with this question. */
+  /** Writes what the learning service stores for a committed run with this question. */
   const learn = async ({ caching, caller: { tenant } }: PlanRequested['data'], answer = kept()): Promise<void> => {
     const tags = [runTag(answer.runId)];
     const { state } = world.stores;

@@ -4,7 +4,7 @@ import { answersPurpose, collectionOf, type Embedder, MemoryVectorStore, type Ve
 import { type KeptAnswer, layerTag, semanticKey } from '@conclave/strategies';
 import { twoTenants, World } from '../__fixtures__/world.js';
 
-/** Where questions stand on a circle, by a word in them; 100 apart is the opposite. */
+/** Positions of questions on a circle, by a word in them; positions 100 apart are opposite. */
 const places: Readonly<Record<string, number>> = { 'tall is the tower': 0, height: 2, bridge: 2, Luxor: 50, weigh: 60 };
 const embedder: Embedder = {
   id: 'fake@1',
@@ -43,7 +43,7 @@ const start = async (input: string, more: object = {}): Promise<string> =>
 const report = async (key?: string) => CacheReport.parse((await send('GET', '/v1/admin/caches', key)).body);
 const explained = async (run: string) => CacheExplanation.parse((await send('GET', `/v1/runs/${run}/cache`, 'sk-a')).body);
 
-/** Keeps an answer as the learning service does, in the scope of a run that asked. */
+/** Stores an answer as the learning service does, in the scope of the run that asked. */
 async function keep(id: string, question: string, likeRun: string): Promise<void> {
   const scope = world.requested().find(({ runId }) => runId === likeRun)!.data.caching!.scope!;
   const collection = collectionOf(answersPurpose, embedder);

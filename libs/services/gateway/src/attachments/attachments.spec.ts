@@ -62,7 +62,7 @@ describe('images and files of the last user message', () => {
     const [seen, text] = data.attachments!;
     expect((await bytesOf(seen)).equals(png)).toBe(true);
     expect((await bytesOf(text)).toString()).toBe('# Tin\n\nA metal.');
-    // Only the run has the keys: once it is deleted nobody reads what it brought.
+    // Only the run has the keys: once it is deleted, its attachments cannot be read.
     expect((await blobs.get({ sha256: text!.blob!, bytes: text!.bytes! })).toString('latin1')).not.toContain('Tin');
     expect(JSON.stringify([...world.stores.headers.values()])).not.toContain(png.toString('base64').slice(40, 80));
   });

@@ -24,7 +24,7 @@ async function audit(key: string, query = '') {
 }
 
 const secret = 'quincequietly';
-/** A run of each tenant with a command to it, the first with prompts. */
+/** One run of each tenant with a command to it; the first keeps prompts. */
 async function twoRuns(): Promise<{ readonly a: string; readonly b: string }> {
   world = await World.open({ keys: twoTenants });
   const start = async (key: string, detail?: 'full') => {

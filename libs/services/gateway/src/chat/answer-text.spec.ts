@@ -91,7 +91,7 @@ describe('the text of an answer', () => {
 describe('a client that connects late', () => {
   const superseded = (attempt: number, discarded: number): StreamBody => ({ kind: 'superseded', taskId: task, attempt, discarded });
   const progress: StreamBody = { kind: 'planning', epoch: 0, iteration: 0, max: 3 };
-  /** The text it holds after these reads of the stream, each a list of entries; every read but the last has more behind it. */
+  /** The text of a client after these reads of the stream, each a list of entries; after every read but the last, more entries are available. */
   function late(...reads: readonly (readonly StreamBody[])[]): { readonly text: string; readonly ends: readonly string[] } {
     const backlog = new Backlog<StreamBody>();
     return play(...reads.flatMap((read) => backlog.take(read, false)));

@@ -19,7 +19,7 @@ async function open(options: WorldOptions = {}): Promise<void> {
   world = await World.open({ template: { strategy: 'reasoning' }, ...options });
 }
 
-/** A run whose first turn has ended with its question. */
+/** A run whose first turn ended with its question. */
 async function asked(over: Record<string, unknown> = {}, init: Parameters<World['chat']>[1] = {}): Promise<SseClient> {
   const known = world.runs().length;
   const client = new SseClient(await world.chat({ messages: [first], ...over }, init));
@@ -29,7 +29,7 @@ async function asked(over: Record<string, unknown> = {}, init: Parameters<World[
   return client;
 }
 
-/** The engine takes a command, as it was published. */
+/** Plays the engine applying a command as it was published. */
 function taken(runId: string, n = 0, ...then: StreamBody[]): number {
   const { seq, actor, key, command } = world.commands().filter((one) => one.runId === runId)[n]!.data;
   if (key !== undefined) world.stores.keys.set(`${runId}/${seq}`, key);
@@ -96,7 +96,7 @@ describe('the next message of the conversation', () => {
     const { state, kept } = world.stores;
     const before = { ...usage, calls: 2, prompt: 100, completion: 40, cost: 0.2 };
     const write = kept.caches.write.bind(kept.caches);
-    // The fixture's run has no usage of its own before its end.
+    // The fixture's run reports no usage before its end.
     state.caches.write = (entry) => write({ ...entry, value: [{ runId: world.run(), usage: before }] });
     await asked();
     const reply = world.chat({ stream: false, messages: turns('Clocks') });

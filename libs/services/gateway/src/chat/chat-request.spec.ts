@@ -92,7 +92,7 @@ describe('a chat request', () => {
     });
     expect(answer).toEqual({ temperature: 0, top_p: 0.5, stop: ['END'], max_tokens: 9, seed: 3, response_format: { type: 'json_object' } });
     expect(ask({ response_format: { type: 'text' }, stop: [] }).answer).toEqual({});
-    // llama.cpp's clients mean "no limit" by it.
+    // Clients of llama.cpp send -1 for "no limit".
     expect(ask({ max_tokens: -1 }).answer).toEqual({});
   });
 

@@ -21,7 +21,7 @@ const call = (town: string) => ({
 });
 const asksFirst: WorldOptions = { template: { client_tools: 'ask_first', tool_model: 'm@fake' } };
 
-/** Replies of the tool model, and the bodies it was sent. */
+/** Replies of the tool model, and the request bodies it received. */
 let asked: JsonObject[];
 function toolModel(on: World, message: JsonObject, gate: Promise<void> = Promise.resolve()): void {
   on.models.pass = async ({ body }, { signal }) => {
@@ -46,7 +46,7 @@ async function another(options: WorldOptions = {}): Promise<World> {
   return other;
 }
 
-/** The engine's first step on a request whose tool model has called tools. */
+/** The engine's first step for a request whose tool model has called tools. */
 function waits(runId = world.run()): StreamBody {
   const own = world.requested().find((one) => one.runId === runId)!.data.clientTools!.calls;
   return { kind: 'question.asked', question: 'The client is to call.', deadline: 9e15, calls: own.map(({ id, name }) => ({ id, name })) };
@@ -67,7 +67,7 @@ const results = (message: ChatCompletion['choices'][number]['message'], texts: r
   ...texts.map((content, n) => ({ role: 'tool', tool_call_id: message.tool_calls![n]!.id, content })),
 ];
 
-/** The engine takes the last command. */
+/** Plays the engine applying the last command. */
 function taken(runId = world.run()): void {
   const { seq, actor, key } = world.commands().at(-1)!.data;
   if (key !== undefined) world.stores.keys.set(`${runId}/${seq}`, key);

@@ -11,7 +11,7 @@ const apis = {
   '/v1/completions': { prompt: 'Why is the sky blue?' },
 } as const;
 const model = 'conclave';
-/** What stands in the events of each before its answer goes on. */
+/** The heartbeat of each API while the answer is pending. */
 const heartbeats: Readonly<Record<string, RegExp>> = {
   '/v1/chat/completions': /^: keep-alive$/,
   '/v1/messages': /^event: ping\ndata: \{"type":"ping"\}$/,

@@ -4,10 +4,10 @@ import { Failure } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import { completed, reply, World } from '../__fixtures__/world.js';
 
-/** What a connection carried, as bytes. */
+/** The bytes that a connection carried. */
 interface Wire {
   text: string;
-  /** Code of the error that ended it, `end` for a clean end, null while it is open. */
+  /** Code of the error that ended it, `end` for a normal end, null while it is open. */
   ended: string | null;
 }
 
@@ -40,7 +40,7 @@ function sent(path: string, body: object, headers: Record<string, string> = {}):
   return wire;
 }
 const headOf = ({ text }: Wire): string => text.slice(0, text.indexOf('\r\n\r\n')).toLowerCase();
-/** The body without the frames of its chunks. */
+/** The body without its chunk framing. */
 function bodyOf({ text }: Wire): string {
   let rest = text.slice(text.indexOf('\r\n\r\n') + 4);
   let body = '';

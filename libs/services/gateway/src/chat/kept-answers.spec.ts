@@ -39,7 +39,7 @@ function engineAnswers(runId: string): void {
 const ask = (body: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
   world.chat({ stream: false, messages: [{ role: 'user', content: question }], ...body }, { headers: { 'x-api-key': 'sk-a', ...headers } });
 
-/** Everything by which a client can tell two answers apart. */
+/** Everything by which a client can distinguish two answers. */
 async function wholeOf(response: Response): Promise<object> {
   const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(response.headers);
   return { status: response.status, headers, body: await response.text() };

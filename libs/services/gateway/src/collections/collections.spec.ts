@@ -24,7 +24,7 @@ const embedder = {
 } satisfies Embedder;
 
 let world: World;
-/** Searches for passages, and what it finds. */
+/** Searches for passages, and the results to return. */
 const searched: Parameters<PassageSearch>[0][] = [];
 const search: PassageSearch = async (wanted) => {
   searched.push(wanted);

@@ -26,7 +26,7 @@ const recorded = (): CallRecorded[] => world.events<CallRecorded>('audit').filte
 
 describe('embeddings through the OpenAI client', () => {
   it('use the embedder of the collections, as base64 and as numbers alike', async () => {
-    // The client asks for base64 by itself and reads it.
+    // The client requests base64 by itself and decodes it.
     const packed = await client.embeddings.create({ model: 'conclave-embedding', input: ['ab', 'abc'] });
     const plain = await client.embeddings.create({ model: 'words-1', input: ['ab', 'abc'], encoding_format: 'float' });
     expect(packed.data.map(({ embedding }) => embedding)).toEqual([
@@ -54,7 +54,7 @@ describe('embeddings through the OpenAI client', () => {
     const asked = await World.open({
       parts: { embedder: { ...embedder, embed: (texts, watch) => (heard.push(...texts), embed(texts, watch)) } },
     });
-    // Their own encoder is the judge of what numbers stand for.
+    // The official encoder shows which text the token ids stand for.
     const { Tiktoken } = await import('js-tiktoken/lite');
     const encoder = new Tiktoken((await import('js-tiktoken/ranks/cl100k_base')).default);
     const texts = ['Why is the sky blue?', 'Grüße aus 東京, 😀\n\tconst x = 1;'];
@@ -63,7 +63,7 @@ describe('embeddings through the OpenAI client', () => {
       const own = new OpenAI({ baseURL: `${asked.url}/v1`, apiKey: 'sk-test', maxRetries: 0 });
       const several = await own.embeddings.create({ model: 'conclave-embedding', input: lists });
       const one = await own.embeddings.create({ model: 'words-1', input: lists[1]! });
-      // The end of a text, and half of the last sign of another.
+      // The end-of-text token, and half of the last character of another text.
       await own.embeddings.create({ model: 'words-1', input: [[100_257], encoder.encode('東京😀').slice(0, -1)] });
       expect(heard).toEqual([...texts, texts[1], '<|endoftext|>', expect.stringMatching(/^東京\ufffd+$/)]);
       expect([several.data.length, one.data.length, several.usage.prompt_tokens > 0]).toEqual([2, 1, true]);

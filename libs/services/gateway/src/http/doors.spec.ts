@@ -19,14 +19,14 @@ function doorsOf(world: World): readonly Door[] {
     route ? Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path: route.path })) : [],
   );
 }
-/** Answers without a key; the console holds no data, and signing in is how a page gets to have a key. */
+/** Public routes: the console holds no data, and signing in is how a page gets a session. */
 const isPublic = ({ method, path }: Door): boolean =>
   ['/', '/console/*page', '/assets/:name', '/health', '/health/live', '/health/ready'].includes(path) ||
   (method === 'POST' && path === '/v1/session');
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
-/** Takes keys of the roles auditor and admin, and no caller without a key. */
+/** Accepts keys of the roles auditor and admin, and no caller without a key. */
 const isForAuditors = ({ path }: Door): boolean => path === '/v1/audit';
-/** Admin routes to what belongs to one tenant; all others serve all tenants. */
+/** Admin routes for data of one tenant; all others concern every tenant. */
 const ofOneTenant: readonly string[] = [
   'GET /v1/admin/keys',
   'POST /v1/admin/keys',

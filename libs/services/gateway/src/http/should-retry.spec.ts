@@ -4,7 +4,7 @@ import type { ModelReply } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { completed, reply, World } from '../__fixtures__/world.js';
 
-/** What SDKs repeat by themselves unless the response forbids it. */
+/** The status codes that SDKs retry by themselves unless the response forbids it. */
 const isRepeated = (status: number): boolean => [408, 409, 429].includes(status) || status >= 500;
 const codes = Object.keys(failures) as FailureCode[];
 const used = { calls: 1, prompt: 40, completion: 2, reasoning: 0, cost: 0, estimated: false };
@@ -21,7 +21,7 @@ afterEach(() => {
 const direct = (): Promise<Response> => world.chat({ model: 'm@fake', stream: false });
 const askTools = { model: 'conclave', stream: false, tools: [{ type: 'function', function: { name: 'look' } }] };
 
-/** Whether an SDK would repeat a request that got this response. */
+/** Whether an SDK would retry a request that got this response. */
 async function isAgain(response: Response): Promise<boolean> {
   await response.arrayBuffer();
   return isRepeated(response.status) && response.headers.get('x-should-retry') !== 'false';

@@ -63,7 +63,7 @@ describe('a body that', () => {
     const socket = await begun(3 * part.length);
     for (let n = 0; n < 3; n += 1) {
       socket.write(part);
-      // Each part allows a second more; together they take twice the limit.
+      // Each part allows one more second; together they take twice the limit.
       await after(200);
     }
     const [answer] = (await once(socket, 'data')) as [Buffer];

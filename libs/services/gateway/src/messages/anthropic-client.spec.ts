@@ -100,7 +100,7 @@ describe('the Anthropic client', () => {
 
   it('sends instructions, images and earlier turns as the chat API does', async () => {
     const played = engine();
-    // Older clients send a temperature, which this one no longer knows.
+    // Older clients send a temperature, which this version no longer has in its types.
     const asked = {
       ...question,
       system: [{ type: 'text' as const, text: 'Be brief.' }],

@@ -207,7 +207,7 @@ describe('the Responses API through the OpenAI client', () => {
     expect(all[4]).toMatchObject({ delta: 'It is blue [1].', item_id: read.output[0]!.id });
     expect(await events(id)).toEqual(all);
     expect(await events(id, { starting_after: 4 })).toEqual(all.slice(5));
-    // A client that had its first part as a live stream, with more events, gets the end all the same.
+    // A client that read the first part as a live stream, with more events, still gets the end.
     for (const after of [9, 500]) expect(await events(id, { starting_after: after })).toEqual([end]);
     const wrong = await fetch(`${world.url}/v1/responses/${id}?stream=true&starting_after=x`);
     expect([wrong.status, ((await wrong.json()) as { error: { param: string } }).error.param]).toEqual([400, 'starting_after']);

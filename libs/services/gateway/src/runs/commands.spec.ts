@@ -4,7 +4,7 @@ import { Failure } from '@conclave/contracts';
 import type { GatewayOptions } from '../options.js';
 import { Commands } from './commands.js';
 
-/** Commands over a store that fails the first `failures` times it is told that a client left. */
+/** Commands over a store that fails the first `failures` times when it is told that a client disconnected. */
 function commandsOver(failures: number) {
   const warned: unknown[] = [];
   let told = 0;

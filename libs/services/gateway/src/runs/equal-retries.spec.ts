@@ -8,7 +8,7 @@ afterEach(async () => {
   await Promise.all([world.close(), other.close()]);
 });
 
-/** Two gateways, both of which look for an earlier run before either stores one. */
+/** Two gateways that both look for an earlier run before either of them stores one. */
 async function open(options: WorldOptions = {}): Promise<void> {
   world = await World.open(options);
   other = await World.open({ ...options, share: { stores: world.stores, broker: world.broker } });

@@ -44,7 +44,7 @@ describe('the events of several runs', () => {
     expect(seen(client, other)).toEqual(['2 replanning', '3 run.completed']);
     for (const { data, id } of events) {
       for (const shape of [RunsEntryShape, StreamEntryShape]) expect(shape.safeParse(JSON.parse(data!)).success).toBe(true);
-      // An id of one run would say nothing of the others.
+      // An event id of one run would say nothing about the others.
       expect(id).toBeNull();
     }
   });

@@ -5,7 +5,7 @@ import { template, twoTenants, World } from '../__fixtures__/world.js';
 
 let world: World;
 let runId: string;
-/** Steps of the run on the log. */
+/** Number of steps of the run on the log. */
 let steps: number;
 
 const a = { 'x-api-key': 'sk-a' };

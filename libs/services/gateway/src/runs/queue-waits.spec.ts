@@ -107,7 +107,7 @@ describe('admission by the wait for workers', () => {
     world = await World.open({ limits: { maxQueueWaitMs: 0 } });
     await say({ worker: 'w1', classes: { expert: { slots: 1, waitMs: 900_000 } } });
     expect((await ask()).status).toBe(202);
-    // The one of the run streams.
+    // The subscription to run streams.
     expect(world.stores.subscriptions).toBe(1);
   });
 

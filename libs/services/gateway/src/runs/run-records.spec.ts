@@ -11,7 +11,7 @@ let step: string;
 const get = (path: string, key: string) => fetch(world.url + path, { headers: { 'x-api-key': key } });
 const records = async (key: string) => RunRecordList.parse(await (await get(`/v1/runs/${runId}/records`, key)).json()).data;
 const bodies = (key: string, query: string) => get(`/v1/runs/${runId}/records/bodies?${query}`, key);
-/** Who has read, by the run. */
+/** Actors that have read prompts, by run. */
 const reads = (): unknown[] =>
   world.broker
     .records('audit')

@@ -143,7 +143,7 @@ describe('a command', () => {
       },
     });
     expect([world.commands(), world.stores.flagged.size]).toEqual([[], 0]);
-    // The engine knows the command by this name.
+    // The engine uses this name for the command.
     expect(commandOf(CommandRequest.parse(body))).toEqual(sent);
     expect(await (await command({ command: 'cancel' })).json()).toMatchObject({ seq: 1 });
   });

@@ -32,7 +32,7 @@ const signIn = async (world: World, key = 'sk-a-admin', headers: Record<string, 
   const view = SessionView.parse(answer.body);
   return { view, set: answer.cookie!, cookie: answer.cookie!.split(';')[0]!, csrf: view.csrf! };
 };
-/** Moves the clock on. */
+/** Advances the clock. */
 function later(ms: number): void {
   const at = Date.now() + ms;
   jest.spyOn(Date, 'now').mockImplementation(() => at);
@@ -92,7 +92,7 @@ describe('a page that signs in with a key', () => {
     expect((await send(world, 'DELETE', '/v1/session', { cookie })).status).toBe(403);
     expect((await start({ 'x-conclave-csrf': csrf })).status).toBe(202);
     expect((await send(world, 'GET', '/v1/runs', { cookie })).status).toBe(200);
-    // A key in a header is not sent by a browser on its own.
+    // A browser does not send a key in a header on its own.
     expect((await send(world, 'POST', '/v1/runs', { cookie, 'x-api-key': 'sk-b' }, { model: 'conclave', input: 'Why?' })).status).toBe(202);
   });
 
@@ -193,7 +193,7 @@ describe('a gateway that requires no key', () => {
     expect(view).toMatchObject({ role: 'admin', keyless: true, key_name: 'ada' });
     expect((await send(world, 'GET', '/v1/admin/prompts', { cookie })).status).toBe(200);
     await send(world, 'DELETE', '/v1/session', { cookie, 'x-conclave-csrf': csrf });
-    // An ended session does not pass for somebody without a key; the page is told to forget it and goes on without.
+    // An ended session does not count as a caller without a key; the page is told to delete it and continues without.
     expect((await send(world, 'GET', '/v1/runs', { cookie })).status).toBe(401);
     expect(await show(world, cookie)).toMatchObject({
       status: 200,

@@ -98,7 +98,7 @@ describe('templates over HTTP', () => {
     expect(Object.keys(saved.settingsSchema['properties'] as object)).toEqual(expect.arrayContaining(['limits', 'judge', 'experts']));
     expect(changes()[0]!.data.after).toEqual({ strategy: 'reasoning', options: { max_iterations: 7 }, settings });
     expect(TemplateList.parse((await call('GET', '')).body).data[0]).toMatchObject({ overridden: true });
-    // A client that knows options alone leaves the rest.
+    // A client that sends only options leaves the rest unchanged.
     await put({});
     expect(await view()).toMatchObject({ changed: null, settings, version: 2 });
     await put({}, 2, {});

@@ -13,7 +13,7 @@ const runId = 'run_resume00';
 const planning = (epoch: number): EngineEntry => ({ kind: 'planning', epoch, iteration: epoch, max: 9 });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Steps, in this order: entries arrive, the reader returns with a given id, it leaves, a hint is lost, reads become slow. */
+/** Steps, in this order: entries arrive, the reader resumes after a given id, it disconnects, a hint is lost, reads become slow. */
 const happening = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('append' as const), count: fc.integer({ min: 1, max: 7 }) }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('leave' as const), back: fc.nat(6) }) },

@@ -87,8 +87,8 @@ const answerOf = async (page: Page): Promise<string> => {
 const eventsShown = async (page: Page): Promise<string | null> =>
   page.locator('.replay').getByRole('slider').getAttribute('aria-valuetext');
 
-describe('a browser has one event stream', () => {
-  it('whatever the number of its tabs: eight live runs in eight tabs all come to their end, and further requests are answered', async () => {
+describe('the only event stream of a browser', () => {
+  it('serves any number of tabs: eight live runs in eight tabs all end, and further requests are answered', async () => {
     const streams = await firstTab();
     const runs = await Promise.all(Array.from({ length: 8 }, (_, n) => liveRun(`What is in tab ${n}?`)));
     const pages: Page[] = [];
@@ -107,7 +107,7 @@ describe('a browser has one event stream', () => {
     );
   });
 
-  it('that another tab takes over when the tab that reads is closed, from where each run stands', async () => {
+  it('is taken over by another tab when the tab that reads is closed, from the position of each run', async () => {
     const streams = await firstTab();
     const [one, other] = [await liveRun('Who reads first?'), await liveRun('Who reads then?')];
     const reading = await tab(`/console/chat/${one.runId}`);
@@ -129,7 +129,7 @@ describe('a browser has one event stream', () => {
     one.open();
   });
 
-  it('that is dropped while the page is hidden; on return the run is complete, and no event is there twice', async () => {
+  it('is dropped while the page is hidden; on return the run is complete, and no event appears twice', async () => {
     const streams = await firstTab();
     const { runId, open } = await liveRun('What happens unseen?');
     const page = await tab(`/console/runs/${runId}`);
@@ -159,7 +159,7 @@ describe('a browser has one event stream', () => {
     expect(await page.getByText('no longer kept').count()).toBe(0);
   });
 
-  it('or one for each page where the browser has no locks, as over plain http from another machine', async () => {
+  it('is one per page when the browser has no locks, as over plain http from another machine', async () => {
     const { runId, open } = await liveRun('What is there without locks?');
     const page = await tab('/console/runs');
     const streams = new OpenStreams().watch(visits[0]!.context);

@@ -78,7 +78,7 @@ describe('Redis Sentinel', () => {
     });
   const isReplaced = (former: string) => until('a replica to be promoted', async () => (await watched.primary()) !== former, patienceMs);
 
-  it('names the primary, and after its death the replica: the store goes on with all it had', async () => {
+  it('names the primary and, after its death, the replica: the store continues with all its data', async () => {
     // The first one does not answer; the others are learnt from the second.
     const state = await openAt({ addresses: [nobody, watched.sentinels[0]!] });
     await state.store.identity.start('store');
@@ -112,7 +112,7 @@ describe('Redis Sentinel', () => {
     await commit(state, runs[0]!, 3);
   });
 
-  it('leaves a primary that hangs, and does not go back to it when it wakes', async () => {
+  it('leaves a primary that hangs, and does not return to it when it resumes', async () => {
     const state = await openAt();
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -130,7 +130,7 @@ describe('Redis Sentinel', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: 3, state: { count: 3 } });
   });
 
-  it('is followed where it replaces a primary that works', async () => {
+  it('is followed when it replaces a primary that still works', async () => {
     const state = await openAt();
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -144,7 +144,7 @@ describe('Redis Sentinel', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: 2, state: { count: 2 } });
   });
 
-  it('says why there is no primary: sentinels that refuse the login, do not know the name, or do not answer', async () => {
+  it('explains why there is no primary: sentinels that refuse the login, do not know the name, or do not answer', async () => {
     const cases: readonly [Partial<Sentinels>, RegExp][] = [
       [{ password: 'wrong' }, /WRONGPASS/],
       [{ master: 'other' }, /No such master/],
@@ -156,7 +156,7 @@ describe('Redis Sentinel', () => {
     }
   });
 
-  it('acknowledges nothing that its replica has not, where it is asked to', async () => {
+  it('acknowledges nothing that its replica does not have, when that is required', async () => {
     const state = await openAt({}, 5_000, 1);
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -176,7 +176,7 @@ describe('Redis Sentinel', () => {
     await Promise.all(Array.from({ length: 50 }, (_, n) => commit(state, newRunId(), n)));
   });
 
-  it('is warned of a primary that takes writes while it is cut off', async () => {
+  it('causes a warning about a primary that accepts writes while it is cut off', async () => {
     const state = await openAt();
     expect(await state.store.warnings()).toEqual([expect.stringContaining('`min-replicas-to-write` is 0')]);
     const primary = new Redis(await watched.primary());
@@ -186,8 +186,8 @@ describe('Redis Sentinel', () => {
   });
 });
 
-describe('an address that another primary takes over', () => {
-  it('is connected to anew once the server behind it has become a replica', async () => {
+describe('an address that moves to another primary', () => {
+  it('is connected to again once the server behind it has become a replica', async () => {
     const [first, second] = [await startPrivateRedis(), await startPrivateRedis()];
     const target = { host: '127.0.0.1', port: first.port };
     const proxy = await TcpProxy.open({ target });

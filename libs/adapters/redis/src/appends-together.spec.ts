@@ -4,7 +4,7 @@ import { AppendsTogether } from './appends-together.js';
 
 const line = (taskId: string, n: number): WorkerEntry => ({ kind: 'progress', taskId, attempt: 1, n, code: 'expert.call', text: 'asks' });
 
-/** A stream whose appends take as long as the test says; `answer` decides over each. */
+/** A stream whose appends take as long as the test decides; `answer` returns the result of each. */
 function slowStream(answer: (names: readonly string[]) => 'appended' | 'refused' = () => 'appended') {
   const asked: string[][] = [];
   const held: (() => void)[] = [];
@@ -14,7 +14,7 @@ function slowStream(answer: (names: readonly string[]) => 'appended' | 'refused'
     await new Promise<void>((resolve) => held.push(resolve));
     return answer(names);
   });
-  /** Lets what was asked for come to the stream. */
+  /** Lets the pending requests reach the stream. */
   const turn = async (): Promise<void> => {
     for (let n = 0; n < 2; n += 1) await new Promise((resolve) => setImmediate(resolve));
   };

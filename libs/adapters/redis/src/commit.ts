@@ -61,7 +61,7 @@ export class Commits {
     private readonly ttl: StoreTtl,
     private readonly hooks: CommitHooks,
     private readonly now: () => Promise<number>,
-    /** Whether what ended runs leave may be packed. */
+    /** Whether the data that ended runs leave may be packed. */
     private readonly packs: () => boolean,
   ) {}
 
@@ -69,7 +69,7 @@ export class Commits {
     try {
       return await this.committed(event, step);
     } catch (error) {
-      // The content of the store is unknown now; it may even be another store.
+      // The content of the store is unknown now; it may even be a different store.
       this.known.clear();
       throw error;
     }

@@ -60,7 +60,7 @@ describe('An ended run in Redis', () => {
       ...counting(event, { ...ending, outputs })(current, at),
       next: { count: (current?.count ?? 0) + 1, seen: [], text },
     }));
-  /** The process of an older version: it renews its lease as that version does. */
+  /** Plays a process of an older version by renewing its lease as that version does. */
   const olderProcess = async (): Promise<void> => {
     const keys = new Keys(keyPrefix);
     await redis.zadd(keys.leases, Date.now() + 60_000, 'older');
@@ -120,7 +120,7 @@ describe('An ended run in Redis', () => {
     const end = makeEnd(runId);
     const killed = await open('killed');
     await ended(killed, event, [end]);
-    // A killed process tells nothing any more: here it is never told itself.
+    // A killed process reports nothing; here nothing is reported to it.
     const other = await open('other');
     const { outputs, repeated } = await ended(other, event);
     expect({ outputs, repeated }).toEqual({ outputs: [end], repeated: true });
@@ -194,5 +194,5 @@ describe('An ended run in Redis', () => {
   });
 });
 
-/** The end of a run, for which any event will do that is no record of a step. */
+/** The end of a run; any event that is not the record of a step will do. */
 const makeEnd = (runId: string): Event => ({ ...callRecord(runId, `${runId}/0/t/call/0`), id: `${runId}/completed`, type: 'RunCompleted' });

@@ -68,7 +68,7 @@ describe('Redis state on a server', () => {
     const ofRuns = parts.filter(([, , name]) => name!.startsWith('run:'));
     expect(new Set(ofRuns.map(([, tag]) => tag)).size).toBe(1);
     expect(Number(ofRuns[0]![1])).toBeLessThan(bucketCount);
-    // Keys written together with a run lie in its bucket.
+    // Keys written together with a run are in its bucket.
     const tag = ofRuns[0]![1];
     const beside = parts.flatMap(([, of, name]) => (of === tag && !name!.startsWith('run:') ? [name!] : []));
     const accounts = ['usage:["acme"]:2026-11-15', 'usage:["acme","key-1"]:2026-11-15', 'usage:items:["acme"]:2026-11-15'];
@@ -159,7 +159,7 @@ describe('Redis state on a server', () => {
     }
   });
 
-  /** Scripts that the server has run. */
+  /** Number of scripts that the server has run. */
   const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
   it('reads the spending of an account once for all requests that arrive together', async () => {

@@ -7,7 +7,7 @@ import { openRedisState } from './open.js';
 // Real servers on a busy machine.
 jest.setTimeout(30_000);
 
-/** Keys that stay forever, independent of runs: each has a bounded number of members, or members that people made. */
+/** Keys that stay permanently, independent of runs: each has a limited number of members, or members that people created. */
 const lasting = [
   'identity',
   'leases',

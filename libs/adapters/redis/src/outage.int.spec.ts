@@ -189,7 +189,7 @@ describe('Redis state', () => {
     cpSync(`${folder}.copy`, folder, { recursive: true });
     await server.start();
     await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
-    // A newcomer learns from the mark that the store is older, also after a restart; only a rebuilt store is accepted again.
+    // A new process learns from the mark that the store is older, also after a restart; only a rebuilt store is accepted again.
     const newcomer = await open({ processId: 'p3' });
     expect(await newcomer.store.identity.read()).toEqual({ storeId: 'store-1', generation: 0 });
     await state.recovery.begin('store-1');

@@ -63,7 +63,7 @@ describe('Redis Cluster', () => {
       keyPrefix: newPrefix(),
       commandTimeoutMs: 1_000,
     });
-    // With 12 runs none lay on the lost node once in 130 times.
+    // With 12 runs, none was on the lost node once in 130 times.
     const runs = Array.from({ length: 60 }, newRunId);
     const commit = (runId: string, n: number) => state.store.runs.commit<Tally>(nthInput(runId, n), counting(nthInput(runId, n)));
     for (const runId of runs) await commit(runId, 1);

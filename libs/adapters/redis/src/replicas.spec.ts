@@ -12,7 +12,7 @@ const moved: Reply[] = [
   [null, 1],
 ];
 
-/** A server that answers each pair of commands when it is told to. */
+/** A server that answers each pair of commands when the test says so. */
 function server({ nodes = false } = {}) {
   const asked: { readonly key: string; answer(replies: Reply[]): void }[] = [];
   const redirected: string[] = [];

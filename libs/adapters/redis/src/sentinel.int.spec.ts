@@ -11,7 +11,7 @@ import { openRedisState, type RedisState } from './open.js';
 jest.setTimeout(180_000);
 const patienceMs = 60_000;
 
-/** No sentinel listens there. */
+/** An address without a sentinel. */
 const nobody = '127.0.0.1:1';
 
 const opened: RedisState[] = [];
@@ -27,7 +27,7 @@ const codeOf = (attempt: Promise<unknown>): Promise<string> =>
     () => 'done',
     (error: unknown) => (error as { code: string }).code,
   );
-/** Again and again until it is done; a refusal other than an outage is thrown. */
+/** Repeats until it succeeds; an error other than an outage is thrown. */
 const done = (attempt: () => Promise<unknown>) =>
   until(
     'the store to go on',
@@ -39,7 +39,7 @@ const done = (attempt: () => Promise<unknown>) =>
     patienceMs,
   );
 
-/** Subscribes, and waits later until a hint comes through again. */
+/** Subscribes, and waits later until a hint arrives again. */
 async function hintsOf({ store: { hints } }: RedisState): Promise<{ arrive(): Promise<void> }> {
   const heard = new Set<string>();
   await hints.subscribe('stream', (payload) => void heard.add(payload));
@@ -79,7 +79,7 @@ describe('Redis Sentinel', () => {
   const isReplaced = (former: string) => until('a replica to be promoted', async () => (await watched.primary()) !== former, patienceMs);
 
   it('names the primary and, after its death, the replica: the store continues with all its data', async () => {
-    // The first one does not answer; the others are learnt from the second.
+    // The first one does not answer; the others are learned from the second.
     const state = await openAt({ addresses: [nobody, watched.sentinels[0]!] });
     await state.store.identity.start('store');
     const runs = Array.from({ length: 20 }, newRunId);
@@ -90,7 +90,7 @@ describe('Redis Sentinel', () => {
     const former = await watched.primary();
     const replica = new Redis(watched.servers[1]!.url);
     const primary = new Redis(former);
-    // Redis acknowledges before its replicas have it.
+    // Redis acknowledges a write before its replicas have it.
     expect(await primary.wait(1, 5_000)).toBe(1);
     primary.disconnect();
     await watched.servers[0]!.kill();
@@ -104,7 +104,7 @@ describe('Redis Sentinel', () => {
     replica.disconnect();
     await hints.arrive();
 
-    // The former primary comes back as a replica, and its death is nobody's loss.
+    // The former primary comes back as a replica, and its death loses nothing.
     await watched.servers[0]!.start();
     const back = new Redis(watched.servers[0]!.url);
     await until('it to follow', async () => /role:slave[^]*master_link_status:up/.test(await back.info('replication')), patienceMs);
@@ -165,11 +165,11 @@ describe('Redis Sentinel', () => {
     const attempts = [commit(state, runId, 2), state.store.settings.write('templates', 0, ['one']), state.blobs.put(body)];
     for (const attempt of attempts) await expect(attempt).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(await state.store.health()).toContain('stores.redis.replicas');
-    // Whoever does not ask for replicas is told that it is done.
+    // A client that requires no replicas gets its acknowledgement.
     const careless = await openAt();
     await commit(careless, newRunId(), 1);
     await watched.servers[1]!.kill('SIGCONT');
-    // What was refused was done at the primary alone: it is done now, once.
+    // The refused write was made at the primary only: repeated now, it is applied once.
     expect(await commit(state, runId, 2)).toMatchObject({ repeated: true, state: { count: 2 } });
     await state.blobs.put(body);
     expect(await state.store.health()).toBeNull();

@@ -1,4 +1,4 @@
-// The chat page: what a reader sees of a run while it goes on and afterwards, with scripted models.
+// The chat page: what a reader sees of a run while it is in progress and afterwards, with scripted models.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
@@ -135,7 +135,7 @@ describe('the plan', () => {
       .complete()
       .answer(['Many.']);
     await open();
-    // The events are made up: no shipped strategy plans so many tasks at once.
+    // The events are synthetic: no shipped strategy plans so many tasks at once.
     await playsEvents(page, () => crowdedRun(3, 15));
     await askInPage(page, s.question);
     await shows(
@@ -358,7 +358,7 @@ describe('an answer', () => {
       .plan([expert('x1', 'Keep.')], { times: Infinity })
       .expertReply({ text: 'It is kept.\nCONFIDENCE: 0.9' }, undefined, Infinity);
     await open();
-    // A question before the answer is cached makes a new one.
+    // A question that is asked before the answer is cached gets a new answer.
     const again = async (): Promise<string | null> => {
       const body = JSON.stringify({ model: 'kept', messages: [{ role: 'user', content: s.question }] });
       const response = await fetch(`${system.url()}/v1/runs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -482,7 +482,7 @@ describe('a run in progress', () => {
     const { gate } = await held('What comes too late?');
     await page.getByRole('button', { name: 'Add context' }).click();
     await page.getByLabel(/Information, quoted as data/).fill('There are two of them.');
-    // The command leaves the page only when the run is over.
+    // The command is sent only after the run has ended.
     const release = latch();
     await page.route('**/commands', async (route) => {
       await release.opened;

@@ -1,4 +1,4 @@
-// What a reader sees first: without a model, with keys, and with the link that a start prints.
+// What a reader sees first: without a model, with keys, and with the link that is printed at the start.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { adminKey, System } from '@conclave/test-support/system';
 import { TestBrowser, type Visit } from './harness/browser.js';

@@ -1,4 +1,4 @@
-// The one event stream of a browser: many tabs, hidden tabs, tabs that are closed, and browsers without locks; with scripted models.
+// The single event stream of a browser: many tabs, hidden tabs, closed tabs, and browsers without locks; with scripted models.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { CommitteeScript, expert, latch, System } from '@conclave/test-support/system';
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const visit of [...last].reverse()) await visit.close();
 });
 
-/** A run that waits for its one expert, whose words are its answer, until the gate is opened. */
+/** A run that waits for its only expert, whose text is its answer, until `open` is called. */
 async function liveRun(question: string): Promise<{ readonly runId: string; readonly open: () => void }> {
   const gate = latch();
   new CommitteeScript(system.models, question)
@@ -37,7 +37,7 @@ async function liveRun(question: string): Promise<{ readonly runId: string; read
   return { runId: await startRun(system.url(), question), open: () => gate.open() };
 }
 
-/** The event streams that the pages of a browser have open, and the most that were open at one moment. */
+/** The event streams that the pages of a browser have open, and the most that were open at the same time. */
 class OpenStreams {
   readonly urls: string[] = [];
   most = 0;
@@ -66,13 +66,13 @@ async function tab(path: string): Promise<Page> {
   visits.push(visit);
   return visit.page;
 }
-/** The first tab, and what its browser has open. */
+/** The first tab, and the open streams of its browser. */
 async function firstTab(): Promise<OpenStreams> {
   await tab('/console/runs');
   return new OpenStreams().watch(visits[0]!.context);
 }
 
-/** Headless Chromium shows every tab at all times; what a page can tell of its visibility is overridden. */
+/** Headless Chromium shows every tab at all times, so what the page reads of its visibility is overridden. */
 const setVisible = (page: Page, state: 'visible' | 'hidden'): Promise<void> =>
   page.evaluate((now) => {
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now });
@@ -83,7 +83,7 @@ const answerOf = async (page: Page): Promise<string> => {
   await page.locator('.why').waitFor();
   return page.locator('.markdown').innerText();
 };
-/** Events that the replay of a run page counts, which are all that the page was told. */
+/** The number of events in the replay of a run page, which are all events that the page received. */
 const eventsShown = async (page: Page): Promise<string | null> =>
   page.locator('.replay').getByRole('slider').getAttribute('aria-valuetext');
 

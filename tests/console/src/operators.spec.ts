@@ -17,7 +17,7 @@ let page: Page;
 /** Signs a page in as the admin. */
 let cookie: Cookie;
 
-/** Asks the demo model and returns the id of the ended run. */
+/** Asks a question of the demo model and returns the id of the ended run. */
 async function ask(input: string): Promise<{ readonly id: string; readonly cache: string | null }> {
   const response = await fetch(`${system.url()}/v1/chat/completions`, {
     method: 'POST',
@@ -29,7 +29,7 @@ async function ask(input: string): Promise<{ readonly id: string; readonly cache
   return { id: response.headers.get('x-run-id')!, cache: response.headers.get('x-conclave-cache') };
 }
 
-/** Puts rare things into the stores of the stopped program: a contradicted graph, and records that could not be handled. */
+/** Writes rare states into the stores of the stopped program: a contradicted graph, and records that could not be handled. */
 async function seed(): Promise<void> {
   const sqlite = openSqlite({ home: system.home, processId: 'seed', durability: 'process' });
   const { graph, log } = sqlite;
@@ -104,11 +104,11 @@ const open = async (path: string, options: VisitOptions = {}): Promise<void> => 
   await page.getByRole('heading', { level: 1 }).waitFor();
 };
 
-/** A page of an admin at three widths, and in dark: clean for axe, no wider than its window, with pictures. */
+/** Examines a page of an admin at three widths and in dark: it must pass axe and be no wider than its window. Takes pictures. */
 async function looks(name: string, path: string, ready: (page: Page) => Promise<unknown>): Promise<void> {
   const found: string[] = [];
   for (const width of widths)
-    // The arrangement does not depend on the colours.
+    // The layout does not depend on the colours.
     for (const dark of width === 1280 ? [false, true] : [false]) {
       await open(path, { width, dark, reducedMotion: true });
       await ready(page);

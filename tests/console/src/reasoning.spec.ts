@@ -1,4 +1,4 @@
-// The chat page in its mode Reasoning: steps, scores, trend, working memory, and how a reader may influence a run.
+// The chat page in its mode Reasoning: steps, scores, trend, working memory, and how a reader can influence a run.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { CommitteeScript, latch, plainTemplate, System } from '@conclave/test-support/system';
@@ -10,7 +10,7 @@ let system: System;
 let browser: TestBrowser;
 let visit: Visit | null = null;
 let page: Page;
-/** A run that has ended. */
+/** An ended run. */
 let ended: string;
 beforeAll(async () => {
   [system, browser] = await Promise.all([

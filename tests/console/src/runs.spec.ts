@@ -136,7 +136,7 @@ describe('the list of runs', () => {
   });
 });
 
-/** What the stream of a run sends once it has expired. */
+/** The stream of a run after it has expired. */
 const expired = ({ status, answer }: RunView): object => ({ kind: 'snapshot', first: 0, last: 60, status, text: answer });
 
 describe('the page of a run', () => {
@@ -224,7 +224,7 @@ describe('the page of a run', () => {
     };
     const data = [...real.data.filter((one) => one !== won), lost, winner, late];
     await open('/console/runs');
-    // The attempts are made up: which of two calls wins is a race that no script decides.
+    // The attempts are synthetic: which of two calls wins is a race that no script can decide.
     await page.route('**/records', (route) => route.fulfill({ json: { ...real, data } }));
     await page.getByRole('link', { name: question }).click();
     const line = page.locator(`tr[data-line="${x1.id}"]`);
@@ -241,7 +241,7 @@ describe('the page of a run', () => {
     expect(await detail.locator('[data-attempt="2"]').innerText()).toContain(
       'may be read by an auditor, an admin or a key with detail: full',
     );
-    // Ten minutes in which nothing happened are drawn as a short break.
+    // Ten idle minutes are drawn as a short break.
     expect(await page.locator('.waterfall-axis').innerText()).toMatch(/(9|10) min \d+ s idle left out/);
     expect(await line.locator('.bar-break').count()).toBe(1);
     await page.locator('.waterfall').scrollIntoViewIfNeeded();
@@ -282,7 +282,7 @@ describe('the page of a run', () => {
     expect(await spent('Calls')).toBe('0');
     await replay.getByText('No plan yet.').waitFor();
     for (let n = 0; n < 40 && (await spent('Calls')) === '0'; n += 1) await page.keyboard.press('ArrowRight');
-    // The plan is there, and nothing of it has begun.
+    // The plan is there, and none of its tasks has begun.
     await shows(
       'the first plan',
       () => replay.locator('.task-row').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-state')).join()),
@@ -340,7 +340,7 @@ describe('the page of a run', () => {
     const record = await recordOf(system.url(), twoRounds);
     const insight = { id: 'insight-1', runs: [single] };
     await open('/console/runs');
-    // An insight is learned a while after a run; here only its display matters.
+    // An insight is learned some time after a run; here only its display matters.
     await playsEvents(page, () => [expired(record)]);
     await page.route(`**/v1/runs/${twoRounds}`, (route) =>
       route.fulfill({ json: { ...record, sources: record.sources.map((source) => ({ ...source, kind: 'graph', insight })) } }),

@@ -1,4 +1,4 @@
-// The frame of every page: what is loaded, what is allowed, navigation, colours, and a gateway that stops answering.
+// The frame of every page: what it loads, what it is allowed to do, navigation, colours, and a gateway that stops answering.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -3,16 +3,16 @@ export interface Span {
   readonly to: number;
 }
 
-/** A time axis in which nothing happens for no longer than a moment: longer idle times are drawn as short breaks. */
+/** A time axis without long idle times: they are drawn as short breaks. */
 export interface TimeScale {
-  /** Place of a moment, 0 to 1. */
+  /** Position of a time, 0 to 1. */
   readonly place: (at: number) => number;
   readonly breaks: readonly (Span & { readonly place: Span })[];
   readonly from: number;
   readonly to: number;
 }
 
-/** An idle time is compressed if it is longer than this, and than this part of the busy time. */
+/** An idle time is compressed if it is longer than this, and than this fraction of the busy time. */
 const longestIdleMs = 2_000;
 const idlePart = 0.25;
 const breakPart = 0.03;
@@ -38,7 +38,7 @@ export function timeScale(spans: readonly Span[]): TimeScale {
   );
   const longest = Math.max(longestIdleMs, busyMs * idlePart);
   const breakMs = busyMs * breakPart;
-  // Pieces of the axis: each has a length in time and one in drawn milliseconds.
+  // Segments of the axis: each has a length in time and a drawn length in milliseconds.
   const pieces: (Span & { readonly drawn: number; readonly start: number; readonly idle: boolean })[] = [];
   let at = from;
   let drawn = 0;

@@ -49,7 +49,7 @@ const runLock = 'conclave-run-';
  *
  * Browsers provide locks only on https and on this machine; elsewhere each page has its own stream.
  */
-class RunStream {
+class BrowserStream {
   private readonly locks: LockManager | undefined = navigator.locks;
   private readonly channel = this.locks ? new BroadcastChannel('conclave-runs') : null;
   private readonly followers = new Map<string, Follower>();
@@ -288,4 +288,4 @@ function pause(ms: number, stop: AbortSignal, healing = false): Promise<void> {
 }
 
 /** This page's part in the browser's stream. */
-export const runStream = new RunStream();
+export const runStream = new BrowserStream();

@@ -1,5 +1,5 @@
 import { depthOf, type PlanRequested } from '@conclave/contracts';
-import { acceptedStatus, type Acceptance, type Accepted, type Runs, type RunSummary, type StoreTtl } from '@conclave/ports';
+import { acceptedStatus, type AcceptRequest, type AcceptResult, type Runs, type RunSummary, type StoreTtl } from '@conclave/ports';
 import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
 import { packed, unpacked } from './packed.js';
@@ -47,7 +47,7 @@ export class Acceptances {
     private readonly packs: () => boolean,
   ) {}
 
-  async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
+  async accept({ header, retryKey, openLimit }: AcceptRequest): Promise<AcceptResult> {
     const { keys, connection } = this;
     const { runId } = header;
     const { at, run } = keys.of(runId);

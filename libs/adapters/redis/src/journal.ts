@@ -1,7 +1,7 @@
 import {
   accountMs,
   busyRetryMs,
-  type Begun,
+  type BeginResult,
   type CallOutcome,
   type Journal,
   type JournalCall,
@@ -30,7 +30,7 @@ export class RedisJournal implements Journal {
     private readonly ttl: StoreTtl,
   ) {}
 
-  async begin({ runId, step, nonce, owner, flags = [], withState = false }: Parameters<Journal['begin']>[0]): Promise<Begun> {
+  async begin({ runId, step, nonce, owner, flags = [], withState = false }: Parameters<Journal['begin']>[0]): Promise<BeginResult> {
     const { at, journal, started, run, cancelled } = this.keys.of(runId);
     // Leases are in another bucket, so an earlier owner is checked separately; if it is dead, the step begins in its place.
     for (let dead = ''; ;) {

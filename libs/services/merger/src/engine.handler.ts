@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
-import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
+import { NotBegun, recordedFacts, step, type StepResult, type EngineInput, type RunState } from '@conclave/loop';
 import { EventPattern, PROBE, reachedDurably, type DeliveryContext, type Probe } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
@@ -113,7 +113,7 @@ function storable(
   event: EngineInput,
   request: PlanRequested | null,
   before: string,
-  decision: Decision,
+  decision: StepResult,
   at: StepTime,
   key: Buffer,
 ): Step<RunState> {

@@ -1,5 +1,5 @@
 import type { Event } from '@conclave/contracts';
-import type { Calls, Wanted, WorkState } from '@conclave/calls';
+import type { Calls, CallCheck, WorkState } from '@conclave/calls';
 import type { RunState } from '@conclave/loop';
 
 export interface AwaitedParts {
@@ -11,7 +11,7 @@ export interface AwaitedParts {
  * Whether the engine still awaits a plan. The first call that is begun for it finds out with the answer of the journal, and costs no
  * request of its own; for a plan without a fresh call this is checked before it is made.
  */
-export class AwaitedPlan implements Wanted {
+export class AwaitedPlan implements CallCheck {
   private known = false;
 
   /** `owner`: of the plan's calls. `now` and `timeoutMs` say when a plan for a gap is no longer awaited. */

@@ -1,9 +1,8 @@
-import type { CallBodies, RunRecordList } from '@conclave/contracts';
+import type { CallBodies, RunRecord, RunRecordList } from '@conclave/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, ApiError } from '../../api/client.js';
 
-type RunRecord = RunRecordList['data'][number];
 /** A step of the engine as recorded on the log. */
 export type StepRecord = Extract<RunRecord, { kind: 'step' }>;
 /** A call of a model or a tool as recorded on the log; its text is read on demand. */

@@ -1,4 +1,4 @@
-export interface Span {
+export interface TimeSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -7,7 +7,7 @@ export interface Span {
 export interface TimeScale {
   /** Position of a time, 0 to 1. */
   readonly place: (at: number) => number;
-  readonly breaks: readonly (Span & { readonly place: Span })[];
+  readonly breaks: readonly (TimeSpan & { readonly place: TimeSpan })[];
   readonly from: number;
   readonly to: number;
 }
@@ -17,7 +17,7 @@ const longestIdleMs = 2_000;
 const idlePart = 0.25;
 const breakPart = 0.03;
 
-function merged(spans: readonly Span[]): Span[] {
+function merged(spans: readonly TimeSpan[]): TimeSpan[] {
   const inOrder = [...spans].sort((one, other) => one.from - other.from);
   const result: { from: number; to: number }[] = [];
   for (const { from, to } of inOrder) {
@@ -28,7 +28,7 @@ function merged(spans: readonly Span[]): Span[] {
   return result;
 }
 
-export function timeScale(spans: readonly Span[]): TimeScale {
+export function timeScale(spans: readonly TimeSpan[]): TimeScale {
   const busy = merged(spans.filter(({ from, to }) => to >= from));
   const from = busy[0]?.from ?? 0;
   const to = Math.max(from + 1, busy.at(-1)?.to ?? 0);
@@ -39,7 +39,7 @@ export function timeScale(spans: readonly Span[]): TimeScale {
   const longest = Math.max(longestIdleMs, busyMs * idlePart);
   const breakMs = busyMs * breakPart;
   // Segments of the axis: each has a length in time and a drawn length in milliseconds.
-  const pieces: (Span & { readonly drawn: number; readonly start: number; readonly idle: boolean })[] = [];
+  const pieces: (TimeSpan & { readonly drawn: number; readonly start: number; readonly idle: boolean })[] = [];
   let at = from;
   let drawn = 0;
   const piece = (end: number, idle: boolean): void => {

@@ -3,7 +3,7 @@ import type { Tone } from '../../components/page.js';
 import type { LiveRun } from '../../run/run-fold.js';
 import { capabilityText, stateOf } from '../../run/task-words.js';
 import type { CallRecord, Records } from './records.js';
-import type { Span } from './time-scale.js';
+import type { TimeSpan } from './time-scale.js';
 
 /** A task, a plan, or other work of a run, with its calls. */
 export interface WorkLine {
@@ -226,9 +226,9 @@ export function waterfallLines(
 }
 
 /** Times in which something happened. */
-export const busyTimes = (rounds: readonly RoundLines[], now: number): readonly Span[] =>
+export const busyTimes = (rounds: readonly RoundLines[], now: number): readonly TimeSpan[] =>
   rounds.flatMap(({ lines }) =>
-    lines.flatMap((line): readonly Span[] =>
+    lines.flatMap((line): readonly TimeSpan[] =>
       line.kind === 'decision'
         ? [{ from: line.at, to: line.at }]
         : [

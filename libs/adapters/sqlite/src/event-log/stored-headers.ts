@@ -1,6 +1,5 @@
 import type { Event } from '@conclave/contracts';
-
-type Headers = Readonly<Record<string, string>>;
+import type { Headers } from '@conclave/ports';
 
 /** The other columns of the row. */
 interface Row {

@@ -3,8 +3,8 @@ import {
   MemoryStores as KeptStores,
   parkedFlag,
   planAppend,
-  type Acceptance,
-  type Accepted,
+  type AcceptRequest,
+  type AcceptResult,
   type ErasedRun,
   type RunStream,
   type RunSummary,
@@ -222,7 +222,7 @@ export class MemoryStores {
     return [...this.headers.keys()].filter((runId) => !this.stored.get(runId)?.terminal).length;
   }
 
-  private accept({ header, retryKey, openLimit }: Acceptance): Accepted {
+  private accept({ header, retryKey, openLimit }: AcceptRequest): AcceptResult {
     if (this.tombstones.has(header.runId)) return { kind: 'erased' };
     const known = this.headers.has(header.runId);
     if (!known && this.open() >= openLimit) return { kind: 'overloaded', open: this.open() };

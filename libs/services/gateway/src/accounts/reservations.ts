@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Failure, type KeyLimits, noUsage, type Usage } from '@conclave/contracts';
-import { type Amount, type Headroom, type Headrooms, type Refusal, STATE, type StateStore } from '@conclave/ports';
+import { type Amount, type Headroom, type Headrooms, type LimitRefusal, STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { Callers, isUserAccount, tenantAccount } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -127,7 +127,7 @@ export class Reservations implements OnApplicationShutdown {
     if (this.held.size === 0) this.timer = void clearInterval(this.timer);
   }
 
-  private refused({ account, limit, spent, retryAfterMs }: Refusal): Failure {
+  private refused({ account, limit, spent, retryAfterMs }: LimitRefusal): Failure {
     const owner =
       account === tenantAccount
         ? 'The keys of this tenant together are'

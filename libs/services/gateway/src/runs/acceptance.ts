@@ -15,7 +15,7 @@ import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
-import type { Accepted, AskedRun, CheckedFork, CheckedRequest } from './checked-request.js';
+import type { CheckedRun, AskedRun, CheckedFork, CheckedRequest } from './checked-request.js';
 import { DeliveryTargets } from './delivery-targets.js';
 import { ForkLinks } from './fork-links.js';
 import { QueueWaits } from './queue-waits.js';
@@ -73,7 +73,7 @@ export class Acceptance {
    * attachments ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING; for a webhook WEBHOOK_UNKNOWN, WEBHOOK_REFUSED; for a limited key
    * RATE_LIMITED, BUDGET_SPENT. Nothing is accepted then. A client that disconnects after `known` was called is reported.
    */
-  async accept(asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+  async accept(asked: CheckedRun, known: OnKnown): Promise<AcceptedRun> {
     await this.health.assertAccepting();
     const { repeat, origin } = asked;
     for (let generation = 0; generation < generations; generation++) {
@@ -146,14 +146,14 @@ export class Acceptance {
     };
   }
 
-  private async begin(runId: string, retryKey: string | null, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+  private async begin(runId: string, retryKey: string | null, asked: CheckedRun, known: OnKnown): Promise<AcceptedRun> {
     this.admit(asked, runId);
     const header = await this.reserved(runId, retryKey, asked);
     const begin = (): Promise<AcceptedRun> => this.begun(header, asked, known);
     return 'question' in asked && asked.askTools ? afterPaying(begin) : begin();
   }
 
-  private async begun(header: PlanRequested, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+  private async begun(header: PlanRequested, asked: CheckedRun, known: OnKnown): Promise<AcceptedRun> {
     const { origin } = asked;
     const { runId, traceparent } = header;
     const { template, requestedAt } = header.data;
@@ -172,7 +172,7 @@ export class Acceptance {
   }
 
   /** Stores the request of a run within the limits of its key. Throws what `accept` throws; then nothing stays reserved. */
-  private async reserved(runId: string, retryKey: string | null, asked: Accepted): Promise<PlanRequested> {
+  private async reserved(runId: string, retryKey: string | null, asked: CheckedRun): Promise<PlanRequested> {
     const plan = (): PlannedWork => ({
       ...{ runId, sort: 'run', kind: asked.template.id },
       ...needOfRun(asked.template, this.limits.reserveTokens),
@@ -196,7 +196,7 @@ export class Acceptance {
   private async stored(
     runId: string,
     retryKey: string | null,
-    asked: Accepted,
+    asked: CheckedRun,
     room: Room | null,
     clientTools?: ClientToolsAsked,
   ): Promise<PlanRequested> {

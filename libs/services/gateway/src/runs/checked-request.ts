@@ -50,7 +50,7 @@ export interface CheckedFork extends AskedRun {
 
 /** Members of a request that its acceptance adds. */
 type MadeHere = 'requestedAt' | 'caller' | 'origin' | 'template' | 'retryKey' | 'detail';
-export type Accepted = CheckedRequest | CheckedFork;
+export type CheckedRun = CheckedRequest | CheckedFork;
 
 /** Equal requests without these headers are separate runs: many users behind one front-end key ask "Hello". */
 export function repeatOf(

@@ -1,6 +1,7 @@
 import pRetry from 'p-retry';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
+import type { Command } from '@conclave/loop';
 import { traceparentIn } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore, stopHint } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
@@ -10,8 +11,6 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
  * make, as SDKs do after a time-out but not after an abort; or not at all.
  */
 export type WayBack = 'certain' | 'possible' | 'none';
-
-type Command = CommandIssued['data']['command'];
 
 /** Delays before reporting again that a client disconnected while our stores are unavailable: 0.1, 0.4, 1.6, 6.4 and 25.6 s. */
 const tellAgain = { retries: 5, minTimeout: 100, factor: 4, unref: true } as const;

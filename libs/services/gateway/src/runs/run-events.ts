@@ -46,7 +46,7 @@ export class RunEvents {
   }
 
   /** The position from which the stream of a run is read. */
-  private async reading({ runId, after, full }: Followed): Promise<Reading> {
+  private async reading({ runId, after, full }: Followed): Promise<StreamPosition> {
     const page = await this.hub.read(runId, after, 1);
     const outside = after > page.last || (page.last > 0 && after + 1 < page.first);
     const snapshot = outside ? await this.snapshot(runId, page) : null;
@@ -57,7 +57,7 @@ export class RunEvents {
     return { runId, cursor, first: snapshot ? eventOf(snapshot.event) : '', over: seenAll || expired, full };
   }
 
-  private stream(response: Response, readings: readonly Reading[], frame: (runId: string, entry: StreamEntry) => string): void {
+  private stream(response: Response, readings: readonly StreamPosition[], frame: (runId: string, entry: StreamEntry) => string): void {
     const followings = new Set<Following>();
     const unfinished = new Set(readings.filter(({ over }) => !over).map(({ runId }) => runId));
     let closed = false;
@@ -143,7 +143,7 @@ export class RunEvents {
   }
 }
 
-interface Reading {
+interface StreamPosition {
   readonly runId: string;
   readonly cursor: number;
   /** Event to send before the entries, or an empty text. */

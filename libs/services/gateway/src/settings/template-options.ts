@@ -17,10 +17,10 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { DeliveryTargets } from '../runs/delivery-targets.js';
 import { SettingChanges } from './setting-changes.js';
 
-type Options = Record<string, unknown>;
+type OptionValues = Record<string, unknown>;
 /** The changes of a template: options of its strategy, and other settings. */
 interface Change {
-  readonly options: Options;
+  readonly options: OptionValues;
   readonly settings: TemplateTuning;
 }
 type Fault = TemplateCheck['faults'][number];
@@ -85,7 +85,7 @@ export class TemplateOptions {
    */
   async change(
     id: string,
-    { options, settings: wanted }: { readonly options: Options; readonly settings?: TemplateTuning | undefined },
+    { options, settings: wanted }: { readonly options: OptionValues; readonly settings?: TemplateTuning | undefined },
     actor: string,
     expected: number | null,
   ): Promise<TemplateView> {
@@ -226,7 +226,10 @@ const refused = (faults: readonly RawFault[], param: string) => ({
   failure: new Failure('REQUEST_INVALID', faults.map(({ message }) => message).join(' '), { param }),
 });
 
-const answer = (read: { readonly options: Options; readonly settings: Options } | null, faults: readonly Fault[]): TemplateCheck => ({
+const answer = (
+  read: { readonly options: OptionValues; readonly settings: OptionValues } | null,
+  faults: readonly Fault[],
+): TemplateCheck => ({
   object: 'template_check',
   valid: faults.length === 0,
   faults: [...faults],
@@ -235,7 +238,7 @@ const answer = (read: { readonly options: Options; readonly settings: Options } 
 });
 
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
-const isObject = (value: unknown): value is Options => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is OptionValues => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A fault with its position; the position of an unknown setting is the setting itself, not the object that contains it. */
 function faultOf(issue: z.core.$ZodIssue): RawFault {
@@ -259,7 +262,7 @@ function withoutActor(value: unknown): unknown {
   return shown;
 }
 
-function schemaOf(shape: z.ZodType | undefined): Options {
+function schemaOf(shape: z.ZodType | undefined): OptionValues {
   if (!shape) return {};
   const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
   return schema;

@@ -84,7 +84,7 @@ async function recordsOnLog(): Promise<string> {
   }
 }
 
-it('no credential of a request, a provider or a webhook is in a log, metric, message, store or dead letter, and no prompt is outside its run', async () => {
+it('no log, metric, message, store or dead letter contains a credential of a request, a provider or a webhook, and no prompt appears outside its run', async () => {
   const chats = script('chat')
     .expert(`${prompt}.`)
     .answer([`${prompt}.`]);

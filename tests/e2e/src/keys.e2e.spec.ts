@@ -94,7 +94,7 @@ describe('an issued key', () => {
     expect([again.status, again.body.error?.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('takes its runs in the background along when it is revoked, and their calls', async () => {
+  it('has its background runs and their calls cancelled when it is revoked', async () => {
     const { id, key } = await issued();
     const waiting = latch();
     const s = new CommitteeScript(system.models, 'Does it go on?')

@@ -68,7 +68,7 @@ const progress = async () => {
 };
 
 describe('the capability math', () => {
-  it('returns the result as a fact that names what calculated it, with full confidence', async () => {
+  it('returns the result as a fact that names the back end, with full confidence', async () => {
     expect(await perform({ operation: 'solve', args: { equations: ['3*x + 5 = 20'], variable: null } })).toMatchObject({
       result: {
         status: 'ok',
@@ -145,7 +145,7 @@ describe('the capability math', () => {
     expect(asked).toEqual([]);
   });
 
-  it('calculates once: asked again it returns what the journal stored', async () => {
+  it('calculates once: a repeat returns what the journal stored', async () => {
     const first = await perform({ task: '2+2' });
     const again = await perform({ task: '2+2' });
     expect(again).toMatchObject({ result: 'result' in first ? first.result : {} });
@@ -161,7 +161,7 @@ describe('the capability math', () => {
     });
   });
 
-  it('shows that it calculates; what is calculated only if full detail is allowed', async () => {
+  it('shows that it calculates; the calculation itself only with full detail', async () => {
     await perform({ operation: 'solve', args: { expression: '3*x = secret' } });
     const lean = await progress();
     expect(lean).toMatchObject([

@@ -28,7 +28,7 @@ async function done(perform: () => Promise<CapabilityResult>, { attempt = 1, rep
 }
 
 describe('a capability of an extension', () => {
-  it('returns facts with their sources, cut if they are long', async () => {
+  it('returns facts with their sources, cut when they are long', async () => {
     const result = await done(() =>
       Promise.resolve({ facts: ['plain', { text: 'x'.repeat(5_000), title: 'Table', url: 'http://t' }], notes: ['old'] }),
     );

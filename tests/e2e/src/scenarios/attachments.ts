@@ -60,7 +60,7 @@ export function attachmentScenarios(system: () => System): void {
       expect(told).toContain('expert.vision');
     });
 
-    it('that its model cannot see still gets an answer, and the composer is told so', async () => {
+    it('that its model cannot see still gets an answer, and the composer is told of the failed task', async () => {
       const s = new CommitteeScript(system().models, 'What does this show (unseen)?')
         .plan([expert('x1', 'Look.', 'vision'), expert('x2', 'Say it.')])
         .expertReply({ status: 400, body: { error: { message: 'This model takes no images.' } } }, 'committee: vision', Infinity)
@@ -91,7 +91,7 @@ export function attachmentScenarios(system: () => System): void {
       expect(system().models.calls.length).toBe(before);
     });
 
-    it('reaches a directly asked model unchanged', async () => {
+    it('reaches a directly called model unchanged', async () => {
       const question = 'What does this show (direct)?';
       system().models.add({ name: question, match: question, reply: { text: 'A dot.' } });
       const { body } = await asks('other@fake', question, imagePart);

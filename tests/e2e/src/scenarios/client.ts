@@ -44,7 +44,7 @@ export function clientScenarios(system: () => System): void {
       ]);
     });
 
-    it('puts a stream together with .stream()', async () => {
+    it('assembles a stream with .stream()', async () => {
       const s = script('helper').answer(['It sees ', 'everything.']);
       const runner = client().chat.completions.stream({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }] });
       const pieces: string[] = [];
@@ -131,7 +131,7 @@ export function clientScenarios(system: () => System): void {
       });
     });
 
-    it('is served even if optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
+    it('is accepted even when optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
       const s = script('generous').answer(['Fine.']);
       const { status, body } = await ask(system().url(), {
         model: 'conclave-fast',

@@ -49,7 +49,7 @@ export function keptAnswerScenarios(system: () => System): void {
   }
 
   describe('an answer that was returned before', () => {
-    it('is returned again at once, in one piece and streamed, and its run has a record of its own', async () => {
+    it('is returned again immediately, in one piece and streamed, and its run has a record of its own', async () => {
       const { body, first, made, calls } = await known('What is given again at once?');
       const before = calls();
       const again = await ask(system().url(), body, as(keys.ann));

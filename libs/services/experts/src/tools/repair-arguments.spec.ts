@@ -73,12 +73,12 @@ describe('arguments of a model', () => {
     expect(repaired(args)).toEqual({ args, repairs: [] });
   });
 
-  it('are not unwrapped from an argument that the tool has', () => {
+  it('are not unwrapped from an argument that the tool declares', () => {
     const own = { type: 'object', properties: { input: { type: 'object' } } };
     expect(repairArguments({ input: { a: 1 } }, own)).toEqual({ args: { input: { a: 1 } }, repairs: [] });
   });
 
-  it('never reach the prototype of anything', () => {
+  it('never reach the prototype of any object', () => {
     const args = JSON.parse('{"__proto__": {"max_digits": "1"}, "constructor": "2"}') as Record<string, unknown>;
     const { args: taken } = repaired(args);
     expect(Object.keys(taken)).toEqual(['__proto__', 'constructor']);
@@ -121,7 +121,7 @@ describe('arguments of a model', () => {
     );
   });
 
-  it('that may be anything become something, with short sentences and only visible characters', () => {
+  it('that match anything are converted to something, with short sentences and only visible characters', () => {
     const names = fc.constantFrom(...Object.keys(schema.properties), 'maxDigits', 'args', 'a\n\u202e`', 'x'.repeat(500));
     fc.assert(
       fc.property(fc.dictionary(names, fc.jsonValue({ maxDepth: 3 })), (args) => {

@@ -205,7 +205,7 @@ describe('a receiver', () => {
     const run = await ran(script('busy').question, { webhook: 'busy' });
     await delivered('/busy', run.id, 3);
     const [first, second] = [calledAt[1]! - calledAt[0]!, calledAt[2]! - calledAt[1]!];
-    // Without being asked it would come back within 0.1 and 0.2 s.
+    // Without being asked, it would be called again within 0.1 to 0.2 s.
     expect(first).toBeGreaterThanOrEqual(990);
     expect(second).toBeGreaterThanOrEqual(1_990);
   });

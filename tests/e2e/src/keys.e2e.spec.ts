@@ -21,7 +21,7 @@ import {
 import { describeOnce } from './harness/describe-once.js';
 
 let system: System;
-/** No keys are configured: issued ones are accepted all the same. */
+/** No keys are configured: issued ones are still accepted. */
 beforeAll(async () => {
   system = await System.start({ gateways: 2 });
 });

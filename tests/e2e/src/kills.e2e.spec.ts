@@ -23,7 +23,7 @@ import {
 import { knowledgeScenarios } from './scenarios/knowledge.js';
 
 // Every case ends one process with SIGKILL while it has work in progress; the supervisor starts it again. These are the deaths that a
-// client notices, with what it sees of them; deaths at every point of handling a record are in the kill matrix of tests/faults.
+// client notices, and what the client sees; deaths at every point of handling a record are in the kill matrix of tests/faults.
 /** Long enough for every client here that comes back. */
 const parkS = 8;
 let system: System;

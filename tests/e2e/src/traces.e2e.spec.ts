@@ -50,7 +50,7 @@ const tops = (spans: readonly ReceivedSpan[]): readonly ReceivedSpan[] => {
 const named = (spans: readonly ReceivedSpan[], name: string | RegExp): readonly ReceivedSpan[] =>
   spans.filter((span) => (typeof name === 'string' ? span.name === name : name.test(span.name)));
 
-/** The trace of a run once the knowledge graph has handled its end: nothing of it comes later. */
+/** The trace of a run after the knowledge graph has handled its end: no span follows. */
 async function traceOf(runId: string): Promise<readonly ReceivedSpan[]> {
   return until(
     `the whole trace of ${runId}`,

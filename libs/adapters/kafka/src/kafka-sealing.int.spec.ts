@@ -9,7 +9,7 @@ import { openWorld, type KafkaWorld } from './__fixtures__/world.js';
 const canary = 'xylophonequince';
 const topics = [PlanRequested.topic, CommandIssued.topic];
 
-/** Records of a topic stay as they are; the key of a run does not. */
+/** Records of a topic are permanent; the key of a run is not. */
 describe('sealed records on Kafka', () => {
   let world: KafkaWorld;
   const keys = new MemorySealKeys();

@@ -52,7 +52,7 @@ export async function* readTopic(
   }
 }
 
-/** What the range needs of each partition of the topic; an empty span for partitions that contain none of its keys. */
+/** The range of offsets needed of each partition of the topic; empty for partitions that contain none of its keys. */
 async function spansOf(admin: Admin, name: string, { keys, since, until }: ReadRange): Promise<ReadonlyMap<number, OffsetRange>> {
   const all = await admin.fetchTopicOffsets(name);
   const partitions = all.map(({ partition }) => partition);

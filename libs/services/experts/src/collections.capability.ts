@@ -7,8 +7,8 @@ import { Chunks, searchReranked } from './collection-search.js';
 type InputOf<K extends TaskInput['kind']> = Extract<TaskInput, { kind: K }>;
 
 /**
- * `collections`: passages of uploaded documents by the words and the meaning of a query. Its operations: `collections.discover` finds the
- * documents worth looking into, `collections.read` reads one.
+ * `collections`: passages of uploaded documents by the words and the meaning of a query. Its operations: `collections.discover` finds documents
+ * that are worth reading, `collections.read` reads one.
  */
 export function collectionsCapability(
   maker: Calls,

@@ -7,7 +7,7 @@ const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"
 const typesOf = (outcome: unknown): readonly string[] => (outcome as readonly Event[]).map(({ type }) => type);
 
 describe('a plan', () => {
-  /** A run whose engine has moved on to the tasks of its first plan. */
+  /** A run whose engine has already dispatched the tasks of its first plan. */
   async function past(world: ReturnType<typeof planning>, over = {}) {
     const header = await world.request(runId, over);
     await world.stores.runs.commit(header, () => ({

@@ -13,7 +13,7 @@ export const attachmentTemplates = {
   blind: { ...plainTemplate, strategy: 'single-pass', complexity: 'auto', experts: { general: { t1: ['scripted@fake'] } } },
 } as const;
 
-/** One red dot, followed by enough bytes to make it travel by reference. */
+/** One red dot, followed by enough bytes that it is stored by reference. */
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 const image = `data:image/png;base64,${Buffer.concat([Buffer.from(dot, 'base64'), Buffer.alloc(100_000, 5)]).toString('base64')}`;
 const imagePart = { type: 'image_url', image_url: { url: image } };
@@ -25,7 +25,7 @@ const filePart = (text: string) => ({
   },
 });
 
-/** What is attached to a question, from the request to the model that looks at it. */
+/** The path of an attachment, from the request to the model that looks at it. */
 export function attachmentScenarios(system: () => System): void {
   const asks = (model: string, question: string, ...parts: readonly object[]) =>
     ask(system().url(), { model, messages: [{ role: 'user', content: [{ type: 'text', text: question }, ...parts] }] });

@@ -33,7 +33,7 @@ export function keptAnswerScenarios(system: () => System): void {
     const body = { model: 'keeps', messages: user(question) };
     const first = await ask(system().url(), body, as(keys.ann));
     expect([first.status, first.headers.get('x-conclave-cache')]).toEqual([200, null]);
-    // A question before the answer is cached makes a new answer, which may be cached as well.
+    // A question that is asked before the answer is cached gets a new answer, which may be cached as well.
     const made = [first.body.conclave!.run_id];
     await until(
       'the answer in the cache',

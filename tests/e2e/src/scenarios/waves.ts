@@ -32,7 +32,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
         .answer(['4 and 9.']);
       const { run, waves } = await s.answered('stock');
       expect(waves.map(({ length }) => length)).toEqual([3]);
-      // A call that fails costs the others nothing.
+      // A failed call does not affect the others.
       expect(statuses(run)).toEqual({ c1: 'ok', c2: 'ok', c3: 'error' });
       expect([run.outcome, resultsIn(s.prompts[1]!)]).toEqual(['completed', expect.stringMatching(/c3[^]*BIN_UNKNOWN/)]);
     });

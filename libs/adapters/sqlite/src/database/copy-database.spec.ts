@@ -34,7 +34,7 @@ describe('the copy of a store', () => {
       1,
       { version: migrations.at(-1)!.version, readable: true, damage: null, runs: 0 },
     ]);
-    // Written over by a later copy.
+    // Overwritten by a later copy.
     copyDatabase(folder, target);
     expect(marked(target)).toBe(2);
     expect(database.health()).toBeNull();

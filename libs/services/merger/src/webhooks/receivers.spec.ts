@@ -3,12 +3,12 @@ import { Failure } from '@conclave/contracts';
 import { type DeliveryLimits, Receivers } from './receivers.js';
 
 const limits: DeliveryLimits = { atOnce: 8, waiting: 5, longestWaitMs: 1_000 };
-/** Of 8 deliveries at the same time, one receiver gets so many. */
+/** One receiver gets at most this many of 8 concurrent deliveries. */
 const share = 2;
 
 let receivers: Receivers;
 let clock: number;
-/** Deliveries that are being made, oldest first, and how each ends. */
+/** Deliveries in progress, oldest first, with functions that end them. */
 let posts: { readonly name: string; readonly runId: string; readonly end: (failure?: Failure) => Promise<void> }[];
 /** How deliveries ended, by receiver and run. */
 let ends: Map<string, string>;
@@ -86,7 +86,7 @@ describe('deliveries to several receivers', () => {
     await endOf('silent', failed);
     expect(ends.get('silent r0')).toBe('WEBHOOK_FAILED');
     await endOf('silent');
-    // It takes them again: nobody is refused.
+    // The receiver accepts deliveries again: none is refused.
     runsOf('silent', 6, 6);
     await settled();
     expect([...ends.values()].filter((end) => end === 'dead')).toHaveLength(1);

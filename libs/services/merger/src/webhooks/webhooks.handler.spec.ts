@@ -115,7 +115,7 @@ describe('the end of a run', () => {
     for (const n of [1, 2]) await expect(handler.onCompleted(event(n), context())).rejects.toMatchObject({ options: {} });
     const refused = { message: expect.stringContaining('2 ended runs wait for it already'), options: { final: true } };
     await expect(handler.onCompleted(event(3), context())).rejects.toMatchObject(refused);
-    // Of this one another receiver is told all the same, and if it fails, it is tried again.
+    // Another receiver of this run is still called, and if it fails, it is tried again.
     await expect(handler.onCompleted(event(4, { webhook: 'ops' }), context())).rejects.toMatchObject(refused);
     failing.set('https://ops.example/', new Failure('WEBHOOK_FAILED', 'ops.example answers with status 500.'));
     await expect(handler.onCompleted(event(5, { webhook: 'ops' }), context())).rejects.toThrow('ops.example answers');

@@ -9,7 +9,7 @@ const needed = [
 
 /** A primary that Sentinel replaces does not notice this while it is cut off. */
 const unheard =
-  '`min-replicas-to-write` is 0: a primary that is cut off from its replicas goes on taking writes, and all of them are lost when it comes back as a replica.';
+  '`min-replicas-to-write` is 0: a primary that is cut off from its replicas keeps accepting writes, and all of them are lost when it returns as a replica.';
 
 /** One sentence per guarantee that this server does not provide. `replaceable`: sentinels may put a replica in its place. */
 export async function redisWarnings(connection: RedisConnection, replaceable: boolean): Promise<readonly string[]> {

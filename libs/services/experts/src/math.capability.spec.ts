@@ -115,13 +115,13 @@ describe('the capability math', () => {
 
   it.each<[string, Partial<TaskInputDraft>, string, object]>([
     [
-      'the words where no operation is named',
+      'the wording when no operation is named',
       { task: 'Löse 3x + 5 = 20 nach x auf' },
       'solve',
       { equations: ['3x + 5 = 20'], variables: ['x'] },
     ],
     [
-      'the words where there is nothing to calculate with',
+      'the wording when no usable arguments are given',
       { task: 'integrate x^2 from 0 to 3', operation: 'integrate', args: { expression: null } },
       'integrate',
       { expression: 'x^2', lower: '0', upper: '3' },

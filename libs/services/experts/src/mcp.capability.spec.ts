@@ -173,7 +173,7 @@ describe('the tool capability', () => {
   });
 
   it.each<[string, { tool: string; args?: Record<string, unknown> }, object]>([
-    ['a tool nobody has', { tool: 'precision.ad' }, { code: 'TOOL_UNKNOWN', message: expect.stringContaining('`precision.add`') }],
+    ['an unknown tool', { tool: 'precision.ad' }, { code: 'TOOL_UNKNOWN', message: expect.stringContaining('`precision.add`') }],
     [
       'arguments that do not fit',
       { tool: 'precision.add', args: { values: 'many, many' } },
@@ -181,7 +181,7 @@ describe('the tool capability', () => {
     ],
     ['arguments that are missing', { tool: 'precision.add' }, { code: 'TOOL_ARGUMENTS_INVALID' }],
     ['a server that is away', { tool: 'away.add' }, { code: 'TOOL_SERVER_UNAVAILABLE', retriable: true }],
-    ['a name that is no name', { tool: `x@y\n\u202e${'z'.repeat(5_000)}` }, { code: 'TOOL_UNKNOWN' }],
+    ['an invalid name', { tool: `x@y\n\u202e${'z'.repeat(5_000)}` }, { code: 'TOOL_UNKNOWN' }],
   ])('fails for %s, and calls nothing', async (_name, input, failure) => {
     const { tools, calls } = adding();
     const { run, shown } = await worker(tools);

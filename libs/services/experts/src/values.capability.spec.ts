@@ -55,8 +55,8 @@ describe('a capability of an extension', () => {
 
   it.each([
     ['throws', () => Promise.reject(new Error('no tide table')), 'no tide table'],
-    ['gives nothing', () => Promise.resolve(undefined as unknown as CapabilityResult), 'did not return an object with a list `facts`'],
-    ['gives too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'did not return an object'],
+    ['returns nothing', () => Promise.resolve(undefined as unknown as CapabilityResult), 'did not return an object with a list `facts`'],
+    ['returns too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'did not return an object'],
   ])('fails its task if it %s', async (_what, perform, words) => {
     expect(await done(perform)).toMatchObject({
       status: 'error',

@@ -204,7 +204,7 @@ describe('an uploaded document', () => {
   it.each([
     ['of a kind that is not read', new Failure('DOCUMENT_UNSUPPORTED'), 'cannot be read'],
     ['that is broken', new Failure('DOCUMENT_UNREADABLE', 'It is encrypted.'), 'It is encrypted.'],
-    ['that meets a mistake of ours', new TypeError('x is not a function'), 'unexpected'],
+    ['that meets a bug', new TypeError('x is not a function'), 'unexpected'],
   ])('%s ends with a sentence, and no record is dead-lettered', async (_what, error, sentence) => {
     const { worker, event, read, errors } = await world();
     const reader = { read: () => Promise.reject(error), close: () => Promise.resolve() };

@@ -132,7 +132,7 @@ describe('graph ingest', () => {
   it.each([
     ['cannot be used', 'I know nothing.', 'unusable', 'warn'],
     ['is empty', '[]', 'empty', null],
-    ['never comes', new Failure('PROVIDER_UNREACHABLE'), 'failed', 'warn'],
+    ['never arrives', new Failure('PROVIDER_UNREACHABLE'), 'failed', 'warn'],
   ] as const)(
     'keeps the insight when the reply %s, counts and reports it, and does not ask again',
     async (_what, reply, outcome, level) => {
@@ -153,7 +153,7 @@ describe('graph ingest', () => {
     ['off', { learning: { graph: 'off' as const, models: ['m@fake'], prices: {}, contexts: {} } }],
     ['a cancelled run', { outcome: 'cancelled' as const, answer: null }],
     ['a failed run', { outcome: 'failed' as const, answer: null }],
-    ['an answer of a cache', { cached: { origin: 'semantic' as const, runId: 'run_00000009', distance: 0.1 } }],
+    ['an answer from a cache', { cached: { origin: 'semantic' as const, runId: 'run_00000009', distance: 0.1 } }],
   ])('learns nothing from %s', async (_what, data) => {
     const { handler, graph, asked } = ingest();
     expect(await handler.onCompleted(completed(data), context)).toEqual([]);

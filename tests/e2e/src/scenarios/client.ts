@@ -89,7 +89,7 @@ export function clientScenarios(system: () => System): void {
     it.each([
       ['an unknown model', { ...good, model: 'nope' }, 404, 'model', 'model_not_found'],
       ['malformed JSON', '{"model": "conclave", ', 400, null, undefined],
-      ['JSON that is no object', '[1]', 400, null, undefined],
+      ['JSON that is not an object', '[1]', 400, null, undefined],
       ['a body of 5 MB', { ...good, messages: user('x'.repeat(5 * 1024 * 1024)) }, 413, null, undefined],
       ['no messages', { ...good, messages: [] }, 400, 'messages', undefined],
       ['messages of a wrong type', { ...good, messages: 'hello' }, 400, 'messages', undefined],
@@ -117,7 +117,7 @@ export function clientScenarios(system: () => System): void {
       ['an unknown path', 'GET', '/v1/nothing', undefined, 404],
       ['a wrong method', 'DELETE', '/v1/models', undefined, 405],
       ['a wrong content type', 'POST', '/v1/chat/completions', 'text/plain', 415],
-      ['a run nobody has', 'GET', '/v1/runs/run_0123456789', undefined, 404],
+      ['an unknown run', 'GET', '/v1/runs/run_0123456789', undefined, 404],
     ] as const)('is refused in the shape of OpenAI: %s', async (_what, method, path, type, status) => {
       const response = await fetch(`${system().url()}${path}`, {
         method,

@@ -135,7 +135,7 @@ describe('the record of a call', () => {
   });
 
   it.each([
-    ['that is met once', (n: number) => `${prompt} ${n}`],
+    ['that occurs once', (n: number) => `${prompt} ${n}`],
     ['that is short', () => 'You are an expert.'],
     ['that is long', () => 'x'.repeat(20_000)],
     ['of parts', () => [{ type: 'text', text: prompt }]],

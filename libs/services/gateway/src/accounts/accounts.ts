@@ -225,7 +225,7 @@ const sees = ({ tenant }: Admin, other: string): boolean => tenant === operating
 /** An admin whose own key is restricted to some ids cannot reach others through another key. Throws BEYOND_OWN_RIGHTS. */
 function assertGives({ mayAsk }: Admin, templates: readonly string[] | null): void {
   if (mayAsk === null || templates?.every((id) => mayAsk.includes(id))) return;
-  throw new Failure('BEYOND_OWN_RIGHTS', `This one may ask only ${mayAsk.join(', ')}.`, { param: 'templates' });
+  throw new Failure('BEYOND_OWN_RIGHTS', `Your own key may use only ${mayAsk.join(', ')}.`, { param: 'templates' });
 }
 
 /** A key as it is shown in the audit. */

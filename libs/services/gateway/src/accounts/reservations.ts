@@ -134,7 +134,7 @@ export class Reservations implements OnApplicationShutdown {
         : isUserAccount(account)
           ? 'The end user whom this request names is'
           : 'This API key is';
-    const detail = `${owner} at the limit: ${limitWords[limit]}${spent || !isBudget(limit) ? '' : ', as long as work that has reserved some of it goes on'}.`;
+    const detail = `${owner} at the limit: ${limitWords[limit]}${spent || !isBudget(limit) ? '' : ', while work that has reserved part of it is in progress'}.`;
     return new Failure(spent ? 'BUDGET_SPENT' : 'RATE_LIMITED', detail, { retryAfterMs: retryAfterMs ?? this.limits.retryAfterS * 1000 });
   }
 }

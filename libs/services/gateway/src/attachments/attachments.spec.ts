@@ -138,7 +138,7 @@ describe('images and files that are refused', () => {
 
   it.each([
     ['sound', audio],
-    ['a kind nobody knows', { type: 'hologram' }],
+    ['an unknown kind', { type: 'hologram' }],
     ['a program', file('MZ', 'a.exe', 'application/x-msdownload')],
   ])('name what can be sent instead: %s', async (_, part) => {
     const refusal = await refused(asks(words('What is this?'), part));

@@ -30,7 +30,7 @@ describe('a request that is refused', () => {
   it.each([
     ['malformed JSON', '{"model": "conclave", ', {}, 400, 'REQUEST_NOT_JSON'],
     ['an empty body', '', {}, 400, 'REQUEST_NOT_JSON'],
-    ['JSON that is no object', '[]', {}, 400, 'REQUEST_NOT_JSON'],
+    ['JSON that is not an object', '[]', {}, 400, 'REQUEST_NOT_JSON'],
     ['another content type', 'model=conclave', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'MEDIA_TYPE_UNSUPPORTED'],
     ['a compressed body', '{}', { 'content-encoding': 'gzip' }, 415, 'MEDIA_TYPE_UNSUPPORTED'],
     ['no messages', '{"model":"conclave","messages":[]}', {}, 400, 'REQUEST_INVALID'],
@@ -247,7 +247,7 @@ describe('a retry', () => {
   });
 
   it.each([
-    ['no header says that it is one', {}, {}],
+    ['no header marks it as a retry', {}, {}],
     ['it is the first try', {}, { 'x-stainless-retry-count': '0' }],
     ['the body differs', { temperature: 0.1 }, { 'x-stainless-retry-count': '1' }],
     ['the key differs', {}, { 'x-stainless-retry-count': '1', authorization: 'Bearer other' }],

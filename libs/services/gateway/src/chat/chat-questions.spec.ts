@@ -149,8 +149,8 @@ describe('the next message of the conversation', () => {
   });
 
   it.each([
-    ['another question stands before it', { messages: turns('Clocks', 'Clocks or boats?') }, {}],
-    ['its conversation began otherwise', { messages: [{ role: 'user', content: 'Which one?' }, ...turns('Clocks').slice(1)] }, {}],
+    ['another question comes before it', { messages: turns('Clocks', 'Clocks or boats?') }, {}],
+    ['its conversation began differently', { messages: [{ role: 'user', content: 'Which one?' }, ...turns('Clocks').slice(1)] }, {}],
     ['another actor of the tenant sends it', {}, { headers: { authorization: 'Bearer sk-a-full' } }],
     ['another tenant sends it', {}, { headers: { authorization: 'Bearer sk-b' } }],
   ])('starts a run of its own when %s', async (_what, over, init) => {

@@ -198,11 +198,11 @@ describe('a document', () => {
   it.each([
     ['without a name', { text: 'x' }, 'name'],
     ['without content', { name: 'a', text: '' }, 'empty'],
-    ['with a name of control characters', { name: 'a\nb', text: 'x' }, 'control'],
-    ['with metadata of ours', { name: 'a', text: 'x', metadata: { document: 'other' } }, 'must not use'],
-    ['with metadata that is no text', { name: 'a', text: 'x', metadata: { n2: 7 } }, 'texts'],
+    ['with control characters in its name', { name: 'a\nb', text: 'x' }, 'control'],
+    ['with a reserved metadata key', { name: 'a', text: 'x', metadata: { document: 'other' } }, 'must not use'],
+    ['with metadata that is not text', { name: 'a', text: 'x', metadata: { n2: 7 } }, 'texts'],
     [
-      'with too much of it',
+      'with too much metadata',
       { name: 'a', text: 'x', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) },
       '16',
     ],

@@ -90,10 +90,10 @@ describe('embeddings through the OpenAI client', () => {
   });
 
   it.each<[string, object, string, RegExp]>([
-    ['a number that is no token', { input: [1, 2, 100_256] }, 'input[2]', /is no token of cl100k_base.*send the text itself/],
-    ['such a number in a list of lists', { input: [[1], [2, 9e15]] }, 'input[1][1]', /is no token of cl100k_base/],
-    ['part of a number', { input: [[1, 2.5]] }, 'input[0][1]', /must be the number of a token/],
-    ['a number below 0', { input: [-1] }, 'input[0]', /must be the number of a token/],
+    ['a number that is not a token id', { input: [1, 2, 100_256] }, 'input[2]', /is not a token id of cl100k_base.*send the text itself/],
+    ['a number that is not a token id in a list of lists', { input: [[1], [2, 9e15]] }, 'input[1][1]', /is not a token id of cl100k_base/],
+    ['a fraction', { input: [[1, 2.5]] }, 'input[0][1]', /must be the number of a token/],
+    ['a negative number', { input: [-1] }, 'input[0]', /must be the number of a token/],
     ['texts and numbers in one list', { input: ['a', 1] }, 'input[1]', /must be a text/],
     ['numbers and texts in one list', { input: [1, 'a'] }, 'input[1]', /must be the number of a token/],
     ['a list without tokens', { input: [[1], []] }, 'input[1]', /at least one token/],
@@ -101,8 +101,13 @@ describe('embeddings through the OpenAI client', () => {
     ['neither text nor numbers', { input: { text: 'a' } }, 'input', /must be a text, a list of texts, or numbers of tokens/],
     ['no text', { input: [] }, 'input', /at least one text/],
     ['more texts than one request may have', { input: ['a', 'b', 'c', 'd'] }, 'input', /At most 3 texts/],
-    ['another form of numbers', { encoding_format: 'int8' }, 'encoding_format', /"float" or "base64"/],
-    ['a length that the embedder cannot give', { dimensions: 1 }, 'dimensions', /returns 2 numbers per text and does not shorten them/],
+    ['an unknown encoding format', { encoding_format: 'int8' }, 'encoding_format', /"float" or "base64"/],
+    [
+      'a length that the embedder does not support',
+      { dimensions: 1 },
+      'dimensions',
+      /returns 2 numbers per text and does not shorten them/,
+    ],
     ['a length that a model ignores', { model: 'e@fake', dimensions: 2 }, 'dimensions', /returns 3 numbers/],
   ])('are refused with a sentence for %s', async (_, over, param, sentence) => {
     const asked = client.embeddings.create({ model: 'conclave-embedding', input: 'a', ...over } as OpenAI.EmbeddingCreateParams);

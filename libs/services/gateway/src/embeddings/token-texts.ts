@@ -18,7 +18,7 @@ export async function textsOfTokens(
     if (wrong >= 0)
       throw new Failure(
         'REQUEST_INVALID',
-        'The number is no token of cl100k_base, by which the numbers of this model are read: encode the text with it, or send the text itself.',
+        'The number is not a token id of cl100k_base, the encoding of this model: encode the text with it, or send the text itself.',
         { param: isOne ? `input[${wrong}]` : `input[${at}][${wrong}]` },
       );
     const text = bytesOf(list.map((number) => known[number]!));

@@ -92,7 +92,7 @@ describe('feedback', () => {
     ['a rating of 6', { response_id: 'run_12345678', rating: 6 }, 'rating'],
     ['half a star', { response_id: 'run_12345678', rating: 2.5 }, 'rating'],
     ['no id', { rating: 3 }, 'response_id'],
-    ['a correction without end', { response_id: 'run_12345678', rating: 3, correction: 'x'.repeat(4_001) }, 'correction'],
+    ['a correction that is too long', { response_id: 'run_12345678', rating: 3, correction: 'x'.repeat(4_001) }, 'correction'],
   ])('refuses %s', async (_what, body, field) => {
     expect(await rate(body)).toMatchObject({ status: 400, body: { error: { param: field } } });
   });

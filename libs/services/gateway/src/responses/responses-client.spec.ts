@@ -319,9 +319,9 @@ describe('the Responses API through the OpenAI client', () => {
     ['an unknown item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type', /may be `message`/],
     ['an empty question', { instructions: 'x', input: [{ role: 'user', content: ' ' }] }, 'input[0].content', /no text/],
     ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
-    ['a limit that is none', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
-    ['a tool that has to be called', { tool_choice: 'required' }, 'tool_choice', /none can be required/],
-    ['the background without storage', { background: true, store: false }, 'store', /read later/],
+    ['an invalid limit', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
+    ['a tool that must be called', { tool_choice: 'required' }, 'tool_choice', /none can be required/],
+    ['background mode without storage', { background: true, store: false }, 'store', /read later/],
     ['a stored conversation', { conversation: 'c' }, 'conversation', /previous_response_id/],
   ])('refuses %s with a sentence that names its field', async (_, over, param, sentence) => {
     const refused = client.responses.create({ ...question, ...over } as OpenAI.Responses.ResponseCreateParamsNonStreaming);

@@ -33,11 +33,11 @@ describe('a skill', () => {
     ['no front matter', 'Review this.', 'no front matter'],
     ['another name', text.replace('name: review', 'name: other'), '"name: review"'],
     ['no description', text.replace(/description.*\n/, ''), 'description'],
-    ['a version that is no number', text.replace('3', 'three'), 'whole number'],
+    ['a version that is not a number', text.replace('3', 'three'), 'whole number'],
     ['no body', '---\nname: review\ndescription: x\n---\n', 'no text'],
     ['a key twice', text.replace('version: 3', 'name: again'), 'twice'],
-    ['lines that are no values', text.replace('version: 3', '- list'), '- list'],
-    ['too much', text + 'x'.repeat(longestSkill), 'at most'],
+    ['lines that are not values', text.replace('version: 3', '- list'), '- list'],
+    ['too much text', text + 'x'.repeat(longestSkill), 'at most'],
   ])('is refused with %s, with a sentence', (_what, wrong, sentence) => {
     const read = readSkill('review', wrong);
     expect('faults' in read ? read.faults.join(' ') : 'it was taken').toContain(sentence);

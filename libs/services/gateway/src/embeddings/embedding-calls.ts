@@ -52,7 +52,10 @@ export class EmbeddingCalls {
     @Inject(ModelChoices) private readonly choices: ModelChoices,
   ) {}
 
-  /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN, RATE_LIMITED, BUDGET_SPENT before a model is called. */
+  /**
+   * Throws MODEL_NOT_FOUND, REQUEST_INVALID, REQUEST_TOO_LARGE, OVERLOADED, SHUTTING_DOWN; later failures, such as RATE_LIMITED, BUDGET_SPENT
+   * and those of the model, are sent as the response.
+   */
   async answer(response: Response, asked: AskedVectors, caller: Caller, mayAsk: MayAsk): Promise<void> {
     const embedder = await this.directory.embedder(asked.model, mayAsk);
     const isBuilt = typeof embedder === 'object' && 'embed' in embedder;

@@ -1,5 +1,5 @@
-// Bundles the web console of apps/console into dist/console, with digests in its names and compressed copies, and a manifest that tells the
-// gateway what the page loads. Does nothing if nothing has changed.
+// Bundles the web console of apps/console into dist/console, with digests in its names and compressed copies, and a manifest that lists
+// what the page loads for the gateway. Does nothing if nothing has changed.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const shared = {
   metafile: true,
 };
 
-/** Style sheets in the order in which they count: tokens and base first, then components, then pages. */
+/** Style sheets in cascade order: tokens and base first, then components, then pages. */
 function styleSheets(files) {
   const order = ['design/', 'shell/', 'components/', 'run/', 'pages/'];
   const rank = (path) => order.findIndex((begin) => path.startsWith(`${source}/${begin}`));
@@ -113,7 +113,7 @@ export async function buildConsole() {
     script: nameOf(entry),
     modules: [...staticImports(outputs, entry)].map(nameOf),
     styles: styles.outputFiles.map(({ path }) => nameOf(path)),
-    /** What a lazy part of the page loads besides the first load, by the source it begins with. */
+    /** The files that a lazy part of the page loads in addition to the first load, by its source. */
     parts: Object.fromEntries(
       Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
         entryPoint && path !== entry ? [[entryPoint, [path, ...staticImports(outputs, path)].map(nameOf)]] : [],

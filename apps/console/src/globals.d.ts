@@ -1,4 +1,4 @@
-/** Addresses of the bundled workers by name: `layout` is `layout.worker.ts`. The build fills it in. */
+/** Addresses of the bundled workers by name: `layout` is `layout.worker.ts`. Set by the build. */
 declare const workerUrls: Readonly<Record<string, string>>;
 
 /** Not in TypeScript's library yet. */

@@ -6,7 +6,7 @@ import { Shell } from './shell/shell.js';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
-/** The name of the default export, as the router's own helper wants it. */
+/** The name of the default export, as the router's helper expects it. */
 const pages = pageRoutes.map(({ path, load }) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, 'default') }),
 );

@@ -3,10 +3,10 @@ import type { Role } from './api/session.js';
 import type { IconName } from './components/icons.js';
 
 export interface PageRoute {
-  /** Path of the router; `$name` is a parameter. Everything but the first page stands under /console/. */
+  /** Path for the router; `$name` is a parameter. Every page except the first is under /console/. */
   readonly path: string;
   readonly title: string;
-  /** Icon in the navigation; absent for pages that others lead to. */
+  /** Icon in the navigation; absent for pages that are reached from others. */
   readonly icon?: IconName;
   /** Roles that see it in the navigation; the API decides what they may read and do. */
   readonly roles: readonly Role[];

@@ -1,6 +1,6 @@
 /**
- * The page's policy requires Trusted Types, so a plain text never becomes a script or HTML. Only the address of a bundled worker passes; it
- * stands under /assets/ of this origin. There is no way to make HTML from text at all.
+ * The page's policy requires Trusted Types, so plain text never becomes a script or HTML. Only the addresses of bundled workers, under /assets/ of
+ * this origin, are allowed. There is no way to make HTML from text at all.
  */
 if (typeof trustedTypes !== 'undefined')
   trustedTypes.createPolicy('default', {

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { Doors, KeyFile } from '@conclave/app-gateway';
 import { demoProvider } from '@conclave/contracts';
-import type { ModelChoice } from '@conclave/platform';
+import type { ChosenModels } from '@conclave/platform';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import type { Listening } from './listen.js';
 
@@ -12,7 +12,7 @@ export interface StartFacts {
   readonly file: string | null;
   readonly models: readonly ModelInfo[];
   readonly providers: readonly ProviderStatus[];
-  readonly choice: ModelChoice;
+  readonly choice: ChosenModels;
   readonly templates: readonly string[];
   /** What research searches; null for nothing. */
   readonly search: string | null;
@@ -85,7 +85,7 @@ function accessSentence({ listening, doors: { asked } }: StartFacts): string {
 const rows = (pairs: readonly (readonly [string, string])[]): string[] => pairs.map(([name, text]) => `  ${name.padEnd(10)} ${text}`);
 
 /** The model of each role, one line each. */
-function roleRows({ roles }: ModelChoice): readonly (readonly [string, string])[] {
+function roleRows({ roles }: ChosenModels): readonly (readonly [string, string])[] {
   if (!roles) return [];
   const same = (some: readonly string[]): boolean => some.join() === roles.experts.join();
   return [

@@ -1,4 +1,4 @@
-import type { Fact, PlannedTask, Verdict } from '@conclave/contracts';
+import type { Fact, PlannedTask, GapVerdict } from '@conclave/contracts';
 import { actionOf } from '@conclave/loop';
 import {
   anyRoom,
@@ -155,7 +155,7 @@ export function committeeSteps(models: InstantModels) {
     async think(answers: readonly ExpertAnswer[]): Promise<string> {
       return (await answer(thinkingAsk, { kind: 'thinking', question, system: null, facts: [], answers: [...answers] })).text;
     },
-    async assess(facts: readonly Fact[]): Promise<Verdict> {
+    async assess(facts: readonly Fact[]): Promise<GapVerdict> {
       return (await answer(gapAsk, { kind: 'gap', question, mode: 'evidence', draft: null, facts: [...facts] })).assessment;
     },
     async compose(answers: readonly ExpertAnswer[], thinking: string | null = null): Promise<string> {

@@ -10,7 +10,7 @@ import {
 } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { userInputsText, withUserInputs } from '@conclave/strategies';
-import type { CallEnd, AskedMessage, Calls, FillIn, Wanted } from './calls.js';
+import type { CallEnd, AskedMessage, Calls, FillIn, CallCheck } from './calls.js';
 import type { Prices } from './usage.js';
 
 export interface ModelQuestion {
@@ -43,7 +43,7 @@ export interface ModelQuestion {
   /** Made for a finished run, to learn from it. */
   readonly afterRun?: boolean;
   /** Called for each call that is begun; absent if all are wanted. */
-  readonly wanted?: Wanted;
+  readonly wanted?: CallCheck;
   /** Maximum number of calls that earlier questions of the same owner made. */
   readonly firstIndex?: number;
   /**

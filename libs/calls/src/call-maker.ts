@@ -7,7 +7,7 @@ import {
   leaseRenewMs,
   leaseTtlMs,
   nothingLeft,
-  type Begun,
+  type BeginResult,
   type CallMessage,
   type CallOutcome,
   type JournalCall,
@@ -212,7 +212,7 @@ export class CallMaker implements Calls {
     // Subscribes before the first check, which happens when the step begins: a cancel in between is noticed.
     const watch = await this.cancels.open(call.afterRun ? [] : [call.runId, call.owner], call.signal, { stops: isModel(name) });
     const withState = call.wanted?.withState === true;
-    let begun: Begun;
+    let begun: BeginResult;
     try {
       // A lost reply may have begun the step: until this process knows, every process would find it busy.
       begun = await retryDuringOutage(() => state.journal.begin({ ...beginning, flags: watch.flags, withState }), this.closing.signal);

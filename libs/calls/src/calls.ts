@@ -25,7 +25,7 @@ export interface JournalledCall {
   /** Made for a finished run, to learn from it: the end or cancel of the run does not stop it; only `signal` does. */
   readonly afterRun?: boolean;
   /** Absent if it is wanted for as long as it is not cancelled. */
-  readonly wanted?: Wanted;
+  readonly wanted?: CallCheck;
   /** Shows that the call begins: called before it is made, awaited before its end is returned. Idempotent: repeated after an outage. */
   readonly onBegun?: (attempt: number) => void | Promise<void>;
   /** Called with a reply that was made just now, while it is stored; awaited before its end is returned. Not called for a replayed one. */
@@ -34,7 +34,7 @@ export interface JournalledCall {
 }
 
 /** Whether a call that was just begun is still wanted. If not, it is never made, and ends as if it were cancelled. */
-export interface Wanted {
+export interface CallCheck {
   /** Whether `is` wants to know the state of the run. */
   readonly withState: boolean;
   /** `state`: of the run, null if it has none or nobody requested it. */

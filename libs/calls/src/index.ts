@@ -3,7 +3,7 @@ export { askModels, insteadOf, type MadeReply, type ModelQuestion } from './ask-
 export { CallMaker } from './call-maker.js';
 export { CapabilityGuard, rateWindow } from './capability-guard.js';
 export { keptCallOf, recordOf, requestHash, storedCallOf, type KeptCall, type StoredCall } from './call-record.js';
-export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, Wanted, WorkState } from './calls.js';
+export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, CallCheck, WorkState } from './calls.js';
 export { LiveText } from './live-text.js';
 export { type AskedFor, performAsk, type Try } from './perform-ask.js';
 export { mintPermit, narrowed, needsPermit, permitOf, PermitKey, verifiedPolicies, withPermit } from './permit.js';

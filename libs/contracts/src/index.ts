@@ -330,6 +330,6 @@ export {
   TextMessage,
   TriedAction,
   Usage,
-  Verdict,
+  GapVerdict,
 } from './values.js';
 export { promptMarks } from './prompt-marks.js';

@@ -224,13 +224,13 @@ export type Outcome = z.infer<typeof Outcome>;
 export const RuleId = z.enum(['D1', 'D2', 'D3', 'D4', 'D5', 'D6', 'D7', 'D8', 'D9', 'D10', 'D11']);
 export type RuleId = z.infer<typeof RuleId>;
 
-export const Verdict = z.object({
+export const GapVerdict = z.object({
   verdict: z.enum(['complete', 'needs_more_info']),
   gap: z.string(),
   nextFocus: z.string(),
   parsed: z.boolean().describe('false if the reply had another format and the fallback COMPLETE was used'),
 });
-export type Verdict = z.infer<typeof Verdict>;
+export type GapVerdict = z.infer<typeof GapVerdict>;
 
 export const FailureNote = z.object({ code: z.string(), message: z.string(), retriable: z.boolean() });
 export type FailureNote = z.infer<typeof FailureNote>;

@@ -37,7 +37,7 @@ export class NotBegun extends Error {
 }
 
 /** Result of one engine step: the next state, the facts that lead there, and all outputs. */
-export interface Decision {
+export interface StepResult {
   readonly next: RunState;
   readonly facts: readonly RunFact[];
   readonly outputs: readonly Event[];
@@ -62,7 +62,7 @@ export function step(
   at: number,
   strategies: Strategies,
   request: PlanRequested | null = null,
-): Decision | null {
+): StepResult | null {
   if (state !== null && (state.endedAt !== null || input.type === 'PlanRequested')) return null;
   if (state === null && input.type !== 'PlanRequested' && request === null) throw new NotBegun('run', input.id);
   const isTimer = input.type === 'TimerFired';

@@ -4,7 +4,7 @@ export { clientToolsRef } from './client-tools.js';
 export { canonicalJson } from './canonical-json.js';
 export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';
-export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
+export { type StepResult, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve, foldFacts } from './fold.js';
 export { foldStep } from './fold-step.js';
 export { forkAfter, type ForkOptions } from './forking.js';

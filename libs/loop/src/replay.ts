@@ -1,6 +1,6 @@
 import { factSentence, type RunFact, specOf, type PlanRequested, type StepRecorded } from '@conclave/contracts';
 import { canonicalJson } from './canonical-json.js';
-import { step, type Decision, type EngineInput } from './engine.js';
+import { step, type StepResult, type EngineInput } from './engine.js';
 import { recordedFacts } from './recorded-facts.js';
 import type { RunState } from './state.js';
 import type { Strategies } from './view.js';
@@ -53,7 +53,7 @@ export interface ReplayOptions {
   readonly stateHash: (state: RunState) => string;
   readonly chainHash: (before: string, step: HashedStep) => string;
   /** Called with today's decision for each step, including the one that differs, in version order. */
-  readonly onStep?: (version: number, decision: Decision) => void;
+  readonly onStep?: (version: number, decision: StepResult) => void;
 }
 
 /**
@@ -124,7 +124,7 @@ export class Replay {
     const { version, now } = recorded;
     const input = { id: recorded.input.id, type: recorded.input.type };
     const { strategyOf, stateHash, chainHash } = this.options;
-    let decision: Decision | null;
+    let decision: StepResult | null;
     let taken: EngineInput;
     let request: PlanRequested | null;
     try {

@@ -54,7 +54,7 @@ export { serviceOfGroup, taskGroup } from './transport/groups.js';
 export { LogTransport, type LogTransportOptions } from './transport/log-transport.js';
 export { RethrowFilter } from './transport/rethrow-filter.js';
 export { serve, type Served, type ServeOptions } from './transport/serve.js';
-export { chooseModels, type ModelChoice } from './catalogue/choose-models.js';
+export { chooseModels, type ChosenModels } from './catalogue/choose-models.js';
 export { sizeOf, spreadModels, type ModelRoles } from './catalogue/spread-models.js';
 export { staysLocal } from './catalogue/local-only.js';
 export { resolveTemplates, type ResolvedTemplates, type TemplateInput } from './catalogue/resolve-templates.js';

@@ -57,7 +57,7 @@ export { backoff } from './event-log/retry.js';
 export type { Span, SpanAttributes, SpanReference, Tracer } from './traces/tracer.js';
 export { normaliseEntity } from './graph/entity-name.js';
 export { mostNeighbours, neighboursThrough } from './graph/explore.js';
-export { type Candidate, type GraphReading, retrieveThrough } from './graph/graph-context.js';
+export { type EntityCandidate, type GraphReading, retrieveThrough } from './graph/graph-context.js';
 export type {
   GraphContext,
   GraphQuery,
@@ -171,7 +171,7 @@ export {
   type Headroom,
   type Headrooms,
   type LimitedAccount,
-  type Refusal,
+  type LimitRefusal,
   type Reservation,
   type Reserved,
   type Settlement,
@@ -193,9 +193,9 @@ export {
 export { byCategoryAndModel, type CategoryScore, type Score, type ScoreChange, type Scores, summedUpdates } from './state/scores.js';
 export type { Settings, SettingVersion } from './state/settings.js';
 export type {
-  Acceptance,
-  Accepted,
-  Begun,
+  AcceptRequest,
+  AcceptResult,
+  BeginResult,
   CallOutcome,
   Committed,
   DueTimer,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Verdict } from '@conclave/contracts';
+import type { GapVerdict } from '@conclave/contracts';
 import type { Judge } from '@conclave/loop';
 import type * as Strategies from '@conclave/strategies';
 
@@ -111,7 +111,7 @@ describe('a run that was recorded before the code was changed', () => {
   });
 
   it('names the members that a changed parser reads differently', async () => {
-    const assessment: Verdict = { verdict: 'complete', gap: 'none', nextFocus: 'none', parsed: true };
+    const assessment: GapVerdict = { verdict: 'complete', gap: 'none', nextFocus: 'none', parsed: true };
     changed = changedJudge('gap', (ask) => ({ ...ask, read: () => ({ output: { kind: 'assessment', assessment } }) }));
     const text = await verdict();
     expect(text).toMatch(

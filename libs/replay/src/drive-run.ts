@@ -9,7 +9,7 @@ import {
   type RunCompleted,
   type TaskDispatched,
 } from '@conclave/contracts';
-import { canonicalJson, Replay, runCapability, type Decision } from '@conclave/loop';
+import { canonicalJson, Replay, runCapability, type StepResult } from '@conclave/loop';
 import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
 import { membersThatDiffer } from './differences.js';
 import { driveWork, type HandledWork } from './drive-work.js';
@@ -110,7 +110,7 @@ function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): D
   const decide = (version: number, difference: Difference | null, mark: unknown): void => {
     steps.set(version, { place: { version, phase: 0, at: clock.nowOf(version), id: '' }, kind: 'step', difference, mark });
   };
-  const onStep = (version: number, decision: Decision): void => {
+  const onStep = (version: number, decision: StepResult): void => {
     const contents = decision.outputs.map(({ id, data }) => ({ id, data }));
     for (const output of decision.outputs) outputs.set(output.id, output);
     const changed = decision.outputs.flatMap((output) => outputDifference(version, output, recording.outputs.get(output.id)));

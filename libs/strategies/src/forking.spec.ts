@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { makeEvent, PlanRequested, type Event, type Fork, type RunFact, type TaskDispatched } from '@conclave/contracts';
-import { foldStep, forkAfter, inputOf, step, type Decision, type RecordedStep, type RunState } from '@conclave/loop';
+import { foldStep, forkAfter, inputOf, step, type StepResult, type RecordedStep, type RunState } from '@conclave/loop';
 import { answerAfter, committee, rounds } from './testing/scripted-run.js';
 import { runId, type Scenario } from './testing/scenario.js';
 import { scriptedRuns } from './testing/scripted-runs.js';
@@ -19,7 +19,7 @@ const forkOf = ({ audit: steps, strategies }: Scenario, upTo: number, model: str
     modelsOf: ({ models }) => (model === null ? models : [model]),
   });
 
-function begun(run: Scenario, fork: Fork): Decision {
+function begun(run: Scenario, fork: Fork): StepResult {
   const { data } = inputOf(runId, run.audit[0]!.input) as PlanRequested;
   const request = makeEvent(
     PlanRequested,

@@ -5,7 +5,7 @@ import {
   recordedFacts,
   Replay,
   replay,
-  type Decision,
+  type StepResult,
   type EngineInput,
   type HashedStep,
   type RecordedStep,
@@ -26,7 +26,7 @@ const committee = agentic as Strategy;
 class Recording extends Scenario {
   readonly steps: RecordedStep[] = [];
 
-  override feed(event: EngineInput): Decision | null {
+  override feed(event: EngineInput): StepResult | null {
     const before = this.state?.hash ?? '';
     const decision = super.feed(event);
     if (decision) {
@@ -83,7 +83,7 @@ describe('a replay of recorded steps', () => {
   it('reports what each step decides, once and in the order of the versions', () => {
     const { steps } = twoHop();
     const told: (readonly [number, readonly string[]])[] = [];
-    const onStep = (version: number, { outputs }: Decision): void => void told.push([version, outputs.map(({ id }) => id)]);
+    const onStep = (version: number, { outputs }: StepResult): void => void told.push([version, outputs.map(({ id }) => id)]);
     replay(runId, [...steps].reverse().concat(steps), { ...under(committee), onStep });
     expect(told).toEqual(steps.map(({ version, outputs }) => [version, outputs.map(({ id }) => id)]));
   });

@@ -1,4 +1,4 @@
-// The chat page: what a reader sees of a run while it goes on and afterwards, with scripted models.
+// The chat page: what a reader sees of a run while it is in progress and afterwards, with scripted models.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { CommitteeScript, expert, latch, plainTemplate, research, System } from '@conclave/test-support/system';
@@ -55,8 +55,8 @@ afterEach(async () => {
   await last?.close();
 });
 
-describe('the plan fills in', () => {
-  it('planned tasks are ghost nodes that events colour, and nothing is inferred', async () => {
+describe('the plan', () => {
+  it('shows planned tasks as ghost nodes that only events give a colour', async () => {
     const [searching, thinking] = [latch(), latch()];
     const s = script('Who wound the first clock?')
       .plan([expert('x1', 'First part.'), expert('x2', 'Second part.'), { ...expert('x3', 'Both parts.'), needs: ['x1', 'x2'] }])
@@ -78,7 +78,7 @@ describe('the plan fills in', () => {
     expect(await page.locator('.plan-node.good').count()).toBe(3);
   });
 
-  it('and no longer moves the plan once the reader has', async () => {
+  it('is no longer moved by the page once the reader has moved it', async () => {
     const gate = latch();
     const s = script('Who wound the second clock?')
       .plan([expert('x1', 'Look.')])
@@ -109,7 +109,7 @@ describe('the plan fills in', () => {
     await shows('the plan in full again', place, (now) => now !== moved);
   });
 
-  it('and fits the plan into a window that changes', async () => {
+  it('is fitted into a window that changes its size', async () => {
     const { s } = twoRounds('Where was the founder born, on a phone?');
     await open();
     await askInPage(page, s.question);
@@ -128,14 +128,14 @@ describe('the plan fills in', () => {
     );
   });
 
-  it('as one node a round past 40 tasks, which opens when it is clicked', async () => {
+  it('has one node per round beyond 40 tasks, which opens on a click', async () => {
     const s = script('What are all parts of the clock?')
       .plan([expert('x1', 'Look.')])
       .expert('Many.')
       .complete()
       .answer(['Many.']);
     await open();
-    // The events are made up: no shipped strategy plans so many tasks at once.
+    // The events are synthetic: no shipped strategy plans so many tasks at once.
     await playsEvents(page, () => crowdedRun(3, 15));
     await askInPage(page, s.question);
     await shows(
@@ -199,7 +199,7 @@ const twoRounds = (question: string, template = 'conclave') => ({
 });
 
 describe('a run of two rounds', () => {
-  it('has one lane a round, with gaps opened and closed; a gap points out the tasks that addressed it', async () => {
+  it('has one lane per round, with gaps opened and closed; a gap highlights the tasks that addressed it', async () => {
     const { s } = twoRounds('Where was the founder born, by lanes?');
     await open();
     await askInPage(page, s.question);
@@ -218,7 +218,7 @@ describe('a run of two rounds', () => {
     await picture(page, 'chat-gap-1280');
   });
 
-  it('carries a gap that is found again in the same words', async () => {
+  it('carries over a gap that is found again in the same words', async () => {
     const s = script('Where was the founder born, carried?')
       .plan([expert('x1', 'Say who.')])
       .expert('Ada Quill.', { task: 'Say who.' })
@@ -245,7 +245,7 @@ describe('a run of two rounds', () => {
     expect(marked).toEqual(expect.arrayContaining(['x2', 'x3']));
   });
 
-  it('says in one sticky sentence why it stopped: the rule and its numbers, the rules that did not fire, and the deciding event', async () => {
+  it('explains in one sticky sentence why it stopped: the rule and its numbers, the rules that did not fire, and the deciding event', async () => {
     const { s } = twoRounds('Where was the founder born, and why did it stop?');
     await open();
     const runId = await askInPage(page, s.question);
@@ -265,7 +265,7 @@ describe('a run of two rounds', () => {
     expect(others[0]).toMatch(/\d+ of \d+ /);
   });
 
-  it('shows its cost as it ticks: settled, in flight and left, never as one sum', async () => {
+  it('shows its cost while it grows: settled, in flight and left, never as one sum', async () => {
     const gate = latch();
     const s = script('What does the founder cost?')
       .plan([expert('x1', 'Count.')])
@@ -304,7 +304,7 @@ describe('a run of two rounds', () => {
     expect(Number(await figure('Cost settled'))).toBeCloseTo(usage.total.cost, 4);
   });
 
-  it('leads from a sentence to what its source says, to the task that brought it, and marks sentences without a source', async () => {
+  it('leads from a sentence to the text of its source, to the task that found it, and marks sentences without a source', async () => {
     const { s } = twoRounds('Where was the founder born, by which source?');
     await open();
     await askInPage(page, s.question);
@@ -322,7 +322,7 @@ describe('a run of two rounds', () => {
 });
 
 describe('an answer', () => {
-  it('grows as Markdown, and shows neither images nor HTML that a model wrote', async () => {
+  it('grows as Markdown, and shows neither images nor HTML from a model', async () => {
     const [middle, end] = [latch(), latch()];
     const s = script('How does it look?')
       .plan([expert('x1', 'Look.')])
@@ -353,12 +353,12 @@ describe('an answer', () => {
     ]);
   });
 
-  it('from a cache says which cache, how old it is and which run it came from', async () => {
+  it('from a cache names the cache, its age and the run that it came from', async () => {
     const s = script('What is kept?')
       .plan([expert('x1', 'Keep.')], { times: Infinity })
       .expertReply({ text: 'It is kept.\nCONFIDENCE: 0.9' }, undefined, Infinity);
     await open();
-    // A question before the answer is cached makes a new one.
+    // A question that is asked before the answer is cached gets a new answer.
     const again = async (): Promise<string | null> => {
       const body = JSON.stringify({ model: 'kept', messages: [{ role: 'user', content: s.question }] });
       const response = await fetch(`${system.url()}/v1/runs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -413,7 +413,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a run that goes on', () => {
+describe('a run in progress', () => {
   const held = async (question: string, template = 'conclave') => {
     const gate = latch();
     const s = script(question)
@@ -427,7 +427,7 @@ describe('a run that goes on', () => {
   };
   const steps = (name: string): Promise<readonly string[]> => page.locator(`[data-command="${name}"] .badge`).allInnerTexts();
 
-  it('is stopped', async () => {
+  it('can be stopped', async () => {
     await open();
     const { runId, gate } = await held('What is stopped?');
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -437,7 +437,7 @@ describe('a run that goes on', () => {
     gate.open();
   });
 
-  it('moves nothing for a reader who wants less motion', async () => {
+  it('has no animation for a reader who prefers reduced motion', async () => {
     await open({ reducedMotion: true });
     const { gate } = await held('What stands still?');
     const running = (): Promise<number> =>
@@ -477,12 +477,12 @@ describe('a run that goes on', () => {
     expect(commands.map(({ command, status }) => `${command} ${status}`)).toEqual(['steer applied', 'pause applied', 'resume applied']);
   });
 
-  it('that ends before a command arrives keeps its text as not applied', async () => {
+  it('that ends before a command arrives shows the text of the command as not applied', async () => {
     await open({ expected: /status of 409/ });
     const { gate } = await held('What comes too late?');
     await page.getByRole('button', { name: 'Add context' }).click();
     await page.getByLabel(/Information, quoted as data/).fill('There are two of them.');
-    // The command leaves the page only when the run is over.
+    // The command is sent only after the run has ended.
     const release = latch();
     await page.route('**/commands', async (route) => {
       await release.opened;
@@ -502,7 +502,7 @@ describe('a run that goes on', () => {
     await page.unroute('**/commands');
   });
 
-  it('is read over one connection by all visible pages of a browser', async () => {
+  it('is read over one connection for all visible pages of a browser', async () => {
     await open();
     const { runId, gate } = await held('Who reads along?');
     const connections: string[] = [];
@@ -543,7 +543,7 @@ describe('a run that goes on', () => {
 });
 
 describe('the page of a run', () => {
-  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+  it('passes axe and fits at every width, in light, dark and forced colours', async () => {
     const { s } = twoRounds('Where was the founder born, and how does it look?');
     await open();
     const runId = await askInPage(page, s.question);
@@ -558,7 +558,7 @@ describe('the page of a run', () => {
     });
   });
 
-  it('is walked through by keyboard: the focus is seen, and arrow keys go through the tasks', async () => {
+  it('can be used by keyboard: the focus is visible, and arrow keys move through the tasks', async () => {
     const { s } = twoRounds('Where was the founder born, by keyboard?');
     await open();
     const runId = await askInPage(page, s.question);

@@ -1,4 +1,4 @@
-// What a reader sees first: without a model, with keys, and with the link that a start prints.
+// What a reader sees first: without a model, with keys, and with the link that is printed at the start.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { adminKey, System } from '@conclave/test-support/system';
 import { TestBrowser, type Visit } from './harness/browser.js';
@@ -24,7 +24,7 @@ describe('without a model', () => {
   });
   afterAll(() => system?.stop());
 
-  it('the first page says what was found and what to start, and a demo question is answered on click', async () => {
+  it('the first page shows what was found and what to start, and a click asks a demo question', async () => {
     visit = await browser.open(`${system.url()}/`);
     const { page } = visit;
     for (const name of ['What was found', 'What to start', 'Try a provider']) await page.getByRole('heading', { name }).waitFor();
@@ -38,7 +38,7 @@ describe('without a model', () => {
     expect(await page.locator('.source').count()).toBeGreaterThan(0);
   });
 
-  it('tells other programs the address, the models and one line to try', async () => {
+  it('the page shows the address, the models and one line to try for other programs', async () => {
     visit = await browser.open(`${system.url()}/`);
     const { page } = visit;
     await page.getByText('Use it from another program').click();
@@ -48,7 +48,7 @@ describe('without a model', () => {
     expect(text).toContain(`curl ${system.url()}/v1/chat/completions`);
   });
 
-  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+  it('the page passes axe and fits at every width, in light, dark and forced colours', async () => {
     await looksRight(browser, {
       name: 'first-run',
       url: `${system.url()}/`,
@@ -56,7 +56,7 @@ describe('without a model', () => {
     });
   });
 
-  it('one link of the start signs this browser in, and only once', async () => {
+  it('the link printed at the start signs one browser in, once', async () => {
     const link = /http:\/\/127\.0\.0\.1:\d+\/#signin=[\w-]+/.exec(system.output())?.[0];
     expect(link).toBeDefined();
     visit = await browser.open(link!);
@@ -74,7 +74,7 @@ describe('without a model', () => {
   });
 });
 
-describe('if keys are needed', () => {
+describe('if keys are required', () => {
   let system: System;
   beforeAll(async () => {
     system = await System.start({
@@ -86,7 +86,7 @@ describe('if keys are needed', () => {
   afterAll(() => system?.stop());
   const expected = /status of 401/;
 
-  it('the page is public and the data is not: a key is taken for a cookie that no script reads', async () => {
+  it('the page is public and the data is not: a key is exchanged for a cookie that scripts cannot read', async () => {
     visit = await browser.open(`${system.url()}/console/chat/run_x`, { expected: /status of 40/ });
     const { page } = visit;
     await page.getByLabel('API key').fill('sk-wrong');
@@ -113,7 +113,7 @@ describe('if keys are needed', () => {
     await page.getByText('admin of default').waitFor();
   });
 
-  it('the sign-in page is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+  it('the sign-in page passes axe and fits at every width, in light, dark and forced colours', async () => {
     await looksRight(browser, {
       name: 'sign-in',
       url: `${system.url()}/`,

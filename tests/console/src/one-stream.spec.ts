@@ -1,4 +1,4 @@
-// The one event stream of a browser: many tabs, hidden tabs, tabs that are closed, and browsers without locks; with scripted models.
+// The single event stream of a browser: many tabs, hidden tabs, closed tabs, and browsers without locks; with scripted models.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { CommitteeScript, expert, latch, System } from '@conclave/test-support/system';
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const visit of [...last].reverse()) await visit.close();
 });
 
-/** A run that waits for its one expert, whose words are its answer, until the gate is opened. */
+/** A run that waits for its only expert, whose text is its answer, until `open` is called. */
 async function liveRun(question: string): Promise<{ readonly runId: string; readonly open: () => void }> {
   const gate = latch();
   new CommitteeScript(system.models, question)
@@ -37,7 +37,7 @@ async function liveRun(question: string): Promise<{ readonly runId: string; read
   return { runId: await startRun(system.url(), question), open: () => gate.open() };
 }
 
-/** The event streams that the pages of a browser have open, and the most that were open at one moment. */
+/** The event streams that the pages of a browser have open, and the most that were open at the same time. */
 class OpenStreams {
   readonly urls: string[] = [];
   most = 0;
@@ -66,13 +66,13 @@ async function tab(path: string): Promise<Page> {
   visits.push(visit);
   return visit.page;
 }
-/** The first tab, and what its browser has open. */
+/** The first tab, and the open streams of its browser. */
 async function firstTab(): Promise<OpenStreams> {
   await tab('/console/runs');
   return new OpenStreams().watch(visits[0]!.context);
 }
 
-/** Headless Chromium shows every tab at all times; what a page can tell of its visibility is overridden. */
+/** Headless Chromium shows every tab at all times, so what the page reads of its visibility is overridden. */
 const setVisible = (page: Page, state: 'visible' | 'hidden'): Promise<void> =>
   page.evaluate((now) => {
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now });
@@ -83,12 +83,12 @@ const answerOf = async (page: Page): Promise<string> => {
   await page.locator('.why').waitFor();
   return page.locator('.markdown').innerText();
 };
-/** Events that the replay of a run page counts, which are all that the page was told. */
+/** The number of events in the replay of a run page, which are all events that the page received. */
 const eventsShown = async (page: Page): Promise<string | null> =>
   page.locator('.replay').getByRole('slider').getAttribute('aria-valuetext');
 
-describe('a browser has one event stream', () => {
-  it('whatever the number of its tabs: eight live runs in eight tabs all come to their end, and further requests are answered', async () => {
+describe('the only event stream of a browser', () => {
+  it('serves any number of tabs: eight live runs in eight tabs all end, and further requests are answered', async () => {
     const streams = await firstTab();
     const runs = await Promise.all(Array.from({ length: 8 }, (_, n) => liveRun(`What is in tab ${n}?`)));
     const pages: Page[] = [];
@@ -107,7 +107,7 @@ describe('a browser has one event stream', () => {
     );
   });
 
-  it('that another tab takes over when the tab that reads is closed, from where each run stands', async () => {
+  it('is taken over by another tab when the tab that reads is closed, from the position of each run', async () => {
     const streams = await firstTab();
     const [one, other] = [await liveRun('Who reads first?'), await liveRun('Who reads then?')];
     const reading = await tab(`/console/chat/${one.runId}`);
@@ -129,7 +129,7 @@ describe('a browser has one event stream', () => {
     one.open();
   });
 
-  it('that is dropped while the page is hidden; on return the run is complete, and no event is there twice', async () => {
+  it('is dropped while the page is hidden; on return the run is complete, and no event appears twice', async () => {
     const streams = await firstTab();
     const { runId, open } = await liveRun('What happens unseen?');
     const page = await tab(`/console/runs/${runId}`);
@@ -159,7 +159,7 @@ describe('a browser has one event stream', () => {
     expect(await page.getByText('no longer kept').count()).toBe(0);
   });
 
-  it('or one for each page where the browser has no locks, as over plain http from another machine', async () => {
+  it('is one per page when the browser has no locks, as over plain http from another machine', async () => {
     const { runId, open } = await liveRun('What is there without locks?');
     const page = await tab('/console/runs');
     const streams = new OpenStreams().watch(visits[0]!.context);

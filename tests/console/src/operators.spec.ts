@@ -17,7 +17,7 @@ let page: Page;
 /** Signs a page in as the admin. */
 let cookie: Cookie;
 
-/** Asks the demo model and returns the id of the ended run. */
+/** Asks a question of the demo model and returns the id of the ended run. */
 async function ask(input: string): Promise<{ readonly id: string; readonly cache: string | null }> {
   const response = await fetch(`${system.url()}/v1/chat/completions`, {
     method: 'POST',
@@ -29,7 +29,7 @@ async function ask(input: string): Promise<{ readonly id: string; readonly cache
   return { id: response.headers.get('x-run-id')!, cache: response.headers.get('x-conclave-cache') };
 }
 
-/** Puts rare things into the stores of the stopped program: a contradicted graph, and records that could not be handled. */
+/** Writes rare states into the stores of the stopped program: a contradicted graph, and records that could not be handled. */
 async function seed(): Promise<void> {
   const sqlite = openSqlite({ home: system.home, processId: 'seed', durability: 'process' });
   const { graph, log } = sqlite;
@@ -104,11 +104,11 @@ const open = async (path: string, options: VisitOptions = {}): Promise<void> => 
   await page.getByRole('heading', { level: 1 }).waitFor();
 };
 
-/** A page of an admin at three widths, and in dark: clean for axe, no wider than its window, with pictures. */
+/** Examines a page of an admin at three widths and in dark: it must pass axe and be no wider than its window. Takes pictures. */
 async function looks(name: string, path: string, ready: (page: Page) => Promise<unknown>): Promise<void> {
   const found: string[] = [];
   for (const width of widths)
-    // The arrangement does not depend on the colours.
+    // The layout does not depend on the colours.
     for (const dark of width === 1280 ? [false, true] : [false]) {
       await open(path, { width, dark, reducedMotion: true });
       await ready(page);
@@ -124,7 +124,7 @@ async function looks(name: string, path: string, ready: (page: Page) => Promise<
 }
 
 describe('Cache explanation', () => {
-  it('kind, distance against threshold, both questions diffed, age; the nearest miss too', async () => {
+  it('shows kind, distance against threshold, a diff of both questions, and age; for a miss, the nearest question', async () => {
     await until('the semantic hit', async () => (await ask('What is the height of the Aurora tower?')).cache?.startsWith('semantic'), {
       timeoutMs: 30_000,
     });
@@ -150,10 +150,10 @@ describe('Cache explanation', () => {
     expect(await miss.textContent()).toContain('other words');
   });
 
-  it('is clean for axe and fits at every width, in light and dark', () =>
+  it('passes axe and fits at every width, in light and dark', () =>
     looks('caches', '/console/caches', (shown) => shown.getByRole('region', { name: 'Nearest miss' }).scrollIntoViewIfNeeded()));
 
-  it('a layer is emptied by its button, and the page says how much was removed', async () => {
+  it('empties a layer on a button and shows how much was removed', async () => {
     await open('/console/caches');
     await page.getByRole('button', { name: 'Empty the cache semantic' }).click();
     await page.getByRole('button', { name: 'Empty it' }).click();
@@ -163,7 +163,7 @@ describe('Cache explanation', () => {
 });
 
 describe('Dead letters', () => {
-  it('grouped by failure, dry run shows destination and id, the row becomes "re-driven -> succeeded"', async () => {
+  it('are grouped by failure; a dry run shows destination and id, and the row becomes "re-driven -> succeeded"', async () => {
     await open('/console/health');
     const failure = page.getByRole('region', { name: 'learning could not handle run.completed: The embedder does not answer.' });
     await failure.waitFor();
@@ -179,7 +179,7 @@ describe('Dead letters', () => {
     expect(await rows.nth(1).textContent()).toContain('open');
   });
 
-  it('and the rest of the page are clean for axe and fit at every width, in light and dark', () =>
+  it('and the rest of the page pass axe and fit at every width, in light and dark', () =>
     looks('health', '/console/health', async (shown) => {
       await shown
         .getByRole('button', { name: /Dry run/ })
@@ -190,7 +190,7 @@ describe('Dead letters', () => {
 });
 
 describe('the page about knowledge', () => {
-  it('walks through the graph by keyboard, and an insight opens what it was learned from', async () => {
+  it('can be used by keyboard to move through the graph, and an insight opens the runs that it was learned from', async () => {
     await open('/console/knowledge');
     await page.getByRole('searchbox', { name: 'Search by name' }).fill('salic');
     await page.locator('.knowledge-list').getByRole('button', { name: 'Salicin', exact: true }).click();
@@ -211,7 +211,7 @@ describe('the page about knowledge', () => {
     await page.getByRole('heading', { name: 'Headache' }).waitFor();
   });
 
-  it('decides a contradiction, which leaves the list', async () => {
+  it('resolves a contradiction, which then leaves the list', async () => {
     await open('/console/knowledge');
     await page.getByRole('radio', { name: 'Contradictions' }).check();
     const entry = page.locator('.note', { hasText: 'CAUSES' });
@@ -221,7 +221,7 @@ describe('the page about knowledge', () => {
     await page.getByText('Nothing waits for a decision.').waitFor();
   });
 
-  it('takes a document with its progress, and tries a query on it', async () => {
+  it('uploads a document, shows its progress, and tries a query on it', async () => {
     await open('/console/knowledge');
     await page.getByRole('radio', { name: 'Collections' }).check();
     await page.getByLabel('New collection').fill('harbours');
@@ -241,12 +241,12 @@ describe('the page about knowledge', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('is clean for axe and fits at every width, in light and dark', () =>
+  it('passes axe and fits at every width, in light and dark', () =>
     looks('knowledge', '/console/knowledge', (shown) => shown.getByRole('button', { name: 'Aspirin' }).first().waitFor()));
 });
 
 describe('the page with settings', () => {
-  it('checks options as YAML with the line of a fault, saves, shows who did it, and goes back', async () => {
+  it('checks options as YAML with the line of a fault, saves, shows who changed them, and rolls back', async () => {
     await open('/console/settings');
     await page.locator('main select').first().selectOption('quick');
     await page.getByRole('radio', { name: 'YAML' }).check();
@@ -275,7 +275,7 @@ describe('the page with settings', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('changes models, limits and rounds as a form or as YAML, refuses a model that does not exist, and goes back to the file', async () => {
+  it('changes models, limits and rounds as a form or as YAML, refuses a model that does not exist, and rolls back to the file', async () => {
     await open('/console/settings');
     await page.locator('main select').first().selectOption('quick');
     await page.getByLabel('tokens', { exact: true }).fill('9000');
@@ -308,7 +308,7 @@ describe('the page with settings', () => {
     expect(await page.getByLabel('tokens', { exact: true }).inputValue()).toBe('');
   });
 
-  it('tests a model server, and shows the lines that add another one', async () => {
+  it('tests a model server and shows the lines to add another one', async () => {
     await open('/console/settings');
     await page.getByRole('radio', { name: 'Providers' }).check();
     await page.getByRole('button', { name: 'Test demo' }).click();
@@ -323,7 +323,7 @@ describe('the page with settings', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('changes a prompt with its diff and goes back to the shipped text', async () => {
+  it('changes a prompt with a diff and rolls back to the shipped text', async () => {
     await open('/console/settings');
     await page.getByRole('radio', { name: 'Prompts' }).check();
     await page.locator('main select').first().selectOption('thinking');
@@ -354,6 +354,6 @@ describe('the page with settings', () => {
     }
   });
 
-  it('is clean for axe and fits at every width, in light and dark', () =>
+  it('passes axe and fits at every width, in light and dark', () =>
     looks('settings', '/console/settings', (shown) => shown.getByRole('heading', { name: 'Versions' }).waitFor()));
 });

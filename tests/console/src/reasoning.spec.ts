@@ -1,4 +1,4 @@
-// The chat page in its mode Reasoning: steps, scores, trend, working memory, and how a reader may influence a run.
+// The chat page in its mode Reasoning: steps, scores, trend, working memory, and how a reader can influence a run.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { CommitteeScript, latch, plainTemplate, System } from '@conclave/test-support/system';
@@ -10,7 +10,7 @@ let system: System;
 let browser: TestBrowser;
 let visit: Visit | null = null;
 let page: Page;
-/** A run that has ended. */
+/** An ended run. */
 let ended: string;
 beforeAll(async () => {
   [system, browser] = await Promise.all([
@@ -56,7 +56,7 @@ const steps = (): Promise<readonly string[]> =>
   page.locator('.step').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-state') ?? ''));
 
 describe('a goal', () => {
-  it('shows its steps with scores and their trend, what is planned, and the working memory', async () => {
+  it('shows its steps with scores and their trend, the planned steps, and the working memory', async () => {
     const [first, second] = [latch(), latch()];
     const s = script('Where was the founder born, step by step?')
       .phase('reasoner', { steps: [step('find the founder'), step('find the birthplace')], working_memory: 'Nothing yet.' })
@@ -91,7 +91,7 @@ describe('a goal', () => {
     ended = runId;
   });
 
-  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+  it('passes axe and fits at every width, in light, dark and forced colours', async () => {
     await looksRight(browser, {
       name: 'reasoning',
       url: `${system.url()}/console/chat/${ended}`,
@@ -121,7 +121,7 @@ describe('a goal', () => {
     expect((await recordOf(system.url(), runId)).outcome).toBe('completed');
   });
 
-  it('runs a step of the reader in place of its own, and says why it refuses one', async () => {
+  it("replaces a step by the reader's own, and explains why it refuses one", async () => {
     const gate = latch();
     const s = script('Who is behind the clocks?')
       .phase('reasoner', { steps: [step('find the owner')] })

@@ -69,7 +69,7 @@ const listed = (): Promise<readonly (string | null)[]> =>
   page.locator('tr[data-run]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-run')));
 
 describe('the list of runs', () => {
-  it('shows each run with its figures, follows one that goes on, and finds runs by their words, template and outcome', async () => {
+  it('shows each run with its figures, updates a run in progress, and finds runs by text, template and outcome', async () => {
     const gate = latch();
     script('What goes on?')
       .plan([expert('x1', 'Work.')])
@@ -106,7 +106,7 @@ describe('the list of runs', () => {
     await shows('the same after a reload', listed, (ids) => ids.join() === twoRounds);
   });
 
-  it('reads further pages until it has enough, and says how far back it looked', async () => {
+  it('reads further pages until it has enough results, and shows how far back it has looked', async () => {
     const asked: string[] = [];
     const items = (from: number) =>
       Array.from({ length: 100 }, (_, n) => ({
@@ -136,7 +136,7 @@ describe('the list of runs', () => {
   });
 });
 
-/** What the stream of a run sends once it has expired. */
+/** The stream of a run after it has expired. */
 const expired = ({ status, answer }: RunView): object => ({ kind: 'snapshot', first: 0, last: 60, status, text: answer });
 
 describe('the page of a run', () => {
@@ -150,7 +150,7 @@ describe('the page of a run', () => {
         ),
       );
 
-  it('draws a waterfall: a line for each task with its start, queue, duration, tokens and cost, and what the engine decided by which rule', async () => {
+  it("draws a waterfall: a line for each task with its start, queue, duration, tokens and cost, and the engine's decisions with their rules", async () => {
     await open(`/console/runs/${twoRounds}`);
     const drawn = await shows('the waterfall', lines, (all) => all.length > 6);
     expect(drawn).toEqual(expect.arrayContaining(['round 0', 'plan', 'r1', 'x1', 'round 1', 'r2', 'D3']));
@@ -175,7 +175,7 @@ describe('the page of a run', () => {
     await picture(page, 'run-waterfall-1280');
   });
 
-  it('says who may read prompts, and loads prompt and reply of a call on demand for those', async () => {
+  it('says who may read prompts, and loads prompt and reply of a call on request for those who may', async () => {
     await open(`/console/runs/${twoRounds}`);
     await page.locator('tr[data-line$="/x1"] button').click();
     expect(await page.locator('.work-call').innerText()).toContain('may be read by an auditor, an admin or a key with detail: full');
@@ -224,7 +224,7 @@ describe('the page of a run', () => {
     };
     const data = [...real.data.filter((one) => one !== won), lost, winner, late];
     await open('/console/runs');
-    // The attempts are made up: which of two calls wins is a race that no script decides.
+    // The attempts are synthetic: which of two calls wins is a race that no script can decide.
     await page.route('**/records', (route) => route.fulfill({ json: { ...real, data } }));
     await page.getByRole('link', { name: question }).click();
     const line = page.locator(`tr[data-line="${x1.id}"]`);
@@ -241,7 +241,7 @@ describe('the page of a run', () => {
     expect(await detail.locator('[data-attempt="2"]').innerText()).toContain(
       'may be read by an auditor, an admin or a key with detail: full',
     );
-    // Ten minutes in which nothing happened are drawn as a short break.
+    // Ten idle minutes are drawn as a short break.
     expect(await page.locator('.waterfall-axis').innerText()).toMatch(/(9|10) min \d+ s idle left out/);
     expect(await line.locator('.bar-break').count()).toBe(1);
     await page.locator('.waterfall').scrollIntoViewIfNeeded();
@@ -259,7 +259,7 @@ describe('the page of a run', () => {
     expect(sentences[0]).toContain(`The run began with the strategy agentic and up to`);
   });
 
-  it('folds its events to any seq with a scrubber, marked "recorded, no cost", by keyboard too and from the link of the deciding event', async () => {
+  it('folds its events to any number with a scrubber, marked "recorded, no cost", also by keyboard and from the link of the deciding event', async () => {
     await open(`/console/runs/${twoRounds}`);
     const replay = page.locator('.panel', { has: page.getByRole('heading', { name: 'Replay' }) });
     await replay.getByText('recorded, no cost').waitFor();
@@ -282,7 +282,7 @@ describe('the page of a run', () => {
     expect(await spent('Calls')).toBe('0');
     await replay.getByText('No plan yet.').waitFor();
     for (let n = 0; n < 40 && (await spent('Calls')) === '0'; n += 1) await page.keyboard.press('ArrowRight');
-    // The plan is there, and nothing of it has begun.
+    // The plan is there, and none of its tasks has begun.
     await shows(
       'the first plan',
       () => replay.locator('.task-row').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-state')).join()),
@@ -311,7 +311,7 @@ describe('the page of a run', () => {
     expect(await replay.locator('.replay-event').innerText()).toContain('D3');
   });
 
-  it('is drawn from the log once the stream has expired', async () => {
+  it('is drawn from the log after the stream has expired', async () => {
     const record = await recordOf(system.url(), twoRounds);
     await open('/console/runs');
     await playsEvents(page, () => [expired(record)]);
@@ -325,7 +325,7 @@ describe('the page of a run', () => {
     await page.locator('.waterfall tr[data-rule="D3"]').waitFor();
   });
 
-  it('leads from a sentence of the answer to the source, what it says, and the task that brought it; sentences without a source are marked', async () => {
+  it('leads from a sentence of the answer to the source, its text, and the task that found it; sentences without a source are marked', async () => {
     await open(`/console/runs/${twoRounds}`);
     await page.locator('.markdown .citation').first().waitFor();
     expect(await page.locator('.markdown .uncited').allInnerTexts()).toEqual(['That is by the sea.']);
@@ -336,11 +336,11 @@ describe('the page of a run', () => {
     await page.locator('.waterfall tr.open .waterfall-open[aria-expanded="true"]').waitFor();
   });
 
-  it('opens the insight behind a source, and the runs that it was learned from', async () => {
+  it('opens the insight behind a source and the runs that it was learned from', async () => {
     const record = await recordOf(system.url(), twoRounds);
     const insight = { id: 'insight-1', runs: [single] };
     await open('/console/runs');
-    // An insight is learned a while after a run; here only its display matters.
+    // An insight is learned some time after a run; here only its display matters.
     await playsEvents(page, () => [expired(record)]);
     await page.route(`**/v1/runs/${twoRounds}`, (route) =>
       route.fulfill({ json: { ...record, sources: record.sources.map((source) => ({ ...source, kind: 'graph', insight })) } }),
@@ -365,7 +365,7 @@ describe('the page of a run', () => {
     await page.getByText('How old is the company?').first().waitFor();
   });
 
-  it('is walked through by keyboard, and fits a phone down to the waterfall and the replay', async () => {
+  it('can be used by keyboard, and fits a phone down to the waterfall and the replay', async () => {
     await open(`/console/runs/${twoRounds}`, { width: 360, reducedMotion: true });
     await page.locator('.waterfall tr[data-rule]').first().waitFor();
     const unseen: string[] = [];
@@ -397,7 +397,7 @@ describe('the page of a run', () => {
     await picture(page, 'run-replay-360');
   });
 
-  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+  it('passes axe and fits at every width, in light, dark and forced colours', async () => {
     await open('/console/runs');
     await looksRight(browser, {
       name: 'run',

@@ -1,4 +1,4 @@
-// The frame of every page: what is loaded, what is allowed, navigation, colours, and a gateway that stops answering.
+// The frame of every page: what it loads, what it is allowed to do, navigation, colours, and a gateway that stops answering.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -27,20 +27,20 @@ const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
 const travel = (names: readonly string[]): number =>
   names.reduce((sum, name) => sum + readFileSync(join(folder, `${name}.gz`)).length, 0) / 1024;
 
-describe('the transferred size', () => {
+describe('the transferred files', () => {
   const first = [manifest.script, ...manifest.modules, ...manifest.styles];
 
-  it('is less than 150 KiB before the first page', () => {
+  it('are less than 150 KiB before the first page', () => {
     expect(travel(first)).toBeLessThan(150);
   });
 
-  it('is less than 150 KiB more for each part that is loaded when it is needed', () => {
+  it('are less than 150 KiB more for each part that is loaded on demand', () => {
     const parts = Object.entries(manifest.parts).map(([name, files]) => [name, travel(files.filter((file) => !first.includes(file)))]);
     expect(parts.length).toBeGreaterThan(0);
     expect(parts.filter(([, size]) => Number(size) >= 150)).toEqual([]);
   });
 
-  it('is cached by the browser forever, and the page itself not at all', async () => {
+  it('are cached by the browser permanently, but the page itself is not', async () => {
     const get = (path: string, accept = 'text/html') => fetch(system.url() + path, { headers: { accept } });
     for (const name of readdirSync(folder).filter((file) => /\.(js|css)$/.test(file))) {
       const asset = await get(`/assets/${name}`);
@@ -56,7 +56,7 @@ describe('the transferred size', () => {
     expect((await get('/assets/..%2fstandalone.js')).status).toBe(404);
   });
 
-  it('is the console only on its own paths', async () => {
+  it("include the page only on the console's own paths", async () => {
     const get = async (path: string, accept = 'text/html') => {
       const response = await fetch(system.url() + path, { headers: { accept } });
       return [response.status, (await response.text()).includes('<div id="console">')];
@@ -70,7 +70,7 @@ describe('the transferred size', () => {
 });
 
 describe('a page of the console', () => {
-  it('is clean for axe and fits at every width, in light, dark and forced colours', async () => {
+  it('passes axe and fits at every width, in light, dark and forced colours', async () => {
     await looksRight(browser, {
       name: 'chat-empty',
       url: `${system.url()}/`,
@@ -78,7 +78,7 @@ describe('a page of the console', () => {
     });
   });
 
-  it('would be rejected by the same check if it were wrong', async () => {
+  it('fails the same check when it has a fault', async () => {
     const visit = await browser.open(`${system.url()}/`);
     await visit.page.getByRole('heading', { level: 1 }).waitFor();
     await visit.page.evaluate(() => {

@@ -169,7 +169,7 @@ describe('the APIs of one engine', () => {
 });
 
 describe('stored responses', () => {
-  it('continue in another gateway, and belong to their tenant', async () => {
+  it('continue on another gateway, and belong to their tenant', async () => {
     const s = new CommitteeScript(system.models, 'Which town was it?')
       .plan([expert('x1', 'Say which.')])
       .expert('Saint Orrin.')
@@ -210,7 +210,7 @@ describe('stored responses', () => {
     expect(done.output_text).toContain('It is.');
   });
 
-  it('is streamed in the background until it ends, at another gateway too, and once more afterwards', async () => {
+  it('is streamed in the background until it ends, on another gateway too, and again afterwards', async () => {
     const waiting = latch();
     const s = new CommitteeScript(system.models, 'Is it streamed in the background?')
       .plan([expert('x1', 'Say so.')])

@@ -84,7 +84,7 @@ async function recordsOnLog(): Promise<string> {
   }
 }
 
-it('no credential of a request, a provider or a webhook is in a log, metric, message, store or dead letter, and no prompt is outside its run', async () => {
+it('no log, metric, message, store or dead letter contains a credential of a request, a provider or a webhook, and no prompt appears outside its run', async () => {
   const chats = script('chat')
     .expert(`${prompt}.`)
     .answer([`${prompt}.`]);
@@ -159,7 +159,7 @@ it('no credential of a request, a provider or a webhook is in a log, metric, mes
     records: await recordsOnLog(),
     upstream: JSON.stringify(system.models.calls.map(({ body, messages: sent }) => ({ body, sent }))),
   };
-  // Checks that the inspected places are those that would contain a leak.
+  // Checks that the inspected places would indeed contain a leak.
   for (const place of ['rows', 'records', 'upstream']) expect([place, seen[place]!.includes(prompt)]).toEqual([place, true]);
   expect([seen['output']!.includes('run accepted'), seen['metrics']!.includes('conclave_runs_total'), told.length > 3]).toEqual([
     true,

@@ -4,7 +4,7 @@ import { System, testedMode, plainTemplate, stackAddresses } from '@conclave/tes
 import { searchServer, toolServer } from './harness/weak-servers.js';
 import { capabilityScenarios, hostilePages, type WeakWorld } from './scenarios/capabilities.js';
 
-// A system in which every optional part is unavailable at some time: one system for all scenarios, which are distinguished by their
+// A system in which every optional part is unavailable at some time. All scenarios share this system and are distinguished by their
 // questions.
 let world: WeakWorld;
 const weak = (): WeakWorld => world;
@@ -12,7 +12,7 @@ const weak = (): WeakWorld => world;
 beforeAll(async () => {
   const [search, tools] = await Promise.all([searchServer(hostilePages), toolServer('weigh')]);
   const bolt = testedMode() === 'distributed' ? new URL(stackAddresses().NEO4J_URL) : null;
-  // If no Neo4j is available, an address that never answers.
+  // Without Neo4j, an address that never answers.
   const graph = await TcpProxy.open({ target: { host: '127.0.0.1', port: Number(bolt?.port ?? 9) } });
   const system = await System.start({
     ...(bolt ? { servers: { NEO4J_URL: `bolt://127.0.0.1:${graph.port}` } } : {}),
@@ -22,7 +22,7 @@ beforeAll(async () => {
           ...plainTemplate,
           strategy: 'single-pass',
           task_timeout_s: 3,
-          // Its parts become unavailable again and again, on purpose.
+          // Its parts become unavailable repeatedly, on purpose.
           policies: { '*': { breaker: { failures: 100 } } },
           capabilities: ['research', 'math', 'mcp', 'graph', 'collections'],
         },

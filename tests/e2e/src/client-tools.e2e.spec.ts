@@ -93,7 +93,7 @@ describe('a template that asks first', () => {
     expect(await stream.totalUsage()).toMatchObject({ prompt_tokens: 11, completion_tokens: 7 });
   });
 
-  it('lets the committee answer if no tool is needed', async () => {
+  it('lets the committee answer when no tool is needed', async () => {
     const s = new CommitteeScript(system.models, question());
     toolModel(s.question, completion({ content: 'I need none.' }, 'stop'));
     s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
@@ -107,7 +107,7 @@ describe('a template that asks first', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('continues the run of the first turn with the results, on another gateway, and asks nothing again', async () => {
+  it('continues the run of the first turn with the results, on another gateway, without repeating any call', async () => {
     const s = new CommitteeScript(system.models, question());
     const both = [calls[0]!, { ...calls[0]!, id: 'call_2', function: { name: 'get_weather', arguments: '{"town":"Bonn"}' } }];
     toolModel(s.question, completion({ tool_calls: both }, 'tool_calls'));
@@ -149,7 +149,7 @@ describe('a template that asks first', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('waits for the results even if every process that knew the run dies', async () => {
+  it('waits for the results even when every process that knew the run dies', async () => {
     const s = new CommitteeScript(system.models, question());
     toolModel(s.question, completion({ tool_calls: calls }, 'tool_calls'));
     const first = await client.chat.completions.create({ model: 'asks', messages: [user(s.question)], tools: [...tools] }).withResponse();
@@ -193,7 +193,7 @@ describe('a template that asks first', () => {
     expect(await runsOf(s.question)).toBe(1);
   });
 
-  it('lets the committee answer if the tool model fails', async () => {
+  it('lets the committee answer when the tool model fails', async () => {
     const s = new CommitteeScript(system.models, question());
     system.models.add({
       match: ({ body, messages }) => Array.isArray(body['tools']) && messages.some(({ content }) => content === s.question),
@@ -206,7 +206,7 @@ describe('a template that asks first', () => {
     expect(answer.choices[0]!.message.content).toBe('It rains again.');
   });
 
-  it('does not ask the tool model if the client forbids calls', async () => {
+  it('does not call the tool model when the client forbids calls', async () => {
     const s = new CommitteeScript(system.models, question());
     s.plan([{ id: 'x1', task: 'Say it.', capability: 'expert.general', needs: [] }])
       .expert('It rains.')

@@ -95,7 +95,7 @@ const acknowledgements = (entries: readonly StreamEntry[], seq: number): readonl
 const here = phases.filter((phase) => phase !== 'accepted' || testedMode() === 'distributed');
 
 describe.each(here)('a run that is %s', (phase) => {
-  it.each(commandNames)('and gets %s acknowledges it and goes on as the matrix says', async (name) => {
+  it.each(commandNames)('and gets %s acknowledges it and continues as the command matrix says', async (name) => {
     const cell = commandMatrix[phase][name];
     const merger = phase === 'accepted' ? system.process('merger') : null;
     merger?.signal('SIGSTOP');
@@ -185,7 +185,7 @@ describe('a command over HTTP', () => {
     expect(run.rounds.flatMap(({ tasks }) => tasks.filter(({ task }) => task.startsWith('OWN STEP')))).toHaveLength(1);
   });
 
-  it('is applied once if the process dies while it applies it', async () => {
+  it('is applied once when the process dies while applying it', async () => {
     const { id, s, release } = await runIn('paused', 'dies');
     await statusIs(id, 'collecting');
     await send(id, commands.pause);

@@ -1,6 +1,5 @@
-// Every key of conclave.yaml and every variable is on the printed page and is read by code that acts on it. The compiler says who
-// reads a key: a property access counts only for the line of the schema that declares the property, not for another property of the same
-// name.
+// Every key of conclave.yaml and every variable is on the printed page and is read by code that acts on it. The compiler shows where a key
+// is read: a property access counts only for the line of the schema that declares the property, not for another property of the same name.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';

@@ -117,7 +117,7 @@ describe('decompose', () => {
     expect(run.rounds[0]!.tasks.filter(({ capability }) => capability === 'subtopic')).toHaveLength(4);
   });
 
-  it('asks the model once for equal sub-topics of different runs, also at the same time', async () => {
+  it('calls the model once for equal sub-topics of different runs, even at the same time', async () => {
     const query = `${dyes[1]} snails price`;
     const question = (n: number) => `Asked ${n} times: what is the price of ${dyes[1]}?`;
     const scripts = [1, 2, 3].map((n) => {
@@ -132,7 +132,7 @@ describe('decompose', () => {
 });
 
 describe('child runs', () => {
-  it('work on sub-topics on the budget of their parent, and their usage comes back', async () => {
+  it('work on sub-topics on the budget of their parent, which is charged with their usage', async () => {
     const s = new CommitteeScript(system.models, `How deep is ${ports[0]}, and how dear is ${dyes[0]}?`);
     s.topics({
       topics: [topic('depth', `How deep is the port of ${ports[0]}?`), topic('price', `How dear is the dye ${dyes[0]}?`)],
@@ -212,7 +212,7 @@ describe('adaptive', () => {
     expect(run.rounds[0]!.tasks.map(({ capability }) => capability)).toEqual(['subtopic', 'subtopic', 'judge.synthesis']);
   });
 
-  it('asks the router if the words do not decide, and plans again with the chosen strategy', async () => {
+  it('asks the router when the words do not decide, and plans again with the chosen strategy', async () => {
     const s = new CommitteeScript(system.models, `The snails of ${dyes[1]}, and what the winter does to them.`);
     s.route('comparative')
       .topics({ topics: [topic('the snails', `${dyes[1]} snails`)] })
@@ -227,7 +227,7 @@ describe('adaptive', () => {
     expect(s.unused()).toEqual([]);
   });
 
-  it('uses the loop if the reply of the router cannot be read', async () => {
+  it('uses the loop when the reply of the router cannot be read', async () => {
     const s = new CommitteeScript(system.models, `The lichen of ${dyes[0]}, its seasons and its keepers.`);
     s.route({ text: 'Hm.' }, 2)
       .plan([{ id: 'r1', task: 'find it', capability: 'research', search_query: `${dyes[0]} lichen` }])

@@ -91,7 +91,7 @@ describe('a run under store_prompts: none', () => {
       (error: { readonly stdout: string }) => error.stdout,
     );
 
-  it('leaves no record that anybody can read on a sealed log, and its view in the store', async () => {
+  it('leaves no readable record on a sealed log, but its view in the store', async () => {
     const question = `Where does the ${canary} live?`;
     new CommitteeScript(system.models, question)
       .plan([expert('x1', `Say where the ${canary} lives.`)], { times: Infinity })

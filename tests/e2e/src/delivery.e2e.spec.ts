@@ -139,7 +139,7 @@ describe('the end of a run', () => {
     expect(verified((await delivered('/ops', run.id))[0]!).data).toMatchObject({ outcome: run.outcome, answer: run.answer });
   });
 
-  it('is that of the run alone, not of its child runs', async () => {
+  it('is delivered for the run itself, not for its child runs', async () => {
     const [one, two] = ['How deep is the port of Varn?', 'How dear is the dye luran?'];
     const s = new CommitteeScript(system.models, 'Who is told? (children)')
       .topics({
@@ -192,7 +192,7 @@ describe('a receiver', () => {
     expect([await counted('flaky', 'failed'), ofRun('/flaky', run.id).length, run.outcome]).toEqual([2, 3, 'completed']);
   });
 
-  it('that asks to be called later is called then, and no later than the longest wait', async () => {
+  it('that asks to be called later is called then, but no later than the longest wait', async () => {
     const calledAt: number[] = [];
     answers.set('/busy', (nth) => {
       calledAt.push(performance.now());
@@ -205,12 +205,12 @@ describe('a receiver', () => {
     const run = await ran(script('busy').question, { webhook: 'busy' });
     await delivered('/busy', run.id, 3);
     const [first, second] = [calledAt[1]! - calledAt[0]!, calledAt[2]! - calledAt[1]!];
-    // Without being asked it would come back within 0.1 and 0.2 s.
+    // Without being asked, it would be called again within 0.1 to 0.2 s.
     expect(first).toBeGreaterThanOrEqual(990);
     expect(second).toBeGreaterThanOrEqual(1_990);
   });
 
-  it('that does not answer keeps the ends of runs from nobody else; a bounded number waits for it', async () => {
+  it('that does not answer does not delay other receivers; a limited number of runs waits for it', async () => {
     answers.set('/hanging', () => 'held');
     const { question } = new CommitteeScript(system.models, 'Who is told? (hanging)').expertReply(
       { text: 'It is told.\nFINDING: It is told.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none' },
@@ -295,7 +295,7 @@ describe('a client', () => {
     }
   });
 
-  it('may name no webhook that does not exist or belongs to other tenants', async () => {
+  it('may not name a webhook that does not exist or belongs to other tenants', async () => {
     for (const webhook of ['theirs', 'nobody', 'constructor']) {
       const { status, body } = await begin('Who is told?', { webhook });
       expect([webhook, status, body.error?.code, body.error?.param]).toEqual([webhook, 400, 'WEBHOOK_UNKNOWN', 'webhook']);
@@ -331,7 +331,7 @@ describe('the receiver from the guide', () => {
   });
 });
 
-it('The secrets of webhooks are in no log, record, view or metric', async () => {
+it('no log, record, view or metric contains the secret of a webhook', async () => {
   const metrics = await Promise.all(system.metricUrls().map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()));
   const seen = { output: system.output(), metrics: metrics.join('\n'), records: await keptText(system) };
   expect(seen.records).toContain('Who is told?');

@@ -32,7 +32,7 @@ describe('the demo model on generated documents', () => {
     expect(run.sources.length).toBeGreaterThan(0);
   });
 
-  it('reports the gap if the second document is missing', async () => {
+  it('reports the gap when the second document is missing', async () => {
     const question = `In which town was the founder of the ${alone.thing} born?`;
     const { status, body } = await ask(system.url(), { model: 'conclave', messages: user(question) });
     expect(status).toBe(200);
@@ -95,7 +95,7 @@ describe('the demo model on generated documents', () => {
     ]);
   });
 
-  it('answers from a terminal: progress on stderr, the answer alone on stdout', async () => {
+  it('answers in a terminal: progress on stderr, only the answer on stdout', async () => {
     const { code, stdout, stderr } = await conclave(['ask', typed.question, '--no-cache']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('Agentic Loop — Iteration 1/3')]);
     expect(stdout).toContain(typed.place);
@@ -111,7 +111,7 @@ describe('the demo model on generated documents', () => {
     expect(demo[0]!.description).toMatch(/demo/i);
   });
 
-  it('has no document of its bundled corpus in its code', () => {
+  it('contains no document of its bundled corpus in its code', () => {
     const names = corpusNames();
     expect(names.length).toBeGreaterThan(3);
     const code = sourcesUnder(join(workspaceRoot, 'libs')).concat(sourcesUnder(join(workspaceRoot, 'apps')));

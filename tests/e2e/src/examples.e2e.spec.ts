@@ -53,7 +53,7 @@ describe('the example of each strategy', () => {
     for (const part of expected.answer) expect(answer).toMatch(part);
   });
 
-  it('lists the examples if none, or an unknown one, is named', async () => {
+  it('lists the examples when none, or an unknown one, is named', async () => {
     expect(await example([])).toMatchObject({ code: 0, answer: expect.stringContaining('reflective-rag') });
     expect((await example(['toString'])).code).toBe(2);
   });

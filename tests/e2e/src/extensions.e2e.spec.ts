@@ -85,7 +85,7 @@ describe('the extensions of the guide', () => {
     expect(run).toMatchObject({ outcome: 'completed' });
   });
 
-  it('fail as a task if the capability throws, and ask again if the reply of the judge is invalid', async () => {
+  it('fail as a task when the capability throws, and ask again when the reply of the judge is invalid', async () => {
     const s = new CommitteeScript(system.models, 'When is high tide in Atlantis?');
     s.plan([tides('t1', { harbour: 'Atlantis' }), expert('x1', 'Say what is known.')])
       .expert('Nothing is known of it.')

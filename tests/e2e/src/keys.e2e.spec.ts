@@ -21,7 +21,7 @@ import {
 import { describeOnce } from './harness/describe-once.js';
 
 let system: System;
-/** No keys are configured: issued ones are accepted all the same. */
+/** No keys are configured: issued ones are still accepted. */
 beforeAll(async () => {
   system = await System.start({ gateways: 2 });
 });
@@ -94,7 +94,7 @@ describe('an issued key', () => {
     expect([again.status, again.body.error?.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('takes its runs in the background along when it is revoked, and their calls', async () => {
+  it('has its background runs and their calls cancelled when it is revoked', async () => {
     const { id, key } = await issued();
     const waiting = latch();
     const s = new CommitteeScript(system.models, 'Does it go on?')

@@ -23,7 +23,7 @@ import {
 import { knowledgeScenarios } from './scenarios/knowledge.js';
 
 // Every case ends one process with SIGKILL while it has work in progress; the supervisor starts it again. These are the deaths that a
-// client notices, with what it sees of them; deaths at every point of handling a record are in the kill matrix of tests/faults.
+// client notices, and what the client sees; deaths at every point of handling a record are in the kill matrix of tests/faults.
 /** Long enough for every client here that comes back. */
 const parkS = 8;
 let system: System;
@@ -59,7 +59,7 @@ async function survived(id: string, s: CommitteeScript): Promise<Awaited<ReturnT
 }
 
 describe('a process that ends', () => {
-  it('as the judge in the middle of the answer: the new attempt supersedes what was shown, and is counted', async () => {
+  it('as the judge in the middle of the answer: the new attempt supersedes the text sent so far, and is counted', async () => {
     const before = sumOf(await allMetrics(system), 'conclave_duplicate_calls_total');
     const s = script('mid-stream')
       .plan([expert('x1', 'Go on.')])
@@ -81,7 +81,7 @@ describe('a process that ends', () => {
     expect(sumOf(await allMetrics(system), 'conclave_duplicate_calls_total') - before).toBe(1);
   });
 
-  it('as the judge in the middle of the answer that a chat shows: its retry attaches and gets the new attempt whole', async () => {
+  it('as the judge in the middle of the answer that a chat shows: its retry attaches and gets the whole new attempt', async () => {
     const gate = latch();
     const s = script('mid-stream chat')
       .plan([expert('x1', 'Go on.')])
@@ -237,7 +237,7 @@ describe('a process that ends', () => {
     },
   );
 
-  it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run works normally', async () => {
+  it('leaves no lag, no dead letter and no open stream behind, and the next run works normally', async () => {
     for (const process of system.all().values()) await process.ready();
     const s = script('afterwards')
       .plan([expert('x1', 'Go on.')])

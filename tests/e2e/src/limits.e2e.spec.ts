@@ -66,7 +66,7 @@ describe('limits of a key', () => {
     expect(spent).toBeLessThanOrEqual(calls * perCall + 2 * perCall);
   });
 
-  it('are charged for what a run spent, even if no client waits for it', async () => {
+  it('are charged for what a run spent, even when no client waits for it', async () => {
     const s = new CommitteeScript(system.models, `What does a run spend? ${Date.now()}`).plan([expert('x1', 'Say it.')]);
     s.expert('Little.').answer(['It spends ', 'little.']);
     const started = await run(1, keys.bob, s.question);

@@ -107,7 +107,7 @@ describe('a system in operation', () => {
     expect(sum('http_requests_total', { route: '/v1/chat/completions', status: '200' })).toBe(1);
   });
 
-  it('exports no metric that is not in the list, and every label that the list says', async () => {
+  it('exports no metric that is not in the list, and every label that the list names', async () => {
     const known = new Map(Object.entries(metricList).map(([name, spec]) => [`conclave_${name}`, spec]));
     for (const { name, labels } of await allMetrics(system)) {
       if (!name.startsWith('conclave_')) continue;
@@ -121,7 +121,7 @@ describe('a system in operation', () => {
     }
   });
 
-  it('logs JSON lines with run and trace, and no word of a prompt, a reply or a key', async () => {
+  it('logs JSON lines with run and trace, without any word of a prompt, a reply or a key', async () => {
     const lines = logLines();
     const ofRuns = lines.filter((line) => typeof line['run'] === 'string');
     expect(ofRuns.map((line) => line['message'])).toEqual(expect.arrayContaining(['run accepted', 'run ended']));
@@ -142,7 +142,7 @@ describe('a system in operation', () => {
     expect(logText(system).includes(clientKey)).toBe(false);
   });
 
-  it('stops in an orderly way while it streams: the client is told, and the work of its run goes on', async () => {
+  it('stops in an orderly way while it streams: the client is notified, and the work of its run continues', async () => {
     const gate = latch();
     const reply = ['Before the stop ', { text: 'and after it.', when: gate.opened }] as const;
     const s = new CommitteeScript(system.models, 'What happens at a stop?')
@@ -175,7 +175,7 @@ describe('a system in operation', () => {
     expect(s.calls()).toHaveLength(3);
   });
 
-  it('keeps the trace of its client in every record of a run: steps, tasks, calls, the gap, a command and the end', async () => {
+  it('has the trace of its client in every record of a run: steps, tasks, calls, the gap, a command and the end', async () => {
     const finished = new CommitteeScript(system.models, `${hops.question} (traced)`)
       .plan([research('r1', `${hops.thing} founded`), expert('x1', 'Who?')])
       .expert(`It was ${hops.person}.`)

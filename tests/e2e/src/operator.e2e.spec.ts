@@ -42,7 +42,7 @@ describe('the command line of an operator', () => {
   });
   afterAll(() => system?.stop());
 
-  it('audit export, verify: the export is complete, and the place of a deleted run stays', async () => {
+  it('audit export, verify: the export is complete, and keeps the place of a deleted run', async () => {
     const key = readFileSync(join(system.folder, 'admin.key'), 'utf8').trim();
     const file = join(system.folder, 'audit.ndjson');
     const exported = await conclave(['audit', 'export', '--out', file]);
@@ -91,7 +91,7 @@ describe('the command line of an operator', () => {
     expect(await conclave(['audit', 'verify', later, '--public-key', publicKey])).toMatchObject({ code: 0 });
   });
 
-  it('doctor: no problem except for what the mode lacks; a stopped store is reported', async () => {
+  it('doctor: reports no problem except for what the mode lacks, and reports a stopped store', async () => {
     const checked = await conclave(['doctor', '--json']);
     const { findings } = JSON.parse(checked.out) as { findings: { check: string; status: string; says: string }[] };
     expect(findings.filter(({ status }) => status === 'problem').map(({ check, says }) => `${check}: ${says}`)).toEqual([]);

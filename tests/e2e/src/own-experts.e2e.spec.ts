@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('asks the second tier if the first is unsure, and then checks for gaps', async () => {
+it('asks the second tier when the first is unsure, and then checks for gaps', async () => {
   const reply = (confidence: number): string => `It may not.\nFINDING: It may not.\nCONFIDENCE: ${confidence}\nGAPS: none\nREFER: none`;
   const script = new CommitteeScript(models, question)
     .plan([expert('x1', question, 'contracts')])

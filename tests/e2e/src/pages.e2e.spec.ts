@@ -71,7 +71,7 @@ const anchorsOf = (text: string): readonly string[] =>
   );
 
 describe('every link of a page', () => {
-  it('leads to something that is there', () => {
+  it('leads to an existing target', () => {
     const broken = linked.flatMap((path) => {
       const text = readFileSync(join(workspaceRoot, path), 'utf8');
       return [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([whole, file, anchor]) => {

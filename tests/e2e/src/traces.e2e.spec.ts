@@ -50,7 +50,7 @@ const tops = (spans: readonly ReceivedSpan[]): readonly ReceivedSpan[] => {
 const named = (spans: readonly ReceivedSpan[], name: string | RegExp): readonly ReceivedSpan[] =>
   spans.filter((span) => (typeof name === 'string' ? span.name === name : name.test(span.name)));
 
-/** The trace of a run once the knowledge graph has handled its end: nothing of it comes later. */
+/** The trace of a run after the knowledge graph has handled its end: no span follows. */
 async function traceOf(runId: string): Promise<readonly ReceivedSpan[]> {
   return until(
     `the whole trace of ${runId}`,
@@ -178,7 +178,7 @@ describe('traces', () => {
     expect(text).toContain('deployment.environment.name');
   });
 
-  it('have their own root if the client sends none, and the trace id of the log lines', async () => {
+  it('have their own root when the client sends none, and the trace id of the log lines', async () => {
     const { runId, spans } = await tracedRun('(rooted)');
     expect(tops(spans)).toEqual([expect.objectContaining({ name: 'invoke_workflow conclave', parentId: null })]);
     const lines = logText(system)
@@ -227,7 +227,7 @@ describe('traces', () => {
     expect(named(broken, /^chat /).filter(({ isError }) => isError).length).toBeGreaterThan(0);
   });
 
-  it('are not recorded if the client does not record, and a direct call is one trace below its request', async () => {
+  it('are not recorded when the client does not record, and a direct call is one trace below its request', async () => {
     const s = new CommitteeScript(system.models, 'Is it recorded?')
       .plan([expert('x1', 'Say.')])
       .expert('No.')
@@ -254,7 +254,7 @@ describe('traces', () => {
     expect(receiver.trace('d4'.repeat(16))).toEqual([]);
   });
 
-  it('have one root even if the gateway of a background run dies during the run', async () => {
+  it('have one root even when the gateway of a background run dies during the run', async () => {
     const gate = latch();
     const s = new CommitteeScript(system.models, 'Who outlives the gateway?')
       .plan([expert('x1', 'Say.')])

@@ -1,14 +1,14 @@
 import type { ErrorBody } from '@conclave/contracts';
 import { gateway } from './gateway-state.js';
 
-/** An answer of the gateway that is not a success; `status` is 0 where no answer came. */
+/** An unsuccessful answer of the gateway; `status` is 0 when there was no answer. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    /** Code of the failure table, such as `REQUEST_INVALID`; `GATEWAY_AWAY` where no answer came. */
+    /** Code of the failure table, such as `REQUEST_INVALID`; `GATEWAY_AWAY` when there was no answer. */
     readonly code: string,
     message: string,
-    /** The field at fault. */
+    /** The invalid field. */
     readonly param: string | null = null,
   ) {
     super(message);
@@ -16,7 +16,7 @@ export class ApiError extends Error {
 }
 
 interface Call {
-  /** Sent as JSON; a Blob, FormData or text goes out as it is. */
+  /** Sent as JSON; a Blob, FormData or text is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -25,7 +25,7 @@ interface Call {
 let csrf: string | null = null;
 let onSessionLost: () => void = () => undefined;
 
-/** The session tells the client its token, and is told when the gateway no longer knows it. */
+/** The session gives the client its token and is notified when the gateway no longer knows it. */
 export function connectSession(lost: () => void): (token: string | null) => void {
   onSessionLost = lost;
   return (token) => {
@@ -33,7 +33,7 @@ export function connectSession(lost: () => void): (token: string | null) => void
   };
 }
 
-/** The answer of a successful request, unread. Throws ApiError. */
+/** Returns the answer of a successful request with its body unread. Throws ApiError. */
 export async function request(method: string, path: string, { body, headers, signal }: Call = {}): Promise<Response> {
   const isRaw = typeof body === 'string' || body instanceof Blob || body instanceof FormData;
   const sent: Record<string, string> = { accept: 'application/json', ...headers };

@@ -1,4 +1,4 @@
-/** Whether the gateway answers. While it does not, it is asked again and again, slower each time, until it does. */
+/** Whether the gateway answers. While it does not, it is probed at growing intervals until it does. */
 type Listener = () => void;
 
 const firstDelayMs = 1_000;

@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from './client.js';
 import { gateway } from './gateway-state.js';
 
-/** What was read from the gateway. A gateway that is away is not asked by each query: the banner asks, and everything is read anew after it. */
+/** Cached reads from the gateway. While the gateway is away, queries do not retry: the banner probes it, and everything is read again afterwards. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {

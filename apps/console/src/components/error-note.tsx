@@ -1,7 +1,7 @@
 import { ApiError } from '../api/client.js';
 import { Icon } from './icons.js';
 
-/** What went wrong, in the words of the gateway, with its code. */
+/** The error in the words of the gateway, with its code. */
 export function ErrorNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   return (
     <div className="note bad" role="alert">

@@ -1,6 +1,6 @@
 import { useAppearance } from '../shell/appearance.js';
 
-/** A moment of the server, in the reader's own time or in UTC, with the other one in its title. */
+/** A time of the server, in the reader's own time zone or in UTC, with the other one in its title. */
 export function Moment({ at, precise = false }: { readonly at: number; readonly precise?: boolean }) {
   const { clock } = useAppearance();
   const date = new Date(at);
@@ -23,7 +23,7 @@ export function momentText(date: Date, clock: 'local' | 'utc', precise: boolean)
   return clock === 'utc' ? `${text} UTC` : text;
 }
 
-/** Milliseconds in the unit that a reader takes in at once. */
+/** Milliseconds in the unit that is easiest to read. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
@@ -33,7 +33,7 @@ export function durationText(ms: number): string {
   return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`;
 }
 
-/** A cost in the currency of the configured prices, with the digits that small sums need. */
+/** A cost in the currency of the configured prices, with enough digits for small sums. */
 export const costText = (cost: number): string => (cost === 0 ? '0' : cost < 0.01 ? cost.toFixed(5) : cost.toFixed(cost < 1 ? 4 : 2));
 
 export const countText = (count: number): string => count.toLocaleString('en-GB');

@@ -1,4 +1,4 @@
-/** Outlines on a grid of 24, drawn with the colour of the text around them. */
+/** Outlines on a grid of 24, in the colour of the surrounding text. */
 const shapes = {
   mark: 'M12 3l7.8 4.5v9L12 21l-7.8-4.5v-9z M12 8.5l3 1.75v3.5L12 15.5l-3-1.75v-3.5z',
   chat: 'M4 5h16v11H9l-5 4z',
@@ -23,7 +23,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes;
 
-/** Decoration: the words beside it say what it is. */
+/** Decorative: the text beside it has the same meaning. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-/** Says that something is being read; screen readers hear it. */
+/** Shows that something is loading; screen readers announce it. */
 export function Loading({ what = 'Loading' }: { readonly what?: string }) {
   return (
     <p className="loading" role="status">

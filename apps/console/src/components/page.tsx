@@ -31,7 +31,7 @@ interface PanelProps {
   readonly children: ReactNode;
 }
 
-/** A box with a heading of the second level. */
+/** A box with a second-level heading. */
 export function Panel({ title, actions, children }: PanelProps) {
   return (
     <section className="panel">
@@ -44,14 +44,14 @@ export function Panel({ title, actions, children }: PanelProps) {
   );
 }
 
-/** Says what would stand here, and what to do so that something does. */
+/** Says what would be shown here, and what to do to get it. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return <div className="empty">{children}</div>;
 }
 
 export type Tone = 'plain' | 'good' | 'busy' | 'warn' | 'bad';
 
-/** A word with a colour; the word alone says it all. */
+/** A coloured word; the meaning does not depend on the colour. */
 export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
   return <span className={`badge ${tone}`}>{children}</span>;
 }

@@ -4,12 +4,12 @@ import { markdownBlocks, withoutSourceList } from './markdown-blocks.js';
 import { wordDiff } from './word-diff.js';
 
 describe('blocks of Markdown', () => {
-  it('are split at blank lines outside fences, and lists stay whole', () => {
+  it('are split at blank lines outside fences, without splitting lists', () => {
     expect(markdownBlocks('One\ntwo.\n\n```\na\n\nb\n```\n\nThree.')).toEqual(['One\ntwo.\n', '```\na\n\nb\n```\n', 'Three.']);
     expect(markdownBlocks('- a\n\n- b\n\n  more\n\nEnd.')).toEqual(['- a\n\n- b\n\n  more\n', 'End.']);
   });
 
-  it('keep all but the last one while a text grows', () => {
+  it('stay the same, except for the last one, while a text grows', () => {
     const text = 'First.\n\nSecond.\n\n```js\nlet a;\n\nlet b;\n```\n\nThird with more.';
     const whole = markdownBlocks(text);
     for (let length = 1; length < text.length; length += 1) {
@@ -33,12 +33,12 @@ describe('citations', () => {
     return JSON.stringify(tree);
   };
 
-  it('of known sources become links, and others stay text', () => {
+  it('of known sources become links, and others remain text', () => {
     expect(read('So [1] and [9].', false)).toContain('"url":"#source-1"');
     expect(read('So [1] and [9].', false)).toContain('and [9].');
   });
 
-  it('are missed in sentences without one, once they are to be marked', () => {
+  it('are reported missing for sentences without one, if that is enabled', () => {
     expect(read('It is so [1]. It is by the sea. And more [2].').match(/uncited/g)).toHaveLength(1);
     expect(read('It is so [1]. It is by the sea.', false)).not.toContain('uncited');
   });

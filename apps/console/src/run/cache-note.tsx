@@ -6,7 +6,7 @@ import { durationText } from '../components/figures.js';
 import { Badge } from '../components/page.js';
 import { wordDiff } from './word-diff.js';
 
-/** Why an answer came from a cache: which one, how near the questions are, both of them compared, and how old the answer is. */
+/** Why an answer came from a cache: which cache, the distance between the questions, a comparison of both, and the age of the answer. */
 export function CacheNote({ record }: { readonly record: RunView }) {
   const cached = record.cached!;
   const { data: earlier } = useQuery({

@@ -10,7 +10,7 @@ interface Tree {
 const mark = /\[(\d{1,3})\]/g;
 const skipped = new Set(['link', 'linkReference', 'inlineCode', 'code', 'heading', 'table']);
 
-/** Turns `[3]` into a link to the third source, and marks sentences without one where `marksRest`. */
+/** Turns `[3]` into a link to the third source, and marks sentences without a source if `marksRest`. */
 export function citations({ numbers, marksRest }: { readonly numbers: ReadonlySet<number>; readonly marksRest: boolean }) {
   return () =>
     (tree: Tree): void => {
@@ -39,7 +39,7 @@ function linked(text: string, numbers: ReadonlySet<number>): Tree[] {
   return parts;
 }
 
-/** Wraps sentences that name no source. Only paragraphs of plain text are split: in others a sentence is not a piece of text. */
+/** Wraps sentences that cite no source. Only paragraphs of plain text are split: elsewhere a sentence may span several nodes. */
 function sentences(children: readonly Tree[], numbers: ReadonlySet<number>): Tree[] {
   if (!children.every(({ type }) => type === 'text')) return [...children];
   const text = children.map(({ value }) => value ?? '').join('');

@@ -9,7 +9,7 @@ interface Line {
   readonly show: (value: number) => string;
 }
 
-/** What is settled, what tasks in flight may still spend at most, and what is left: three figures that are never added up. */
+/** The settled cost, the most that tasks in flight may still spend, and what is left: three figures that are never added up. */
 export function CostTable({ record }: { readonly record: RunView }) {
   const {
     usage: { total, inFlight, recorded, openCalls },

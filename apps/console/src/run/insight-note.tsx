@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.js';
 import { Badge } from '../components/page.js';
 
-/** An insight of the knowledge graph that an answer cites: what it says, how far it is trusted, and the runs it was learned from. */
+/** An insight of the knowledge graph that an answer cites: its text, its trust, and the runs it was learned from. */
 export function InsightNote({ insight }: { readonly insight: NonNullable<Source['insight']> }) {
   const { data, error } = useQuery({
     queryKey: ['insight', insight.id],

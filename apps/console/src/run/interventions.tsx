@@ -5,7 +5,7 @@ import { Icon } from '../components/icons.js';
 import { Badge, type Tone } from '../components/page.js';
 import type { LiveCommand, LiveRun } from './run-fold.js';
 
-/** A command that this page has sent. Its number comes with the reply; everything after that from the events of the run alone. */
+/** A command that this page has sent. Its number comes with the reply; all later states come only from the events of the run. */
 interface Sent {
   readonly key: string;
   readonly name: string;
@@ -34,7 +34,7 @@ interface Props {
   readonly record: RunView | undefined;
 }
 
-/** Controls of a running run, and what became of each command: sent, accepted, then applied or rejected. */
+/** Controls of a run in progress, and the state of each command: sent, accepted, then applied or rejected. */
 export function Interventions({ runId, run, record }: Props) {
   const [sent, setSent] = useState<readonly Sent[]>([]);
   const [writing, setWriting] = useState<string | null>(null);
@@ -180,7 +180,7 @@ function CommandRow({ command, sent, run, over }: RowProps) {
   );
 }
 
-/** The question that a run waits with, and a field for the answer. */
+/** The question of a waiting run, and a field for the answer. */
 export function WaitingQuestion({ runId, run }: { readonly runId: string; readonly run: LiveRun }) {
   const [state, setState] = useState<'asked' | 'sent' | { readonly refused: string }>('asked');
   if (!run.waitsFor) return null;

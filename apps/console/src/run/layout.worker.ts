@@ -13,7 +13,7 @@ export interface ToPlace {
 /** Upper left corner of each node by its id, in pixels. */
 export type Placed = Readonly<Record<string, { readonly x: number; readonly y: number }>>;
 
-/** Rounds stand below one another; inside a round a task stands below what it waits for. */
+/** Rounds are placed below one another; inside a round, a task is placed below the tasks that it waits for. */
 function place({ nodes }: ToPlace): Placed {
   const places: Record<string, { x: number; y: number }> = {};
   let top = 0;

@@ -1,4 +1,4 @@
-/** Blocks of a growing Markdown text, split at blank lines outside fences, so that only the last one is read anew with each piece. */
+/** Blocks of a growing Markdown text, split at blank lines outside fences, so that only the last block is parsed again with each chunk. */
 export function markdownBlocks(text: string): readonly string[] {
   const blocks: string[] = [];
   let block: string[] = [];
@@ -28,5 +28,5 @@ function continues(block: readonly string[], line: string): boolean {
   return isList && (/^\s{2,}/.test(line) || listMark.test(line));
 }
 
-/** The answer without the list of sources that the gateway adds for clients that show none. */
+/** The answer without the list of sources that the gateway adds for clients without their own. */
 export const withoutSourceList = (text: string): string => text.replace(/\n+Sources:\n(?:\[\d+\][^\n]*(?:\n|$))+/, '\n').trimEnd();

@@ -5,7 +5,7 @@ import remarkGfm from 'remark-gfm';
 import { citations } from './citations.js';
 import { markdownBlocks } from './markdown-blocks.js';
 
-/** What a model may show: no images, whose address would be its choice, and no HTML of its own. */
+/** What a model may display: no images, whose address it would choose, and no HTML of its own. */
 const schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['img', 'picture', 'source'].includes(name)),
@@ -14,14 +14,14 @@ const schema = {
 
 interface MarkdownProps {
   readonly text: string;
-  /** Numbers of known sources; `[n]` of others stays text. */
+  /** Numbers of known sources; `[n]` with another number remains text. */
   readonly cited?: readonly number[];
-  /** Marks sentences that name no source. */
+  /** Marks sentences that cite no source. */
   readonly marksUncited?: boolean;
   readonly onCitation?: (n: number) => void;
 }
 
-/** Markdown of a model, sanitised. A growing text is read anew only from its last block on. */
+/** Markdown from a model, sanitised. A growing text is parsed again only from its last block on. */
 export default function Markdown({ text, cited = [], marksUncited = false, onCitation }: MarkdownProps) {
   const blocks = useMemo(() => markdownBlocks(text), [text]);
   const numbers = cited.join(',');
@@ -42,7 +42,7 @@ export default function Markdown({ text, cited = [], marksUncited = false, onCit
   );
 }
 
-/** A heading of an answer stands below the question, which is of the second level. */
+/** A heading of an answer is below the question, which is a second-level heading. */
 const components: Components = {
   h1: ({ children }) => <h3>{children}</h3>,
   h2: ({ children }) => <h3>{children}</h3>,

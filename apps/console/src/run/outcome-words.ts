@@ -1,6 +1,6 @@
 import type { Tone } from '../components/page.js';
 
-/** Outcomes of the engine, for people. */
+/** The engine's outcomes in words for people. */
 export const outcomes: Readonly<Record<string, readonly [string, Tone]>> = {
   completed: ['Answered', 'good'],
   limit_reached: ['A limit was reached', 'warn'],
@@ -10,6 +10,6 @@ export const outcomes: Readonly<Record<string, readonly [string, Tone]>> = {
   failed: ['Failed', 'bad'],
 };
 
-/** How a run stands: its outcome, or the phase it is in. */
+/** The state of a run: its outcome, or its current phase. */
 export const outcomeOf = ({ status, terminal }: { readonly status: string; readonly terminal: boolean }): readonly [string, Tone] =>
   terminal ? (outcomes[status] ?? [status, 'plain']) : [status.replaceAll('_', ' '), 'busy'];

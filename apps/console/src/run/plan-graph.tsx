@@ -16,14 +16,14 @@ import type { Placed, PlacedNode, ToPlace } from './layout.worker.js';
 import type { LiveRun, LiveTask } from './run-fold.js';
 import { capabilityText, stateOf } from './task-words.js';
 
-/** Above this many tasks a round is one node, until it is opened. */
+/** Above this number of tasks, a round is one node until it is opened. */
 const mostNodes = 40;
 const size = { width: 168, height: 56 };
 
 interface GraphProps {
   readonly run: LiveRun;
   readonly selected: string | null;
-  /** Ids of tasks to point out, such as those that addressed a gap; null for none. */
+  /** Ids of tasks to highlight, such as those that addressed a gap; null for none. */
   readonly highlighted: ReadonlySet<string> | null;
   readonly onSelect: (id: string) => void;
 }
@@ -63,7 +63,7 @@ RoundBox.displayName = 'RoundBox';
 
 const nodeTypes = { task: TaskBox, round: RoundBox };
 
-/** Places come from a worker, so that a large plan does not hold the page up. */
+/** A worker computes the layout, so that a large plan does not block the page. */
 function usePlaces(wanted: ToPlace): Placed {
   const [places, setPlaces] = useState<Placed>({});
   const worker = useRef<Worker | null>(null);
@@ -78,7 +78,7 @@ function usePlaces(wanted: ToPlace): Placed {
   return places;
 }
 
-/** The plan as a graph: planned tasks are ghosts, and events alone give them their colours. */
+/** The plan as a graph: planned tasks are ghosts, and only events change their colours. */
 export default function PlanGraph(props: GraphProps) {
   return (
     <ReactFlowProvider>
@@ -123,7 +123,7 @@ function Graph({ run, selected, highlighted, onSelect }: GraphProps) {
     needs.filter((need) => shown.some((task) => task.id === need)).map((need) => ({ id: `${need}>${id}`, source: need, target: id })),
   );
 
-  // Follows a growing plan, and a window that changes, until the reader has moved it.
+  // Follows a growing plan, and a window that changes its size, until the reader has moved the plan.
   const arrangement = JSON.stringify(places);
   useEffect(() => {
     if (!moved) void fitView({ padding: 0.12, maxZoom: 1 });

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { api } from '../api/client.js';
 import { ErrorNote } from '../components/error-note.js';
 
-/** A rating from 1 to 5, with what the answer should have said. The gateway takes one rating for a run. */
+/** A rating from 1 to 5, with a correction of the answer. The gateway accepts one rating per run. */
 export function Rating({ runId }: { readonly runId: string }) {
   const [rating, setRating] = useState<number | null>(null);
   const [state, setState] = useState<'open' | 'sent' | { readonly error: unknown }>('open');

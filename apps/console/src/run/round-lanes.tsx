@@ -15,7 +15,7 @@ interface LanesProps {
   readonly onSelect: (id: string | null) => void;
 }
 
-/** One lane a round, with its tasks as a list that arrow keys walk through. */
+/** One lane per round, with its tasks as a list that arrow keys move through. */
 export function RoundLanes({ run, record, selected, highlighted, onSelect }: LanesProps) {
   const list = useRef<HTMLDivElement>(null);
   const all = run.rounds.flatMap(({ tasks }) => tasks);
@@ -145,7 +145,7 @@ function TaskDetail({ task, record }: { readonly task: LiveTask; readonly record
   );
 }
 
-/** Ids of the tasks of the rounds that were planned for a gap. */
+/** Ids of the tasks in the rounds that were planned for a gap. */
 export const tasksFor = (gap: LiveGap, run: LiveRun): ReadonlySet<string> =>
   new Set(run.rounds.filter(({ epoch }) => gap.addressed.includes(epoch)).flatMap(({ tasks }) => tasks));
 
@@ -165,7 +165,7 @@ interface GapsProps {
   readonly onChoose: (text: string | null) => void;
 }
 
-/** What was found missing; choosing one points out the tasks that were planned for it. */
+/** The gaps that were found; selecting one highlights the tasks that were planned for it. */
 export function Gaps({ run, chosen, onChoose }: GapsProps) {
   if (run.gaps.length === 0) return null;
   return (

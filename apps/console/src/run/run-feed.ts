@@ -3,17 +3,17 @@ import { ApiError } from '../api/client.js';
 import { type LiveRun, RunFold } from './run-fold.js';
 import { type Follower, type RunNews, runStream } from './run-stream.js';
 
-/** How a run's events reach this page. */
+/** The state of this page's feed of a run. */
 export type FeedState =
-  /** The page of this browser that reads is about to. */
+  /** The page of this browser that reads is about to start. */
   | 'waiting'
   | 'live'
-  /** The connection was lost; it is tried again by itself. */
+  /** The connection was lost; it is retried automatically. */
   | 'lost'
   /** The page is hidden and follows nothing. */
   | 'resting'
   | 'ended'
-  /** There is no such run for this reader. */
+  /** The run does not exist for this reader. */
   | 'refused';
 
 export interface FeedView {
@@ -22,7 +22,7 @@ export interface FeedView {
   readonly error: ApiError | null;
 }
 
-/** The events of a run as they come over the stream of this browser, folded into what it looks like now. */
+/** The events of a run as they arrive over the browser's stream, folded into its current state. */
 export class RunFeed implements Follower {
   private readonly fold = new RunFold();
   private readonly kept: StreamEntry[] = [];
@@ -73,7 +73,7 @@ export class RunFeed implements Follower {
       case 'snapshot':
         this.fold.takeSnapshot(news.snapshot);
         this.seq = Math.max(this.seq, news.snapshot.last);
-        // The stream of an old run has expired; its record says the rest.
+        // The stream of an old run has expired; its record contains the rest.
         if (news.snapshot.first === 0) this.finish('ended');
         return this.draw();
       case 'entries':
@@ -85,7 +85,7 @@ export class RunFeed implements Follower {
 
   private takeOne(entry: StreamEntry): void {
     const isEnd = entry.kind === 'run.completed';
-    // A snapshot covers the last entry of an ended run too, which comes after it all the same.
+    // A snapshot covers the last entry of an ended run too, but that entry still follows.
     if (entry.id <= this.seq && !(isEnd && this.state !== 'ended')) return;
     this.seq = entry.id;
     this.kept.push(entry);
@@ -104,7 +104,7 @@ export class RunFeed implements Follower {
     this.draw();
   }
 
-  /** Any number of events between two frames make one new view. */
+  /** All events between two frames cause one new view. */
   private draw(): void {
     if (this.drawing) return;
     this.drawing = true;

@@ -32,25 +32,25 @@ const states = (entries: readonly StreamEntry[], seq?: number): Record<string, s
 describe('tasks', () => {
   const entries = numbered(plan(0, task('a'), task('b', 0, ['a'])), opened('run_x/0/a'), settled('run_x/0/a'), opened('run_x/0/b'));
 
-  it('stay planned until an event says otherwise, at any number', () => {
+  it('stay planned at every event number until an event says otherwise', () => {
     expect(states(entries, 1)).toEqual({ a: 'planned', b: 'planned' });
     expect(states(entries, 2)).toEqual({ a: 'open', b: 'planned' });
     expect(states(entries, 3)).toEqual({ a: 'ok', b: 'planned' });
     expect(states(entries)).toEqual({ a: 'ok', b: 'open' });
   });
 
-  it('need the tasks of their own plan', () => {
+  it('depend on tasks of their own plan', () => {
     expect(RunFold.upTo(entries).tasks.get('run_x/0/b')!.needs).toEqual(['run_x/0/a']);
   });
 });
 
-it('repeats change nothing, and numbers that are missing are named', () => {
+it('repeats change nothing, and missing numbers are listed', () => {
   const entries = numbered(plan(0, task('a')), opened('run_x/0/a'), settled('run_x/0/a'));
   expect(RunFold.upTo([...entries, ...entries])).toEqual(RunFold.upTo(entries));
   expect(RunFold.upTo([entries[0]!, entries[2]!]).missing).toEqual([{ from: 2, to: 2 }]);
 });
 
-it('a snapshot of an ended run is followed by its last entry, which it covers', () => {
+it('a snapshot of an ended run is followed by its last entry, even though the snapshot covers it', () => {
   const fold = new RunFold();
   fold.take({ kind: 'planning', epoch: 0, iteration: 0, max: 3, id: 1, at: 1 });
   fold.takeSnapshot({ kind: 'snapshot', runId: 'run_x', first: 5, last: 9, status: 'completed', text: 'It is' });
@@ -63,14 +63,14 @@ it('a snapshot of an ended run is followed by its last entry, which it covers', 
 });
 
 describe('gaps', () => {
-  it('are opened by an assessment, addressed by the plan made for them, carried in the same words, and closed', () => {
+  it('are opened by an assessment, addressed by the plan made for them, carried over when found again in the same words, and closed', () => {
     const entries = numbered(assessed(0, 'the year'), again(1, 'the year'), assessed(1, 'the year'), again(2, 'the year'), assessed(2, ''));
     expect(RunFold.upTo(entries, 1).gaps).toEqual([{ text: 'the year', opened: 0, addressed: [], carried: [], closed: null }]);
     expect(RunFold.upTo(entries, 3).gaps).toEqual([{ text: 'the year', opened: 0, addressed: [1], carried: [1], closed: null }]);
     expect(RunFold.upTo(entries).gaps).toEqual([{ text: 'the year', opened: 0, addressed: [1, 2], carried: [1], closed: 2 }]);
   });
 
-  it('that are followed by another one are closed', () => {
+  it('are closed when a different one follows', () => {
     const entries = numbered(assessed(0, 'the year'), again(1, 'the year'), assessed(1, 'the place'));
     expect(RunFold.upTo(entries).gaps.map(({ text, closed }) => [text, closed])).toEqual([
       ['the year', 1],
@@ -80,7 +80,7 @@ describe('gaps', () => {
 });
 
 describe('the answer', () => {
-  it('grows with live chunks, drops those of another attempt, and is taken back when one is superseded', () => {
+  it('grows with live chunks, ignores those of another attempt, and is taken back when its attempt is superseded', () => {
     const superseded: StreamBody = { kind: 'superseded', taskId: 'run_x/0/judge.synthesis', attempt: 2, discarded: 3 };
     const entries = numbered(composing, chunk('One', 0), chunk(' two', 3), superseded, chunk('late', 7), chunk('Anew', 0, 2));
     expect(RunFold.upTo(entries, 3).answer).toBe('One two');
@@ -93,7 +93,7 @@ describe('the answer', () => {
   });
 });
 
-it('a command is accepted, then applied or rejected, by events alone', () => {
+it('a command is accepted, then applied or rejected, only by events', () => {
   const entries = numbered(
     { kind: 'command.accepted', seq: 7, name: 'steer', actor: 'key_a', text: 'Red ones.' },
     { kind: 'command.applied', seq: 7, name: 'steer', epoch: 1 },

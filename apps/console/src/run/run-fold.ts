@@ -2,7 +2,7 @@ import type { Snapshot, StreamEntry } from '@conclave/contracts';
 
 type Completed = Extract<StreamEntry, { kind: 'run.completed' }>;
 
-/** What the events of a run say of a task. Nothing here is guessed: a task stays `planned` until an event says otherwise. */
+/** A task according to the events of a run. Nothing is inferred: a task stays `planned` until an event says otherwise. */
 export interface LiveTask {
   readonly id: string;
   /** Its name inside its plan, such as `r1`. */
@@ -12,24 +12,24 @@ export interface LiveTask {
   readonly text: string;
   /** Ids of tasks of the same plan that it waits for. */
   readonly needs: readonly string[];
-  /** Whether it stands in a plan; judges and repeats of unsure experts do not. */
+  /** Whether it is part of a plan; judges and repeats of unsure experts are not. */
   readonly planned: boolean;
   /** `planned`, `open`, or the status of its result: `ok`, `error`, `repeated`, ... */
   readonly state: string;
   readonly openedAt: number | null;
   readonly settledAt: number | null;
-  /** Number of the event that opened it, and of the one that settled it. */
+  /** Number of the event that opened it, and of the event that settled it. */
   readonly openedBy: number | null;
   readonly settledBy: number | null;
-  /** Last line of its worker. */
+  /** Last progress line of its worker. */
   readonly progress: string | null;
   readonly summary: string;
   readonly confidence: number | null;
   readonly facts: number;
   readonly durationMs: number | null;
-  /** Attempts that were seen; an attempt above the first took the place of another one. */
+  /** Number of attempts seen; each attempt after the first replaced another one. */
   readonly attempts: number;
-  /** Of an evaluated step of `reasoning`. */
+  /** Score of an evaluated step of `reasoning`. */
   readonly score: { readonly mean: number; readonly quality: string } | null;
 }
 
@@ -38,11 +38,11 @@ export interface LiveRound {
   /** The planner's own words. */
   readonly says: string | null;
   readonly fallback: boolean;
-  /** Ids of its tasks, planned ones first, in the order in which they came. */
+  /** Ids of its tasks, planned ones first, in order of arrival. */
   readonly tasks: readonly string[];
   /** Gap that it was planned for; null for the first pass. */
   readonly aim: string | null;
-  /** Gap that was left after it: null while not assessed, empty if nothing is missing. */
+  /** Gap that remained after it: null while not assessed, empty if nothing is missing. */
   readonly gap: string | null;
   readonly decision: Decision | null;
   /** Number of the event that brought its plan. */
@@ -57,7 +57,7 @@ export interface Decision {
   readonly seq: number;
 }
 
-/** Something that was found missing, in the words of the assessment. */
+/** A gap that was found, in the words of the assessment. */
 export interface LiveGap {
   readonly text: string;
   /** Round after which it was found. */
@@ -66,7 +66,7 @@ export interface LiveGap {
   readonly addressed: readonly number[];
   /** Rounds after which it was found again, in the same words. */
   readonly carried: readonly number[];
-  /** Round after which it was not found any more; null while nobody has looked. */
+  /** Round after which it was no longer found; null while that has not been assessed. */
   readonly closed: number | null;
 }
 
@@ -82,7 +82,7 @@ export interface LiveCommand {
   readonly reason: string | null;
 }
 
-/** A run as its events up to one number show it. */
+/** A run according to its events up to a number. */
 export interface LiveRun {
   /** Number of the last event; 0 before the first. */
   readonly seq: number;
@@ -90,7 +90,7 @@ export interface LiveRun {
   readonly strategy: string | null;
   readonly question: string | null;
   readonly maxRounds: number | null;
-  /** What the strategy calls a round. */
+  /** The strategy's word for a round. */
   readonly roundName: string;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -101,13 +101,13 @@ export interface LiveRun {
   readonly commands: readonly LiveCommand[];
   readonly waitsFor: { readonly question: string; readonly deadline: number } | null;
   readonly paused: boolean;
-  /** One line about what it does now. */
+  /** One line about its current activity. */
   readonly now: string | null;
   readonly answer: string;
-  /** Times that the answer's beginning was taken back. */
+  /** How often the beginning of the answer was taken back. */
   readonly takenBack: number;
   readonly end: Completed | null;
-  /** Numbers of events that the stream no longer holds. */
+  /** Numbers of events that are no longer in the stream. */
   readonly missing: readonly { readonly from: number; readonly to: number }[];
 }
 
@@ -115,7 +115,7 @@ const localName = (id: string): string => id.split('/').at(-1) ?? id;
 const epochOf = (id: string): number => Number(id.split('/').at(-2) ?? 0) || 0;
 const isWork = (id: string): boolean => !id.endsWith('/plan');
 
-/** Folds the events of a run, in the order of their numbers; repeats change nothing. Pure but for its own state. */
+/** Folds the events of a run, in order of their numbers; repeats change nothing. Pure except for its own state. */
 export class RunFold {
   private seq = 0;
   private start: Extract<StreamEntry, { kind: 'run.started' }> | null = null;
@@ -134,14 +134,14 @@ export class RunFold {
   private end: Completed | null = null;
   private readonly missing: { from: number; to: number }[] = [];
 
-  /** Folds entries up to a number; all of them without one. */
+  /** Folds entries up to a number, or all of them. */
   static upTo(entries: readonly StreamEntry[], seq = Number.POSITIVE_INFINITY): LiveRun {
     const fold = new RunFold();
     for (const entry of entries) if (entry.id <= seq) fold.take(entry);
     return fold.run();
   }
 
-  /** Everything up to the snapshot's last number is known only as the answer so far. */
+  /** Of everything up to the snapshot's last number, only the answer so far is known. */
   takeSnapshot({ last, text }: Snapshot): void {
     if (last <= this.seq) return;
     this.missing.push({ from: this.seq + 1, to: last });
@@ -151,7 +151,7 @@ export class RunFold {
   }
 
   take(entry: StreamEntry): void {
-    // A snapshot covers the last entry of an ended run too, which comes after it all the same.
+    // A snapshot covers the last entry of an ended run too, but that entry still follows.
     if (entry.id <= this.seq && !(entry.kind === 'run.completed' && this.end === null)) return;
     if (entry.id > this.seq + 1) this.missing.push({ from: this.seq + 1, to: entry.id - 1 });
     this.seq = entry.id;

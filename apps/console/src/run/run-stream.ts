@@ -3,9 +3,9 @@ import { createParser } from 'eventsource-parser';
 import { ApiError, request } from '../api/client.js';
 import { gateway } from '../api/gateway-state.js';
 
-/** What the page that reads tells the others of a run. */
+/** Messages about a run from the page that reads to the others. */
 export type RunNews =
-  /** Entries behind the entry `after`: a page that has not come as far leaves them out and asks for what is between. */
+  /** Entries after the entry `after`: a page that is further behind ignores them and requests the missing ones. */
   | { readonly kind: 'entries'; readonly runId: string; readonly after: number; readonly entries: readonly StreamEntry[] }
   | { readonly kind: 'snapshot'; readonly runId: string; readonly snapshot: Snapshot }
   | { readonly kind: 'refused'; readonly runId: string; readonly status: number; readonly code: string; readonly message: string }
@@ -13,11 +13,11 @@ export type RunNews =
 
 type Told =
   | RunNews
-  /** A page wants the entries of a run behind this one. */
+  /** A page requests the entries of a run after this one. */
   | { readonly kind: 'follow'; readonly runId: string; readonly after: number }
   /** A page no longer shows a run. */
   | { readonly kind: 'left' }
-  /** A page begins to read, and asks all pages what they want. */
+  /** A page starts to read and asks all pages for their runs. */
   | { readonly kind: 'roll-call' };
 
 /** A run that is shown on this page and has not ended. */
@@ -30,37 +30,37 @@ export interface Follower {
   pauses(state: 'waiting' | 'resting'): void;
 }
 
-/** Most runs of one stream; the gateway takes no more. */
+/** Most runs in one stream; the gateway accepts no more. */
 const mostRuns = 50;
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
-/** Milliseconds in which pages answer a roll call, and in which several wishes become one new stream. */
+/** Milliseconds in which pages answer a roll call, and in which several requests are combined into one new stream. */
 const gatherMs = 30;
-/** Least milliseconds between two requests of a page for entries that it has missed. */
+/** Minimum milliseconds between two requests of a page for missed entries. */
 const askAgainMs = 1_000;
 
 const readingLock = 'conclave-stream';
 const runLock = 'conclave-run-';
 
 /**
- * The one stream of a browser. Of all its visible pages one, which holds a lock, reads the runs of all of them on one connection and tells
- * the others what comes: a browser has six connections to a server over HTTP/1.1, whatever the number of its tabs. A page that is hidden
- * neither reads nor follows. After a break each run goes on behind the last entry that its pages have.
+ * The single stream of a browser. Of all its visible pages, the one that holds a lock reads the runs of all of them on one connection and passes on
+ * what arrives: a browser has six connections to a server over HTTP/1.1, whatever the number of its tabs. A hidden page neither reads nor follows.
+ * After an interruption each run continues after the last entry that its pages have.
  *
- * Browsers know locks only on https and on this machine; elsewhere each page has a stream of its own.
+ * Browsers provide locks only on https and on this machine; elsewhere each page has its own stream.
  */
-class RunStream {
+class BrowserStream {
   private readonly locks: LockManager | undefined = navigator.locks;
   private readonly channel = this.locks ? new BroadcastChannel('conclave-runs') : null;
   private readonly followers = new Map<string, Follower>();
-  /** By run: lets its lock go. */
+  /** By run: releases its lock. */
   private readonly shown = new Map<string, () => void>();
   /** This page's turn to read, or its wait for it. */
   private turn: AbortController | null = null;
-  /** While this page reads: where it stands in each run, and runs that have no more to say. */
+  /** While this page reads: its position in each run, and runs without further entries. */
   private readonly places = new Map<string, number>();
   private readonly over = new Set<string>();
-  /** While this page reads: makes it ask anew for what the pages want. */
+  /** While this page reads: makes it request again what the pages need. */
   private reopen: (() => void) | null = null;
   private moved = false;
   private asked = 0;
@@ -79,14 +79,14 @@ class RunStream {
     this.takeTurn();
   }
 
-  /** `ended`: as the page that reads has said itself. */
+  /** `ended`: according to the page that reads. */
   leave({ runId }: Follower, ended = false): void {
     if (!this.followers.delete(runId)) return;
     this.letGo(runId, ended);
     this.takeTurn();
   }
 
-  /** Shows to the page that reads which run is followed, for as long as this page is visible. */
+  /** Tells the page that reads which run is followed, for as long as this page is visible. */
   private attend(follower: Follower): void {
     const { runId } = follower;
     if (document.visibilityState === 'hidden') {
@@ -118,7 +118,7 @@ class RunStream {
     this.say({ kind: 'follow', runId: follower.runId, after: follower.last() });
   }
 
-  /** To all pages, this one included. */
+  /** Sends to all pages, including this one. */
   private say(told: Told): void {
     this.channel?.postMessage(told);
     this.told(told);
@@ -145,7 +145,7 @@ class RunStream {
     }
   }
 
-  /** Takes or gives up the turn, as this page is visible and follows something. */
+  /** Takes or gives up the turn, depending on whether this page is visible and follows a run. */
   private takeTurn(): void {
     const wants = document.visibilityState !== 'hidden' && this.followers.size > 0;
     if (!wants) {
@@ -170,7 +170,7 @@ class RunStream {
     this.reopen();
   }
 
-  /** Reads what the pages of this browser want until this page's turn is over. */
+  /** Reads what the pages of this browser need until this page's turn is over. */
   private async read(turn: AbortSignal): Promise<void> {
     let delay = firstDelayMs;
     this.places.clear();
@@ -188,7 +188,7 @@ class RunStream {
       else await this.readOnce(runs, stop);
       const left = runs.filter((runId) => !this.over.has(runId));
       if (stop.aborted || left.length === 0) continue;
-      // The end of a stream without the last entries of its runs is a drop, however politely it was closed.
+      // The end of a stream without the last entries of its runs is a lost connection, even if it was closed normally.
       for (const runId of left) this.say({ kind: 'lost', runId });
       delay = this.moved ? firstDelayMs : Math.min(delay * 2, longestDelayMs);
       await pause(delay, stop, true);
@@ -196,7 +196,7 @@ class RunStream {
     this.reopen = null;
   }
 
-  /** Runs that a visible page shows and that have more to say. */
+  /** Runs that a visible page shows and that have further entries. */
   private async runsToRead(): Promise<readonly string[]> {
     const held = (await this.locks?.query())?.held ?? [];
     const shown = this.locks
@@ -208,7 +208,7 @@ class RunStream {
     return runs;
   }
 
-  /** One connection, until it ends or `stop` cuts it. What is refused for good is told to the pages. */
+  /** One connection, until it ends or `stop` cuts it. Permanent refusals are passed on to the pages. */
   private async readOnce(runs: readonly string[], stop: AbortSignal): Promise<void> {
     try {
       const wanted = runs.map((runId) => `${encodeURIComponent(runId)}:${this.places.get(runId)}`).join(',');
@@ -226,7 +226,7 @@ class RunStream {
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
-        // Somebody has asked for earlier entries: what follows here would leave a gap.
+        // A page has requested earlier entries: continuing here would leave a gap.
         if (done || stop.aborted) return;
         parser.feed(value);
         this.passAll(got);
@@ -246,7 +246,7 @@ class RunStream {
     const { runId, first, last } = snapshot;
     this.moved = true;
     this.places.set(runId, last);
-    // The stream of an old run has expired; its record says the rest.
+    // The stream of an old run has expired; its record contains the rest.
     if (first === 0) this.over.add(runId);
     this.say({ kind: 'snapshot', runId, snapshot });
   }
@@ -271,7 +271,7 @@ class RunStream {
 /** Whether the same request would be refused again. */
 const isFinal = ({ status }: ApiError): boolean => status >= 400 && status < 500 && status !== 429;
 
-/** Waits that long, but no longer than until `stop`; `healing`: nor until the gateway answers again. */
+/** Waits that long, or until `stop`; with `healing`, also until the gateway answers again. */
 function pause(ms: number, stop: AbortSignal, healing = false): Promise<void> {
   return new Promise((resolve) => {
     if (stop.aborted) return resolve();
@@ -287,5 +287,5 @@ function pause(ms: number, stop: AbortSignal, healing = false): Promise<void> {
   });
 }
 
-/** This page's part in the stream of its browser. */
-export const runStream = new RunStream();
+/** This page's part in the browser's stream. */
+export const runStream = new BrowserStream();

@@ -19,13 +19,13 @@ interface SourcesProps {
   readonly run: LiveRun;
   readonly record: RunView | undefined;
   readonly sources: readonly Source[];
-  /** Number of the source that a citation of the answer points to. */
+  /** Number of the source that a citation in the answer points to. */
   readonly opened: number | null;
   readonly onOpen: (n: number | null) => void;
   readonly onTask: (id: string) => void;
 }
 
-/** The cited sources: each opens what it says, the task that brought it, and the insight of the knowledge graph where it is one. */
+/** The cited sources: each opens its text, the task that found it, and its insight of the knowledge graph, if it is one. */
 export function Sources({ run, record, sources, opened, onOpen, onTask }: SourcesProps) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {

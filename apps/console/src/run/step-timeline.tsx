@@ -3,7 +3,7 @@ import { Badge } from '../components/page.js';
 import type { LiveRun, LiveTask } from './run-fold.js';
 import { capabilityText, stateOf } from './task-words.js';
 
-/** Steps of a run that goes step by step: what was run with its score, the trend, what is still planned, and the working memory. */
+/** Steps of a step-by-step run: each executed step with its score, the trend, the planned steps, and the working memory. */
 export function StepTimeline({ run, record }: { readonly run: LiveRun; readonly record: RunView }) {
   const steps = record.steps!;
   const own = new Set(steps.done);
@@ -63,7 +63,7 @@ function Step({ task, text }: { readonly task: LiveTask; readonly text: string }
 const width = 120;
 const height = 28;
 
-/** Means of the scores as a line from 1 to 5, and the way they go in words. */
+/** Means of the scores as a line from 1 to 5, and their trend in words. */
 function Trend({ scores }: { readonly scores: readonly number[] }) {
   const [last = 0, before] = [scores.at(-1), scores.at(-2)];
   const word = before === undefined ? 'first score' : last > before ? 'rising' : last < before ? 'falling' : 'level';

@@ -38,5 +38,5 @@ const words: Readonly<Record<string, readonly [string, Tone]>> = {
   cancelled: ['cancelled', 'warn'],
 };
 
-/** How a task stands, as a word and its colour. */
+/** The state of a task, as a word and its colour. */
 export const stateOf = ({ state }: Pick<LiveTask, 'state'>): readonly [string, Tone] => words[state] ?? [state, 'warn'];

@@ -5,14 +5,14 @@ import { api } from '../api/client.js';
 import { queries } from '../api/queries.js';
 import { type FeedView, RunFeed } from './run-feed.js';
 
-/** A run as its events show it, and its record, which has what events do not carry: usage, limits, evidence. */
+/** A run according to its events, and its record, which contains what events do not: usage, limits, evidence. */
 export interface FollowedRun extends FeedView {
   readonly record: RunView | undefined;
   /** All events so far; the same list grows. */
   readonly entries: readonly StreamEntry[];
 }
 
-/** One feed for each run that something on this page shows. */
+/** One feed for each run that this page shows. */
 const feeds = new Map<string, { readonly feed: RunFeed; users: number }>();
 
 function borrowed(runId: string): RunFeed {
@@ -32,7 +32,7 @@ function giveBack(runId: string): void {
   feeds.delete(runId);
 }
 
-/** Milliseconds between two reads of the record while the run goes on. */
+/** Milliseconds between two reads of the record while the run is in progress. */
 const recordEveryMs = 1_000;
 
 export const runKey = (runId: string): readonly string[] => ['run', runId];

@@ -4,7 +4,7 @@ import { Badge } from '../components/page.js';
 import { outcomes } from './outcome-words.js';
 import type { LiveRun } from './run-fold.js';
 
-/** One sentence why the run stopped, with the rule and its numbers, the rules that did not end it, and the way to the deciding event. */
+/** One sentence about why the run stopped, with the rule and its numbers, the rules that did not end it, and a link to the deciding event. */
 export function WhyStopped({
   runId,
   run,

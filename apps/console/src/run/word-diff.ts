@@ -3,7 +3,7 @@ export interface DiffPart {
   readonly text: string;
 }
 
-/** Two short texts compared word by word: the longest common subsequence stays, the rest is gone or new. */
+/** Two short texts compared word by word: words outside the longest common subsequence are removed or added. */
 export function wordDiff(before: string, after: string): readonly DiffPart[] {
   const one = before.split(/\s+/).filter(Boolean).slice(0, 400);
   const other = after.split(/\s+/).filter(Boolean).slice(0, 400);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What a reader chose for the look of the page; kept in this browser. */
+/** The reader's choices for the look of the page, stored in this browser. */
 export interface Appearance {
   readonly theme: 'system' | 'light' | 'dark';
   readonly clock: 'local' | 'utc';
@@ -14,7 +14,7 @@ function stored(): Appearance {
   try {
     return { ...usual, ...(JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Appearance>) };
   } catch {
-    // A browser that keeps nothing, or something else under this name.
+    // The browser stores nothing, or something else under this name.
     return usual;
   }
 }
@@ -30,7 +30,7 @@ export function changeAppearance(change: Partial<Appearance>): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(current));
   } catch {
-    // It holds until the page is closed.
+    // Then the choice lasts until the page is closed.
   }
   for (const listener of listeners) listener();
 }

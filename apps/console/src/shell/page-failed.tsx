@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { ErrorNote } from '../components/error-note.js';
 
-/** Stands in place of a page that could not be loaded or drawn, such as after an update of the gateway. */
+/** Shown in place of a page that could not be loaded or drawn, for example after an update of the gateway. */
 export function PageFailed({ error, reset }: ErrorComponentProps) {
   return (
     <section className="page">

@@ -9,7 +9,7 @@ import { pageRoutes } from '../routes.js';
 import { changeAppearance, useAppearance } from './appearance.js';
 import { SignIn } from './sign-in.js';
 
-/** Frame of every page: navigation, banner, and the sign-in page for strangers. */
+/** Frame of every page: navigation, banner, and the sign-in page for readers without a session. */
 export function Shell() {
   const { data: session, error, refetch } = useSessionQuery();
   const [signingIn, setSigningIn] = useState(false);
@@ -39,7 +39,7 @@ export function Shell() {
   );
 }
 
-/** Whether a page of the navigation is open, itself or a page below it; the chat is at `/` and a run of it below /console/chat. */
+/** Whether a page of the navigation is open, itself or a page below it; the chat is at `/`, and a run of it is below /console/chat. */
 const isOpen = (path: string, at: string): boolean =>
   path === '/' ? at === '/' || at.startsWith('/console/chat/') : at === path || at.startsWith(`${path}/`);
 
@@ -121,7 +121,7 @@ function Choice<Value extends string>({ legend, value, options, onChange }: Choi
   );
 }
 
-/** Stands above the page while the gateway does not answer, and goes by itself. */
+/** Shown above the page while the gateway does not answer; disappears automatically. */
 function GatewayBanner() {
   const away = useSyncExternalStore(gateway.subscribe, gateway.isGone);
   return (
@@ -135,7 +135,7 @@ function GatewayBanner() {
   );
 }
 
-/** Title of the window; after a change of page the focus goes to the content, so that a screen reader reads it. */
+/** Title of the window; after a change of page, the focus moves to the content, so that a screen reader reads it. */
 function PageTitle() {
   const title = useRouterState({ select: ({ matches }) => pageRoutes.find(({ path }) => path === matches.at(-1)?.fullPath)?.title });
   const path = useRouterState({ select: ({ location }) => location.pathname });

@@ -3,7 +3,7 @@ import { signIn } from '../api/session.js';
 import { ErrorNote } from '../components/error-note.js';
 import { Icon } from '../components/icons.js';
 
-/** Takes an API key. The browser keeps only a cookie that no script can read. `onDone`: where no key is needed, the way back. */
+/** Asks for an API key. The browser keeps only a cookie that no script can read. `onDone`: if no key is needed, the way back. */
 export function SignIn({ onDone }: { readonly onDone?: () => void }) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

@@ -40,7 +40,7 @@ export function typedCommand(line: string, asked: boolean): CommandRequest {
 }
 
 /** Options of `conclave run` that send one command. */
-export interface CommandOptions {
+export interface RunControlOptions {
   readonly pause?: boolean | undefined;
   readonly resume?: boolean | undefined;
   readonly cancel?: boolean | undefined;
@@ -52,7 +52,7 @@ export interface CommandOptions {
 }
 
 /** The command that the options name, null for none. Throws UsageMistake. */
-export function optionCommand(options: CommandOptions): CommandRequest | null {
+export function optionCommand(options: RunControlOptions): CommandRequest | null {
   const found: CommandRequest[] = [];
   for (const name of ['pause', 'resume', 'cancel'] as const) if (options[name]) found.push({ command: name });
   if (options.steer !== undefined) found.push({ command: 'steer', text: options.steer });

@@ -4,7 +4,7 @@ import {
   openObservers,
   openShutdown,
   type Loaded,
-  type ModelChoice,
+  type ChosenModels,
   type OpenProbe,
 } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
@@ -105,5 +105,5 @@ export async function up({
 const generalQuestion = 'What is the difference between TCP and UDP, and when does it matter?';
 
 /** The question suggested at start-up: for the demo model, one about its sample documents. */
-const questionFor = (choice: ModelChoice, sampleQuestion: string | null): string =>
+const questionFor = (choice: ChosenModels, sampleQuestion: string | null): string =>
   choice.because === 'demo' && sampleQuestion ? sampleQuestion : generalQuestion;

@@ -34,13 +34,13 @@ describe('the version of a broker', () => {
     [25, /metadata\.version is 25: the brokers are of Kafka 4\.0 or newer/],
     [21, /Kafka 3\.9 or newer/],
     [40, /newer than Kafka 4\.1/],
-  ])('is the one on which its cluster has agreed: %d', async (level, says) => {
+  ])('is the one that its cluster has agreed on: %d', async (level, says) => {
     const version = await asked(reply(at(level)));
     expect(version.metadataLevel).toBe(level);
     expect(versionSentence(version)).toMatch(says);
   });
 
-  it('is not guessed if the cluster reports none', async () => {
+  it('is not guessed when the cluster reports none', async () => {
     expect(versionSentence(await asked(reply([0])))).toMatch(
       /does not tell its version.*Produce requests up to version 13 .*Fetch requests up to 17/,
     );

@@ -19,12 +19,12 @@ const unsupportedVersion = 35;
 const withinMs = 5_000;
 const mostBytes = 1024 * 1024;
 
-/** First `metadata.version` of each release, of those that are known here. */
+/** First `metadata.version` of each release, for the releases known here. */
 const releases: readonly (readonly [level: number, release: string])[] = [
   ...([[1, '3.0'] as const, [2, '3.1'], [3, '3.2'], [4, '3.3'], [8, '3.4'], [9, '3.5'], [12, '3.6']] as const),
   ...([[15, '3.7'] as const, [20, '3.8'], [21, '3.9'], [22, '4.0'], [26, '4.1']] as const),
 ];
-/** Highest level of the newest of them. */
+/** Highest level of the newest release. */
 const newestLevel = 27;
 
 /** The findings about the version, in a sentence. */

@@ -9,7 +9,7 @@ export function logUnavailable(doing: string, cause: unknown): Failure {
 }
 
 /**
- * For several topics kafkajs only reports "Topic creation errors"; the helpful part is the reason of each topic, such as a missing right.
+ * For several topics kafkajs reports only "Topic creation errors"; the helpful part is the reason of each topic, such as a missing right.
  */
 function reasonOf(error: Error): string {
   const [first, ...others] = (error as { readonly errors?: readonly (Error & { readonly topic?: string })[] }).errors ?? [];

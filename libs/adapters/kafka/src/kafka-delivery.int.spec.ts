@@ -37,7 +37,7 @@ describe('a Kafka consumption', () => {
     await stage.until('all are finished', async () => (await stage.lag()) === 0);
   }, 60_000);
 
-  it('never moves the position back after it was considered dead and came back', async () => {
+  it('never moves the position back after it was considered dead and returned', async () => {
     const { stage, world } = await open({ partitions: 1 });
     const stuck = stage.gate();
     const last = stage.gate();
@@ -121,7 +121,7 @@ describe('a Kafka consumption', () => {
     expect((await stage.stored(inputTopic)).map(({ event }) => sampleName(event!))).toHaveLength(30);
   }, 90_000);
 
-  it('reads the records of one key from its partition, and fetches no other', async () => {
+  it('reads the records of one key from its partition and fetches no other partition', async () => {
     const { stage, world } = await open({ partitions: 12 });
     const text = 'x'.repeat(blobThresholdBytes / 4);
     const runs = Array.from({ length: 60 }, (_, n) => `run${n}`);
@@ -149,7 +149,7 @@ describe('a Kafka consumption', () => {
     expect((await reading('run_never')).found.every(({ runId }) => runId !== 'run_never')).toBe(true);
   }, 60_000);
 
-  it('reads the records of a time, and fetches no others', async () => {
+  it('reads the records of a time range and fetches no others', async () => {
     const { stage, world } = await open({ partitions: 4 });
     const text = 'x'.repeat(blobThresholdBytes / 4);
     const publish = async (round: string) => {

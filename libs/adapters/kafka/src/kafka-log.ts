@@ -104,7 +104,7 @@ class KafkaLog implements EventLog {
     return consumption;
   }
 
-  /** Records of a topic cannot be changed or removed one by one; without the key of their run, sealed ones cannot be read. */
+  /** Records of a topic cannot be changed or removed individually; sealed ones become unreadable without the key of their run. */
   async erase(runId: string): Promise<'gone' | 'kept'> {
     return (await this.options.seals?.destroy(runId)) ? 'gone' : 'kept';
   }

@@ -9,7 +9,7 @@ import { openWorld, type KafkaWorld } from './__fixtures__/world.js';
 const canary = 'xylophonequince';
 const topics = [PlanRequested.topic, CommandIssued.topic];
 
-/** Records of a topic stay as they are; the key of a run does not. */
+/** Records of a topic are permanent; the key of a run is not. */
 describe('sealed records on Kafka', () => {
   let world: KafkaWorld;
   const keys = new MemorySealKeys();
@@ -27,7 +27,7 @@ describe('sealed records on Kafka', () => {
     return records;
   };
 
-  it('show nothing to a reader of the topic, are handled by every process with the key, and by none without', async () => {
+  it('show nothing to a reader of the topic; every process with the key handles them, and none without it', async () => {
     const [one, two] = [await world.start(sealing()), await world.start(sealing())];
     const runId = newRunId();
     const events: Event[] = [sampleHeader(runId, 'acme', canary), sampleHeader(newRunId(), 'acme', canary.repeat(blobThresholdBytes))];
@@ -47,7 +47,7 @@ describe('sealed records on Kafka', () => {
     await until('both are handled', () => new Set(handled.map(({ id }) => id)).size === 2, { timeoutMs: 20_000 });
   }, 90_000);
 
-  it('are gone for everybody once their run is erased: read as erased, and finished without a handler or a dead letter', async () => {
+  it('are lost for everyone once their run is erased: read as erased, and finished without a handler or a dead letter', async () => {
     const [one, two] = [await world.start(sealing()), await world.start(sealing())];
     const [gone, stays] = [newRunId(), newRunId()];
     await one.log.publish([sampleHeader(gone, 'acme', canary), nthInput(gone, 1), sampleHeader(stays)]);
@@ -69,7 +69,7 @@ describe('sealed records on Kafka', () => {
     for await (const letter of two.log.read('dead')) expect(letter).toBeUndefined();
   }, 90_000);
 
-  it('are read after the master key was rotated, by processes that have both', async () => {
+  it('can still be read after the master key was rotated, by processes that have both keys', async () => {
     const next = randomBytes(32);
     const rotated = () => ({ seals: new RunSeals(keys, [next, master]), blobs });
     const [before, after] = [await world.start(sealing()), await world.start(rotated())];
@@ -80,7 +80,7 @@ describe('sealed records on Kafka', () => {
     await expect(stored(before)).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
   }, 90_000);
 
-  it('of a run that began without a key stay, and this is reported', async () => {
+  it('of a run that began without a key stay readable, and this is reported', async () => {
     const runId = newRunId();
     await world.first.log.publish([sampleHeader(runId, 'acme', canary)]);
     const sealed = await world.start(sealing());

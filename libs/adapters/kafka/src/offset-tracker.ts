@@ -3,14 +3,14 @@
  * finished prefix may be committed.
  */
 export class OffsetTracker {
-  /** Seen and not below the position, ascending, from `head` on. */
+  /** Seen and not below the position, ascending, starting at `head`. */
   private openOffsets: bigint[] = [];
   private head = 0;
   private readonly finished = new Set<bigint>();
   private highest: bigint | null = null;
   private reached: bigint | null = null;
 
-  /** Notes an offset; returns false when it was seen before. Offsets ascend, except after a rejoin, which repeats some. */
+  /** Records an offset; returns false when it was seen before. Offsets ascend, except after a rejoin, which repeats some. */
   see(offset: bigint): boolean {
     if (this.highest !== null && offset <= this.highest) return false;
     if (this.reached !== null && offset < this.reached) return false;

@@ -40,7 +40,7 @@ export interface KafkaConnectionOptions {
 export interface KafkaLogOptions extends KafkaConnectionOptions {
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
-  /** Seals the bodies of runs. Absent or null: they are not sealed. */
+  /** Seals the bodies of runs. Absent or null: bodies are not sealed. */
   readonly seals?: Seals | null;
   readonly hooks?: DeliveryHooks;
   /** Called by every delivery pool of this log. */
@@ -134,7 +134,7 @@ export function kafkaClient(options: KafkaConnectionOptions, silentMs = options.
   });
 }
 
-/** kafkajs logs as errors what heals by itself (a broken connection, a rejoin); the watchdog reports what does not. */
+/** kafkajs logs as errors what recovers by itself (a broken connection, a rejoin); the watchdog reports what does not. */
 function tell(
   logger: KafkaLogger,
   { namespace, log: { message, logger: _name, timestamp: _time, stack: _stack, ...fields } }: LogEntry,

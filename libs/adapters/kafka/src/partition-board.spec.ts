@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { PartitionBoard } from './partition-board.js';
 
-describe('records of a partition that no process can have begun before', () => {
+describe('records of a partition that no other process can have begun', () => {
   const fresh = (board: PartitionBoard, offset: bigint, end: bigint) => board.isFresh('t', 0, offset, end);
 
   it('are those after its end at the first fetch', () => {

@@ -32,8 +32,8 @@ export class PartitionBoard {
   }
 
   /**
-   * Applies a new assignment. Drops lost partitions; the others keep their tracker. A new member id means that the group went on without
-   * us, so nothing is committed for those before `confirm`.
+   * Applies a new assignment. Drops lost partitions; the others keep their tracker. A new member id means that the group continued without us, so
+   * nothing is committed for those before `confirm`.
    */
   assign(assignment: Assignment, sameMember: boolean): void {
     const owned = new Set(
@@ -66,7 +66,7 @@ export class PartitionBoard {
     return this.held.has(keyOf(topic, partition));
   }
 
-  /** Notes a record; returns false when it was seen before or its partition is not ours. */
+  /** Records an offset; returns false when it was seen before or its partition is not ours. */
   see(topic: string, partition: number, offset: bigint): boolean {
     return this.held.get(keyOf(topic, partition))?.tracker.see(offset) ?? false;
   }

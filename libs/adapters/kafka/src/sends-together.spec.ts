@@ -23,7 +23,7 @@ function brokerWith(...bad: readonly string[]) {
 const statuses = async (all: readonly Promise<void>[]) => (await Promise.allSettled(all)).map(({ status }) => status);
 
 describe('records', () => {
-  it('that are sent in one turn of the event loop are one request, in their order', async () => {
+  it('that are sent in one turn of the event loop are one request, in order', async () => {
     const { requests, sends } = brokerWith();
     const all = [sends.send(['a', 'b']), sends.send([]), sends.send(['c'])];
     expect(requests).toEqual([]);
@@ -31,7 +31,7 @@ describe('records', () => {
     expect(requests).toEqual([['a', 'b', 'c']]);
   });
 
-  it('that are sent in a later turn wait for no earlier request', async () => {
+  it('that are sent in a later turn do not wait for an earlier request', async () => {
     const requests: (readonly string[])[] = [];
     const sends = new SendsTogether<string>(
       (records) => {
@@ -53,7 +53,7 @@ describe('records', () => {
     expect(requests).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
   });
 
-  it('all fail with an absent broker, which is not asked again for each', async () => {
+  it('all fail with an absent broker, which is contacted only once for all of them', async () => {
     const { broker, requests, sends } = brokerWith();
     broker.away = true;
     expect(await statuses([sends.send(['a']), sends.send(['b'])])).toEqual(['rejected', 'rejected']);

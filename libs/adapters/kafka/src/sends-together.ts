@@ -13,7 +13,7 @@ export class SendsTogether<T> {
 
   constructor(
     private readonly sendNow: (records: readonly T[]) => Promise<void>,
-    /** Whether a failure may be the fault of one record: then the others are sent without it. */
+    /** Whether a failure may be caused by a single record: then the others are sent without it. */
     private readonly mayBeOfOne: (error: unknown) => boolean,
   ) {}
 

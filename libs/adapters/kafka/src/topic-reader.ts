@@ -17,7 +17,7 @@ function partitionOf(key: string, topic: string, partitions: readonly number[]):
 }
 
 /** Offsets of a partition: the first wanted one, and the one after the last. */
-interface Span {
+interface OffsetRange {
   readonly first: bigint;
   readonly end: bigint;
 }
@@ -52,8 +52,8 @@ export async function* readTopic(
   }
 }
 
-/** What the range needs of each partition of the topic; an empty span for partitions that contain none of its keys. */
-async function spansOf(admin: Admin, name: string, { keys, since, until }: ReadRange): Promise<ReadonlyMap<number, Span>> {
+/** The range of offsets needed of each partition of the topic; empty for partitions that contain none of its keys. */
+async function spansOf(admin: Admin, name: string, { keys, since, until }: ReadRange): Promise<ReadonlyMap<number, OffsetRange>> {
   const all = await admin.fetchTopicOffsets(name);
   const partitions = all.map(({ partition }) => partition);
   const only = keys && new Set(keys.map((key) => partitionOf(key, name, partitions)));
@@ -80,7 +80,7 @@ async function* records(
   consumer: Consumer,
   name: string,
   topic: string,
-  spans: ReadonlyMap<number, Span>,
+  spans: ReadonlyMap<number, OffsetRange>,
   others: readonly number[],
 ): AsyncGenerator<RawRecord> {
   const ready: RawRecord[] = [];

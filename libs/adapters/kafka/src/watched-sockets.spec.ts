@@ -31,7 +31,7 @@ describe('a watched socket', () => {
   }
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('ends when sent data stays unanswered for the limit, counted from its first byte', async () => {
+  it('closes when sent data stays unanswered for the limit, counted from its first byte', async () => {
     const socket = await open(150);
     answers = false;
     const ended = new Promise((resolve) => socket.once('close', resolve));
@@ -45,7 +45,7 @@ describe('a watched socket', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(140);
   });
 
-  it('stays while it is answered, and while nothing was sent', async () => {
+  it('stays open while it is answered, and while nothing was sent', async () => {
     const socket = await open(100);
     for (let n = 0; n < 4; n += 1) {
       socket.write('!');

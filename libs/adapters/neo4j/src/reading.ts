@@ -3,7 +3,7 @@ import {
   isFlagged,
   sourcesIn,
   synthesisTrust,
-  type Candidate,
+  type EntityCandidate,
   type GraphReading,
   type LinkedSynthesis,
   type SynthesisRecord,
@@ -53,7 +53,7 @@ export function recordOf({ origins, ...row }: RecordRow): SynthesisRecord {
 
 export const readingOf = (at: TenantTransaction): GraphReading => ({
   candidates: ({ exact, words, common, limit }) =>
-    at.run<Candidate>(statements.candidates, { exact, words, common: neo4j.int(common), limit: neo4j.int(limit) }),
+    at.run<EntityCandidate>(statements.candidates, { exact, words, common: neo4j.int(common), limit: neo4j.int(limit) }),
   around: async (entities, perEntity) =>
     (await at.run<Parameters<typeof relationOf>[0]>(statements.around, { entities, limit: neo4j.int(perEntity) })).map(relationOf),
   syntheses: async (entities, perEntity) =>

@@ -1,5 +1,5 @@
 import { depthOf, type PlanRequested } from '@conclave/contracts';
-import { acceptedStatus, type Acceptance, type Accepted, type Runs, type RunSummary, type StoreTtl } from '@conclave/ports';
+import { acceptedStatus, type AcceptRequest, type AcceptResult, type Runs, type RunSummary, type StoreTtl } from '@conclave/ports';
 import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
 import { packed, unpacked } from './packed.js';
@@ -26,12 +26,12 @@ import { accountsOf } from './usage-ledger.js';
 /** Longest time in milliseconds between two writes of one acceptance; younger partial acceptances are left alone. */
 const acceptingMs = 30_000;
 
-/** Headers above this many characters are packed: those with a long prompt or conversation, which are read a few times. */
+/** Headers longer than this many characters are packed: those with a long prompt or conversation, which are rarely read. */
 const longCharacters = 4_000;
 
 const headerFrom = (text: string): PlanRequested => JSON.parse(unpacked(text)) as PlanRequested;
 
-/** Milliseconds a run stays in the list of its tenant: longer than any run is open plus its retention. */
+/** Milliseconds a run stays in the list of its tenant: longer than the longest run plus its retention. */
 export const listedMs = ({ retentionMs }: StoreTtl): number => retentionMs * 2 + 7 * 24 * 60 * 60 * 1000;
 
 /**
@@ -47,7 +47,7 @@ export class Acceptances {
     private readonly packs: () => boolean,
   ) {}
 
-  async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
+  async accept({ header, retryKey, openLimit }: AcceptRequest): Promise<AcceptResult> {
     const { keys, connection } = this;
     const { runId } = header;
     const { at, run } = keys.of(runId);
@@ -56,7 +56,7 @@ export class Acceptances {
     const isChild = depthOf(runId) > 0;
     const open = isChild ? null : await this.takePlace(runId, openLimit);
     if (open !== null) {
-      // An accepted run stays accepted, and a run that has ended needs no place.
+      // An accepted run stays accepted, and an ended run needs no place.
       const [accepted, over] = await connection.run(at, readAcceptance, [run], []);
       if (accepted === 1) return { kind: 'accepted' };
       if (over === 0) return { kind: 'overloaded', open };
@@ -160,7 +160,7 @@ export class Acceptances {
     return found;
   }
 
-  /** Returns null once the run has a place, else how many are taken. Frees places of ended runs first. */
+  /** Returns null once the run has a place, otherwise the number of places taken. Frees places of ended runs first. */
   private async takePlace(runId: string, limit: number): Promise<number | null> {
     const { connection, keys } = this;
     const take = () => connection.run(keys.common, takePlace, [keys.places], [runId, limit]);

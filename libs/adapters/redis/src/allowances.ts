@@ -20,22 +20,22 @@ import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { renewAllowance, reserveAllowance, settleAllowance, type ReserveReply, type UseReply } from './scripts/allowances.js';
 
-/** Milliseconds after the last grant of an account after which what it spent is read from the ledger again. */
+/** Milliseconds after the last grant of an account after which its spending is read from the ledger again. */
 const seedMs = 10 * 60_000;
-/** Milliseconds for which work is known after its reservation or last renewal. */
+/** Milliseconds for which work is remembered after its reservation or last renewal. */
 const knownMs = 24 * 60 * 60_000;
-/** Billionths of a currency unit, in which cost is counted. */
+/** Billionths of a currency unit, the unit in which cost is counted. */
 const fine = 1_000_000_000;
 
-/** What an account spent, as [tokens, cost]. */
+/** The spending of an account, as [tokens, cost]. */
 interface Seed {
   readonly day: readonly [number, number];
   readonly month: readonly [number, number];
 }
 
-/** Reservations of a tenant lie in its bucket, so that its account and those of its keys are asked in one script. */
+/** Reservations of a tenant are in its bucket, so that its account and those of its keys are read in one script. */
 export class RedisAllowances implements Allowances {
-  /** What is being read for an account: requests that arrive together read it once. */
+  /** Reads in progress by account: requests that arrive together share one read. */
   private readonly seeding = new Map<string, Promise<Seed>>();
 
   constructor(
@@ -101,7 +101,7 @@ export class RedisAllowances implements Allowances {
     return { day: pairOf(amountOf(day)), month: pairOf(amountOf(month)) };
   }
 
-  /** Work that a dead gateway has left may go on: it is charged with what the ledger knows. What fails is looked at again a minute later. */
+  /** Work that a dead gateway has left may still be running: it is charged from the ledger. A failed charge is tried again a minute later. */
   private async chargeLost(tenant: string, lost: readonly string[]): Promise<void> {
     const { at, key } = this.keys.allowances(tenant);
     await Promise.allSettled(
@@ -118,7 +118,7 @@ const stored = (name: string): string => JSON.stringify(name);
 
 const pairOf = ({ tokens, cost }: Amount): [number, number] => [Math.round(tokens), Math.round(cost * fine)];
 
-/** The limits that are set, in the units that are counted. */
+/** The limits that are set, in the units of the counters. */
 const setLimits = (limits: KeyLimits): Readonly<Record<string, number>> =>
   Object.fromEntries(
     Object.entries(limits).flatMap(([name, most]) =>
@@ -131,7 +131,7 @@ function answerOf({ accounts }: Reservation, [kind, now, estimate, replies]: Exc
   const headrooms = headroomsOf(accounts, uses, now);
   if (kind === 'granted') return { kind, room: roomOf(accounts, uses, amount(estimate)), headrooms };
   const refusal = refusalOf(accounts, uses, now);
-  // Only rounding can tell the two judgements apart; then the next request is granted.
+  // The two results can differ only by rounding; then the next request is granted.
   return { kind, ...(refusal ?? { account: accounts[0]!.id, limit: 'cost_per_day', spent: false, retryAfterMs: null }), headrooms };
 }
 

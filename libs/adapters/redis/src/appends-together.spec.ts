@@ -4,7 +4,7 @@ import { AppendsTogether } from './appends-together.js';
 
 const line = (taskId: string, n: number): WorkerEntry => ({ kind: 'progress', taskId, attempt: 1, n, code: 'expert.call', text: 'asks' });
 
-/** A stream whose appends take as long as the test says; `answer` decides over each. */
+/** A stream whose appends take as long as the test decides; `answer` returns the result of each. */
 function slowStream(answer: (names: readonly string[]) => 'appended' | 'refused' = () => 'appended') {
   const asked: string[][] = [];
   const held: (() => void)[] = [];
@@ -14,7 +14,7 @@ function slowStream(answer: (names: readonly string[]) => 'appended' | 'refused'
     await new Promise<void>((resolve) => held.push(resolve));
     return answer(names);
   });
-  /** Lets what was asked for come to the stream. */
+  /** Lets the pending requests reach the stream. */
   const turn = async (): Promise<void> => {
     for (let n = 0; n < 2; n += 1) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -26,7 +26,7 @@ function slowStream(answer: (names: readonly string[]) => 'appended' | 'refused'
 }
 
 describe('appends to the stream of a run', () => {
-  it('that are asked for in one turn become one, in their order', async () => {
+  it('that are requested in one turn of the event loop become one, in order', async () => {
     const { appends, asked, turn, release } = slowStream();
     const all = ['a', 'b'].flatMap((task) => [appends.append('run', [line(task, 0)]), appends.append('run', [line(task, 1)])]);
     expect(asked).toEqual([]);
@@ -36,7 +36,7 @@ describe('appends to the stream of a run', () => {
     expect(await Promise.all(all)).toEqual(all.map(() => 'appended'));
   });
 
-  it('of a task wait for the one before, and those of other tasks do not', async () => {
+  it('of one task wait for the one before, while those of other tasks do not', async () => {
     const { appends, asked, turn, release } = slowStream();
     void appends.append('run', [line('a', 0)]);
     await turn();
@@ -51,7 +51,7 @@ describe('appends to the stream of a run', () => {
     expect(asked.slice(2)).toEqual([['a/1', 'a/2', 'a/3', 'c/0', 'c/1']]);
   });
 
-  it('of other runs wait for none', async () => {
+  it('of other runs do not wait', async () => {
     const { appends, asked, turn } = slowStream();
     void appends.append('one', [line('a', 0)]);
     void appends.append('two', [line('a', 0)]);
@@ -67,7 +67,7 @@ describe('appends to the stream of a run', () => {
         throw new Failure('INTERNAL', 'A gap.');
       },
     ],
-  ])('of which one is %s are appended one by one', async (_what, bad) => {
+  ])('of which one is %s are retried one by one', async (_what, bad) => {
     const { appends, asked, turn, release } = slowStream((names) => (names.includes('b/0') ? bad() : 'appended'));
     const all = ['a', 'b', 'c'].map((task) => appends.append('run', [line(task, 0)]));
     const settled = Promise.allSettled(all);
@@ -79,7 +79,7 @@ describe('appends to the stream of a run', () => {
     expect(second).not.toEqual({ status: 'fulfilled', value: 'appended' });
   });
 
-  it('that meet an outage together all say so, and later ones are tried anew', async () => {
+  it('that meet an outage together all fail, and later ones are tried again', async () => {
     let isAway = true;
     const { appends, asked, turn, release } = slowStream(() => {
       if (isAway) throw new Failure('STORE_UNAVAILABLE');

@@ -11,21 +11,21 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The appends of one run that are not finished. */
+/** The unfinished appends of one run. */
 interface OfRun {
   readonly waiting: Waiting[];
-  /** Tasks with an append under way. */
+  /** Tasks with an append in progress. */
   readonly busy: Set<string>;
-  /** What waits will be looked at in this turn of the event loop. */
+  /** Whether the waiting appends will be examined in this turn of the event loop. */
   isDue: boolean;
 }
 
-/** Most appends that become one. */
+/** Most appends that are combined into one. */
 const mostTogether = 32;
 
 /**
- * Appends of one task happen in call order. Those of a run that are asked for in the same turn of the event loop become one, and so do
- * those that wait for an append of their task.
+ * Appends of one task are executed in call order. Appends of one run that are requested in the same turn of the event loop are combined, and so are
+ * those that wait for an earlier append of their task.
  */
 export class AppendsTogether {
   private readonly runs = new Map<string, OfRun>();
@@ -60,7 +60,7 @@ export class AppendsTogether {
     this.lookSoon(runId, run);
   }
 
-  /** What is refused together, or cannot be appended, is appended one by one: it may be the fault of one of them. */
+  /** Appends that are refused together, or fail, are repeated one by one: only one of them may be the cause. */
   private async together(runId: string, some: readonly Waiting[]): Promise<void> {
     if (some.length > 1) {
       try {
@@ -74,7 +74,7 @@ export class AppendsTogether {
   }
 }
 
-/** Takes what can be appended now: of each task nothing that is behind something that waits. */
+/** Takes what can be appended now: nothing of a task that comes after a waiting append of the same task. */
 function nextOf({ waiting, busy }: OfRun): readonly Waiting[] {
   const held = new Set(busy);
   const some: Waiting[] = [];

@@ -1,13 +1,13 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Redis, type Cluster, type RedisOptions } from 'ioredis';
 
-/** Redis Sentinel: who says where the primary is. */
+/** Redis Sentinel, which names the primary. */
 export interface Sentinels {
   /** Name of the primary. */
   readonly master: string;
   /** host:port */
   readonly addresses: readonly string[];
-  /** Login at the sentinels. */
+  /** Login for the sentinels. */
   readonly user?: string;
   readonly password?: string;
 }
@@ -21,7 +21,7 @@ export interface ConnectionSettings {
   readonly cluster?: boolean;
   /** Absent: the primary is at `url`. Otherwise only its scheme, login and database count. */
   readonly sentinel?: Sentinels;
-  /** Replicas that have to have a write before it is acknowledged. Default 0: the primary alone. */
+  /** Replicas that must have a write before it is acknowledged. Default 0: only the primary. */
   readonly replicas?: number;
   /** Milliseconds after which an unanswered command fails with STORE_UNAVAILABLE. */
   readonly commandTimeoutMs: number;
@@ -51,8 +51,8 @@ export function openClient(settings: ConnectionSettings): Redis | Cluster {
 }
 
 /**
- * Whether the server has become a replica, or is cut off from its replicas, so that there may be another primary: a new connection leads to it.
- * The command itself fails.
+ * Whether the server has become a replica, or is cut off from its replicas, so that there may be another primary, which a new connection finds. The
+ * command itself fails.
  */
 const isReplaced = ({ message }: Error): boolean => /\b(READONLY|NOREPLICAS)\b/.test(message);
 
@@ -69,8 +69,8 @@ function sentinelOptions({ url, tls, sentinel, commandTimeoutMs }: ConnectionSet
     ...(sentinel.password ? { sentinelPassword: sentinel.password } : {}),
     ...(secured ? { tls: secured, sentinelTLS: secured, enableTLSForSentinelMode: true } : {}),
     sentinelCommandTimeout: commandTimeoutMs,
-    // `failoverDetector` stays off: a sentinel that tells of a new primary while the client looks for it ends the client for good. Without it
-    // a primary that hangs is left when a command gets no answer.
+    // `failoverDetector` stays off: a sentinel that announces a new primary while the client is looking for it would end the client
+    // permanently. Without it, a primary that hangs is left when a command is not answered.
     sentinelRetryStrategy: retryDelay,
   };
 }

@@ -31,14 +31,14 @@ const repeatedFrom = <S>(record: string, state: string | null): Committed<S> => 
 type MakeStep<S> = (current: S | null, at: StepTime) => Step<S> | null;
 
 /** A computed step and the version it builds on. */
-interface Begun<S> {
+interface ComputedStep<S> {
   readonly now: number;
   readonly version: number;
   readonly made: Step<S> | null;
 }
 
 /** An event that was applied before. */
-interface RunRecord {
+interface AppliedEvent {
   readonly record: string;
   readonly state: string | null;
 }
@@ -61,7 +61,7 @@ export class Commits {
     private readonly ttl: StoreTtl,
     private readonly hooks: CommitHooks,
     private readonly now: () => Promise<number>,
-    /** Whether what ended runs leave may be packed. */
+    /** Whether the data that ended runs leave may be packed. */
     private readonly packs: () => boolean,
   ) {}
 
@@ -69,7 +69,7 @@ export class Commits {
     try {
       return await this.committed(event, step);
     } catch (error) {
-      // The content of the store is unknown now; it may even be another store.
+      // The content of the store is unknown now; it may even be a different store.
       this.known.clear();
       throw error;
     }
@@ -108,7 +108,7 @@ export class Commits {
    * Computes the step on the state this process wrote last, or on null for the request that begins the run. If it returns null or throws,
    * it is computed again on the stored state where that is newer.
    */
-  private async fromKnown<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | RunRecord | null> {
+  private async fromKnown<S>(event: Event, step: MakeStep<S>): Promise<ComputedStep<S> | AppliedEvent | null> {
     const known = this.known.get(event.runId) ?? (event.id === event.runId ? notBegun : undefined);
     if (!known) return null;
     const now = await this.now();
@@ -122,7 +122,7 @@ export class Commits {
     return { now, version, made: null };
   }
 
-  private async fromStore<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | RunRecord> {
+  private async fromStore<S>(event: Event, step: MakeStep<S>): Promise<ComputedStep<S> | AppliedEvent> {
     // One clock for all steps of a run: in a cluster each node has its own clock.
     const [now, [version, state, record]] = await Promise.all([this.now(), this.load(event)]);
     if (record !== null) return { record, state };

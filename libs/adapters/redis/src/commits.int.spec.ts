@@ -39,7 +39,7 @@ describe('A step of a run whose last step was written here', () => {
     store.runs.commit<Tally>(nthInput(runId, n), counting(nthInput(runId, n), { outputs: [namedOutput(runId, `o${n}`)] }));
   const scripts = async (): Promise<number> => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
-  it('is one command', async () => {
+  it('takes one command', async () => {
     await commit(here, 2);
     const before = await scripts();
     await commit(here, 3);
@@ -47,7 +47,7 @@ describe('A step of a run whose last step was written here', () => {
     expect(await here.store.runs.read(runId)).toMatchObject({ version: 3, state: { count: 3 } });
   });
 
-  it('is computed again where another process has written since, and gives what was stored for an event that was applied there', async () => {
+  it('is computed again when another process has written since, and returns the stored outputs for an event that was already applied', async () => {
     await commit(there, 2);
     expect(await commit(here, 3)).toMatchObject({ repeated: false, state: { count: 3 } });
     await commit(there, 4);
@@ -55,7 +55,7 @@ describe('A step of a run whose last step was written here', () => {
     expect(await commit(here, 5)).toMatchObject({ state: { count: 5 } });
   });
 
-  it('is asked again on what the store holds where it gives nothing, or throws, on less', async () => {
+  it('is computed again on the stored state when it returned null or threw on an older state', async () => {
     await commit(there, 2);
     const careful = (n: number, unless: (count: number) => null) =>
       here.store.runs.commit<Tally>(nthInput(runId, n), (current, at) =>

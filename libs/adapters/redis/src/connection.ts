@@ -24,7 +24,7 @@ export class RedisConnection {
   private readonly redis: Redis | Cluster;
   private readonly replicas: Replicas;
   private readonly subscribers: (Redis | Cluster)[] = [];
-  /** The mark of the store as last seen, by bucket; each bucket has its own generation. */
+  /** The mark of the store as last read, by bucket; each bucket has its own generation. */
   private readonly marks = new Map<number, StoreMark>();
   /** When the connection was lost, by the process clock; null while connected or before the first connect. */
   private lostAt: number | null = null;
@@ -32,7 +32,7 @@ export class RedisConnection {
   /** Commands that wait for the connection; called with null when it is ready, else with the reason. */
   private readonly waiting = new Set<(reason: string | null) => void>();
   private closed = false;
-  /** The store's clock as last heard; unknown while the store is unreachable. */
+  /** The store's clock from its last reading; unknown while the store is unreachable. */
   readonly clock = new StoreClock();
 
   constructor(
@@ -49,7 +49,7 @@ export class RedisConnection {
     this.redis.on('close', () => (this.lostAt ??= performance.now()));
     // Without a listener the client prints to the console; each command reports its own failure with the cause.
     this.redis.on('error', (error: Error) => {
-      // Says of each round that no sentinel helped; why is told by the event of each sentinel.
+      // Emitted in each round in which no sentinel helped; the cause is in the events of the individual sentinels.
       if (!error.message.startsWith('All sentinels are unreachable')) this.lastError = error;
     });
     this.redis.on('sentinelError', (error: Error) => (this.lastError = error));
@@ -65,7 +65,7 @@ export class RedisConnection {
     return mark ? [mark.storeId, mark.generation] : ['', ''];
   }
 
-  /** Runs a script in every bucket at once; replies stand in the order of the buckets. One server gets all of it in one write. */
+  /** Runs a script in every bucket concurrently; replies are in the order of the buckets. One server gets all of it in one write. */
   everywhere<Reply>(
     script: Script<Reply>,
     keys: (at: Bucket) => readonly string[],
@@ -117,7 +117,7 @@ export class RedisConnection {
     return !this.closed && this.redis.status === 'ready';
   }
 
-  /** A command that may write at the node of `key`: done when the replicas that are to have it do. */
+  /** Runs a command that may write at the node of `key`; resolves when the required replicas have the write. */
   write<T>(doing: string, key: string, command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
     return this.send(doing, async (redis) => {
       const reply = await command(redis);
@@ -126,7 +126,7 @@ export class RedisConnection {
     });
   }
 
-  /** A plain command that writes nothing to keep. `doing` names it in failures. */
+  /** A plain command that writes nothing durable. `doing` names it in failures. */
   async send<T>(doing: string, command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
     if (this.closed) throw new Failure('STORE_UNAVAILABLE', closedText);
     await this.connected(doing);
@@ -144,7 +144,7 @@ export class RedisConnection {
   private async connected(doing: string): Promise<void> {
     if (this.redis.status === 'ready') return;
     const lostFor = this.lostAt === null ? 0 : performance.now() - this.lostAt;
-    // Never at once: a caller in a tight retry loop must not keep the process from reconnecting.
+    // Never immediately: a caller in a tight retry loop must not keep the process from reconnecting.
     const patienceMs = Math.max(lostPauseMs, this.settings.commandTimeoutMs - lostFor);
     const missing = await new Promise<string | null>((resolve) => {
       const settle = (reason: string | null): void => {
@@ -162,7 +162,7 @@ export class RedisConnection {
     for (const settle of this.waiting) settle(reason);
   }
 
-  /** Binds this process to a store: from now on scripts in the bucket refuse an empty, other or older one. */
+  /** Binds this process to a store: from now on, scripts in the bucket refuse an empty, different or older one. */
   remember(at: Bucket, mark: StoreMark): void {
     const known = this.marks.get(at.n);
     if (!known || (known.storeId === mark.storeId && known.generation < mark.generation)) this.marks.set(at.n, mark);
@@ -180,7 +180,7 @@ export class RedisConnection {
     return subscriber;
   }
 
-  /** It sends nothing, so it does not notice that its server hangs or that another one is in its place. The client subscribes again itself. */
+  /** A subscriber sends nothing, so it does not notice that its server hangs or was replaced. The client subscribes again by itself. */
   private renewSubscribers(): void {
     for (const subscriber of this.subscribers) if (subscriber.status === 'ready') subscriber.disconnect(true);
   }

@@ -60,7 +60,7 @@ describe('An ended run in Redis', () => {
       ...counting(event, { ...ending, outputs })(current, at),
       next: { count: (current?.count ?? 0) + 1, seen: [], text },
     }));
-  /** The process of an older version: it renews its lease as that version does. */
+  /** Plays a process of an older version by renewing its lease as that version does. */
   const olderProcess = async (): Promise<void> => {
     const keys = new Keys(keyPrefix);
     await redis.zadd(keys.leases, Date.now() + 60_000, 'older');
@@ -68,7 +68,7 @@ describe('An ended run in Redis', () => {
     await redis.zadd(keys.workers('expert'), Date.now() + 60_000, 'older');
   };
 
-  it('keeps its state packed, which every reader gets whole', async () => {
+  it('stores its state packed, and every reader gets it whole', async () => {
     const state = await open('p1');
     const event = nthInput(runId, 1);
     const end = makeEnd(runId);
@@ -85,7 +85,7 @@ describe('An ended run in Redis', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: 2, state: { count: 2, text } });
   });
 
-  it('is kept in plain text while a process of an older version lives, and nothing of it is forgotten', async () => {
+  it('is stored as plain text, and nothing of it is forgotten, while a process of an older version is alive', async () => {
     const state = await open('p1');
     await olderProcess();
     await renew(state, 'p1');
@@ -100,13 +100,13 @@ describe('An ended run in Redis', () => {
     expect(JSON.parse((await redis.hget(own.applied, event.id))!.slice(36))).toHaveLength(1);
   });
 
-  it('is kept in plain text by a process that has no lease and so has asked nobody', async () => {
+  it('is stored as plain text by a process without a lease, which does not know the versions of the others', async () => {
     const state = await open('p1', false);
     await ended(state, nthInput(runId, 1));
     expect(JSON.parse((await redis.hget(own.run, 'state'))!)).toMatchObject({ count: 1 });
   });
 
-  it('keeps a long request packed from its acceptance on', async () => {
+  it('has its long request packed from acceptance on', async () => {
     const state = await open('p1');
     const { header } = acceptance(runId, { goal: longText(2_000) });
     await state.store.runs.accept({ header, retryKey: null, openLimit: 10 });
@@ -115,12 +115,12 @@ describe('An ended run in Redis', () => {
     expect(await state.store.runs.unpublished(-1, 10)).toEqual([header]);
   });
 
-  it('keeps what was not told before its process died, until somebody puts it out again', async () => {
+  it('keeps outputs whose publication was not reported before its process died, until they are published again', async () => {
     const event = nthInput(runId, 1);
     const end = makeEnd(runId);
     const killed = await open('killed');
     await ended(killed, event, [end]);
-    // A killed process tells nothing any more: here it is never told itself.
+    // A killed process reports nothing; here nothing is reported to it.
     const other = await open('other');
     const { outputs, repeated } = await ended(other, event);
     expect({ outputs, repeated }).toEqual({ outputs: [end], repeated: true });
@@ -129,7 +129,7 @@ describe('An ended run in Redis', () => {
     expect(await ended(killed, event)).toMatchObject({ outputs: [], repeated: true });
   });
 
-  it('is told when its process closes, however short the time since', async () => {
+  it('has its publication reported when its process closes, however recent it is', async () => {
     const state = await open('p1');
     const event = nthInput(runId, 1);
     const step = callStep(taskId(runId, 0, 't'), 0);
@@ -143,14 +143,14 @@ describe('An ended run in Redis', () => {
     for (const key of [own.applied, own.journal]) expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
-  it('that has expired is not brought back by what is told of it', async () => {
+  it('that has expired is not restored by a report of its publication', async () => {
     const state = await open('p1');
     state.store.published!([stepRecord(nthInput(runId, 1)), callRecord(runId, `${runId}/0/t/call/0`)]);
     await state.close();
     expect(await redis.keys(`${keyPrefix}*${runId}*`)).toEqual([]);
   });
 
-  it('is told during an outage as soon as it is over', async () => {
+  it('has a publication during an outage reported as soon as the outage is over', async () => {
     const state = await open('p1');
     const event = nthInput(runId, 1);
     await ended(state, event, [makeEnd(runId)]);
@@ -161,7 +161,7 @@ describe('An ended run in Redis', () => {
     await until('its outputs are forgotten', async () => (await redis.hget(own.applied, event.id))?.length === 38, 15_000);
   });
 
-  it('that is rebuilt from the log takes no more room, and puts out its end again', async () => {
+  it('that is rebuilt from the log takes no more memory, and returns its end again', async () => {
     const state = await open('p1');
     const events = [1, 2].map((n) => nthInput(runId, n));
     const step = callStep(taskId(runId, 0, 't'), 0);
@@ -194,5 +194,5 @@ describe('An ended run in Redis', () => {
   });
 });
 
-/** The end of a run, for which any event will do that is no record of a step. */
+/** The end of a run; any event that is not the record of a step will do. */
 const makeEnd = (runId: string): Event => ({ ...callRecord(runId, `${runId}/0/t/call/0`), id: `${runId}/completed`, type: 'RunCompleted' });

@@ -56,7 +56,7 @@ describe('Redis state on a server', () => {
   const whole = async (name: string): Promise<string> =>
     (await redis.keys(`${keyPrefix}*`)).find((key) => key.endsWith(`}:${name}`)) ?? `no key ends in ${name}`;
 
-  it('keeps all keys under its prefix, and those of a run and its child runs under one of 32 hash tags', async () => {
+  it('has all keys under its prefix, and those of a run and its child runs under one of 32 hash tags', async () => {
     const runId = newRunId();
     await redis.flushall();
     const state = await open();
@@ -68,7 +68,7 @@ describe('Redis state on a server', () => {
     const ofRuns = parts.filter(([, , name]) => name!.startsWith('run:'));
     expect(new Set(ofRuns.map(([, tag]) => tag)).size).toBe(1);
     expect(Number(ofRuns[0]![1])).toBeLessThan(bucketCount);
-    // Keys written together with a run lie in its bucket.
+    // Keys written together with a run are in its bucket.
     const tag = ofRuns[0]![1];
     const beside = parts.flatMap(([, of, name]) => (of === tag && !name!.startsWith('run:') ? [name!] : []));
     const accounts = ['usage:["acme"]:2026-11-15', 'usage:["acme","key-1"]:2026-11-15', 'usage:items:["acme"]:2026-11-15'];
@@ -78,7 +78,7 @@ describe('Redis state on a server', () => {
     expect(others.sort()).toEqual([...together, 'places', `retry:${runId}`, 'tenant:acme'].sort());
   });
 
-  it('lets nothing of an open run expire, and everything of it once it ended: the stream soon, the rest after the retention', async () => {
+  it('expires no keys of an open run, and all keys of an ended one: the stream soon, the rest after the retention', async () => {
     const state = await open({ ttl: { retentionMs: 100_000, streamMs: 10_000 } });
     const runId = newRunId();
     await useEverything(state, runId);
@@ -94,7 +94,7 @@ describe('Redis state on a server', () => {
     }
   });
 
-  it('counts the retention of applied ids from their last use', async () => {
+  it('measures the retention of applied ids from their last use', async () => {
     const runId = newRunId();
     const state = await open({ ttl: { retentionMs: 100_000 } });
     const commit = () => state.store.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), ending));
@@ -104,7 +104,7 @@ describe('Redis state on a server', () => {
     expect((await timesLeft(runId)).applied).toBeGreaterThan(90_000);
   });
 
-  it('leaves an expired run out of lists, and gives up its place', async () => {
+  it('leaves an expired run out of lists and frees its place', async () => {
     const { store } = await open();
     const [gone, kept] = [newRunId(), newRunId()];
     await store.runs.accept(acceptance(gone));
@@ -117,7 +117,7 @@ describe('Redis state on a server', () => {
     expect(await redis.zscore(await whole('tenant:acme'), gone)).toBeNull();
   });
 
-  it('throws COMMIT_CONFLICT when others are faster every time, having computed each step with the same time', async () => {
+  it('throws COMMIT_CONFLICT when other writers are always faster, and computes each attempt with the same time', async () => {
     const runId = newRunId();
     const rival = await open({ processId: 'rival' });
     let n = 1;
@@ -140,7 +140,7 @@ describe('Redis state on a server', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: n - 1 });
   });
 
-  it('loses an update of another writer only where a test lets versions go uncompared', async () => {
+  it('loses an update of another writer only when a test disables the comparison of versions', async () => {
     const rival = await open({ processId: 'rival' });
     for (const [comparesVersions, count] of [
       [true, 2],
@@ -159,10 +159,10 @@ describe('Redis state on a server', () => {
     }
   });
 
-  /** Scripts that the server has run. */
+  /** Number of scripts that the server has run. */
   const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
-  it('reads what an account has spent together for requests that arrive together', async () => {
+  it('reads the spending of an account together for requests that arrive together', async () => {
     const { store } = await open();
     const account = { id: 'key-1', actor: 'key-1', limits: KeyLimits.parse({ tokens_per_day: 1_000_000 }) };
     const reserve = () =>
@@ -187,7 +187,7 @@ describe('Redis state on a server', () => {
     expect((await reads()) - before).toBeLessThan(20);
   });
 
-  it('asks each bucket once for a whole wait', async () => {
+  it('queries each bucket once for a whole wait', async () => {
     const { store } = await open();
     const now = await store.now();
     await store.runs.commit<Tally>(nthInput(newRunId(), 1), counting(nthInput(newRunId(), 1), { arm: [timer('far', now + 60_000)] }));
@@ -197,7 +197,7 @@ describe('Redis state on a server', () => {
     expect((await scripts()) - before).toBe(bucketCount);
   });
 
-  it('does not start its waits over when hints come that change nothing', async () => {
+  it('does not restart its waits on hints that change nothing', async () => {
     const { store } = await open();
     const start = performance.now();
     const waiting = store.timers.wait(300, new AbortController().signal);
@@ -211,7 +211,7 @@ describe('Redis state on a server', () => {
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 
-  it('lets everything of the caches, of events that were counted and of things that happened once expire, and neither scores nor settings', async () => {
+  it('expires everything in caches, of counted events and of claims, but neither scores nor settings', async () => {
     const { store } = await open({ ttl: { retentionMs: 100_000 } });
     const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: 50_000, tags: ['a', 'b'] };
     await store.caches.write(entry);
@@ -243,7 +243,7 @@ describe('Redis state on a server', () => {
     expect(Math.max(...expiring.values())).toBeLessThanOrEqual(100_000);
   });
 
-  it('keeps the sums of an account for thirteen months', async () => {
+  it('keeps the totals of an account for thirteen months', async () => {
     const { store } = await open({ ttl: { retentionMs: 100_000 } });
     const caller = { tenant: 'acme', actor: 'key-1' };
     const runId = newRunId();
@@ -256,7 +256,7 @@ describe('Redis state on a server', () => {
   it.each([
     ['older', 'STORE_OLDER', (identity: string) => redis.hdel(identity, 'format')],
     ['newer', 'STORE_NEWER', (identity: string) => redis.hset(identity, 'format', '3')],
-  ] as const)('is refused where an %s version wrote it, and left as it is', async (_version, code, change) => {
+  ] as const)('is refused and left unchanged when an %s version wrote it', async (_version, code, change) => {
     await (await open()).store.identity.start('store');
     const identity = `${keyPrefix}{0}:identity`;
     await change(identity);
@@ -265,13 +265,13 @@ describe('Redis state on a server', () => {
     expect(await redis.hgetall(identity)).toEqual(before);
   });
 
-  it('is refused where a version wrote it that kept no buckets', async () => {
+  it('is refused when it was written by a version without buckets', async () => {
     await redis.hset(`${keyPrefix}identity`, { storeId: 'store', generation: '7', format: '1' });
     await expect(open()).rejects.toMatchObject({ code: 'STORE_OLDER' });
     expect(await redis.keys(`${keyPrefix}*`)).toEqual([`${keyPrefix}identity`]);
   });
 
-  it('is no store to work on where one bucket has lost its mark, and a start that broke off is made whole by the next', async () => {
+  it('is invalid when one bucket has lost its mark, and an interrupted start is completed by the next one', async () => {
     const state = await open();
     await state.store.identity.start('store');
     const other = `${keyPrefix}{7}:identity`;
@@ -286,7 +286,7 @@ describe('Redis state on a server', () => {
     await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
   });
 
-  it('lists a run, and knows it by its retry key, once it is published again after an acceptance that broke off', async () => {
+  it('lists a run and finds it by its retry key once it is published after an interrupted acceptance', async () => {
     const { store } = await open();
     const [runId, retryKey] = [newRunId(), newRunId()];
     const { header } = acceptance(runId);
@@ -297,7 +297,7 @@ describe('Redis state on a server', () => {
     expect((await store.runs.list({ tenant: 'acme', limit: 1 })).map((found) => found.runId)).toEqual([runId]);
   });
 
-  it('has the present format when it was started, and after it was rebuilt', async () => {
+  it('has the current format after it was started and after it was rebuilt', async () => {
     const { store, recovery } = await open();
     await store.identity.start('store');
     await open();
@@ -307,7 +307,7 @@ describe('Redis state on a server', () => {
     expect(await redis.hget(`${keyPrefix}{31}:identity`, 'format')).toBe('2');
   });
 
-  it('drops entries whose time is over from the set of a tag that is written again and again', async () => {
+  it('drops expired entries from the set of a tag that is written repeatedly', async () => {
     const { store } = await open();
     const write = (n: number, ttlMs: number) => store.caches.write({ tenant: 'acme', key: `k${n}`, value: n, ttlMs, tags: ['hot'] });
     await Promise.all(Array.from({ length: 50 }, (_, n) => write(n, 100)));
@@ -317,7 +317,7 @@ describe('Redis state on a server', () => {
     expect(await redis.zcard(await whole('cache-tag:["acme","hot"]'))).toBe(2);
   });
 
-  it('counts the retention of an event that was counted from its last use', async () => {
+  it('measures the retention of a counted event from its last use', async () => {
     const { store } = await open({ ttl: { retentionMs: 100_000 } });
     const change = { eventId: 'e', tenant: 'acme', updates: [] };
     await store.scores.add(change);
@@ -370,14 +370,14 @@ describe('Redis state over TLS with credentials', () => {
   const address = (password: string) => `rediss://:${password}@127.0.0.1:${server.port}`;
   const trusted = () => ({ ca: readFileSync(path.join(folder, 'cert.pem')) });
 
-  it('opens with the right password and a certificate it trusts', async () => {
+  it('opens with the right password and a trusted certificate', async () => {
     const state = await openRedisState({ url: address('s3cret'), tls: trusted(), processId: 'p1' });
     expect(await state.store.health()).toBeNull();
     await state.store.hints.subscribe('stream', () => undefined);
     await state.close();
   });
 
-  it('refuses a wrong password, without telling it', async () => {
+  it('refuses a wrong password without revealing it', async () => {
     const refused: unknown = await openRedisState({
       url: address('wr0ng'),
       tls: trusted(),
@@ -388,7 +388,7 @@ describe('Redis state over TLS with credentials', () => {
     expect(String(refused)).not.toContain('wr0ng');
   });
 
-  it('refuses a certificate it does not trust', async () => {
+  it('refuses an untrusted certificate', async () => {
     const refused = openRedisState({ url: address('s3cret'), processId: 'p1', commandTimeoutMs: 1_000 });
     await expect(refused).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });

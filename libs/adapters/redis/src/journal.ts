@@ -1,7 +1,7 @@
 import {
   accountMs,
   busyRetryMs,
-  type Begun,
+  type BeginResult,
   type CallOutcome,
   type Journal,
   type JournalCall,
@@ -16,7 +16,7 @@ import { abandonStep, beginStep, finishStep, isStarted, noteRepeat, readRepeats 
 import { inPairs } from './scripts/script.js';
 import { paidText } from './usage-ledger.js';
 
-/** What a step belongs to: `a` and `a/b` for `a/b/call/0`. */
+/** The owner of a step: `a` and `a/b` for `a/b/call/0`. */
 export function above(step: string): string[] {
   const parts = step.split('/');
   return parts.slice(1).flatMap((_, n) => (parts[n] === 'call' ? [] : [parts.slice(0, n + 1).join('/')]));
@@ -30,9 +30,9 @@ export class RedisJournal implements Journal {
     private readonly ttl: StoreTtl,
   ) {}
 
-  async begin({ runId, step, nonce, owner, flags = [], withState = false }: Parameters<Journal['begin']>[0]): Promise<Begun> {
+  async begin({ runId, step, nonce, owner, flags = [], withState = false }: Parameters<Journal['begin']>[0]): Promise<BeginResult> {
     const { at, journal, started, run, cancelled } = this.keys.of(runId);
-    // Leases lie in another bucket, so an earlier owner is checked separately; if it is dead, the step begins in its place.
+    // Leases are in another bucket, so an earlier owner is checked separately; if it is dead, the step begins in its place.
     for (let dead = ''; ;) {
       const reply = await this.connection.run(
         at,

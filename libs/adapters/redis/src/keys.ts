@@ -1,6 +1,6 @@
 import { rootOf } from '@conclave/contracts';
 
-/** Keys of a run lie in the bucket of its root run, other keys in the bucket of their owner (tenant, retry key and so on). */
+/** Keys of a run are in the bucket of its root run, other keys in the bucket of their owner (tenant, retry key and so on). */
 export const bucketCount = 32;
 
 /** The run of a run or task id: the part before the first slash. */
@@ -15,8 +15,8 @@ function bucketOf(name: string): number {
 }
 
 /**
- * Keys with one hash tag, which a Redis Cluster keeps on one node, so that one script may use any of them. Each bucket holds the mark of
- * the store, which scripts check, and the indexes of its runs.
+ * Keys with one hash tag, which a Redis Cluster keeps on one node, so that one script may use any of them. Each bucket contains the mark of the
+ * store, which scripts check, and the indexes of its runs.
  */
 export interface Bucket {
   readonly n: number;
@@ -55,7 +55,7 @@ export interface RunKeys {
   readonly seal: string;
 }
 
-/** A key and the bucket it lies in. */
+/** A key and its bucket. */
 export interface PlacedKey {
   readonly at: Bucket;
   readonly key: string;
@@ -95,7 +95,7 @@ export class Keys {
   }
 
   of(runId: string): RunKeys {
-    // Child runs stay with the run that began them: `root~child` belongs to `root`.
+    // Child runs stay with their root: `root~child` belongs to `root`.
     const at = this.bucketOf(rootOf(runId));
     const key = (name: string) => this.in(at, `run:${runId}:${name}`);
     return {
@@ -215,7 +215,7 @@ export class Keys {
     return { at, key: this.in(at, name) };
   }
 
-  /** Foreign names are JSON: it delimits the tenant and escapes lone surrogates, which UTF-8 would replace. */
+  /** External names are stored as JSON, which delimits the tenant and escapes lone surrogates that UTF-8 would replace. */
   private ofTenant(kind: string, tenant: string, name: string): PlacedKey {
     return this.placed(tenant, `${kind}:${JSON.stringify([tenant, name])}`);
   }

@@ -4,7 +4,7 @@ import { KnownRuns } from './known-runs.js';
 describe('the runs a process knows', () => {
   const known = (runs: KnownRuns, ...names: string[]) => names.filter((name) => runs.get(name) !== undefined);
 
-  it('are as many as are bounded, those that were written last', () => {
+  it('are limited in number and keep those written last', () => {
     const runs = new KnownRuns({ runs: 2, characters: 100 });
     runs.set('a', { version: 1, state: '{}' });
     runs.set('b', { version: 1, state: '{}' });
@@ -14,7 +14,7 @@ describe('the runs a process knows', () => {
     expect(runs.get('a')).toEqual({ version: 2, state: '{}' });
   });
 
-  it('are as large as is bounded, and are forgotten one by one or all at once', () => {
+  it('are limited in size and can be forgotten individually or all at once', () => {
     const runs = new KnownRuns({ runs: 10, characters: 10 });
     runs.set('a', { version: 1, state: '123456' });
     runs.set('b', { version: 1, state: '123456' });

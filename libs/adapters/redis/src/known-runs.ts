@@ -37,7 +37,7 @@ export class KnownRuns {
     this.runs.delete(runId);
   }
 
-  /** The store may be another one now. */
+  /** The store may have been replaced. */
   clear(): void {
     this.runs.clear();
     this.characters = 0;

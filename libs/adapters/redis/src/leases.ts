@@ -14,13 +14,13 @@ import {
   renewProcess,
 } from './scripts/leases.js';
 
-/** The last class of each process that reads forgotten and packed bodies. No task has it. */
+/** The last class of each process that can read forgotten and packed bodies. No task has this class. */
 export const readsForgotten = '#forgotten';
 
 export class RedisLeases implements Leases {
   /**
-   * Whether every process with a lease reads forgotten and packed bodies, as of the last renewal: during an upgrade those of the older
-   * version do not, and the store keeps everything as they know it.
+   * Whether every process with a lease can read forgotten and packed bodies, as of the last renewal. During an upgrade, processes of the older
+   * version cannot, and everything is stored in the form that they know.
    */
   allReadForgotten = false;
 
@@ -33,7 +33,7 @@ export class RedisLeases implements Leases {
     const { leases, leaseClasses, beforeClass } = this.keys;
     const { connection, keys } = this;
     const [raised, [now, all]] = await Promise.all([
-      // Each renewal raises the generations, so that a copy of a bucket from before it counts as older.
+      // Each renewal raises the generations, so that a copy of a bucket made before it counts as older.
       connection.everywhere(raiseGeneration, () => [], []),
       connection.run(
         keys.common,
@@ -64,7 +64,7 @@ export class RedisLeases implements Leases {
     return this.connection.run(this.keys.common, leaseLeft, [this.keys.leases], [processId]);
   }
 
-  /** Those of the processes whose leases have not ended; an empty list needs no request. */
+  /** The given processes whose leases have not ended; an empty list needs no request. */
   async livingOf(processIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (processIds.length === 0) return new Set();
     return new Set(await this.connection.run(this.keys.common, livingOf, [this.keys.leases], processIds));

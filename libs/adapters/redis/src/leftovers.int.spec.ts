@@ -7,7 +7,7 @@ import { openRedisState } from './open.js';
 // Real servers on a busy machine.
 jest.setTimeout(30_000);
 
-/** Keys that stay forever, independent of runs: each has a bounded number of members, or members that people made. */
+/** Keys that stay permanently, independent of runs: each has a limited number of members, or members that people created. */
 const lasting = [
   'identity',
   'leases',
@@ -33,7 +33,7 @@ describe('What is left in Redis', () => {
     await server.dispose();
   });
 
-  it('when runs have ended expires, or is one of a few indexes of bounded size', async () => {
+  it('after runs have ended expires, or is one of a few indexes of bounded size', async () => {
     const keyPrefix = newPrefix();
     const state = await openRedisState({ url: server.url, processId: 'p1', keyPrefix });
     const { runs, journal, deliveries, leases, caches, scores, once, settings, usage, breakers, timers } = state.store;
@@ -93,7 +93,7 @@ describe('What is left in Redis', () => {
     await state.close();
   });
 
-  it('of bodies is bounded by a quota of bytes, and room of those that have expired is given back', async () => {
+  it('of bodies is limited by a quota of bytes, and the quota of expired bodies is returned', async () => {
     const keyPrefix = newPrefix();
     const open = (blobMs: number) =>
       openRedisState({ url: server.url, processId: 'p1', keyPrefix, blobQuotaBytes: 2_500, ttl: { blobMs } });

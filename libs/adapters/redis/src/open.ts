@@ -48,11 +48,11 @@ export interface RedisState {
   readonly store: StateStore;
   readonly stream: RunStream;
   readonly blobs: Blobs;
-  /** Keys that seal the records of runs on the log. */
+  /** Keys that encrypt the records of runs on the log. */
   readonly sealKeys: SealKeys;
   /** Rebuilds the store; works on any store, without the identity check. */
   readonly recovery: Recovery;
-  /** Memory that the server uses, and the most it may; 0: as much as there is. Of the fullest node of a cluster. Throws STORE_UNAVAILABLE. */
+  /** Memory that the server uses, and its limit (0: none), in bytes; in a cluster, of the fullest node. Throws STORE_UNAVAILABLE. */
   memory(): Promise<{ readonly usedBytes: number; readonly maxBytes: number }>;
   /** The same as `store.close`. */
   close(): Promise<void>;
@@ -63,8 +63,8 @@ const longestRunMs = 30 * 24 * 60 * 60 * 1000;
 const defaultBlobQuota = 1024 ** 3;
 
 /**
- * Opens state, run streams and blobs on one Redis primary, at an address or named by sentinels, or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or
- * refuses the login, STORE_OLDER and STORE_NEWER for a store written by another version; then nothing is changed.
+ * Opens state, run streams and blobs on one Redis primary, at an address or named by sentinels, or on a Redis Cluster. Throws STORE_UNAVAILABLE
+ * when it cannot be reached or refuses the login, STORE_OLDER and STORE_NEWER for a store written by another version; then nothing is changed.
  */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
   const keys = new Keys(options.keyPrefix ?? 'conclave:');
@@ -150,7 +150,7 @@ async function checkFormat(connection: RedisConnection, keys: Keys): Promise<voi
   throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}; this program reads ${storeFormat}.`);
 }
 
-/** Probes with a small write: on the one server, or in every bucket of a cluster. */
+/** Checks health with a small write: on the single server, or in every bucket of a cluster. */
 async function healthOf(connection: RedisConnection, keys: Keys, cluster: boolean): Promise<string | null> {
   const probed = cluster ? keys.buckets : [keys.common];
   try {

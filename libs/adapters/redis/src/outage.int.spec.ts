@@ -27,7 +27,7 @@ describe('Redis state', () => {
   const commit = ({ store }: RedisState, runId: string, n: number) =>
     store.runs.commit<Tally>(nthInput(runId, n), counting(nthInput(runId, n), { entries: [planning(n)] }));
 
-  it('loses nothing acknowledged when the server is killed under load, and goes on when it is back', async () => {
+  it('loses nothing acknowledged when the server is killed under load, and continues when it is back', async () => {
     const state = await open({ commandTimeoutMs: 1_000 });
     const runs = Array.from({ length: 4 }, newRunId);
     const acknowledged = new Map(runs.map((runId) => [runId, new Set<string>()]));
@@ -58,7 +58,7 @@ describe('Redis state', () => {
     }
   });
 
-  it('keeps journal, timers, settings, streams and blobs over a kill', async () => {
+  it('keeps journal, timers, settings, streams and blobs when the server is killed', async () => {
     const before = await open();
     const runId = newRunId();
     const step = `${runId}/0/t1/call/0`;
@@ -82,7 +82,7 @@ describe('Redis state', () => {
     expect(await after.store.timers.due(10)).toMatchObject([{ runId, name: 'wall', arm: 1 }]);
   });
 
-  it('says STORE_UNAVAILABLE within its time while the server is away, at once in a long outage, and nothing of it is done later', async () => {
+  it('fails with STORE_UNAVAILABLE in time while the server is away, immediately in a long outage, and executes none of it later', async () => {
     const state = await open({ commandTimeoutMs: 400 });
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -113,7 +113,7 @@ describe('Redis state', () => {
     expect(await state.store.runs.openCount()).toBe(0);
   });
 
-  it('gives up a server that takes commands and does not answer, and applies once what it took', async () => {
+  it('gives up a server that accepts commands without answering, and applies what it accepted once', async () => {
     const state = await open({ commandTimeoutMs: 400 });
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -125,7 +125,7 @@ describe('Redis state', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: 2, state: { count: 2 } });
   });
 
-  it('touches nothing on a store that came back empty: STORE_REPLACED, also for what was in flight', async () => {
+  it('changes nothing on a store that came back empty: STORE_REPLACED, also for commands in flight', async () => {
     const state = await open();
     const runId = newRunId();
     await state.store.identity.start('store-1');
@@ -143,7 +143,7 @@ describe('Redis state', () => {
     redis.disconnect();
   });
 
-  it('works on a store that came back empty only where a test does not let it watch the identity', async () => {
+  it('works on a store that came back empty only when a test disables the identity check', async () => {
     const state = await open({ watchesIdentity: false });
     const runId = newRunId();
     await state.store.identity.start('store-1');
@@ -155,7 +155,7 @@ describe('Redis state', () => {
     expect(await commit(state, runId, 2)).toMatchObject({ repeated: false, state: { count: 1 } });
   });
 
-  it('touches nothing on an older copy of its store, and goes on where others only started after it', async () => {
+  it('changes nothing on an older copy of its store, and continues when other processes merely started since', async () => {
     const state = await open();
     await state.store.identity.start('store-1');
     await (await open({ processId: 'p2' })).store.identity.start('ignored');
@@ -173,7 +173,7 @@ describe('Redis state', () => {
     expect(await state.store.identity.read()).toEqual({ storeId: 'store-1', generation: 0 });
   });
 
-  it('knows an older copy where a lease was renewed since, and works with the store that others have renewed', async () => {
+  it('recognises an older copy by a lease renewed since, and works with a store whose leases others have renewed', async () => {
     const [state, other] = [await open(), await open({ processId: 'p2' })];
     await state.store.identity.start('store-1');
     const folder = path.join(server.folder, 'appendonlydir');
@@ -189,7 +189,7 @@ describe('Redis state', () => {
     cpSync(`${folder}.copy`, folder, { recursive: true });
     await server.start();
     await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
-    // A newcomer learns from the mark that the store is older, also after a restart; only a rebuilt store is accepted again.
+    // A new process learns from the mark that the store is older, also after a restart; only a rebuilt store is accepted again.
     const newcomer = await open({ processId: 'p3' });
     expect(await newcomer.store.identity.read()).toEqual({ storeId: 'store-1', generation: 0 });
     await state.recovery.begin('store-1');
@@ -199,7 +199,7 @@ describe('Redis state', () => {
     await expect(newcomer.store.runs.openCount()).resolves.toBe(0);
   });
 
-  it('says STORE_FULL when the memory is full, stores nothing of the step, and goes on when there is room', async () => {
+  it('fails with STORE_FULL when the memory is full, stores nothing of the step, and continues when there is room', async () => {
     const state = await open();
     const runId = newRunId();
     const redis = new Redis(server.url);
@@ -214,7 +214,7 @@ describe('Redis state', () => {
     expect((await state.stream.read(runId, 0, 10)).last).toBe(1);
   });
 
-  it('says STORE_FULL when the server cannot write to its disk', async () => {
+  it('fails with STORE_FULL when the server cannot write to its disk', async () => {
     await server.dispose();
     server = await startPrivateRedis(['--appendonly', 'no', '--save', '3600 1']);
     const state = await open();
@@ -228,17 +228,17 @@ describe('Redis state', () => {
     expect(await state.store.health()).toContain('disk');
   });
 
-  it('does not open where no server is', async () => {
+  it('does not open without a server', async () => {
     await server.kill();
     await expect(open({ commandTimeoutMs: 300 })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
-  it('warns of nothing on a server that keeps what it acknowledges', async () => {
+  it('has no warnings for a server that keeps what it acknowledges', async () => {
     expect(durable).toContain('always');
     expect(await (await open()).store.warnings()).toEqual([]);
   });
 
-  it('names each guarantee that the settings of the server take away', async () => {
+  it('warns of each guarantee that the settings of the server take away', async () => {
     const state = await open();
     const redis = new Redis(server.url);
     await redis.config('SET', 'appendfsync', 'everysec');
@@ -252,7 +252,7 @@ describe('Redis state', () => {
     redis.disconnect();
   });
 
-  it('works for a user who may not read the configuration, and says that it cannot be checked', async () => {
+  it('works for a user who may not read the configuration, and warns that it cannot be checked', async () => {
     const redis = new Redis(server.url);
     await redis.call(
       'ACL',

@@ -1,11 +1,11 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** Begins a packed text. JSON never does. */
+/** Prefix of a packed text. JSON never begins with it. */
 const mark = '~';
-/** Shorter texts stay as they are: they save less than the work costs. */
+/** Shorter texts are not packed: that would save less than it costs. */
 const leastCharacters = 1_000;
 
-/** JSON of which nothing is read for long: deflated, in base64, because replies of the client library are text. */
+/** JSON that is not expected to be read soon: deflated, in base64, because replies of the client library are text. */
 export function packed(json: string): string {
   if (json.length < leastCharacters) return json;
   const text = mark + deflateRawSync(json, { level: 1 }).toString('base64');

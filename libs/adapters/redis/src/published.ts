@@ -5,9 +5,9 @@ import type { RedisConnection } from './connection.js';
 import type { Bucket, Keys } from './keys.js';
 import { forgetPublished } from './scripts/published.js';
 
-/** Milliseconds until the store is told: the steps of a second share a request, which no run waits for. */
+/** Milliseconds until the store is notified: the steps of a second share one request, and no run waits for it. */
 const afterMs = 1_000;
-/** Most runs that wait to be told, and most in one script. What goes beyond stays until its retention ends. */
+/** Most runs that wait for a notification, and most in one script. The data of further runs stays until its retention ends. */
 const mostWaiting = 10_000;
 const mostAtOnce = 100;
 
@@ -18,15 +18,15 @@ interface Waiting {
 }
 
 /**
- * Bodies that the store keeps so that a record which comes again puts out the same as before. Once the log has them nobody asks for them
- * again, and the store is told to forget them.
+ * Bodies that the store keeps so that a repeated record returns the same outputs as before. Once they are on the log they are not needed again, and
+ * the store is told to forget them.
  */
 export class Published {
   private waiting = new Map<string, Waiting>();
   private timer: NodeJS.Timeout | null = null;
   private closed = false;
 
-  /** `isUnderstood`: whether every process that may read the store knows what a forgotten body means. */
+  /** `isUnderstood`: whether every process that may read the store understands a forgotten body. */
   constructor(
     private readonly connection: RedisConnection,
     private readonly keys: Keys,
@@ -45,7 +45,7 @@ export class Published {
     if (!this.closed) this.timer ??= setTimeout(() => void this.tell(), afterMs).unref();
   }
 
-  /** Tells what still waits, if the store answers. */
+  /** Sends the pending notifications, if the store answers. */
   async close(): Promise<void> {
     this.closed = true;
     if (this.timer) clearTimeout(this.timer);
@@ -61,7 +61,7 @@ export class Published {
     return fresh;
   }
 
-  /** What the store could not be told during an outage waits for the next time. */
+  /** Notifications that failed during an outage wait for the next time. */
   private async tell(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
@@ -86,7 +86,7 @@ export class Published {
     try {
       await this.connection.run(at, forgetPublished, keys, [JSON.stringify(told), nonceLength]);
     } catch (error) {
-      // Whatever else the process does tells of an outage.
+      // The outage is reported by the other work of the process.
       if (!isOutage(error)) throw error;
       for (const [runId, { events, calls }] of runs) {
         const again = this.of(runId);

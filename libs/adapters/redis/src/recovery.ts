@@ -25,14 +25,14 @@ import { storeFormat } from './scripts/store.js';
 import { timerMember, timerRecord } from './timers.js';
 import { accountsOf, adding } from './usage-ledger.js';
 
-/** Outputs of ended runs that are not published again: the record of a step is read on the log, and there is nothing more to plan or do. */
+/** Outputs of ended runs that are not published again: the records of steps are already on the log, and nothing is left to plan or do. */
 const onLogOrOver: ReadonlySet<string> = new Set(['StepRecorded', 'GapDetected', 'TaskDispatched']);
 
 /**
  * Runs every script without an identity check: this process has neither read nor started the identity, so it is bound to no store.
  */
 export class RedisRecovery implements Recovery {
-  /** Whether every process reads packed and forgotten bodies; asked when the rebuild begins. */
+  /** Whether every process can read packed and forgotten bodies, as of the start of the rebuild. */
   private sparing = false;
 
   constructor(

@@ -19,7 +19,7 @@ afterAll(() => cluster.dispose());
 describePortsOn('Redis Cluster', () => ({ url: cluster.url, urls: cluster.nodes.map(({ url }) => url), cluster: true }));
 
 describe('Redis Cluster', () => {
-  it('has runs on every node, and its warnings and health look at all of them', async () => {
+  it('has runs on every node, and its warnings and health cover all nodes', async () => {
     const keyPrefix = newPrefix();
     const state = await openRedisState({ url: cluster.url, cluster: true, processId: 'p1', keyPrefix });
     await state.store.identity.start('store');
@@ -35,7 +35,7 @@ describe('Redis Cluster', () => {
     await state.close();
   });
 
-  it('acknowledges what one replica of each node has, where there is one, and nothing where two are asked for', async () => {
+  it('acknowledges writes that one replica of each node has, and does not open when two are required', async () => {
     const replicated = await startReplicatedCluster();
     const open = (replicas: number) =>
       openRedisState({ url: replicated.url, cluster: true, processId: 'p1', keyPrefix: newPrefix(), replicas });
@@ -49,13 +49,13 @@ describe('Redis Cluster', () => {
     await replicated.dispose();
   });
 
-  it('is refused with the setting that is missing where it is taken for one server', async () => {
+  it('is refused, naming the missing setting, when it is configured as a single server', async () => {
     const opening = openRedisState({ url: cluster.url, processId: 'p1', keyPrefix: newPrefix() });
     await expect(opening).rejects.toMatchObject({ code: 'CONFIGURATION_INVALID' });
     await expect(opening).rejects.toThrow('stores.redis.cluster');
   });
 
-  it('says STORE_UNAVAILABLE while a node is away, and goes on with all of it when it is back', async () => {
+  it('fails with STORE_UNAVAILABLE while a node is away, and continues with all data when it is back', async () => {
     const state = await openRedisState({
       url: cluster.url,
       cluster: true,
@@ -63,7 +63,7 @@ describe('Redis Cluster', () => {
       keyPrefix: newPrefix(),
       commandTimeoutMs: 1_000,
     });
-    // With 12 runs none lay on the lost node once in 130 times.
+    // With 12 runs, none was on the lost node once in 130 times.
     const runs = Array.from({ length: 60 }, newRunId);
     const commit = (runId: string, n: number) => state.store.runs.commit<Tally>(nthInput(runId, n), counting(nthInput(runId, n)));
     for (const runId of runs) await commit(runId, 1);

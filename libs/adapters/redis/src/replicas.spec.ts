@@ -12,7 +12,7 @@ const moved: Reply[] = [
   [null, 1],
 ];
 
-/** A server that answers each pair of commands when it is told to. */
+/** A server that answers each pair of commands when the test says so. */
 function server({ nodes = false } = {}) {
   const asked: { readonly key: string; answer(replies: Reply[]): void }[] = [];
   const redirected: string[] = [];
@@ -30,8 +30,8 @@ function server({ nodes = false } = {}) {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('the replicas that are to have a write', () => {
-  it('are waited for once by all writes that come meanwhile, but anew by those that come after the question', async () => {
+describe('the replicas that must have a write', () => {
+  it('are waited for once for all writes that arrive meanwhile, and again for those that arrive after the request', async () => {
     const { redis, asked } = server();
     const replicas = new Replicas(redis, 1);
     const [first, second, third] = ['a', 'b', 'c'].map((key) => replicas.have(key));
@@ -48,7 +48,7 @@ describe('the replicas that are to have a write', () => {
     await expect(later).resolves.toBeUndefined();
   });
 
-  it('are those of the node of a key in a cluster, also after the node gave the key away', async () => {
+  it("are those of the key's node in a cluster, even after the node gave the key away", async () => {
     const { redis, asked, redirected } = server({ nodes: true });
     const replicas = new Replicas(redis, 1);
     const [one, other] = [replicas.have('{1}:identity'), replicas.have('{2}:identity')];
@@ -62,7 +62,7 @@ describe('the replicas that are to have a write', () => {
     await one;
   });
 
-  it('are nobody where none is asked for', async () => {
+  it('are not waited for when none is required', async () => {
     const { redis, asked } = server();
     await new Replicas(redis, 0).have('a');
     expect(asked).toEqual([]);

@@ -1,9 +1,9 @@
 import { Failure } from '@conclave/contracts';
 import type { Cluster, Redis } from 'ioredis';
 
-/** Milliseconds that replicas get; commands of the same connection wait behind. */
+/** Milliseconds that replicas may take; commands of the same connection wait meanwhile. */
 const patienceMs = 1_000;
-/** A node of a cluster that gave its keys away names its successor. */
+/** The error of a cluster node that gave its keys away names the node that has them now. */
 const attempts = 3;
 
 interface UnderWay {
@@ -12,24 +12,24 @@ interface UnderWay {
 }
 
 /**
- * Waits until replicas have what this connection wrote (WAIT), so that a take-over by one of them loses nothing that was acknowledged.
- * Writes that come while a wait is under way share the next one.
+ * Waits until replicas have what this connection wrote (WAIT), so that a failover to one of them loses nothing that was acknowledged. Writes that
+ * arrive during a wait share the next one.
  */
 export class Replicas {
   private readonly underWay = new Map<string, UnderWay>();
 
-  /** `wanted`: how many of them; with 0 nothing is waited for. */
+  /** `wanted`: number of replicas; with 0 there is no wait. */
   constructor(
     private readonly redis: Redis | Cluster,
     private readonly wanted: number,
   ) {}
 
-  /** For the writes so far at the node of this key. Throws STORE_UNAVAILABLE where too few replicas have them in time. */
+  /** For the writes so far at the node of this key. Throws STORE_UNAVAILABLE when too few replicas have them in time. */
   async have(key: string): Promise<void> {
     if (this.wanted === 0) return;
     const node = 'nodes' in this.redis ? key : '';
     const before = this.underWay.get(node);
-    // It may have been sent before the last write.
+    // The wait in progress may have been sent before the last write.
     return before ? (before.next ??= before.now.catch(() => undefined).then(() => this.begin(node, key))) : this.begin(node, key);
   }
 
@@ -45,7 +45,7 @@ export class Replicas {
 
   private async wait(key: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      // WAIT has no key: the one in front of it leads the pair to its node, by the connection of the writes.
+      // WAIT has no key: the command before it routes the pair to its node, on the connection of the writes.
       const replies = (await this.redis.pipeline().exists(key).wait(this.wanted, patienceMs).exec()) ?? [];
       const moved = replies.find(([error]) => error !== null)?.[0];
       if (moved && attempt < attempts && /^(MOVED|ASK) \d/.test(moved.message)) {

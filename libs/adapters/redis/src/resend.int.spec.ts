@@ -9,7 +9,7 @@ import { openRedisState, type RedisState } from './open.js';
 jest.setTimeout(30_000);
 
 /** The client resends a command when the connection breaks before the reply: the server executes it twice. */
-describe('A command that was carried out but not answered', () => {
+describe('A command that was executed but not answered', () => {
   let server: PrivateRedis;
   let proxy: CuttingProxy;
   let state: RedisState;
@@ -44,7 +44,7 @@ describe('A command that was carried out but not answered', () => {
     return result;
   }
 
-  it('is applied once when it is a commit, which is not taken for a repeated event', async () => {
+  it('is applied once when it is a commit, and is not treated as a repeated event', async () => {
     const event = nthInput(runId, 1);
     let steps = 0;
     const before = proxy.lost();
@@ -76,7 +76,7 @@ describe('A command that was carried out but not answered', () => {
     }
   });
 
-  it('leaves a dense sequence when it is a command number', async () => {
+  it('leaves no gap in the sequence when it is a command number', async () => {
     expect(await unanswered(() => state.store.runs.nextCommandSeq(runId))).toBe(1);
     expect(await state.store.runs.nextCommandSeq(runId)).toBe(2);
   });
@@ -90,7 +90,7 @@ describe('A command that was carried out but not answered', () => {
     expect(await unanswered(() => runs.detach(runId, 'client'))).toBe(0);
   });
 
-  it('begins one attempt of a journalled call, and stores one outcome', async () => {
+  it('starts one attempt of a journalled call and stores one outcome', async () => {
     const { journal, leases } = state.store;
     await leases.renewProcess({ id: 'p1', service: 'experts', classes: [], ttlMs: 60_000 });
     const step = `${runId}/0/t1/call/0`;
@@ -101,7 +101,7 @@ describe('A command that was carried out but not answered', () => {
     expect(await state.store.usage.ofRun(runId)).toEqual(paid.usage);
   });
 
-  it('counts one attempt of a delivery, and takes back no more than one', async () => {
+  it('counts one attempt of a delivery and takes back at most one', async () => {
     const { deliveries } = state.store;
     const delivery = { group: 'merger', record: 'results.ready/0/1' };
     expect(await unanswered(() => deliveries.begin(delivery))).toEqual({ attempts: 1, deaths: 0, suspects: 0 });
@@ -126,7 +126,7 @@ describe('A command that was carried out but not answered', () => {
     expect(await unanswered(() => identity.start('store-1'))).toEqual({ storeId: 'store-1', generation: 1 });
   });
 
-  it('is still the winner when somebody wrote the next version of the setting before it was sent again', async () => {
+  it('still succeeds when another process wrote the next version of the setting before it was sent again', async () => {
     const { settings } = state.store;
     const { settings: ofRival } = (rival = await openRedisState({ url: server.url, processId: 'p2', keyPrefix })).store;
     let rivalWrote = false;
@@ -137,7 +137,7 @@ describe('A command that was carried out but not answered', () => {
     expect(await settings.versions('templates')).toMatchObject([{ version: 2 }, { version: 1 }]);
   });
 
-  it('is one write of a breaker, also when somebody wrote the next one before it was sent again', async () => {
+  it('is one write of a breaker, even when another process wrote the next one before it was sent again', async () => {
     const { breakers } = state.store;
     const { breakers: ofRival } = (rival = await openRedisState({ url: server.url, processId: 'p2', keyPrefix })).store;
     const next = { kind: 'closed' as const, since: 0, failed: [true] };
@@ -151,7 +151,7 @@ describe('A command that was carried out but not answered', () => {
     expect(mine.held).toMatchObject({ version: 2, state: failedTwice });
   });
 
-  it('counts once when it adds scores, and is not taken for a repeated event', async () => {
+  it('counts once when it adds scores, and is not treated as a repeated event', async () => {
     const { scores } = state.store;
     const change = { eventId: 'e', tenant: 'acme', updates: [{ model: 'm', category: 'math', positive: 0.5, negative: 1 }] };
     expect(await unanswered(() => scores.add(change))).toBe(true);
@@ -159,7 +159,7 @@ describe('A command that was carried out but not answered', () => {
     expect(await scores.all('acme')).toEqual([{ model: 'm', category: 'math', positive: 0.5, negative: 1 }]);
   });
 
-  it('tells who was first, and who may compute, as if it had been sent once', async () => {
+  it('returns who was first, and who may compute, as if it had been sent once', async () => {
     const { once, caches } = state.store;
     const claim = { tenant: 'acme', key: 'k', owner: 'a', ttlMs: 60_000 };
     expect(await unanswered(() => once.claim({ tenant: 'acme', name: 'n', holder: 'h', ttlMs: null }))).toEqual({
@@ -171,7 +171,7 @@ describe('A command that was carried out but not answered', () => {
     expect(await caches.claim({ ...claim, owner: 'b' })).toBe('mine');
   });
 
-  it('writes one cached value, and removes those of a tag with the count of the first time', async () => {
+  it('writes one cached value, and removes those of a tag with the count of the first execution', async () => {
     const { caches } = state.store;
     const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: 60_000, tags: ['t'] };
     expect(await unanswered(() => caches.write(entry))).toBe(true);
@@ -192,7 +192,7 @@ describe('A command that was carried out but not answered', () => {
     expect((await state.stream.read(runId, 0, 100)).last).toBe(40);
   });
 
-  it('leaves subscriptions standing', async () => {
+  it('keeps subscriptions', async () => {
     const { heard } = await listen({ ...state, processId: 'p1' }, 'slot');
     await unanswered(() => state.store.runs.openCount());
     for (let tries = 0; heard.length === 0 && tries < 100; tries += 1) {

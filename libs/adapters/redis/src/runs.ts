@@ -3,8 +3,8 @@ import type { Event, PlanRequested } from '@conclave/contracts';
 import {
   awayOwner,
   parkedFlag,
-  type Acceptance,
-  type Accepted,
+  type AcceptRequest,
+  type AcceptResult,
   type ErasedRun,
   type Runs,
   type RunSummary,
@@ -43,7 +43,7 @@ export class RedisRuns implements Runs {
     this.acceptances = new Acceptances(connection, keys, ttl, packs);
   }
 
-  accept(acceptance: Acceptance): Promise<Accepted> {
+  accept(acceptance: AcceptRequest): Promise<AcceptResult> {
     return this.acceptances.accept(acceptance);
   }
   findRetry(retryKey: string): Promise<string | null> {

@@ -3,7 +3,7 @@ import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import { destroySealKey, keepSealKey, readSealKey } from './scripts/seal-keys.js';
 
-/** One value per run, which lives longer than its hash: records of the audit are read when the run itself has expired. */
+/** One value per run, which is kept longer than the run's hash: records of the audit are read when the run itself has expired. */
 export class RedisSealKeys implements SealKeys {
   constructor(
     private readonly connection: RedisConnection,

@@ -11,7 +11,7 @@ import { openRedisState, type RedisState } from './open.js';
 jest.setTimeout(180_000);
 const patienceMs = 60_000;
 
-/** No sentinel listens there. */
+/** An address without a sentinel. */
 const nobody = '127.0.0.1:1';
 
 const opened: RedisState[] = [];
@@ -27,7 +27,7 @@ const codeOf = (attempt: Promise<unknown>): Promise<string> =>
     () => 'done',
     (error: unknown) => (error as { code: string }).code,
   );
-/** Again and again until it is done; a refusal other than an outage is thrown. */
+/** Repeats until it succeeds; an error other than an outage is thrown. */
 const done = (attempt: () => Promise<unknown>) =>
   until(
     'the store to go on',
@@ -39,7 +39,7 @@ const done = (attempt: () => Promise<unknown>) =>
     patienceMs,
   );
 
-/** Subscribes, and waits later until a hint comes through again. */
+/** Subscribes, and waits later until a hint arrives again. */
 async function hintsOf({ store: { hints } }: RedisState): Promise<{ arrive(): Promise<void> }> {
   const heard = new Set<string>();
   await hints.subscribe('stream', (payload) => void heard.add(payload));
@@ -78,8 +78,8 @@ describe('Redis Sentinel', () => {
     });
   const isReplaced = (former: string) => until('a replica to be promoted', async () => (await watched.primary()) !== former, patienceMs);
 
-  it('names the primary, and after its death the replica: the store goes on with all it had', async () => {
-    // The first one does not answer; the others are learnt from the second.
+  it('names the primary and, after its death, the replica: the store continues with all its data', async () => {
+    // The first one does not answer; the others are learned from the second.
     const state = await openAt({ addresses: [nobody, watched.sentinels[0]!] });
     await state.store.identity.start('store');
     const runs = Array.from({ length: 20 }, newRunId);
@@ -90,7 +90,7 @@ describe('Redis Sentinel', () => {
     const former = await watched.primary();
     const replica = new Redis(watched.servers[1]!.url);
     const primary = new Redis(former);
-    // Redis acknowledges before its replicas have it.
+    // Redis acknowledges a write before its replicas have it.
     expect(await primary.wait(1, 5_000)).toBe(1);
     primary.disconnect();
     await watched.servers[0]!.kill();
@@ -104,7 +104,7 @@ describe('Redis Sentinel', () => {
     replica.disconnect();
     await hints.arrive();
 
-    // The former primary comes back as a replica, and its death is nobody's loss.
+    // The former primary comes back as a replica, and its death loses nothing.
     await watched.servers[0]!.start();
     const back = new Redis(watched.servers[0]!.url);
     await until('it to follow', async () => /role:slave[^]*master_link_status:up/.test(await back.info('replication')), patienceMs);
@@ -112,7 +112,7 @@ describe('Redis Sentinel', () => {
     await commit(state, runs[0]!, 3);
   });
 
-  it('leaves a primary that hangs, and does not go back to it when it wakes', async () => {
+  it('leaves a primary that hangs, and does not return to it when it resumes', async () => {
     const state = await openAt();
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -130,7 +130,7 @@ describe('Redis Sentinel', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: 3, state: { count: 3 } });
   });
 
-  it('is followed where it replaces a primary that works', async () => {
+  it('is followed when it replaces a primary that still works', async () => {
     const state = await openAt();
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -144,7 +144,7 @@ describe('Redis Sentinel', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: 2, state: { count: 2 } });
   });
 
-  it('says why there is no primary: sentinels that refuse the login, do not know the name, or do not answer', async () => {
+  it('explains why there is no primary: sentinels that refuse the login, do not know the name, or do not answer', async () => {
     const cases: readonly [Partial<Sentinels>, RegExp][] = [
       [{ password: 'wrong' }, /WRONGPASS/],
       [{ master: 'other' }, /No such master/],
@@ -156,7 +156,7 @@ describe('Redis Sentinel', () => {
     }
   });
 
-  it('acknowledges nothing that its replica has not, where it is asked to', async () => {
+  it('acknowledges nothing that its replica does not have, when that is required', async () => {
     const state = await openAt({}, 5_000, 1);
     const runId = newRunId();
     await commit(state, runId, 1);
@@ -165,18 +165,18 @@ describe('Redis Sentinel', () => {
     const attempts = [commit(state, runId, 2), state.store.settings.write('templates', 0, ['one']), state.blobs.put(body)];
     for (const attempt of attempts) await expect(attempt).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(await state.store.health()).toContain('stores.redis.replicas');
-    // Whoever does not ask for replicas is told that it is done.
+    // A client that requires no replicas gets its acknowledgement.
     const careless = await openAt();
     await commit(careless, newRunId(), 1);
     await watched.servers[1]!.kill('SIGCONT');
-    // What was refused was done at the primary alone: it is done now, once.
+    // The refused write was made at the primary only: repeated now, it is applied once.
     expect(await commit(state, runId, 2)).toMatchObject({ repeated: true, state: { count: 2 } });
     await state.blobs.put(body);
     expect(await state.store.health()).toBeNull();
     await Promise.all(Array.from({ length: 50 }, (_, n) => commit(state, newRunId(), n)));
   });
 
-  it('is warned of a primary that takes writes while it is cut off', async () => {
+  it('causes a warning about a primary that accepts writes while it is cut off', async () => {
     const state = await openAt();
     expect(await state.store.warnings()).toEqual([expect.stringContaining('`min-replicas-to-write` is 0')]);
     const primary = new Redis(await watched.primary());
@@ -186,8 +186,8 @@ describe('Redis Sentinel', () => {
   });
 });
 
-describe('an address that another primary takes over', () => {
-  it('is connected to anew once the server behind it has become a replica', async () => {
+describe('an address that moves to another primary', () => {
+  it('is connected to again once the server behind it has become a replica', async () => {
     const [first, second] = [await startPrivateRedis(), await startPrivateRedis()];
     const target = { host: '127.0.0.1', port: first.port };
     const proxy = await TcpProxy.open({ target });

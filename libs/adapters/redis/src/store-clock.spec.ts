@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { StoreClock } from './store-clock.js';
 
-describe("the store's clock as a process knows it", () => {
+describe("the store's clock as known to a process", () => {
   const clockAt = (start: number) => {
     let own = start;
     const clock = new StoreClock(() => own);
     return { clock, pass: (ms: number) => void (own += ms) };
   };
 
-  it('goes on from what the store said last, and is unknown before that and long after', () => {
+  it('continues from the last reading, and is unknown before the first and long after the last', () => {
     const { clock, pass } = clockAt(50);
     expect(clock.now()).toBeNull();
     clock.hear(1_000_000);
@@ -18,7 +18,7 @@ describe("the store's clock as a process knows it", () => {
     expect(clock.now()).toBeNull();
   });
 
-  it('does not go back when a word of the store took longer than the one before', () => {
+  it('does not go back when a reading took longer to arrive than the one before', () => {
     const { clock, pass } = clockAt(0);
     clock.hear(1_000_000);
     pass(100);
@@ -26,7 +26,7 @@ describe("the store's clock as a process knows it", () => {
     expect(clock.now()).toBe(1_000_100);
   });
 
-  it('follows a clock that was set', () => {
+  it('follows a clock that was changed', () => {
     const { clock, pass } = clockAt(0);
     clock.hear(1_000_000);
     pass(100);

@@ -1,6 +1,6 @@
 /** Milliseconds after which the last reading of the store's clock is too old; each lease renewal reads it again. */
 const knownMs = 5_000;
-/** Milliseconds a later reading may lie behind an earlier one because it took longer to arrive. */
+/** Milliseconds by which a later reading may be behind an earlier one because it took longer to arrive. */
 const jitterMs = 5;
 
 /**

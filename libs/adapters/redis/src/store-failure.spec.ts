@@ -21,7 +21,7 @@ describe('An error of the Redis client', () => {
     expect(storeFailure(error, 'write-step')).toMatchObject({ code, cause: error });
   });
 
-  it('is an outage unless it is a mistake of ours', () => {
+  it('is an outage unless the mistake is ours', () => {
     expect(isOutage(storeFailure(new Error('Command timed out'), 'probe'))).toBe(true);
     expect(isOutage(storeFailure(new ReplyError('WRONGTYPE ...'), 'probe'))).toBe(false);
   });

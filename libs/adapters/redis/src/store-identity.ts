@@ -5,8 +5,8 @@ import type { Bucket, Keys } from './keys.js';
 import { noteEverywhere, readIdentity, startIdentity, storeFormat } from './scripts/store.js';
 
 /**
- * Each bucket of a store carries a mark; the one of the first bucket identifies the store. A process that has read or started it works
- * only on that store from then on. Generation 0 means a store that must be rebuilt, on which no process works.
+ * Each bucket of a store has a mark; the mark of the first bucket identifies the store. A process that has read or started it works only on that
+ * store from then on. Generation 0 means a store that must be rebuilt, on which no process works.
  */
 export function identityOf(connection: RedisConnection, keys: Keys, watched: boolean): StateStore['identity'] {
   const remember = (at: Bucket, mark: StoreMark): void => (watched ? connection.remember(at, mark) : undefined);

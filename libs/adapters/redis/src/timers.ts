@@ -4,7 +4,7 @@ import type { RedisHints } from './hints.js';
 import type { Keys } from './keys.js';
 import { dueTimers, nextTimer, removeTimer } from './scripts/timers.js';
 
-/** A run id never contains `|`; a timer's name may. */
+/** A run id never contains `|`; the name of a timer may. */
 export const timerMember = (runId: string, name: string): string => `${runId}|${name}`;
 
 /** The arm number, a blank, and the task as JSON if there is one. */

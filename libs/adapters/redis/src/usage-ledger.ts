@@ -37,7 +37,7 @@ export class RedisUsageLedger implements UsageLedger {
   }
 
   async ofAccount({ tenant, actor, user, ...period }: AccountPeriod): Promise<Usage> {
-    // End users have no sums of their own: they are many, and asked about only when they come back after a while.
+    // End users have no stored totals of their own: there are many, and their spending is read only when one returns after a long time.
     if (user !== undefined) {
       const days = daysOf(period);
       const items = await this.items({ tenant, from: days[0]!, to: days.at(-1)!, ...(actor === undefined ? {} : { actor }) });
@@ -72,7 +72,7 @@ export class RedisUsageLedger implements UsageLedger {
   }
 }
 
-/** `names`: JSON of the caller's account, the model and the end user, each as it is stored. */
+/** `names`: JSON of the caller's account, the model and the end user, each in its stored form. */
 function itemOf(day: string, names: string, sum: Readonly<Record<string, number>>): UsageItem {
   const [caller, model, user] = (JSON.parse(names) as [string, string, string]).map((name) =>
     name === '' ? [] : (JSON.parse(name) as string[]),
@@ -84,7 +84,7 @@ function itemOf(day: string, names: string, sum: Readonly<Record<string, number>
 
 const accountName = (names: readonly string[]): string => JSON.stringify(names);
 
-/** The accounts that a caller's calls are charged to, as stored with a run: the tenant's, the caller's own, and the end user if known. */
+/** The accounts that a caller's calls are charged to, as stored with a run: the tenant's, the caller's own, and the end user's if known. */
 export const accountsOf = ({ tenant, actor, user }: Caller): string =>
   JSON.stringify([accountName([tenant]), accountName([tenant, actor]), ...(user === undefined ? [] : [accountName([user])])]);
 
@@ -98,7 +98,7 @@ export function adding(
   return [at, addScript, [run, usage], [at.beforeAccount, paidText(call, call, call.caller), ttl.retentionMs, accountMs]];
 }
 
-/** The call as scripts read it; '' if nothing was paid. */
+/** The call in the form that scripts read; '' if nothing was paid. */
 export function paidText(call: { readonly step: string; readonly attempt: number }, paid: Paid | undefined, caller?: Caller): string {
   if (!paid || !isPaid(paid.usage)) return '';
   const { usage, at } = paid;

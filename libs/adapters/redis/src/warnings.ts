@@ -1,15 +1,15 @@
 import type { RedisConnection } from './connection.js';
 
-/** Server settings that our guarantees depend on, and what any other value loses. */
+/** Server settings that our guarantees depend on, and what is lost with any other value. */
 const needed = [
   ['appendonly', 'yes', 'Redis keeps no append-only file: its restart loses runs, journal and timers that were acknowledged.'],
   ['appendfsync', 'always', 'a crash of its machine can lose up to a second of acknowledged steps and pay finished model calls twice.'],
   ['maxmemory-policy', 'noeviction', 'Redis may throw away runs and journal entries when its memory is full.'],
 ] as const;
 
-/** A primary that Sentinel replaces does not know of it while it is cut off. */
+/** A primary that Sentinel replaces does not notice this while it is cut off. */
 const unheard =
-  '`min-replicas-to-write` is 0: a primary that is cut off from its replicas goes on taking writes, and all of them are lost when it comes back as a replica.';
+  '`min-replicas-to-write` is 0: a primary that is cut off from its replicas keeps accepting writes, and all of them are lost when it returns as a replica.';
 
 /** One sentence per guarantee that this server does not provide. `replaceable`: sentinels may put a replica in its place. */
 export async function redisWarnings(connection: RedisConnection, replaceable: boolean): Promise<readonly string[]> {

@@ -59,7 +59,7 @@ describe('a data folder', () => {
     );
 
   /**
-   * A run that has ended: its request, its step, two calls with one system prompt, data that a later run would find, and an attached file.
+   * An ended run: its request, its step, two calls with one system prompt, data that a later run would find, and an attached file.
    */
   async function ended(words: string, tenant: string): Promise<string> {
     const runId = newRunId();

@@ -47,7 +47,7 @@ describe('housekeeping of caches, scores and one-time claims', () => {
     expect([embeddedTtl(retention).retentionMs / day, embeddedTtl().retentionMs / day]).toEqual([4, 14]);
   });
 
-  it('deletes expired cached values with their tags, however many, and keeps the others', async () => {
+  it('deletes any number of expired cached values with their tags, and keeps the others', async () => {
     const write = (n: number, ttlMs: number) =>
       state.caches.write({ tenant: 'acme', key: `k${n}`, value: n, ttlMs, tags: ['all', `t${n}`] });
     await Promise.all(Array.from({ length: 450 }, (_, n) => write(n, minute)));
@@ -71,7 +71,7 @@ describe('housekeeping of caches, scores and one-time claims', () => {
     expect([rows('cache'), rows('cache_tag')]).toEqual([0, 0]);
   });
 
-  it('forgets a ban, and what happened once, when its time is over, and never what is permanent', async () => {
+  it('forgets bans and one-time claims when their time is over, but never permanent ones', async () => {
     await state.caches.removeTagged('acme', 'bad', minute);
     await state.caches.removeTagged('acme', 'worse', 5 * minute);
     await Promise.all(
@@ -92,7 +92,7 @@ describe('housekeeping of caches, scores and one-time claims', () => {
     });
   });
 
-  it('forgets calls that belong to no run after the retention, and the sums of an account after thirteen months', async () => {
+  it('forgets calls outside runs after the retention, and the totals of an account after thirteen months', async () => {
     const at = clock.now();
     const used = { calls: 1, prompt: 1, completion: 1, reasoning: 0, cost: 0, estimated: false };
     const caller = { tenant: 'acme', actor: 'key' };
@@ -125,7 +125,7 @@ describe('housekeeping of caches, scores and one-time claims', () => {
     expect(await state.scores.read({ tenant: 'acme', category: 'c', models: ['m'] })).toEqual([{ model: 'm', positive: 2, negative: 0 }]);
   });
 
-  it('forgets after the retention what a stray record left of a run that was never accepted, and no open run', async () => {
+  it('forgets after the retention what a stray record left of a run that was never accepted, but no open run', async () => {
     const [stray, open] = ['run_stray00001', 'run_open000001'];
     await state.runs.accept(acceptance(open));
     for (const runId of [stray, open])

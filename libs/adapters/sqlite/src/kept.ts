@@ -40,7 +40,7 @@ export class Kept<T> {
   }
 
   private makeRoom(): void {
-    // Each is met at most twice: one that was used, or must stay, goes to the end when it is skipped.
+    // Each entry is visited at most twice: one that was used, or must stay, moves to the end when it is skipped.
     let looks = 2 * this.things.size;
     for (const [name, entry] of this.things) {
       if (this.things.size <= this.most || looks === 0) return;

@@ -41,7 +41,7 @@ describe('openSqlite', () => {
   const ids = async (sqlite: Sqlite, topic: string) => (await stored(sqlite, topic)).map(({ event }) => event!.id);
 
   describe('commit', () => {
-    it('appends the outputs to the log in the same transaction, so a death before the publishing holds nothing back', async () => {
+    it('appends the outputs to the log in the same transaction, so a death before the publishing loses nothing', async () => {
       const first = open();
       const runId = newRunId();
       const event = nthInput(runId, 1);
@@ -90,7 +90,7 @@ describe('openSqlite', () => {
     });
   });
 
-  it('sets no timer and reads nothing while consumers and waiters have nothing to do', async () => {
+  it('sets no timer and reads nothing while consumers and waiters are idle', async () => {
     let timers = 0;
     const clock: Clock = { ...systemClock, after: (ms, call) => ((timers += 1), systemClock.after(ms, call)) };
     const { log, state } = open(':memory:', { clock });
@@ -129,7 +129,7 @@ describe('openSqlite', () => {
       expect((await heir.blobs.get(ref)).toString()).toBe('body');
     });
 
-    it('its leases end at once, also under the same process id: a call that was under way begins again', async () => {
+    it('its leases end immediately, even under the same process id: a call in progress begins again', async () => {
       const first = open();
       const [runId, owner] = [newRunId(), 'standalone'];
       const lease = { id: owner, service: 'standalone', classes: ['expert'], ttlMs: 60_000 };
@@ -142,7 +142,7 @@ describe('openSqlite', () => {
       expect(await heir.state.journal.finish({ ...call, attempt: 1 }, { ok: true, reply: 'late' })).toBe('refused');
     });
 
-    it('clients of its gateway count as gone when their lease would have ended, not before', async () => {
+    it('clients of its gateway count as gone when their lease would have ended, but not before', async () => {
       const first = open();
       const runId = newRunId();
       await first.state.runs.accept(acceptance(runId));
@@ -206,7 +206,7 @@ describe('openSqlite', () => {
       clock = new ShiftedClock();
     });
 
-    it('deletes old records that every group has finished, and keeps those that one has not', async () => {
+    it('deletes old records that every group has finished, and keeps those that any group has not finished', async () => {
       const sqlite = open(':memory:', { clock });
       const runId = newRunId();
       const consume = (group: string) =>
@@ -232,7 +232,7 @@ describe('openSqlite', () => {
       expect(await stored(sqlite, 'run.commands')).toHaveLength(1);
     });
 
-    it('leaves everything to later processes if it is opened only for reading', async () => {
+    it('leaves everything to later processes when it is opened only for reading', async () => {
       const home = join(root, 'home');
       const first = open(home, { clock });
       await first.log.publish([namedOutput(newRunId(), 'old')]);
@@ -250,7 +250,7 @@ describe('openSqlite', () => {
       await until('the old record is deleted', async () => (await stored(owner, 'run.commands')).length === 1);
     });
 
-    it('deletes expired streams, runs and bodies, and nothing of an open run', async () => {
+    it('deletes expired streams, runs and bodies, but nothing of an open run', async () => {
       const sqlite = open(':memory:', { clock });
       const { runs, journal } = sqlite.state;
       const [over, alive] = [newRunId(), newRunId()];

@@ -41,12 +41,12 @@ export interface SqliteOptions {
   readonly poolChange?: PoolChange;
   readonly logger?: StoreLogger;
   readonly ttl?: Partial<StoreTtl>;
-  /** How long the topics keep their records; the usual time if absent. */
+  /** How long the topics keep their records; the default times if absent. */
   readonly retention?: Retention;
   /** Whether old rows are deleted at the start and every hour; default true. Commands that only read set false. */
   readonly prunes?: boolean;
   readonly counter?: StoreCounter;
-  /** Folds recorded steps of runs, so that not every state is written. Without it every one is. */
+  /** Folds recorded steps of runs, so that not every state has to be written. Without it every state is written. */
   readonly folding?: Folding;
 }
 

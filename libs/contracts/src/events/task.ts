@@ -14,7 +14,7 @@ import {
   TextMessage,
   Timestamp,
   Usage,
-  Verdict,
+  GapVerdict,
 } from '../values.js';
 
 /** How the results of sub-topics become one answer. */
@@ -274,7 +274,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     reasons: z.array(z.string()),
     text: z.string().nullable().describe('the corrected answer'),
   }),
-  z.object({ kind: z.literal('assessment'), assessment: Verdict }),
+  z.object({ kind: z.literal('assessment'), assessment: GapVerdict }),
   z.object({
     kind: z.literal('synthesis'),
     text: z.string().describe('what the user sees, sources included, insight stripped'),

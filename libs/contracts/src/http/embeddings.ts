@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { endUserFields } from './chat.js';
 
-type EmbeddingInput = string | readonly string[] | readonly number[] | readonly (readonly number[])[];
+type EmbeddingRequestInput = string | readonly string[] | readonly number[] | readonly (readonly number[])[];
 
 const isToken = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 
@@ -14,7 +14,7 @@ function sortOf(first: unknown): readonly [fits: (member: unknown) => boolean, w
 
 /** Goes once over what may be 100,000 numbers: a union of the four forms would make an error for each of them. */
 const Input = z
-  .custom<EmbeddingInput>()
+  .custom<EmbeddingRequestInput>()
   .superRefine((input: unknown, context) => {
     const refuse = (message: string, path: number[] = []): void => context.addIssue({ code: 'custom', message, path });
     if (typeof input === 'string') return;

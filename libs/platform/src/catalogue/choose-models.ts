@@ -2,7 +2,7 @@ import type { Configuration } from '@conclave/contracts';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { spreadModels, type ModelRoles } from './spread-models.js';
 
-export interface ModelChoice {
+export interface ChosenModels {
   /** Models for roles that a template does not name, in order of preference; empty if no model is available. */
   readonly models: readonly ModelInfo[];
   /** Roles in the shipped templates, if several models were found on this machine; null if one model plays all. */
@@ -20,7 +20,7 @@ export function chooseModels(
   configuration: Configuration,
   models: readonly ModelInfo[],
   providers: readonly ProviderStatus[],
-): ModelChoice {
+): ChosenModels {
   const chat = models.filter(({ kind }) => kind === 'chat');
   const paid = new Set(providers.filter((provider) => provider.paid).map(({ name }) => name));
   const named = Object.keys(configuration.models);
@@ -32,7 +32,7 @@ export function chooseModels(
     ...some.filter(({ local }) => local),
     ...some.filter(({ local }) => !local),
   ];
-  const ranks: readonly (readonly [ModelChoice['because'], readonly ModelInfo[]])[] = [
+  const ranks: readonly (readonly [ChosenModels['because'], readonly ModelInfo[]])[] = [
     ['configured', localFirst(listed.filter(isFree))],
     ['server', localFirst(chat.filter((model) => isConfigured(model) && isFree(model)))],
     ['local', chat.filter((model) => isFree(model) && model.local)],

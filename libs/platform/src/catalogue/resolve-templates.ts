@@ -15,7 +15,7 @@ import {
 } from '@conclave/contracts';
 import { type ModelInfo, providerNameOf, type ProviderStatus } from '@conclave/ports';
 import type * as z from 'zod';
-import { chooseModels, type ModelChoice } from './choose-models.js';
+import { chooseModels, type ChosenModels } from './choose-models.js';
 import { leaksOf } from './local-only.js';
 import { offeredTools, withheldTools } from './offered-tools.js';
 import { shipped, wants } from './shipped-templates.js';
@@ -92,7 +92,7 @@ export interface ResolvedTemplates {
   readonly warnings: readonly string[];
   /** Why a `local_only` template cannot keep that promise and is therefore not offered; a start fails with them. */
   readonly problems: readonly string[];
-  readonly choice: ModelChoice;
+  readonly choice: ChosenModels;
 }
 
 /** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */
@@ -171,7 +171,7 @@ function resolveOne(
   ofFile: TemplateSettings,
   isShipped: boolean,
   input: TemplateInput,
-  choice: ModelChoice,
+  choice: ChosenModels,
   warnings: string[],
 ): Template | null {
   const { configuration, expertPrompts, canSearch, offers } = input;

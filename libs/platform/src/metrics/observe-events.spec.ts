@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { commandId, type Event, type Verdict } from '@conclave/contracts';
+import { commandId, type Event, type GapVerdict } from '@conclave/contracts';
 import { openMetrics } from './metrics.js';
 import { observeEvents } from './observe-events.js';
 
@@ -9,7 +9,7 @@ const step = (id: string, facts: readonly object[], now = 5_000): Event => ({
   ...event('StepRecorded', id, { rule: null, now, facts }),
   runId: 'run_1',
 });
-const verdict = (id: string, changes: Partial<Verdict> | null): Event =>
+const verdict = (id: string, changes: Partial<GapVerdict> | null): Event =>
   event('ResultReady', id, {
     status: changes ? 'ok' : 'error',
     failure: null,

@@ -4,7 +4,7 @@ import type { GraphContext, GraphQuery, RetrievedRelation, RetrievedSynthesis } 
 import type { LinkedSynthesis, NamedRelation } from './nodes.js';
 
 /** An entity that may match a term. */
-export interface Candidate {
+export interface EntityCandidate {
   readonly normal: string;
   readonly name: string;
   readonly type: string;
@@ -26,7 +26,7 @@ export interface GraphReading {
     readonly words: readonly string[];
     readonly common: number;
     readonly limit: number;
-  }): Answer<Candidate>;
+  }): Answer<EntityCandidate>;
   /** Unflagged relations from and to each of the entities: per entity the most trusted ones, then by id. */
   around(entities: readonly string[], perEntity: number): Answer<NamedRelation>;
   /** Unflagged syntheses linked to each of the entities: per entity the newest ones, then by id. */
@@ -116,7 +116,7 @@ interface Gathered {
   readonly found: readonly Found[];
   readonly syntheses: readonly LinkedSynthesis[];
   readonly reached: ReadonlyMap<string, Reached>;
-  readonly roots: readonly Candidate[];
+  readonly roots: readonly EntityCandidate[];
 }
 
 /** The best findings that fit: by trust x relevance, then by hops, then by id. */

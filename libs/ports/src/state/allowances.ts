@@ -43,7 +43,7 @@ export interface AccountUse {
   readonly month: Amount;
 }
 
-export interface Refusal {
+export interface LimitRefusal {
   /** Id of the account that is at its limit. */
   readonly account: string;
   readonly limit: keyof KeyLimits;
@@ -73,7 +73,7 @@ export type Reserved =
       readonly room: { readonly tokens: number | null; readonly cost: number | null };
       readonly headrooms: Headrooms;
     }
-  | ({ readonly kind: 'refused'; readonly headrooms: Headrooms } & Refusal);
+  | ({ readonly kind: 'refused'; readonly headrooms: Headrooms } & LimitRefusal);
 
 /**
  * Limits of accounts over all gateways. A request is granted as long as each limit has something left, so spending never exceeds a budget
@@ -150,14 +150,14 @@ const sumOf = ({ minute }: AccountUse, of: 'requests' | 'tokens'): number => min
 const leavesAt = (second: number): number => (second + minuteSeconds) * 1000;
 
 /** The limit that refuses a request for the longest; null if each has something left. */
-export function refusalOf(accounts: readonly LimitedAccount[], uses: readonly AccountUse[], now: number): Refusal | null {
+export function refusalOf(accounts: readonly LimitedAccount[], uses: readonly AccountUse[], now: number): LimitRefusal | null {
   const found = accounts.flatMap(({ id, limits }, n) => refusals(limits, uses[n]!, now).map((refusal) => ({ account: id, ...refusal })));
-  const patience = ({ spent, retryAfterMs }: Refusal): number => (spent ? Number.POSITIVE_INFINITY : (retryAfterMs ?? 0));
-  return found.reduce<Refusal | null>((longest, one) => (longest && patience(longest) >= patience(one) ? longest : one), null);
+  const patience = ({ spent, retryAfterMs }: LimitRefusal): number => (spent ? Number.POSITIVE_INFINITY : (retryAfterMs ?? 0));
+  return found.reduce<LimitRefusal | null>((longest, one) => (longest && patience(longest) >= patience(one) ? longest : one), null);
 }
 
-function refusals(limits: KeyLimits, use: AccountUse, now: number): Omit<Refusal, 'account'>[] {
-  const full: Omit<Refusal, 'account'>[] = [];
+function refusals(limits: KeyLimits, use: AccountUse, now: number): Omit<LimitRefusal, 'account'>[] {
+  const full: Omit<LimitRefusal, 'account'>[] = [];
   if (limits.concurrent_runs !== null && use.held.runs >= limits.concurrent_runs)
     full.push({ limit: 'concurrent_runs', spent: false, retryAfterMs: null });
   for (const { limit, most, of } of windowsOf(limits)) {

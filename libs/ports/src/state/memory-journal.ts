@@ -1,5 +1,5 @@
 import { busyRetryMs } from './limits.js';
-import type { Begun, CallOutcome, Journal, JournalCall } from './state.js';
+import type { BeginResult, CallOutcome, Journal, JournalCall } from './state.js';
 import type { Paid, UsageLedger } from './usage-ledger.js';
 
 /** Newest attempt of a step. */
@@ -31,7 +31,7 @@ export class MemoryJournal implements Journal {
     for (const step of this.entries.keys()) if (step.startsWith(`${runId}/`)) this.entries.delete(step);
   }
 
-  async begin({ step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<Begun> {
+  async begin({ step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<BeginResult> {
     const entry = this.entries.get(step);
     if (entry?.outcome === '') return { kind: 'published' };
     if (entry?.outcome) return { kind: 'done', outcome: JSON.parse(entry.outcome) as CallOutcome, attempt: entry.attempt };

@@ -3,7 +3,7 @@ import type { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import { acceptedStatus, awayOwner, commitAttempts, erasedStatus, parkedFlag } from './limits.js';
 import type { MemoryHints } from './memory-hints.js';
 import type { MemoryTimers } from './memory-timers.js';
-import type { Acceptance, Accepted, Committed, ErasedRun, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
+import type { AcceptRequest, AcceptResult, Committed, ErasedRun, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
 
 /** A stored run: values are JSON, so that callers cannot change them. */
 export interface RunRow {
@@ -51,7 +51,7 @@ export class MemoryRuns implements Runs {
 
   constructor(protected readonly parts: Parts) {}
 
-  async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
+  async accept({ header, retryKey, openLimit }: AcceptRequest): Promise<AcceptResult> {
     const open = this.open();
     const row = this.rows.get(header.runId);
     if (row?.erased) return { kind: 'erased' };

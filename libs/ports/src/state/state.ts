@@ -59,7 +59,7 @@ export interface Runs {
    * Stores the first durable trace of a run, if absent: its header, retry mapping and place in the open set. Refused (nothing written) when
    * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`. A child run is never refused, counted as open or listed.
    */
-  accept(request: Acceptance): Promise<Accepted>;
+  accept(request: AcceptRequest): Promise<AcceptResult>;
   /** Run of an earlier equal request of the same caller, by its retry key; null if none or expired. */
   findRetry(retryKey: string): Promise<string | null>;
   header(runId: string): Promise<PlanRequested | null>;
@@ -135,14 +135,15 @@ export interface StepTime {
   readonly version: number;
 }
 
-export interface Acceptance {
+export interface AcceptRequest {
   readonly header: PlanRequested;
   readonly retryKey: string | null;
   /** Maximum number of open runs over all gateways. */
   readonly openLimit: number;
 }
 /** `erased`: a run of this id was erased; nothing is accepted. */
-export type Accepted = { readonly kind: 'accepted' } | { readonly kind: 'erased' } | { readonly kind: 'overloaded'; readonly open: number };
+export type AcceptResult =
+  { readonly kind: 'accepted' } | { readonly kind: 'erased' } | { readonly kind: 'overloaded'; readonly open: number };
 
 export interface Step<S> {
   readonly next: S;
@@ -206,7 +207,7 @@ export type CallOutcome =
   | { readonly ok: true; readonly reply: unknown }
   | { readonly ok: false; readonly failure: { readonly code: string; readonly message: string; readonly retriable: boolean } };
 
-export type Begun =
+export type BeginResult =
   | { readonly kind: 'done'; readonly outcome: CallOutcome; readonly attempt: number }
   | { readonly kind: 'busy'; readonly retryInMs: number }
   /** The outcome and all that followed from it are on the log, and the store has forgotten them. */
@@ -248,7 +249,7 @@ export interface Journal {
     readonly flags?: readonly string[];
     /** Whether the state of the run is read in the same request. */
     readonly withState?: boolean;
-  }): Promise<Begun>;
+  }): Promise<BeginResult>;
   /** Counts an attempt that follows a death when its call is made; once per attempt. */
   noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;
   /** Total number of repeats since the store began, by purpose. Survives every process. */

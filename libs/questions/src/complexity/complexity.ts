@@ -10,7 +10,7 @@ const safetyTopics = SafetyTopic.options;
 
 export type ComplexityLevel = 'trivial' | 'moderate' | 'complex';
 
-export interface Complexity {
+export interface ComplexityEstimate {
   readonly level: ComplexityLevel;
   /** Findings as stable codes in rule order: `words>=80`, `domain:law`, `number`, `lookup:hops`. */
   readonly signals: readonly string[];
@@ -54,7 +54,7 @@ const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' 
  * How much machinery a request needs, determined without a model (moe.md, Complexity). Reads English and German; in other languages only
  * length, notation and numbers count. Linear in the text; words are only examined up to 3,000 characters.
  */
-export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): Complexity {
+export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): ComplexityEstimate {
   const whole = bothEnds(text);
   const request = withoutCourtesy(withFoldedBlanks(whole.normalize('NFC')));
   const spoken = withoutQuotes(request);

@@ -1,5 +1,5 @@
 import { factEntries, type Event, type FactOf, type PlanRequested, type RunCompleted, type StepRecorded } from '@conclave/contracts';
-import { evolve, inputOf, NotBegun, statusOf, step, type Decision, type RunState, type Strategies } from '@conclave/loop';
+import { evolve, inputOf, NotBegun, statusOf, step, type StepResult, type RunState, type Strategies } from '@conclave/loop';
 import type { RestoredRun } from '@conclave/ports';
 import { lostRequest } from './lost-request.js';
 
@@ -110,7 +110,7 @@ function drive({ runId, header, steps }: RunRecords, options: RebuildOptions): D
   return driven;
 }
 
-function takeStep(runId: string, driven: Driven, { data }: StepRecorded, { strategyOf }: RebuildOptions): Decision | null {
+function takeStep(runId: string, driven: Driven, { data }: StepRecorded, { strategyOf }: RebuildOptions): StepResult | null {
   const request = data.request ? inputOf(runId, data.request) : null;
   const event = inputOf(runId, data.input);
   for (const one of [request, event]) if (one?.type === 'PlanRequested') driven.header ??= one;
@@ -118,13 +118,13 @@ function takeStep(runId: string, driven: Driven, { data }: StepRecorded, { strat
 }
 
 /** Outputs of a step are on the log or will be published: a state with other outputs is not this run's state. */
-function departureOf({ data }: StepRecorded, decision: Decision | null): string | null {
+function departureOf({ data }: StepRecorded, decision: StepResult | null): string | null {
   const idsOf = (outputs: readonly { readonly id: string }[]): string => outputs.map(({ id }) => id).join(', ') || 'nothing';
   const [was, is] = [idsOf(data.outputs), idsOf(decision?.outputs ?? [])];
   return was === is ? null : `step ${data.version} returned ${was} when it was recorded and returns ${is} with this version`;
 }
 
-function keep(driven: Driven, record: StepRecorded, decision: Decision | null): void {
+function keep(driven: Driven, record: StepRecorded, decision: StepResult | null): void {
   const { input, now, hash } = record.data;
   driven.applied.push({ eventId: input.id, outputs: [...(decision?.outputs ?? []), record as Event] });
   if (!decision) return;

@@ -49,7 +49,7 @@ describe('documents of a collection', () => {
     expect((await find(10, 'other')).documents).toEqual([]);
   });
 
-  it('are read whole, without what chunks repeat and without the headings before them', async () => {
+  it('are read whole, without repeated parts of chunks and without the headings before them', async () => {
     await put('d1', [
       ['Start', '# Start\n\nOpen the lid. Look inside.'],
       ['Start', 'Start\nLook inside. Close it.'],

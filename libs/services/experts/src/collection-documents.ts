@@ -44,12 +44,12 @@ export async function discoverDocuments(
   return { documents: [...documents.values()].slice(0, limit), missing };
 }
 
-export const ReadDocument = z.object({
+export const DocumentExcerpt = z.object({
   title: z.string(),
   text: z.string().describe('empty if there is no such document'),
   whole: z.boolean(),
 });
-export type ReadDocument = z.infer<typeof ReadDocument>;
+export type DocumentExcerpt = z.infer<typeof DocumentExcerpt>;
 
 /** Chunks fetched at once, and most of one reading: a section, however short, is a chunk of its own. */
 const chunksPerFetch = 32;
@@ -67,7 +67,7 @@ export async function readDocument(
   embedder: Pick<Embedder, 'id'>,
   tenant: string,
   { collection, document, passage, maxCharacters }: InputOf<'document'>,
-): Promise<ReadDocument> {
+): Promise<DocumentExcerpt> {
   const scope = { tenant, collection: documentsCollection(collection, embedder) };
   /** Chunks in order until their text is long enough or the document ends. */
   const from = async (

@@ -35,7 +35,7 @@ it('a search that continues from two findings ranks what full text finds for one
   expect(chunks.map(({ title }) => title)).toEqual(['Quist', 'Market']);
 });
 
-it('passages are separated from their headings, also if a search compares them with earlier findings', async () => {
+it('passages are separated from their headings, even when a search compares them with earlier findings', async () => {
   const vectors = new MemoryVectorStore().connect();
   const scope = { tenant: 'acme', collection: documentsCollection('manuals', embedder) };
   await vectors.create(scope, 2);

@@ -51,7 +51,7 @@ export async function searchCollections(
   const unknown = new Set<string>();
   const there = collections.filter((name) => known.has(documentsCollection(name, embedder)));
   const inside = documents ? { anyOf: { key: 'document', texts: documents } } : {};
-  // Ranked as deep as a folder is.
+  // Ranks as many hits as the search of a folder.
   const kept = further ? limit * hitsPerQuery : limit;
   const ranked = { where: filters, signal, ...inside };
   const searchOne = async (

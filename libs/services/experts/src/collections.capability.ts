@@ -1,14 +1,14 @@
 import type { Fact, TaskDispatched, TaskInput } from '@conclave/contracts';
 import type { Embedder, Reranking, Vectors } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
-import { discoverDocuments, FoundDocuments, ReadDocument, readDocument } from './collection-documents.js';
+import { discoverDocuments, FoundDocuments, DocumentExcerpt, readDocument } from './collection-documents.js';
 import { Chunks, searchReranked } from './collection-search.js';
 
 type InputOf<K extends TaskInput['kind']> = Extract<TaskInput, { kind: K }>;
 
 /**
- * `collections`: passages of uploaded documents by the words and the meaning of a query. Its operations: `collections.discover` finds the
- * documents worth looking into, `collections.read` reads one.
+ * `collections`: passages of uploaded documents by the words and the meaning of a query. Its operations: `collections.discover` finds documents
+ * that are worth reading, `collections.read` reads one.
  */
 export function collectionsCapability(
   maker: Calls,
@@ -81,7 +81,7 @@ export function collectionsCapability(
         { name: 'collections.read', request, onBegun: begins(task, `Reads a document of ${collection}`) },
         () => readDocument(vectors, embedder, task.data.tenant, input),
         async ({ content, attempt }) => {
-          const { title, text, whole } = ReadDocument.parse(JSON.parse(content));
+          const { title, text, whole } = DocumentExcerpt.parse(JSON.parse(content));
           if (text === '') {
             await says(task, attempt, 'The document is not there', '');
             return { status: 'ok', output: { kind: 'evidence', facts: [], notes: [`There is no document "${document}".`] }, sources: [] };

@@ -13,7 +13,7 @@ const embedder: Embedder = {
 };
 
 describe('facts that filters select', () => {
-  it('are the nearest ones, and none without relation to the question, however well the filter matches', async () => {
+  it('are the nearest ones, and none that are unrelated to the question, however well the filter matches', async () => {
     const vectors = new MemoryVectorStore().connect();
     const collection = collectionOf(factsPurpose, embedder);
     await vectors.create({ tenant: 'acme', collection }, 2);
@@ -29,7 +29,7 @@ describe('facts that filters select', () => {
     expect((await lookUp('zeta')).facts).toEqual([]);
   });
 
-  it('are, without filters, only those about what the question names', async () => {
+  it('without filters are only those about what the question names', async () => {
     const vectors = new MemoryVectorStore().connect();
     const scope = { tenant: 'acme', collection: collectionOf(factsPurpose, embedder) };
     await vectors.create(scope, 2);

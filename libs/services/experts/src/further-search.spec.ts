@@ -24,7 +24,7 @@ describe('a search', () => {
     expect(asked).toEqual([{ query: 'Ada Quist', limit: 2 }]);
   });
 
-  it('of a later round continues from the findings, and does not find them again', async () => {
+  it('of a later round continues from the findings without finding them again', async () => {
     asked.length = 0;
     const further = { question: 'Who was it?', found: [{ title: 'Works', text: 'founded by Ada' }] };
     expect(await titles(further)).toEqual(['Quist family', 'Ada']);

@@ -2,13 +2,13 @@ import type { Further } from '@conclave/contracts';
 import type { Search, SearchHit } from '@conclave/ports';
 import { fusedByRank } from './fusion.js';
 
-/** A hit of a search, as far as it is compared with earlier findings. */
+/** The part of a hit that is compared with earlier findings. */
 interface Hit {
   readonly title: string;
   readonly text: string;
 }
 
-/** Queries of a search: its own and, on a later round, one for each finding, of the question and the finding. */
+/** Queries of a search: its own and, in a later round, one for each finding, made of the question and the finding. */
 export const queriesOf = (query: string, further: Further | undefined): readonly string[] => [
   query,
   ...(further?.found ?? []).map(({ title, text }) => `${further!.question} ${title} ${text}`),
@@ -36,10 +36,10 @@ export function fusedFurther<T>(
   return fused.filter((hit) => !isFound(hit));
 }
 
-/** Hits taken of each query per hit returned, where several queries are fused. */
+/** Hits taken from each query per hit returned, when several queries are fused. */
 export const hitsPerQuery = 4;
 
-/** Hits of a search; on a later round also those for earlier findings. Throws what the search throws. */
+/** Hits of a search; in a later round also those for earlier findings. Throws the errors of the search. */
 export async function searchHits(
   search: Pick<Search, 'query'>,
   { query, limit, further }: { readonly query: string; readonly limit: number; readonly further?: Further | undefined },

@@ -4,7 +4,7 @@ import { contextText, filteredFacts, graphFacts } from './graph-facts.js';
 const at = { taskId: 'run_00000001/0/g1', epoch: 0 };
 
 describe('facts of the graph', () => {
-  it('are sentences with their trust; insights come first and say that they are earlier', () => {
+  it('are sentences with their trust; insights come first and are marked as earlier', () => {
     const facts = graphFacts(
       {
         relations: [{ subject: 'Aspirin', relation: 'TREATS', object: 'Headache', trust: 0.48 }],

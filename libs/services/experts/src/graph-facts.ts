@@ -13,7 +13,7 @@ export interface FoundKnowledge {
 }
 
 const longestTitle = 120;
-/** Maximum number of runs named in the source of an insight; the graph has all of them. */
+/** Most runs named in the source of an insight; the graph has all of them. */
 const namedRuns = 8;
 
 /** Facts of a context: insights from earlier answers first, then relations as sentences, each with its trust as confidence. */

@@ -140,7 +140,7 @@ const memoryCache = () => {
 };
 
 describe('the graph capability', () => {
-  it('returns relations and insights as facts whose sources are the graph, and shows how many', async () => {
+  it('returns relations and insights as facts whose sources are the graph, and shows their number', async () => {
     const { graph, ask, shown } = worker();
     await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
     await insight(graph, 'Steel bridges in Corin rust early.', ['Steel', 'Corin']);
@@ -182,7 +182,7 @@ describe('the graph capability', () => {
     expect(shown).toMatchObject([{ code: 'graph.context', detail: '- Aurora Bridge uses Steel. (trust 0.54)' }]);
   });
 
-  it('knows in the second answer what the first one taught, and without it does not', async () => {
+  it('uses what an earlier answer taught the same tenant, and nothing that another tenant was taught', async () => {
     const first = 'The Aurora Bridge and the Corin Tower share one architect.';
     const question = { question: 'What do the Aurora Bridge and other buildings of Corin have in common?' };
     const taught = worker();
@@ -206,7 +206,7 @@ describe('the graph capability', () => {
     expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer, so retrieval was skipped.' }]);
   });
 
-  it('continues without a graph that hangs, however long it hangs', async () => {
+  it('continues without a graph that hangs, for however long', async () => {
     const hanging: KnowledgeGraph = { ...new MemoryGraphStore().connect(), retrieve: () => new Promise(() => undefined) };
     const { data, facts, notes } = await worker({ graph: hanging, withinMs: 30 }).ask();
     expect([data.status, facts]).toEqual(['ok', []]);
@@ -225,7 +225,7 @@ describe('the graph capability', () => {
     expect(asked).toBe(1);
   });
 
-  it('leaves errors that are not an outage to the log', async () => {
+  it('passes errors that are not an outage to the log', async () => {
     const graph = { retrieve: () => Promise.reject(new TypeError('a bug')) } as unknown as KnowledgeGraph;
     await expect(worker({ graph }).ask()).rejects.toThrow('a bug');
   });
@@ -259,7 +259,7 @@ describe('the graph capability', () => {
       expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact by filter' }]);
     });
 
-    it('also returns what was learned about the question if the plan names no filter', async () => {
+    it('also returns what was learned about the question when the plan names no filter', async () => {
       const facts: FactLookup = (_tenant, _question, filters) =>
         Promise.resolve({ facts: Object.keys(filters).length === 0 ? [fact('The bridge is of steel.')] : [], unknownKeys: [] });
       const { ask, shown } = worker({ facts });
@@ -347,7 +347,7 @@ describe('the graph capability', () => {
     });
   });
 
-  it('treats hostile questions as questions', async () => {
+  it('treats hostile questions as plain questions', async () => {
     const { graph, ask } = worker();
     await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
     for (const question of [

@@ -68,7 +68,7 @@ const progress = async () => {
 };
 
 describe('the capability math', () => {
-  it('returns the result as a fact that names what calculated it, with full confidence', async () => {
+  it('returns the result as a fact that names the back end, with full confidence', async () => {
     expect(await perform({ operation: 'solve', args: { equations: ['3*x + 5 = 20'], variable: null } })).toMatchObject({
       result: {
         status: 'ok',
@@ -115,13 +115,13 @@ describe('the capability math', () => {
 
   it.each<[string, Partial<TaskInputDraft>, string, object]>([
     [
-      'the words where no operation is named',
+      'the wording when no operation is named',
       { task: 'Löse 3x + 5 = 20 nach x auf' },
       'solve',
       { equations: ['3x + 5 = 20'], variables: ['x'] },
     ],
     [
-      'the words where there is nothing to calculate with',
+      'the wording when no usable arguments are given',
       { task: 'integrate x^2 from 0 to 3', operation: 'integrate', args: { expression: null } },
       'integrate',
       { expression: 'x^2', lower: '0', upper: '3' },
@@ -145,7 +145,7 @@ describe('the capability math', () => {
     expect(asked).toEqual([]);
   });
 
-  it('calculates once: asked again it returns what the journal stored', async () => {
+  it('calculates once: a repeat returns what the journal stored', async () => {
     const first = await perform({ task: '2+2' });
     const again = await perform({ task: '2+2' });
     expect(again).toMatchObject({ result: 'result' in first ? first.result : {} });
@@ -161,7 +161,7 @@ describe('the capability math', () => {
     });
   });
 
-  it('shows that it calculates; what is calculated only if full detail is allowed', async () => {
+  it('shows that it calculates; the calculation itself only with full detail', async () => {
     await perform({ operation: 'solve', args: { expression: '3*x = secret' } });
     const lean = await progress();
     expect(lean).toMatchObject([

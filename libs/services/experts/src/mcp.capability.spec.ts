@@ -91,7 +91,7 @@ describe('the tool capability', () => {
     expect(records).toMatchObject([{ type: 'CallRecorded', data: { model: 'mcp.precision.add', status: 'ok', usage: { calls: 0 } } }]);
   });
 
-  it('takes arguments as the model meant them, and says so', async () => {
+  it('takes arguments as the model meant them, and reports the repair', async () => {
     const { tools, calls } = adding();
     const { run } = await worker(tools);
     const { result } = await run({ tool: 'add', args: { values: '["1", 2]', firstValue: '7' } });
@@ -102,7 +102,7 @@ describe('the tool capability', () => {
     });
   });
 
-  it('shows the tool and the names of arguments, but their values only in full detail', async () => {
+  it('shows the tool and the names of arguments, and their values only in full detail', async () => {
     const { tools } = adding();
     const redacted = await worker(tools);
     await redacted.run({ tool: 'precision.add', args: { values: [1, 2], secret: 'hush' } });
@@ -173,7 +173,7 @@ describe('the tool capability', () => {
   });
 
   it.each<[string, { tool: string; args?: Record<string, unknown> }, object]>([
-    ['a tool nobody has', { tool: 'precision.ad' }, { code: 'TOOL_UNKNOWN', message: expect.stringContaining('`precision.add`') }],
+    ['an unknown tool', { tool: 'precision.ad' }, { code: 'TOOL_UNKNOWN', message: expect.stringContaining('`precision.add`') }],
     [
       'arguments that do not fit',
       { tool: 'precision.add', args: { values: 'many, many' } },
@@ -181,7 +181,7 @@ describe('the tool capability', () => {
     ],
     ['arguments that are missing', { tool: 'precision.add' }, { code: 'TOOL_ARGUMENTS_INVALID' }],
     ['a server that is away', { tool: 'away.add' }, { code: 'TOOL_SERVER_UNAVAILABLE', retriable: true }],
-    ['a name that is no name', { tool: `x@y\n\u202e${'z'.repeat(5_000)}` }, { code: 'TOOL_UNKNOWN' }],
+    ['an invalid name', { tool: `x@y\n\u202e${'z'.repeat(5_000)}` }, { code: 'TOOL_UNKNOWN' }],
   ])('fails for %s, and calls nothing', async (_name, input, failure) => {
     const { tools, calls } = adding();
     const { run, shown } = await worker(tools);
@@ -220,7 +220,7 @@ describe('the tool capability', () => {
     expect(told).toEqual(['called', 'cancelled']);
   });
 
-  it('cuts a long result and says so, and an empty one is not a fact', async () => {
+  it('cuts a long result and says so; an empty result is not a fact', async () => {
     const long = await worker(adding({ run: async () => '😀'.repeat(4_000) }).tools);
     const { output } = (await long.run({ tool: 'precision.add', args: { values: [] } })).result;
     const [fact] = (output as { facts: { text: string }[] }).facts;

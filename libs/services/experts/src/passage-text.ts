@@ -1,7 +1,7 @@
 /** Between the headings of a path, outermost first. */
 const between = ' / ';
 
-/** A stored chunk without the line of headings that was put before it; its own headings have their marks. */
+/** A stored chunk without the line of headings that was put before it; its own headings keep their marks. */
 export function withoutPath(text: string, section: string): string {
   const [first] = text.split('\n', 1) as [string];
   const rest = text.slice(first.length + 1);
@@ -21,9 +21,9 @@ const heading = /^ {0,3}(?:#{1,6}[ \t]+(.*?)[ \t#]*|(\S.*?)[ \t]*(?:\r\n?|\n) {0
 const endsSentence = /[.!?…:;。！？：；]$/u;
 
 /**
- * Text of a stored chunk with its headings separated: without the title, which is shown beside it everywhere, and with the headings
- * below the title before a colon. Prompts show a passage in one line, in which "# Ada Quist" before "Ada Quist was ..." reads as one
- * name, and a search for that name finds the same document again. A chunk with other headings at its beginning stays as it is.
+ * Text of a stored chunk with its headings separated: without the title, which is always shown beside it, and with the headings below the title
+ * before a colon. Prompts show a passage on one line, where "# Ada Quist" before "Ada Quist was ..." would read as one name, and a search for that
+ * name would find the same document again. A chunk that begins with other headings is unchanged.
  */
 export function passageText({
   text,

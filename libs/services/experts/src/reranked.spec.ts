@@ -27,14 +27,14 @@ describe('hits with a reranker', () => {
     expect(reranker.asked).toEqual([{ query: 'Who built the tower on the lake?', texts: hits.slice(0, 3) }]);
   });
 
-  it('stay as they are without one, and it is not asked about a single hit', async () => {
+  it('keep their order without one, and it is not called for a single hit', async () => {
     expect(await order(null)).toEqual({ hits, note: null });
     const reranker = new MemoryReranker();
     expect(await reranked(by(reranker), 'tower', ['one'], (text) => text, signal)).toEqual({ hits: ['one'], note: null });
     expect(reranker.asked).toEqual([]);
   });
 
-  it('stay as they are, with a note, if it fails or takes too long', async () => {
+  it('keep their order, with a note, when it fails or takes too long', async () => {
     const failing = new MemoryReranker(new Failure('PROVIDER_UNREACHABLE', 'Provider p: secret text.'));
     expect(await order(by(failing))).toEqual({ hits, note: expect.stringMatching(/^The reranker failed \(PROVIDER_UNREACHABLE\);/) });
     const hanging: Reranker = {

@@ -2,9 +2,9 @@ import { Failure } from '@conclave/contracts';
 import type { Reranking } from '@conclave/ports';
 
 export interface Reranked<T> {
-  /** All hits: those that the reranker read in its order, then the others in theirs. */
+  /** All hits: those that the reranker read in its order, then the others in their own. */
   readonly hits: readonly T[];
-  /** Says why the order of the search applies; it quotes nothing foreign. */
+  /** Why the order of the search applies; quotes no external text. */
   readonly note: string | null;
 }
 

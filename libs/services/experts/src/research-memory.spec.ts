@@ -24,7 +24,7 @@ function cachedWorld(answer: (query: string) => ReturnType<typeof hit>[] = () =>
 const inRun = (n: number) => ({ runId: `run_0000000${n}` });
 
 describe('the cache of searches', () => {
-  it('answers the same question of another run, and says so', async () => {
+  it('answers the same question of another run and says so', async () => {
     const world = cachedWorld();
     await world.run(researchTask('Who built the bridge?', inRun(1)));
     world.later(12 * minute);
@@ -57,7 +57,7 @@ describe('the cache of searches', () => {
     expect([...world.caches.get('acme')!.entries.values()].map(({ ttlMs }) => ttlMs)).toEqual([30 * minute]);
   });
 
-  it('serves no tenant what another one found, even from the same store', async () => {
+  it('never serves a tenant the results of another one, even from the same store', async () => {
     const world = cachedWorld();
     const one = new TableCache(world.now);
     const shared = researchWorld(world.search, { cacheOf: () => one, now: world.now });
@@ -95,7 +95,7 @@ describe('the cache of searches', () => {
     expect(world.search.asked).toHaveLength(2);
   });
 
-  it('is not used if a task asks for none, nor for a folder of documents', async () => {
+  it('is not used when a task asks for none, nor for a folder of documents', async () => {
     const world = cachedWorld();
     const never = { read: () => Promise.reject(new Error('asked')), write: () => Promise.reject(new Error('asked')) };
     const corpus = Object.assign(new TableSearch(() => [hit(1, { url: null })]), { kind: 'corpus' as const });
@@ -103,7 +103,7 @@ describe('the cache of searches', () => {
     expect((await researchWorld(world.search, { cacheOf: async () => null }).run(researchTask('copper'))).status).toBe('ok');
   });
 
-  it('costs nothing but a search if it fails or contains nonsense', async () => {
+  it('costs only a search when it fails or contains nonsense', async () => {
     const world = cachedWorld();
     const away = {
       read: () => Promise.reject(new Failure('STORE_UNAVAILABLE')),
@@ -117,7 +117,7 @@ describe('the cache of searches', () => {
     expect(world.search.asked).toHaveLength(5);
   });
 
-  it('contains pages too, whatever was asked about them', async () => {
+  it('also contains pages, whatever was asked about them', async () => {
     const world = cachedWorld(() => [hit(1)], 1);
     await world.run(researchTask('copper degrees', inRun(1)));
     const done = await world.run(researchTask('melts at', inRun(2)));
@@ -154,7 +154,7 @@ describe('equal searches of one run', () => {
     expect(search.asked).toHaveLength(2);
   });
 
-  it('continue when the one that asked is cancelled, and fail together if the search does', async () => {
+  it('continue when the one in progress is cancelled, and fail together when the search fails', async () => {
     const first = new AbortController();
     let asks = 0;
     const work = new SharedWork();
@@ -182,7 +182,7 @@ describe('equal searches of one run', () => {
     expect(failures).toBe(2);
   });
 
-  it('are forgotten after ten minutes, or if there are many', async () => {
+  it('are forgotten after ten minutes, or when there are many', async () => {
     let at = 0;
     const work = new SharedWork(() => at);
     const { signal } = new AbortController();

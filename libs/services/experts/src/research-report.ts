@@ -37,7 +37,7 @@ export function factsOf({ found, pages, kind }: Findings, { taskId, epoch }: Pic
   });
 }
 
-/** Notes for readers of the facts. They quote nothing foreign except host names, because notes are outside the quoted data. */
+/** Notes for readers of the facts. They quote no external text except host names, because notes are outside the quoted data. */
 export function notesOf({ found, pages, now }: Findings): string[] {
   const notes: string[] = [];
   if (found.hits.length === 0) notes.push('The search found nothing.');

@@ -44,9 +44,9 @@ const oldestForReplan = freshness.current.ttlMs;
 export interface ResearchOptions {
   /** Reads the pages of the best hits; null or absent: only snippets are used. */
   readonly pages?: PageReader | null;
-  /** Pages that are read per search. */
+  /** Most pages that are read per search. */
   readonly readPages?: number;
-  /** Orders the hits; null or absent: they stay in the order of the search. */
+  /** Orders the hits; null or absent: they keep the order of the search. */
   readonly reranking?: Reranking | null;
   /** Cache of the task's tenant; null if the template or the request wants none. */
   readonly cacheOf?: (task: TaskDispatched) => SearchCache | null | Promise<SearchCache | null>;

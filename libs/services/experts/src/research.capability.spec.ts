@@ -187,7 +187,7 @@ describe('research that reads pages', () => {
     expect((await other.run(task)).facts).toEqual(first.facts);
   });
 
-  it('is handed back while another process reads one of its pages, and ends with the task', async () => {
+  it('is handed back while another process reads one of its pages, and ends when its task does', async () => {
     const pages = pagesOf({ 'https://host1.example/page': { text: pageText } });
     const world = researchWorld(five(), { pages, readPages: 2 });
     world.tools.busy = (call) => call.index === 2;

@@ -7,22 +7,22 @@ import type { FoundPassages } from './subtopic-passages.js';
 
 /** Milliseconds for which a worker may hold the work on a sub-topic, after which others look again. */
 const [heldMs, againMs] = [30_000, 150];
-/** Raised when the facts of the same passages would be written otherwise. */
+/** Raised when the facts from the same passages would be written differently. */
 const version = 1;
 
 const Kept = z.object({ facts: CitedFacts.max(mostFacts) });
 
-/** What another run found, or who is to find it. */
+/** What another run found, or the worker that is finding it. */
 export type Looked = { readonly facts: CitedFacts } | { readonly mine: () => Promise<void> } | { readonly againMs: number };
 
 /**
- * Facts of sub-topics, shared between the runs of a tenant. The key covers the question and every passage that was found: it changes with
- * any document from which the facts could come. Of equal sub-topics one is worked on, and the others wait. A failing cache counts as empty.
+ * Facts of sub-topics, shared between the runs of a tenant. The key covers the question and every passage that was found: it changes with any
+ * document that the facts could come from. Of equal sub-topics, one is processed while the others wait. A failing cache counts as empty.
  */
 export class SubtopicCache {
   constructor(
     private readonly caches: Caches,
-    /** Called for each look at a sub-topic that is not awaited. */
+    /** Called for each lookup of a sub-topic that does not wait. */
     private readonly onLook: (result: 'hit' | 'miss') => void = () => undefined,
   ) {}
 
@@ -41,7 +41,7 @@ export class SubtopicCache {
     const claim = { tenant, key, owner: taskId };
     const claimed = await this.caches.claim({ ...claim, ttlMs: heldMs }).catch(unlessOutage);
     if (claimed === 'taken') return { againMs };
-    // The holder of the work may have ended it between the two looks.
+    // The holder of the work may have finished it between the two lookups.
     const now = await this.read(tenant, key);
     const mine = async (): Promise<void> => {
       await this.caches.release(claim).catch(unlessOutage);

@@ -26,8 +26,8 @@ export const passageOf = ({ text, kind, title, url }: FoundPassages['passages'][
 });
 
 /**
- * Passages of all collections and of the search, at the same time. A source that fails costs the others nothing; if all fail, the first
- * failure is thrown, so that a failed sub-topic is not taken for an empty one.
+ * Passages of all collections and of the search, concurrently. A failed source does not affect the others; if all fail, the first failure is
+ * thrown, so that a failed sub-topic is not mistaken for an empty one.
  */
 export async function passagesFor(
   { vectors, embedder, search }: PassageSources,

@@ -18,7 +18,7 @@ import { FoundPassages, passageOf, passagesFor, type PassageSources } from './su
 /** Number of the search among the calls of its task: the model's calls come before it. */
 const searchIndex = 999;
 
-/** `subtopic`: searches for one part of a question and notes what the passages say about it, each fact with its source. */
+/** `subtopic`: searches for one part of a question and extracts what the passages say about it, each fact with its source. */
 export const subtopicCapability =
   (maker: Calls, stream: ShownIn, sources: PassageSources, cacheOf: (task: TaskDispatched) => SubtopicCache | null): Capability =>
   async (context) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TaskDispatched } from '@conclave/contracts';
 import type { CallEnd, Calls, TaskContext } from '@conclave/calls';
-import { describeCapability, type Found } from '@conclave/strategies';
+import { describeCapability, type CapabilityResult } from '@conclave/strategies';
 import { valuesCapability } from './values.capability.js';
 
 /** Performs a capability like a worker, with an empty journal. `attempt` above 1: an earlier worker has begun it. */
-async function done(perform: () => Promise<Found>, { attempt = 1, repeatable = false } = {}) {
+async function done(perform: () => Promise<CapabilityResult>, { attempt = 1, repeatable = false } = {}) {
   const maker = {
     tool: async (call: Parameters<Calls['tool']>[0], make: Parameters<Calls['tool']>[1]): Promise<CallEnd> => {
       await call.onBegun?.(attempt);
@@ -28,7 +28,7 @@ async function done(perform: () => Promise<Found>, { attempt = 1, repeatable = f
 }
 
 describe('a capability of an extension', () => {
-  it('returns facts with their sources, cut if they are long', async () => {
+  it('returns facts with their sources, cut when they are long', async () => {
     const result = await done(() =>
       Promise.resolve({ facts: ['plain', { text: 'x'.repeat(5_000), title: 'Table', url: 'http://t' }], notes: ['old'] }),
     );
@@ -55,8 +55,8 @@ describe('a capability of an extension', () => {
 
   it.each([
     ['throws', () => Promise.reject(new Error('no tide table')), 'no tide table'],
-    ['gives nothing', () => Promise.resolve(undefined as unknown as Found), 'did not return an object with a list `facts`'],
-    ['gives too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'did not return an object'],
+    ['returns nothing', () => Promise.resolve(undefined as unknown as CapabilityResult), 'did not return an object with a list `facts`'],
+    ['returns too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'did not return an object'],
   ])('fails its task if it %s', async (_what, perform, words) => {
     expect(await done(perform)).toMatchObject({
       status: 'error',

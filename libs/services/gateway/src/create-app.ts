@@ -91,13 +91,13 @@ function doors(options: GatewayOptions) {
   };
 }
 
-/** Method and path of the route table; `other` for unknown ones, so that labels stay bounded. */
+/** Method and path in the route table; `other` for unknown ones, so that the number of labels stays bounded. */
 function labelsOf({ method, path }: Request): { readonly method: string; readonly route: string } {
   const matching = routesAt(path);
   return { method: matching.some((route) => route.method === method) ? method : 'other', route: matching[0]?.path ?? 'other' };
 }
 
-/** One span per request that begins a run or a call, or whose client traces it. */
+/** One span per request that starts a run or a call, or whose client sends a trace. */
 function requestSpans(tracer: Tracer) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { traceparent } = request.headers;

@@ -18,7 +18,7 @@ import type {
 
 export type CacheName = 'exact' | 'semantic' | 'plan';
 
-/** What the name in `model` stands for; aliases are applied already. */
+/** What a name in `model` resolves to, after aliases. */
 export type Resolved =
   | { readonly kind: 'template'; readonly template: Template }
   | { readonly kind: 'model'; readonly ref: string }
@@ -31,9 +31,9 @@ export interface DescribedModel {
   /** Seconds since 1970. */
   readonly created: number;
   readonly description?: string;
-  /** Of a template: the strategy of its runs. */
+  /** For a template: the strategy of its runs. */
   readonly strategy?: string;
-  /** `embedding`: it makes vectors, and no chat can ask it. Absent: it can be asked. */
+  /** `embedding`: it makes vectors and cannot be used in a chat. Absent: it can. */
   readonly kind?: 'embedding';
 }
 
@@ -63,21 +63,21 @@ export type PassageSearch = (
 export interface TemplateSource {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
-  /** `model@provider` of a name that may stand for an embedding model, or several; null where no provider is known. */
+  /** `model@provider` of a name that may be an embedding model, or several; null when no provider is known. */
   resolveEmbedding?(modelName: string): string | ModelChoice | null;
   /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
   upToDate?(): Promise<void>;
-  /** Reads the templates anew, with the settings as they are now. */
+  /** Reads the templates again, with the current settings. */
   refresh?(): Promise<void>;
-  /** What stands against a change of a template, with the models and providers as they are now. Absent: nothing is known of them. */
+  /** The reasons against a change of a template, with the current models and providers. Absent: nothing is known of them. */
   tuningFaults?(
     id: string,
     strategy: string,
     tuning: TemplateTuning,
   ): Promise<readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]>;
-  /** Models that a template can be given now. */
+  /** Models that a template can use now. */
   modelsFor?(id: string): Promise<readonly string[]>;
-  /** Why no model can serve an existing template yet, checked once more; null for every other name. */
+  /** Why no model can serve an existing template yet, checked again; null for every other name. */
   waitsFor(modelName: string): Promise<string | null>;
   /** Every name a client may use, templates first. May be slow while a provider is down; the gateway then lists only the templates. */
   describeModels(): readonly DescribedModel[] | Promise<readonly DescribedModel[]>;
@@ -90,7 +90,7 @@ export interface KeyOwner extends Caller {
   readonly role: KeyRole;
   /** `full`: the key may see prompts and raw replies, and its runs keep them by default. Absent: redacted. */
   readonly detail?: 'redacted' | 'full';
-  /** Identifies the key in what is counted and limited: stays when its value is rotated. */
+  /** Identifies the key in counts and limits: it stays the same when the value is rotated. */
   readonly keyId: string;
   /** Absent: no limits. */
   readonly limits?: KeyLimits;
@@ -98,7 +98,7 @@ export interface KeyOwner extends Caller {
   readonly userLimits?: KeyLimits;
   /** Limits of all keys of its tenant together. Absent: no limits. */
   readonly tenantLimits?: KeyLimits;
-  /** Ids that the key may ask: templates, and `model@provider`. Absent: all. */
+  /** Ids that the key may use: templates, and `model@provider`. Absent: all. */
   readonly templates?: readonly string[];
 }
 
@@ -106,7 +106,7 @@ export interface KeyOwner extends Caller {
 export interface ApiKeys {
   /** The owner of this key; null for an unknown or missing key. Throws STORE_UNAVAILABLE when the lookup fails. */
   identify(key: string | null): Promise<KeyOwner | null>;
-  /** As `identify`, of the key with this SHA-256 in hexadecimal digits. */
+  /** As `identify`, for the key with this SHA-256 in hexadecimal digits. */
   identifyHash(hash: string): Promise<KeyOwner | null>;
 }
 
@@ -116,7 +116,7 @@ export interface ConsumerHealth {
   health(): string | null;
 }
 
-/** Built-in embedder's other name, which stays when the embedder changes. */
+/** The other name of the built-in embedder, which stays when the embedder changes. */
 export const ownEmbedding = 'conclave-embedding';
 
 export type StreamKind = 'chat' | 'direct' | 'events';
@@ -138,7 +138,7 @@ export interface GatewayMetrics {
   /** Milliseconds from the request to the first content of its answer. */
   onFirstContent(kind: StreamKind, ms: number): void;
   onCancel(reason: 'disconnect' | 'command'): void;
-  /** A run waits for its client to come back. */
+  /** A run is parked: it waits for its client to come back. */
   onParked(): void;
   /** A call to a model outside a run. */
   onCall(call: CallRecorded): void;
@@ -160,24 +160,24 @@ export interface GatewayLimits {
   readonly maxAttachmentBytes: number;
   /** Texts in one request for embeddings. */
   readonly maxEmbeddingTexts: number;
-  /** Runs open at the same time over all gateways. */
+  /** Most open runs over all gateways. */
   readonly openRuns: number;
   /** Milliseconds that tasks may wait for a worker before new runs are refused; 0 = no limit. */
   readonly maxQueueWaitMs: number;
-  /** Calls to direct models (`model@provider`) open at the same time in this process. */
+  /** Most open calls to direct models (`model@provider`) in this process. */
   readonly directCalls: number;
   /** Milliseconds of silence before the first heartbeat of a stream, and before every later one. */
   readonly firstHeartbeatMs: number;
   readonly heartbeatMs: number;
-  /** Whether white space is sent while a JSON answer is awaited, unless its request says otherwise. */
+  /** Whether white space is sent while a JSON answer is pending, unless its request sets it. */
   readonly keepAliveJson: boolean;
-  /** Milliseconds a client may leave written bytes unread before it is dropped. */
+  /** Milliseconds a client may leave written bytes unread before it is disconnected. */
   readonly slowClientMs: number;
   /** Milliseconds between two polls of a run, in case hints are lost. */
   readonly pollMs: number;
   /** Milliseconds the head of a stream waits for the log; after that the event is published later. */
   readonly publishMs: number;
-  /** Milliseconds the head of a request may take to arrive, and its body; a body gets a second more for each 16 KB. */
+  /** Milliseconds that the head of a request may take to arrive, and its body; a body gets one more second for each 16 KB. */
   readonly requestTimeoutMs: number;
   /** Milliseconds a direct model may take. */
   readonly directTimeoutMs: number;
@@ -185,20 +185,20 @@ export interface GatewayLimits {
   readonly directHeadMs: number;
   /** Milliseconds `GET /v1/models` waits for the list of the providers. */
   readonly modelListMs: number;
-  /** Seconds in Retry-After; at most 60, which clients obey. */
+  /** Seconds in Retry-After; at most 60, which clients respect. */
   readonly retryAfterS: number;
   /** Milliseconds for which issued API keys stay valid while they cannot be looked up. */
   readonly keysWithoutStoreMs: number;
-  /** Issued API keys, revoked and expired ones included. */
+  /** Most issued API keys, including revoked and expired ones. */
   readonly maxIssuedKeys: number;
-  /** Milliseconds for which revoked API keys are kept. */
+  /** Milliseconds for which revoked API keys are stored. */
   readonly revokedKeysMs: number;
-  /** Milliseconds without a request, and in all, after which a signed-in page has to sign in again. */
+  /** Milliseconds after which a signed-in page has to sign in again: without a request, and in total. */
   readonly sessionIdleMs: number;
   readonly sessionMs: number;
-  /** Tokens to reserve for a template or model of which nothing is known yet. */
+  /** Tokens to reserve for a template or model whose use is not known yet. */
   readonly reserveTokens: number;
-  /** Milliseconds after which reservations return that nobody renews, because their gateway is gone. */
+  /** Milliseconds after which a reservation expires if it is not renewed, because its gateway is gone. */
   readonly reservationLeaseMs: number;
   /** Milliseconds a health answer may be reused. */
   readonly healthCacheMs: number;
@@ -247,19 +247,19 @@ export interface GatewayOptions {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
-  /** What a call to a model outside a run passes first. */
+  /** The checks that a call to a model outside a run passes first. */
   readonly providers: ProviderAccess;
   /** Stores for collections and the semantic cache; without them uploads are refused and only the exact cache answers. */
   readonly blobs?: Blobs;
   /** Reads files attached to a question; absent or null if this process reads none. */
   readonly documents?: DocumentReader | null;
-  /** Fetches images given by address, so that no model server does. Absent: such images are refused. */
+  /** Fetches images given by address, so that model servers do not. Absent: such images are refused. */
   readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
   /**
-   * Mark of the folder of documents that runs search, which changes with it. Absent if this process does not have the folder: then answers
-   * from the caches may be older than a changed document.
+   * Mark of the folder of documents that runs search; it changes with the folder. Absent if this process does not have the folder: then cached
+   * answers may be older than a changed document.
    */
   readonly contents?: () => Promise<string>;
   /** Absent: queries cannot be tried. */
@@ -268,23 +268,23 @@ export interface GatewayOptions {
   readonly webhooks?: {
     /** Webhook -> tenants that may use it; null = all. */
     readonly tenants: Readonly<Record<string, readonly string[] | null>>;
-    /** Checks addresses of clients; null if none is allowed. */
+    /** Checks webhook addresses sent by clients; null if none is allowed. */
     readonly sender: Pick<WebhookSender, 'check'> | null;
   };
   /** Absent or null if this process cannot reach one. */
   readonly graph?: KnowledgeGraph | null;
-  /** Folder of skills, each approved by being there. */
+  /** Folder of skills; each skill in it counts as approved. */
   readonly skillFolder?: string | null;
   /** Folder of the built web console. Absent, null or without its manifest: the page at / is plain text. */
   readonly consoleFolder?: string | null;
   /** Topics of this installation, without prefix, to which a dead letter may be re-driven. Absent: any. */
   readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;
-  /** Every request needs one of these keys. Null: any key or none is accepted, as tenant `default`. */
+  /** Every request needs one of these keys. Null: any key, or none, is accepted, as tenant `default`. */
   readonly keys: ApiKeys | null;
-  /** Rules for hosts while no keys are required, and for pages of other origins. */
+  /** Rules for hosts while keys are not required, and for pages of other origins. */
   readonly access?: {
-    /** Keys that are known nevertheless, such as the admin's. */
+    /** Keys that are recognised even when keys are not required, such as the admin's. */
     readonly known: ApiKeys;
     /** Hosts, besides the loopback names, by which clients may address this gateway. */
     readonly allowedHosts: readonly string[];
@@ -292,7 +292,7 @@ export interface GatewayOptions {
     readonly origins?: readonly string[];
     /** Whether other machines have access. */
     readonly open: boolean;
-    /** Addresses of proxies whose `x-forwarded-proto` is believed; absent: none is believed. */
+    /** Addresses of proxies whose `x-forwarded-proto` is trusted; absent: none. */
     readonly trustedProxies?: readonly string[];
   };
   readonly logger: Logger;
@@ -301,11 +301,11 @@ export interface GatewayOptions {
   readonly describeRun: (state: unknown) => RunView;
   /** Consumers of this process; readiness is red when one of them is. */
   readonly consumers?: () => readonly ConsumerHealth[];
-  /** Sentences about whatever else keeps this process from being ready. */
+  /** Sentences about everything else that keeps this process from being ready. */
   readonly problems?: () => Promise<readonly string[]>;
-  /** Opens the server at an address for a look, without key; the caller closes it. Absent: addresses cannot be tested. */
+  /** Opens the server at an address for a test, without a key; the caller closes it. Absent: addresses cannot be tested. */
   readonly openTrial?: (baseUrl: string) => Promise<Models>;
-  /** Providers that the configuration or the environment names. */
+  /** Providers named in the configuration or the environment. */
   readonly configuredProviders?: readonly string[];
   /** Version of the product, id of this process, and consumer groups of the system, for the page about services. */
   readonly version?: string;
@@ -314,16 +314,16 @@ export interface GatewayOptions {
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;
-  /** The longest that the log keeps a record of a run, in milliseconds. */
+  /** The longest time that the log keeps a record of a run, in milliseconds. */
   readonly logMs?: number;
-  /** Opens the key that signs exported audits, and makes it at the first export. Absent: none are exported. Throws CONFIGURATION_INVALID. */
+  /** Opens the key that signs exported audits, and creates it at the first export. Absent: no audits are exported. Throws CONFIGURATION_INVALID. */
   readonly auditKey?: () => AuditKey;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
   readonly probe?: Probe;
   /** Records requests as spans; absent or null without tracing. */
   readonly tracer?: Tracer | null;
-  /** Creates the id of a run when its request does not determine it; default random. For tests that repeat a run exactly. */
+  /** Creates the id of a run when its request does not determine it; random by default. For tests that repeat a run exactly. */
   readonly newRunId?: () => string;
 }
 

@@ -123,7 +123,7 @@ const bound = (target: object, key: PropertyKey): unknown => {
 };
 
 describe('an uploaded document', () => {
-  it('invalidates the answers that were cached without it, only those of its tenant', async () => {
+  it('invalidates the answers that were cached without it, but only those of its tenant', async () => {
     const { worker, event, state } = await world();
     const keep = (of: string) =>
       state.caches.write({ tenant: of, key: 'answer/1', value: 'Nobody knows.', ttlMs: 60_000, tags: [documentsTag] });
@@ -133,7 +133,7 @@ describe('an uploaded document', () => {
     expect(await state.caches.read('b', 'answer/1')).toMatchObject({ value: 'Nobody knows.' });
   });
 
-  it('is read, cut, embedded and found, with what is known of it', async () => {
+  it('is read, cut, embedded and found, with its metadata', async () => {
     const { worker, event, read, vectors, metrics } = await world('# Ice\n\nIt freezes.\n\n## Thickness\n\nA metre of zzz.');
     expect(await worker().ingest(event(), live)).toEqual([]);
     expect(await read()).toMatchObject({ status: 'ready', done: 2, total: 2, problem: null, embedder: 'letters@1' });
@@ -204,8 +204,8 @@ describe('an uploaded document', () => {
   it.each([
     ['of a kind that is not read', new Failure('DOCUMENT_UNSUPPORTED'), 'cannot be read'],
     ['that is broken', new Failure('DOCUMENT_UNREADABLE', 'It is encrypted.'), 'It is encrypted.'],
-    ['that meets a mistake of ours', new TypeError('x is not a function'), 'unexpected'],
-  ])('%s ends with a sentence, and no record is blamed', async (_what, error, sentence) => {
+    ['that meets a bug', new TypeError('x is not a function'), 'unexpected'],
+  ])('%s ends with a sentence, and no record is dead-lettered', async (_what, error, sentence) => {
     const { worker, event, read, errors } = await world();
     const reader = { read: () => Promise.reject(error), close: () => Promise.resolve() };
     expect(await worker({ reader }).ingest(event(), live)).toEqual([]);
@@ -224,7 +224,7 @@ describe('an uploaded document', () => {
     expect(await lost.read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('Send the document again') });
   });
 
-  it('says so if nothing can store vectors', async () => {
+  it('says so when no store for vectors is configured', async () => {
     const { worker, event, read } = await world();
     expect(await worker({ vectors: null, embedder: null }).ingest(event(), live)).toEqual([]);
     expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('stores.chroma') });
@@ -253,7 +253,7 @@ describe('an uploaded document', () => {
     expect(await vectors.count(scope)).toBe(0);
   });
 
-  it('is not worked on for a deleted collection, nor for an earlier upload', async () => {
+  it('is not processed for a deleted collection, nor for an earlier upload', async () => {
     const { worker, event, vectors, state, read, change } = await world();
     await change({ take: 2 });
     expect(await worker().ingest(event(1), live)).toEqual([]);
@@ -263,7 +263,7 @@ describe('an uploaded document', () => {
     expect(await vectors.count(scope)).toBe(0);
   });
 
-  it('that is uploaded again for another embedder begins from its start', async () => {
+  it('that is uploaded again for another embedder is processed from the start', async () => {
     const { worker, event, change, read, vectors } = await world(long, { done: 5, total: 3, embedder: 'other@1' });
     await vectors.create(scope, 26);
     await vectors.upsert(scope, [{ id: `${id}#999`, vector: new Float32Array(26).fill(1), text: 'stale', metadata: { document: id } }]);

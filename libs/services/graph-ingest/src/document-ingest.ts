@@ -91,7 +91,7 @@ export class DocumentIngest {
     }
   }
 
-  /** Handles a record that killed its processes. */
+  /** Handles a record that killed the processes handling it. */
   async killed(event: KnowledgeProposed): Promise<void> {
     const { document, tenant } = event.data;
     if (!document) return;
@@ -139,7 +139,7 @@ export class DocumentIngest {
       );
       await this.update(work, { done: from + part.length });
     }
-    // Before the record says ready, so that questions asked after that miss the cache.
+    // Before the record says ready, so that questions asked afterwards miss the cache.
     await this.state.caches.removeTagged(work.tenant, documentsTag);
     await this.update(work, { status: 'ready' });
     this.metrics.count('documents_ingested_total', { outcome: 'ready' });

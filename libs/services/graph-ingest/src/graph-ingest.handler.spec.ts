@@ -22,7 +22,7 @@ function patchy(inner: KnowledgeGraph) {
 }
 
 describe('graph ingest', () => {
-  it('extracts triples from a run that is over, and writes entities, relations and the insight', async () => {
+  it('extracts triples from an ended run, and writes entities, relations and the insight', async () => {
     const { handler, graph, asked, metrics } = ingest({ replies: [treats] });
     const outcome = (await handler.onCompleted(completed(), context)) as readonly Event[];
     expect(outcome).toMatchObject([
@@ -69,7 +69,7 @@ describe('graph ingest', () => {
     expect(await inner.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
   });
 
-  it('forgets a deleted run if the gateway cannot, once the graph answers', async () => {
+  it('forgets a deleted run when the gateway cannot, once the graph answers', async () => {
     const inner = new MemoryGraphStore().connect();
     const { graph, back } = patchy(inner);
     const { handler } = ingest({ graph });
@@ -81,7 +81,7 @@ describe('graph ingest', () => {
     expect(await inner.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
   });
 
-  it('does not count an insight as assessed if its gap check failed or could not be read', async () => {
+  it('does not count an insight as assessed when its gap check failed or could not be read', async () => {
     const { handler, graph } = ingest({ replies: [treats] });
     await handler.onCompleted(completed({ rule: 'D3', reasonCode: 'assessment_unreadable', assessed: false }), context);
     const { relations, syntheses } = await about(graph, 'Aspirin');
@@ -114,7 +114,7 @@ describe('graph ingest', () => {
     expect((await about(graph, 'Aspirin')).relations).toMatchObject([{ trust: 0.655 }]);
   });
 
-  it('leaves every other error to the log', async () => {
+  it('passes every other error to the log', async () => {
     const graph = { addSynthesis: () => Promise.reject(new TypeError('a bug')) } as unknown as KnowledgeGraph;
     const { handler } = ingest({ graph });
     const insights = completed({ learning: { graph: 'insights', models: [], prices: {}, contexts: {} } });
@@ -132,25 +132,28 @@ describe('graph ingest', () => {
   it.each([
     ['cannot be used', 'I know nothing.', 'unusable', 'warn'],
     ['is empty', '[]', 'empty', null],
-    ['never comes', new Failure('PROVIDER_UNREACHABLE'), 'failed', 'warn'],
-  ] as const)('keeps the insight if the reply %s, counts and reports it, and does not ask again', async (_what, reply, outcome, level) => {
-    const { handler, graph, asked, lines, metrics } = ingest({ replies: [reply] });
-    expect(await handler.onCompleted(completed(), context)).toMatchObject([{ type: 'CallRecorded' }]);
-    await handler.onCompleted(completed(), context);
-    expect(asked).toHaveLength(1);
-    expect((await graph.stats('default')).relations).toBe(0);
-    expect((await about(graph, 'Pain')).syntheses).toHaveLength(1);
-    expect(await metrics.text()).toContain(`outcome="${outcome}"`);
-    const said = lines.filter((line) => line.level === 'warn');
-    expect(said.map((line) => line.level)).toEqual(level ? [level, level] : []);
-    expect(JSON.stringify(lines)).not.toContain('I know nothing');
-  });
+    ['never arrives', new Failure('PROVIDER_UNREACHABLE'), 'failed', 'warn'],
+  ] as const)(
+    'keeps the insight when the reply %s, counts and reports it, and does not ask again',
+    async (_what, reply, outcome, level) => {
+      const { handler, graph, asked, lines, metrics } = ingest({ replies: [reply] });
+      expect(await handler.onCompleted(completed(), context)).toMatchObject([{ type: 'CallRecorded' }]);
+      await handler.onCompleted(completed(), context);
+      expect(asked).toHaveLength(1);
+      expect((await graph.stats('default')).relations).toBe(0);
+      expect((await about(graph, 'Pain')).syntheses).toHaveLength(1);
+      expect(await metrics.text()).toContain(`outcome="${outcome}"`);
+      const said = lines.filter((line) => line.level === 'warn');
+      expect(said.map((line) => line.level)).toEqual(level ? [level, level] : []);
+      expect(JSON.stringify(lines)).not.toContain('I know nothing');
+    },
+  );
 
   it.each([
     ['off', { learning: { graph: 'off' as const, models: ['m@fake'], prices: {}, contexts: {} } }],
     ['a cancelled run', { outcome: 'cancelled' as const, answer: null }],
     ['a failed run', { outcome: 'failed' as const, answer: null }],
-    ['an answer of a cache', { cached: { origin: 'semantic' as const, runId: 'run_00000009', distance: 0.1 } }],
+    ['an answer from a cache', { cached: { origin: 'semantic' as const, runId: 'run_00000009', distance: 0.1 } }],
   ])('learns nothing from %s', async (_what, data) => {
     const { handler, graph, asked } = ingest();
     expect(await handler.onCompleted(completed(data), context)).toEqual([]);
@@ -168,7 +171,7 @@ describe('graph ingest', () => {
     expect(await graph.stats('default')).toMatchObject({ syntheses: 1, relations: 0 });
   });
 
-  it('trusts an insight less if nobody called the answer complete, and files it under the surest expert', async () => {
+  it('trusts an insight less when its answer was not assessed as complete, and files it under the surest expert', async () => {
     const { handler, graph } = ingest({ replies: ['[]', '[]'] });
     const expert = { taskId: 't', model: null, tier: 't1' as const, gaps: [], status: 'ok' };
     const experts = [
@@ -180,7 +183,7 @@ describe('graph ingest', () => {
     expect((await about(graph, 'Pain')).syntheses).toMatchObject([{ confidence: 0.6, domain: 'medical_consult' }]);
   });
 
-  it('quarantines what contradicts an earlier run, and says so without the words', async () => {
+  it('quarantines what contradicts an earlier run, and reports it without the words', async () => {
     const { handler, graph, lines } = ingest({ replies: [treats, treats.replace('TREATS', 'CAUSES')] });
     await handler.onCompleted(completed(), context);
     await handler.onCompleted(completed({}, 'run_00000002'), context);
@@ -200,7 +203,7 @@ describe('graph ingest', () => {
     expect((await about(graph, 'Aspirin')).relations).toMatchObject([{ trust }]);
   });
 
-  it.each([1, 2])('flags what a run taught after a rating of %d, also if it arrives first', async (rating) => {
+  it.each([1, 2])('flags what a run taught after a rating of %d, even when the rating arrives first', async (rating) => {
     const { handler, graph } = ingest({ replies: [treats] });
     await handler.onProposed(proposed({ rating }), context);
     await handler.onCompleted(completed(), context);
@@ -217,7 +220,7 @@ describe('graph ingest', () => {
     });
   });
 
-  it('notifies those who cache contexts of the graph that a rating changed it, and only then', async () => {
+  it('notifies processes that cache contexts when a rating changed the graph, and only then', async () => {
     const { handler, stores } = ingest({ replies: ['[]'] });
     const { caches } = stores.connect('two').state;
     await handler.onCompleted(completed(), context);
@@ -228,7 +231,7 @@ describe('graph ingest', () => {
     expect(await caches.read('other', graphJudgementKey)).toBeNull();
   });
 
-  it('lets nobody rate what another tenant learned, and learns no corrections and documents', async () => {
+  it('ignores ratings of what another tenant learned, and learns nothing from corrections and documents', async () => {
     const { handler, graph, lines } = ingest({ replies: [treats] });
     await handler.onCompleted(completed(), context);
     const before = await about(graph, 'Aspirin');

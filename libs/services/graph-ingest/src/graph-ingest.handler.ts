@@ -65,7 +65,7 @@ export class GraphIngestHandler {
     return outcome;
   }
 
-  /** What could not be learned is not waited for. */
+  /** Records that could not be learned from do not wait. */
   @EventPattern('dead:RunCompleted')
   async onDeadRun(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
     await this.reads.done(event, 'graph-ingest');
@@ -93,7 +93,7 @@ export class GraphIngestHandler {
     return this.whileAvailable(async () => {
       if (read && read.triples.length > 0) await this.addTriples(event.id, at, bounded(read.triples, confidence));
       if (insight) await this.graph.addSynthesis({ ...at, insight, confidence, answer, sources });
-      // A run that was deleted in the meantime left a tombstone before it was forgotten: whichever process comes later forgets it.
+      // A run that was deleted in the meantime left a tombstone before it was forgotten: the later of the two processes forgets it.
       if ((asks || insight) && (await this.state.runs.erased(runId))) await this.graph.forget({ tenant: caller.tenant, runId });
       return read?.records ?? [];
     });
@@ -121,7 +121,7 @@ export class GraphIngestHandler {
     return [];
   }
 
-  /** If the gateway cannot reach the graph itself. */
+  /** Used when the gateway cannot reach the graph itself. */
   private forget(tenant: string, runId: string | null): Promise<HandlerOutcome> {
     return this.whileAvailable(async () => {
       if (runId === null) return [];

@@ -7,8 +7,7 @@ import { GraphIngestHandler } from './graph-ingest.handler.js';
 @Module({})
 export class GraphIngestModule {
   /**
-   * By default the audit stores no prompts or replies. `forgets`: nobody can read the records of a run any longer once all have read its
-   * end.
+   * By default the audit stores no prompts or replies. `forgets`: the records of a run become unreadable once all consumers have read its end.
    */
   static register(
     { forgets = false, ...options }: Pick<CallerOptions, 'storePrompts'> & { readonly forgets?: boolean } = { storePrompts: 'none' },

@@ -39,7 +39,7 @@ describe('triples of a reply', () => {
     ]);
   });
 
-  it('are none in an empty array, which is a valid reply', () => {
+  it('are none for an empty array, which is a valid reply', () => {
     expect(readTriples('[]')).toEqual({ triples: [], dropped: 0, unusable: null });
     expect(readTriples('{"triples": []}')).toEqual({ triples: [], dropped: 0, unusable: null });
   });
@@ -72,7 +72,7 @@ describe('triples of a reply', () => {
     expect([triples.length, dropped]).toEqual([mostTriples, 22]);
   });
 
-  it('have only relations of the list, whatever a model writes', () => {
+  it('have only relations from the list, whatever a model writes', () => {
     expect(['is a', 'IS-A', 'is_a', 'Treats', 'is part of', 'PART OF'].map(relationOf)).toEqual([
       'IS_A',
       'IS_A',

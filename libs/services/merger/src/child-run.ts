@@ -10,7 +10,7 @@ export interface AcceptingState extends Pick<StateStore, 'now'> {
 
 type Input = Extract<TaskInput, { kind: 'run' }>;
 
-/** A child never gets more than its template allows, its parent has, or its task was given. */
+/** A child never gets more than the limits of its template, its parent and its task. */
 function limitsOf({ template, limits }: Input, { allowance, timeoutS }: TaskDispatched['data']): RunLimits {
   const costs = [template.limits.cost, limits.cost, allowance.cost].filter((cost) => cost !== null);
   return {
@@ -24,8 +24,8 @@ function limitsOf({ template, limits }: Input, { allowance, timeoutS }: TaskDisp
 }
 
 /**
- * `run`: accepts a run as a gateway does, with an id made from the task's, so that a redelivered task begins none. It does not count among
- * the open runs, since its parent does. Returns its request; its end is the result of the task, and nobody waits for it here.
+ * `run`: accepts a run as a gateway does, with an id derived from the task's, so that a redelivered task starts no second run. It does not count as
+ * an open run, because its parent does. Returns its request; its end is the result of the task, and nothing waits for it here.
  */
 export async function beginChildRun(
   task: TaskDispatched,
@@ -63,6 +63,6 @@ export async function beginChildRun(
     },
   );
   await state.runs.accept({ header, retryKey: null, openLimit: Number.MAX_SAFE_INTEGER });
-  // Two workers that get the task at the same moment publish the header stored first.
+  // Two workers that receive the task at the same moment publish the header that was stored first.
   return [(await state.runs.header(runId)) ?? header];
 }

@@ -79,14 +79,14 @@ describe('the handler of the engine', () => {
     ]);
   });
 
-  it('ends a run whose command is a dead letter, but makes no abort of an abort', async () => {
+  it('ends a run whose command is a dead letter, but does not abort an abort', async () => {
     expect(await engine().onDeadCommand({ event: command('cancel'), reason: 'failed' })).toMatchObject([
       { type: 'CommandIssued', data: { seq: 7, command: { name: 'abort' } } },
     ]);
     expect(await engine().onDeadCommand({ event: command('abort'), reason: 'failed' })).toEqual([]);
   });
 
-  it('begins a run from its header if a command came first, and sends its request, since the sweep takes it for published', async () => {
+  it('begins a run from its header when a command arrived first, and publishes its request, which the sweep considers published', async () => {
     expect(await engine().onCommand(command('cancel'))).toMatchObject([
       { type: 'RunCompleted', data: { outcome: 'cancelled' } },
       { type: 'StepRecorded' },
@@ -103,7 +103,7 @@ describe('the handler of the engine', () => {
     await expect(engine(undefined, 70_000).onCommand(unknown)).rejects.toThrow('came before its run had begun');
   });
 
-  it('blames no record for contention for a run', async () => {
+  it('does not count contention for a run as a failure of the record', async () => {
     const busy = engine(() => Promise.reject(new Failure('COMMIT_CONFLICT')));
     expect(await busy.onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
     const broken = engine(() => Promise.reject(new Failure('STORE_UNAVAILABLE')));

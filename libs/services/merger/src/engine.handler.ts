@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
-import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
+import { NotBegun, recordedFacts, step, type StepResult, type EngineInput, type RunState } from '@conclave/loop';
 import { EventPattern, PROBE, reachedDurably, type DeliveryContext, type Probe } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
@@ -85,13 +85,13 @@ export class EngineHandler {
       await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
       const { outputs, repeated, state } = committed;
       if (context?.joined && state) context.joined.push(...joinedResults(state, outputs));
-      // The outputs that `conclave recover` has rebuilt have no tokens.
+      // Outputs that `conclave recover` has rebuilt have no tokens.
       return repeated && state ? outputs.map((output) => withPermit(output, state.request.template.policies ?? {}, key)) : outputs;
     } catch (error) {
-      // Contention for the run is not the fault of this record, which as a dead letter would end the run.
+      // Contention for the run is not caused by this record, which would end the run as a dead letter.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
       if (!(error instanceof NotBegun)) throw error;
-      // Records of a run are delivered one by one: if this one waited, the run's request could wait after it forever.
+      // Records of a run are delivered one by one: if this one waited, the run's request could wait behind it forever.
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, context, header);
       // A child run that was cancelled before it was accepted: the flag of its task keeps it from beginning.
@@ -108,12 +108,12 @@ interface Dead {
   readonly reason: DeadReason;
 }
 
-/** A decision as stored, with its audit record among the outputs. */
+/** A decision in its stored form, with its audit record among the outputs. */
 function storable(
   event: EngineInput,
   request: PlanRequested | null,
   before: string,
-  decision: Decision,
+  decision: StepResult,
   at: StepTime,
   key: Buffer,
 ): Step<RunState> {

@@ -4,7 +4,7 @@ import { isJudge, type RunState } from '@conclave/loop';
 const isSynthesis = (output: Event): boolean =>
   output.type === 'TaskDispatched' && (output as TaskDispatched).data.input.kind === 'synthesis';
 
-/** Ids of the results that become one answer in this step; none if no synthesis is dispatched in it. */
+/** Ids of the results that are combined into one answer in this step; none if it dispatches no synthesis. */
 export const joinedResults = (run: RunState, outputs: readonly Event[]): readonly string[] =>
   outputs.some(isSynthesis)
     ? Object.entries(run.tasks).flatMap(([taskId, task]) =>

@@ -3,7 +3,7 @@ import { foldStep, type RecordedStep, type RunState } from '@conclave/loop';
 import type { Folding } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 
-/** Id of the record of a step, by the version that it leads to. */
+/** Id of the record of a step, by the version that the step produced. */
 export const stepId = (runId: string, version: number): string => `${runId}/step/${version}`;
 
 /** For stores that fold states from the engine's records. */

@@ -30,7 +30,7 @@ async function world() {
 }
 
 describe('a run whose gateway died', () => {
-  it('is left alone while the gateway lives, then parked, and cancelled if no client came back in time', async () => {
+  it('is left alone while the gateway is alive, then parked, and cancelled when no client came back in time', async () => {
     const { state, published, metrics, parking, pass } = await world();
     await parking.sweep();
     expect((await state.runs.cancelled([parkedFlag(runId)])).size).toBe(0);
@@ -62,7 +62,7 @@ describe('a run whose gateway died', () => {
     expect((await state.runs.cancelled([runId, parkedFlag(runId)])).size).toBe(0);
   });
 
-  it('is told to end as soon as the log is reachable', async () => {
+  it('is cancelled as soon as the log is reachable', async () => {
     const { published, parking, pass, logIs } = await world();
     pass(6_000);
     await parking.sweep();

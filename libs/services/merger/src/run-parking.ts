@@ -13,8 +13,8 @@ const batch = 100;
 const tellAgainMs = 30_000;
 
 /**
- * Parks the runs whose clients were lost with their gateway (a gateway that sees a client leave parks by itself), and cancels those to which no client returns in time. Any number of
- * merger processes may do so: a run that is ending ignores a second cancel.
+ * Parks the runs whose clients were lost with their gateway (a gateway that sees a client disconnect parks by itself), and cancels those to which
+ * no client returns in time. Any number of merger processes may do so: a run that is ending ignores a second cancel.
  */
 @Injectable()
 export class RunParking implements OnApplicationBootstrap, OnApplicationShutdown {

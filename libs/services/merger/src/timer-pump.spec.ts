@@ -67,7 +67,7 @@ function world(count: number, failing = 0) {
 }
 
 describe('the timer pump', () => {
-  it('publishes every due timer, however many there are, and removes none before that', async () => {
+  it('publishes every due timer, however many there are, and removes none before it is published', async () => {
     const { pump, empty, published, order } = world(230);
     pump.onApplicationBootstrap();
     await empty;
@@ -84,7 +84,7 @@ describe('the timer pump', () => {
     }
   });
 
-  it('keeps what could not be published and ends at once when told to', async () => {
+  it('keeps what could not be published, and ends immediately when told to', async () => {
     const { pump, empty, published } = world(1, 1);
     pump.onApplicationBootstrap();
     await empty;
@@ -92,7 +92,7 @@ describe('the timer pump', () => {
     expect(published).toHaveLength(1);
   });
 
-  it('drops a timer of which no event can be made, reports and counts it, and fires all other timers', async () => {
+  it('drops a timer that cannot become an event, reports and counts it, and fires all other timers', async () => {
     const { state } = new MemoryStores().connect('merger');
     const next = { count: 1, seen: [], tasks: {} };
     const arm = (runId: string, names: readonly string[]) =>

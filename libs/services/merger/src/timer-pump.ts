@@ -7,7 +7,7 @@ import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from 
 /** Longest wait in milliseconds between two reads of the timers. */
 const maxWaitMs = 1_000;
 const batch = 100;
-/** Headers older than this without a state were accepted by a gateway that died before it published them. */
+/** Headers older than this without a state were accepted by a gateway that died before publishing them. */
 const headerAgeMs = 5_000;
 const sweepMs = 5_000;
 const afterFailureMs = 500;
@@ -92,7 +92,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     return makeEvent(TimerFired, { id, runId, source: 'merger', time: now, traceparent }, { runId, arm, dueAt, firedAt: now, tasks });
   }
 
-  /** A task that is a run of its own has begun once that run is accepted. */
+  /** A task that is a child run has begun once that run is accepted. */
   private async started(taskId: string, { tasks }: RunState): Promise<boolean> {
     if (tasks[taskId]?.spec.capability !== runCapability) return this.state.journal.started(taskId);
     return (await this.state.runs.header(childRunId(taskId))) !== null;

@@ -7,7 +7,7 @@ const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"
 const typesOf = (outcome: unknown): readonly string[] => (outcome as readonly Event[]).map(({ type }) => type);
 
 describe('a plan', () => {
-  /** A run whose engine has moved on to the tasks of its first plan. */
+  /** A run whose engine has already dispatched the tasks of its first plan. */
   async function past(world: ReturnType<typeof planning>, over = {}) {
     const header = await world.request(runId, over);
     await world.stores.runs.commit(header, () => ({
@@ -47,7 +47,7 @@ describe('a plan', () => {
     expect(shown.entries).toEqual([]);
   });
 
-  it('for which no call is left is not returned for a run that was cancelled', async () => {
+  it('that is made without a call, because none is left, is not returned for a run that was cancelled', async () => {
     const world = planning([]);
     await world.request(runId);
     expect(typesOf(await world.process().onGap(gapOf(runId, 0), world.context))).toEqual(['PlanCreated']);
@@ -55,7 +55,7 @@ describe('a plan', () => {
     expect(await world.process().onGap(gapOf(runId, 0), world.context)).toEqual([]);
   });
 
-  it('is returned again after its run was cancelled, if its cost was already paid', async () => {
+  it('is returned again after its run was cancelled when its cost was already paid', async () => {
     const world = planning([good]);
     const header = await world.request(runId);
     const first = await world.process().onRequest(header, world.context);
@@ -64,7 +64,7 @@ describe('a plan', () => {
     expect(world.prompts).toHaveLength(1);
   });
 
-  it('for a gap reads the request from the store only if this process did not plan for the run, or it is long', async () => {
+  it('for a gap reads the request from the store only if this process did not plan for the run, or if the request is long', async () => {
     const headersRead = async (over: object, again: boolean): Promise<number> => {
       const world = planning([good, good]);
       let read = 0;

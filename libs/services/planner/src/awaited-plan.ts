@@ -1,5 +1,5 @@
 import type { Event } from '@conclave/contracts';
-import type { Calls, Wanted, WorkState } from '@conclave/calls';
+import type { Calls, CallCheck, WorkState } from '@conclave/calls';
 import type { RunState } from '@conclave/loop';
 
 export interface AwaitedParts {
@@ -8,13 +8,13 @@ export interface AwaitedParts {
 }
 
 /**
- * Whether the engine still awaits a plan. The first call that is begun for it finds out with the answer of the journal, and costs no
- * request of its own; for a plan without a fresh call this is checked before it is made.
+ * Whether the engine still awaits a plan. The first call that is begun for it learns this from the journal's answer, without a request of its own;
+ * for a plan without a new call, this is checked before the plan is made.
  */
-export class AwaitedPlan implements Wanted {
+export class AwaitedPlan implements CallCheck {
   private known = false;
 
-  /** `owner`: of the plan's calls. `now` and `timeoutMs` say when a plan for a gap is no longer awaited. */
+  /** `owner`: of the plan's calls. `now` and `timeoutMs` determine when a plan for a gap is no longer awaited. */
   constructor(
     private readonly parts: AwaitedParts,
     private readonly event: Event,
@@ -32,7 +32,7 @@ export class AwaitedPlan implements Wanted {
     return this.known;
   }
 
-  /** True also for a plan that was begun: its cost must be known. False for a run that is cancelled or over. */
+  /** Also true for a plan that was begun: its cost must be known. False for a run that is cancelled or over. */
   async confirmed(): Promise<boolean> {
     const { runId } = this.event;
     const { state, cancels } = this.parts;

@@ -6,7 +6,7 @@ const mostKept = 128;
 /** Most characters of a conversation; a longer one is read from the store again. */
 const longest = 32_000;
 
-/** Requests that this process has planned for, so that a gap of the same run need not ask the store. They never change. */
+/** Requests that this process has planned for, so that a gap of the same run need not read the store. They never change. */
 export class KnownRequests {
   private readonly known = new Map<string, Request>();
 
@@ -14,7 +14,7 @@ export class KnownRequests {
     return this.known.get(runId);
   }
 
-  /** Keeps the latest, without those that take much memory. */
+  /** Stores the latest requests, without those that need much memory. */
   add(runId: string, request: Request): void {
     this.known.delete(runId);
     if ((request.attachments ?? []).length > 0 || charactersOf(request) > longest) return;

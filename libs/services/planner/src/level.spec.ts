@@ -20,7 +20,7 @@ describe('a question with an image', () => {
     expect(world.prompts[0]).toContain('Attached: image (image/png)');
   });
 
-  it('adds a task that looks if the plan forgot it, also to the plan that is used if none can be read', async () => {
+  it('gets a task that looks at the image when the plan forgot it, even when the fallback plan is used', async () => {
     const world = planning([plan, 'nonsense', 'nonsense', 'nonsense']);
     const asked = { template: sees, goal: 'What is this?', attachments: [image] };
     const looked = [

@@ -84,11 +84,11 @@ export function needsDocument(request: PlanRequested['data'], level: RatedComple
   return conversation.length === 0 || (!read.factual && !read.signals.includes('context:history'));
 }
 const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
-/** Whether a tool may answer: a question with a number, in figures or words, for a tool that needs none, or of one unit in another. */
+/** Whether a tool may answer: a question with a number in figures or words, for a tool that needs no number, or about one unit in another. */
 const mayBeCalculated = (goal: string, signals: readonly string[]): boolean =>
   signals.includes('number') || signals.includes('tool') || numberInWords.test(goal) || ofOneUnit.test(goal) || sumInWords.test(goal);
 const sumInWords = /\p{L} (?:plus|minus|multiplied by|divided by|geteilt durch|multipliziert mit) \p{L}/iu;
-/** Above one, which is an article in most languages. */
+/** Number words above one, because "one" is an article in most languages. */
 const numberInWords =
   /(?<!\p{L})(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\p{L}+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|billion|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\p{L}{3,}(?:zehn|zig)|\p{L}*hundert\p{L}*|\p{L}*tausend\p{L}*|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt|trente|quarante|cinquante|soixante|cent|mille|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|trece|catorce|quince|dieci\p{L}+|veinti?\p{L}*|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa|cien|mil)(?!\p{L})/iu;
 const ofOneUnit =

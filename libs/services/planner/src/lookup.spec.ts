@@ -41,7 +41,7 @@ const levelOf = async (parts: Partial<LookupParts>, goal: string, more = {}) => 
 describe('a trivial question', () => {
   const builder = 'Who built the Gull Bridge?';
 
-  it('is moderate if a document is about it, and stays as it is if none is', async () => {
+  it('becomes moderate when a document is about it, and stays trivial when none is', async () => {
     const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931.');
     expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:documents']);
     expect(await levelOf({ search }, 'Who designed the Eiffel Tower?')).toEqual(['trivial']);
@@ -54,7 +54,7 @@ describe('a trivial question', () => {
     expect(await levelOf({}, builder)).toEqual(['trivial']);
   });
 
-  it('is moderate if an uploaded document or something learned is about it, of the same tenant only', async () => {
+  it('becomes moderate when an uploaded document or a learned fact of the same tenant is about it', async () => {
     const vectors = new MemoryVectorStore().connect();
     const fill = async (tenant: string, collection: string, text: string) => {
       await vectors.create({ tenant, collection }, 2);
@@ -70,7 +70,7 @@ describe('a trivial question', () => {
     expect(await levelOf({ vectors, embedder }, 'Who owns the Raven Mill?')).toEqual(['trivial']);
   });
 
-  it('is looked up without a model, and not at all if it asks for words or small talk', async () => {
+  it('is looked up without a model, and not at all when it asks for words or is small talk', async () => {
     const queries: string[] = [];
     const search = corpus('x', 'y', { query: ({ query }) => (queries.push(query), Promise.resolve([])) });
     const world = planning([], undefined, { search });
@@ -81,7 +81,7 @@ describe('a trivial question', () => {
     expect([queries, world.prompts]).toEqual([['What is a sextant?'], []]);
   });
 
-  it('is in doubt, so moderate, if a store is unavailable or slow, and that is known within half a second', async () => {
+  it('becomes moderate when a store is unavailable or slow, which is known within half a second', async () => {
     const away = corpus('', '', { query: () => Promise.reject(new Failure('SEARCH_UNAVAILABLE')) });
     expect(await levelOf({ search: away }, builder)).toEqual(['moderate', 'lookup:late']);
     const slow = corpus('', '', { query: () => new Promise(() => undefined) });
@@ -90,14 +90,14 @@ describe('a trivial question', () => {
     expect(performance.now() - began).toBeLessThan(3_000);
   });
 
-  it('about the world is moderate if only the web could tell, a plain definition is not', async () => {
+  it('about the world becomes moderate when only the web could answer it; a plain definition does not', async () => {
     const search = corpus('', '', { kind: 'web', query: () => Promise.reject(new Error('The web is not asked in passing.')) });
     expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:web']);
     expect(await levelOf({ search }, 'What is photosynthesis?')).toEqual(['trivial']);
     expect(await levelOf({ search }, builder, { capabilities: ['graph'] })).toEqual(['trivial']);
   });
 
-  it('is decided once: a repeat sees what was seen first', async () => {
+  it('is decided once: a repeat uses the first lookup', async () => {
     let answers = 0;
     const search = corpus('', '', {
       query: () => Promise.resolve(answers++ === 0 ? [{ title: 'Gull Bridge', url: null, snippet: 'built' }] : []),
@@ -112,7 +112,7 @@ describe('a trivial question', () => {
   });
 });
 
-describe('a question to the demo model alone', () => {
+describe('a question when only the demo model is available', () => {
   const demo = ['conclave-demo@demo'];
   const parts = {
     planner: { models: demo, prompt: null },
@@ -127,7 +127,7 @@ describe('a question to the demo model alone', () => {
     'How do I cook risotto?',
     'Schreibe mir ein Gedicht über den Herbst.',
     'Is it safe to take aspirin with wine?',
-  ])('gets one expert and no plan if no document mentions it: %s', async (goal) => {
+  ])('gets one expert and no plan when no document mentions it: %s', async (goal) => {
     const world = planning([], undefined, { search });
     const { tasks, complexity, signals, safety } = await world.plan('run_1', asked(goal, parts));
     expect([tasks.map(({ capability }) => capability), complexity, signals.at(-1), safety, world.prompts]).toEqual([
@@ -139,7 +139,7 @@ describe('a question to the demo model alone', () => {
     ]);
   });
 
-  it('is planned if a document names what it names, if it is a sum, or if its level is requested', async () => {
+  it('is planned when a document names its subject, when it is a sum, or when its level is requested', async () => {
     const hops = 'In which of all the towns of the whole country was the grandmother of whoever once built the Gull Bridge raised?';
     expect(await levelOf({ search }, hops, parts)).toEqual(['moderate', 'forced:template']);
     for (const sum of [
@@ -159,7 +159,7 @@ describe('a question to the demo model alone', () => {
     expect(forced.complexity).toBe('moderate');
   });
 
-  it('is planned if a search is late or reaches the web, and with any other model', async () => {
+  it('is planned when a search is late or uses the web, and with any other model', async () => {
     const risotto = 'How do I cook risotto?';
     const away = corpus('', '', { query: () => Promise.reject(new Failure('SEARCH_UNAVAILABLE')) });
     expect(await levelOf({ search: away }, risotto, parts)).toEqual(['moderate', 'forced:template']);
@@ -168,7 +168,7 @@ describe('a question to the demo model alone', () => {
     expect(await levelOf({ search }, risotto, { ...parts, experts })).toEqual(['moderate', 'forced:template']);
   });
 
-  it('in a chat may depend on the turns before it, unless it requests words', async () => {
+  it('in a chat may depend on the turns before it, unless it requests a text', async () => {
     const chat = {
       conversation: [
         { role: 'user' as const, content: 'Who built the Gull Bridge?' },
@@ -205,7 +205,7 @@ describe('what was learned', () => {
     expect(world.prompts).toHaveLength(1);
   });
 
-  it('adds nothing if nothing was learned, or nothing about the question', async () => {
+  it('adds nothing when nothing was learned, or nothing about the question', async () => {
     const other = await planning([plan], undefined, { graph: await graphOf('Heron Mill') }).plan('run_1');
     const none = await planning([plan], undefined, { graph: new MemoryGraphStore().connect() }).plan('run_1');
     const unable = await planning([plan], undefined, { graph: await graphOf('Aurora bridge') }).plan(
@@ -215,7 +215,7 @@ describe('what was learned', () => {
     for (const { tasks } of [other, none, unable]) expect(tasks.map(({ id }) => id)).toEqual(['x1']);
   });
 
-  it('reaches experts that do not say what they need or need evidence, not one that wants none', () => {
+  it('reaches experts that do not state their needs or need evidence, but not one that wants none', () => {
     const expert = (id: string, needs: string[]) => ({
       id,
       capability: 'expert.general',

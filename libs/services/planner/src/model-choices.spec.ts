@@ -27,7 +27,7 @@ describe('the order in which first-tier models are asked', () => {
     expect([...(await plan('run_00000001', { template: two })).choices['general']!].sort()).toEqual(['a@fake', 'b@fake']);
   });
 
-  it('is drawn once for a plan: a repeat asks in the same order, whatever was learned in the meantime', async () => {
+  it('is drawn once for a plan: a repeat uses the same order, whatever was learned in the meantime', async () => {
     let draws = 0;
     const { handle, request, stores } = planning([reply], () => ((draws += 1) % 97) / 97);
     const header = await request('run_00000001', { template: two });
@@ -48,7 +48,7 @@ describe('the order in which first-tier models are asked', () => {
     expect(prompts).toEqual([]);
   });
 
-  it('leaves a category with one model, named twice or not, unchanged, and reads no scores', async () => {
+  it('leaves a category with a single model, even when it is named twice, unchanged, and reads no scores', async () => {
     const { plan, stores } = planning([reply]);
     stores.scores.read = () => Promise.reject(new Error('Nobody needs them.'));
     const same = { ...two, experts: { ...two.experts, general: { t1: ['a@fake', 'a@fake'], prompt: '' } } };

@@ -106,7 +106,7 @@ describe('the planner', () => {
     expect(asked[2]!.prompt).toContain('no task');
   });
 
-  it('says of every reply that is not a plan what is wrong with it, and that it is requested again', async () => {
+  it('says what is wrong with every reply that is not a plan, and that it is requested again', async () => {
     const { handler, said } = planner({ replies: ['chat', '{"tasks":[]}', good] });
     await handler.onRequest(request, context);
     expect(said()).toEqual([
@@ -119,7 +119,7 @@ describe('the planner', () => {
     ]);
   });
 
-  it('says why no plan arrived, and why another model is asked for it', async () => {
+  it('says why no plan arrived, and why another model is called', async () => {
     const alone = planner({ replies: [down] });
     await alone.handler.onRequest(request, context);
     expect(alone.said()).toEqual(['m@fake makes the plan of a moderate question', 'No plan came: Provider fake, status 500.']);
@@ -161,7 +161,7 @@ describe('the planner', () => {
     expect(asked).toEqual([]);
   });
 
-  it('finishes what was begun, so that its cost is known', async () => {
+  it('completes a started plan, so that its cost is known', async () => {
     const { handler, asked } = planner({ started: true, cancelled: true, replies: [good] });
     await handler.onRequest(request, context);
     expect(asked).toHaveLength(1);

@@ -97,7 +97,7 @@ interface Planning {
 
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
 
-/** The request of a run that has waited for tools of its client: its first plan knows what they gave, as turns of the conversation. */
+/** The request of a run that waited for tools of its client: its first plan gets their results as turns of the conversation. */
 function withClientResults(request: PlanRequested['data'], { runId, data: { memory } }: GapDetected): PlanRequested['data'] {
   const results = memory.facts.filter(({ taskId }) => taskId === clientToolsRef(runId));
   const turns = results.map(({ text }) => ({ role: 'assistant' as const, content: `${promptMarks.clientTool}\n${text}` }));
@@ -148,7 +148,7 @@ export class PlannerHandler {
     const planning = await this.begun(event, request, gap, context.signal);
     const own = strategyOf(gap.strategy ?? request.template.strategy).planAsk;
     if (own) return this.planByOwnAsk(planning, own, gap.asked ?? {});
-    // The first plan of a strategy that took the run over closes no gap.
+    // The first plan of a strategy that took over the run is not for a gap.
     return this.plan(gap.first ? { ...planning, gap: null } : planning);
   }
 
@@ -232,7 +232,7 @@ export class PlannerHandler {
           { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
         ]),
     });
-    // If nothing was left for a call, none was begun that could find out.
+    // If nothing was left for a call, no call was begun that could have found out.
     if (asked.kind === 'failed' && !(await wanted.confirmed())) return { ...asked, kind: 'cancelled' };
     if (asked.kind === 'failed')
       await this.show(runId, owner, Math.max(shownAttempt, asked.attempt), request, [

@@ -50,7 +50,7 @@ describe('the order of models', () => {
     );
   });
 
-  it.each([0, 0.5, 1 - Number.EPSILON])('is computed even if the random source is stuck at %p', (stuck) => {
+  it.each([0, 0.5, 1 - Number.EPSILON])('is computed even when the random source is stuck at %p', (stuck) => {
     expect(
       thompsonOrder(
         [
@@ -69,7 +69,7 @@ describe('the order of models', () => {
     expect(thompsonOrder([{ model: 'fair', positive: 2, negative: 5 }, good], seeded(1))).toHaveLength(2);
   });
 
-  it('keeps all of them if all are bad', () => {
+  it('keeps all models when all are bad', () => {
     const known = ['a', 'b'].map((model) => ({ model, positive: 0, negative: 50 }));
     expect([...thompsonOrder(known, seeded(1))].sort()).toEqual(['a', 'b']);
   });

@@ -7,7 +7,7 @@ export interface Statement {
   readonly text: string;
 }
 
-export interface Contradiction {
+export interface ContradictingStatements {
   readonly one: Statement;
   readonly other: Statement;
 }
@@ -89,8 +89,8 @@ function contradict(a: ParsedStatement, b: ParsedStatement): boolean {
  * Pairs of experts' statements that cannot both be true, judged by their words: they have the same subject and state different numbers
  * or dates, or one denies the other. Each pair once.
  */
-export function contradictions(statements: readonly Statement[]): readonly Contradiction[] {
-  const found: Contradiction[] = [];
+export function contradictions(statements: readonly Statement[]): readonly ContradictingStatements[] {
+  const found: ContradictingStatements[] = [];
   const compared = statements.slice(0, mostStatements).map((statement) => ({ statement, reading: read(statement) }));
   for (const [at, one] of compared.entries())
     for (const other of compared.slice(at + 1)) {

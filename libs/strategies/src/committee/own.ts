@@ -1,4 +1,4 @@
-import type { Complexity, Draft, FailureNote, PlanCreated, Review, SafetyTopic, Verdict as GapVerdict } from '@conclave/contracts';
+import type { Complexity, Draft, FailureNote, PlanCreated, Review, SafetyTopic, GapVerdict } from '@conclave/contracts';
 import { isExpert, tasksOf, type TaskState, type View } from '@conclave/loop';
 
 /** The committee's own part of the state of a run. */

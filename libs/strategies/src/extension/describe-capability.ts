@@ -21,7 +21,7 @@ export interface Working {
 }
 
 /** Result of a capability. A plain text is a fact whose source is the capability. */
-export interface Found {
+export interface CapabilityResult {
   readonly facts: readonly (string | { readonly text: string; readonly title?: string; readonly url?: string | null })[];
   /** Notes for readers of the result. */
   readonly notes?: readonly string[];
@@ -36,7 +36,7 @@ export interface CapabilityDescription {
   readonly taskClass?: string;
   /** Whether a call that was begun but never finished may be repeated. Default false. */
   readonly repeatable?: boolean;
-  perform(task: GivenTask, working: Working): Promise<Found>;
+  perform(task: GivenTask, working: Working): Promise<CapabilityResult>;
 }
 
 /** A capability of an extension: its declaration and its implementation. */

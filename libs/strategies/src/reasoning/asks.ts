@@ -19,7 +19,7 @@ import {
   PrepareInput,
   PrepareOutput,
   type Prepared,
-  type Step,
+  type ReasoningStep,
 } from './values.js';
 
 type Values = Extract<TaskInput, { kind: 'values' }>;
@@ -72,7 +72,7 @@ function phaseQuestion<In, Out extends Record<string, unknown>>(of: PhaseAsk<In,
 const memory = { working_memory: z.string() };
 
 /** Faults of a step's input by the rules of its capability. */
-function inputFaults(step: Step, { query, tool, args }: Prepared, offered: PrepareInput['tool']): readonly string[] {
+function inputFaults(step: ReasoningStep, { query, tool, args }: Prepared, offered: PrepareInput['tool']): readonly string[] {
   const isTool = offered !== null;
   const task = {
     id: 'step',

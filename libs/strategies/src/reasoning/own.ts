@@ -4,7 +4,7 @@ import { bounded } from '../prompts/quoting.js';
 import { optionsOf } from './options.js';
 import { stepLine } from './render.js';
 import type { Quality } from './rubric.js';
-import type { Decision, PlanInput, Prepared, Seen, Step } from './values.js';
+import type { Decision, PlanInput, Prepared, Seen, ReasoningStep } from './values.js';
 
 /** Own state of the strategy. */
 export interface Own {
@@ -13,14 +13,14 @@ export interface Own {
   /** What was known before the run, one line each. */
   readonly prior: readonly string[];
   /** The held plan; null before the first. */
-  readonly steps: readonly Step[] | null;
+  readonly steps: readonly ReasoningStep[] | null;
   /** The current step of the plan. */
   readonly index: number;
   /** Steps that were run, and how many of them before the present plan. */
   readonly ran: number;
   readonly before: number;
   /** A step of the user, run in place of the current one. */
-  readonly override: Step | null;
+  readonly override: ReasoningStep | null;
   readonly input: Prepared | null;
   /** The working memory, and a reply that is to replace it. */
   readonly memory: string;
@@ -99,14 +99,14 @@ export const fresh: Partial<Own> = {
   unaffordable: null,
 };
 
-export const currentStep = ({ override, steps, index }: Own): Step | null => override ?? steps?.[index] ?? null;
+export const currentStep = ({ override, steps, index }: Own): ReasoningStep | null => override ?? steps?.[index] ?? null;
 
 /** Steps of the plan that are left after the current one; a plan that is still to be made counts as one. */
 export const stepsLeft = ({ steps, index, override, unprepared }: Own): number =>
   steps === null ? 1 : Math.max(0, steps.length - index - (override || unprepared ? 0 : 1));
 
 /** Steps of the held plan that have not begun. */
-export const stepsAhead = ({ steps, index, override, doing }: Own): readonly Step[] =>
+export const stepsAhead = ({ steps, index, override, doing }: Own): readonly ReasoningStep[] =>
   (steps ?? []).slice(index + (override === null && ['run', 'evaluate', 'ready'].includes(doing) ? 1 : 0));
 
 /** Tasks of steps, oldest first. */

@@ -2,7 +2,7 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { asData, bounded, dataRule, oneLine, sections, type PromptMessage } from '../prompts/quoting.js';
 import { asked, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
-import type { PlanInput, Seen, Step } from './values.js';
+import type { PlanInput, Seen, ReasoningStep } from './values.js';
 
 /** A prompt of a phase: its role and instructions, what every phase sees, and its own parts. */
 export const phase = (
@@ -15,7 +15,8 @@ export const phase = (
     sections(`${marks.question} ${seen.goal}`, `${marks.workingMemory}\n${seen.memory === '' ? 'empty' : asData(seen.memory)}`, ...parts),
   );
 
-export const stepLine = ({ capability, input_description }: Step): string => `${capability}: ${bounded(oneLine(input_description), 300)}`;
+export const stepLine = ({ capability, input_description }: ReasoningStep): string =>
+  `${capability}: ${bounded(oneLine(input_description), 300)}`;
 
 /** What earlier steps brought, shortened equally. */
 export function doneText(done: PlanInput['done'], length: number): string | null {

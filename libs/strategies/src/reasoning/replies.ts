@@ -2,7 +2,7 @@ import type { Rubric } from '@conclave/contracts';
 import type { ParsedReply } from '../asks/ask.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, type Loose } from '../replies/names.js';
-import { longestMemory, type Decision, type PlanContent, type Prepared, type Step } from './values.js';
+import { longestMemory, type Decision, type PlanContent, type Prepared, type ReasoningStep } from './values.js';
 
 const noJson = 'The reply contains no JSON object. Reply with one JSON object only.';
 
@@ -26,7 +26,7 @@ const memoryIn = (of: Loose): string | null => {
  * Faults of a plan, as sentences for the model; empty for a valid one. Every step is checked before the first is run, and one bad step
  * refuses the plan.
  */
-export function stepFaults(steps: readonly Step[], names: readonly string[], maxSteps: number): readonly string[] {
+export function stepFaults(steps: readonly ReasoningStep[], names: readonly string[], maxSteps: number): readonly string[] {
   const allowed = `Use one of: ${names.join(', ') || 'none is offered'}.`;
   return [
     ...(steps.length === 0 ? ['The plan has no step. Give at least one, or say that the goal is out of reach.'] : []),
@@ -50,7 +50,7 @@ function namedIn(said: string, names: readonly string[]): string {
   return close.length === 1 ? close[0]! : said;
 }
 
-function stepOf(entry: unknown, names: readonly string[]): Step {
+function stepOf(entry: unknown, names: readonly string[]): ReasoningStep {
   const given = isObject(entry) ? entry : { step: entry };
   // Some models put the name where the number of the step belongs.
   const inStep = typeof given['step'] === 'string' && !/^\d*$/.test(given['step'].trim()) ? given['step'] : '';

@@ -5,16 +5,16 @@ import * as z from 'zod';
 export const longestMemory = 4_000;
 
 /** A step of a held plan. */
-export const Step = z.object({
+export const ReasoningStep = z.object({
   capability: z.string().describe('capability, or a tool as `server.tool`'),
   input_description: z.string(),
   reason: z.string(),
 });
-export type Step = z.infer<typeof Step>;
+export type ReasoningStep = z.infer<typeof ReasoningStep>;
 
 /** Content of a plan: steps, or why the goal is out of reach. */
 export const PlanContent = z.object({
-  steps: z.array(Step),
+  steps: z.array(ReasoningStep),
   impossible: z.string().nullable().describe('why the goal is out of reach'),
   working_memory: z.string().nullable().describe('replaces the working memory; null leaves it'),
 });
@@ -45,14 +45,14 @@ export const PlanInput = Seen.extend({
 export type PlanInput = z.infer<typeof PlanInput>;
 
 export const PrepareInput = Seen.extend({
-  step: Step,
+  step: ReasoningStep,
   about: z.string().describe('what the capability takes'),
   tool: z.object({ name: z.string(), signature: z.string(), description: z.string() }).nullable(),
   done: z.array(Done),
 });
 export type PrepareInput = z.infer<typeof PrepareInput>;
 
-export const EvaluateInput = Seen.extend({ step: Step, output: z.string() });
+export const EvaluateInput = Seen.extend({ step: ReasoningStep, output: z.string() });
 export type EvaluateInput = z.infer<typeof EvaluateInput>;
 
 export const DecideInput = Seen.extend({

@@ -1,4 +1,4 @@
-import type { Verdict } from '@conclave/contracts';
+import type { GapVerdict } from '@conclave/contracts';
 import { jsonIn } from './json-reply.js';
 import { labelledMembers, labelledValues, type Label, type LabelledValue } from './labelled-fields.js';
 
@@ -89,14 +89,14 @@ const none = new RegExp(
 const isUnfilled = (value: string): boolean => /what specific fact|one concrete question/i.test(value) || /^<[^<>]*>?$/.test(value);
 const isNone = (value: string): boolean => none.test(value.replace(/[\s"'`.]+$/, '').trim());
 
-const unreadable: Verdict = { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
+const unreadable: GapVerdict = { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
 
 /**
  * Reads the gap detector's reply in any form: lines, a list, one line, JSON, YAML, a table, tags. COMPLETE, or a gap that is empty or
  * "none", ends the loop. A reply without a verdict becomes the documented fallback COMPLETE with `parsed: false`, so that it is counted
  * and reported. So does a contradictory one: the echoed format, COMPLETE with a gap, NEEDS_MORE_INFO without one.
  */
-export function readGap(reply: string): Verdict {
+export function readGap(reply: string): GapVerdict {
   const json = labelledMembers(jsonIn(reply.slice(-12_000)), labels);
   const fields = json.some(({ field }) => field === 'status') ? json : labelledValues(reply, labels);
   const said = lastVerdict(fields) ?? bareVerdict(reply, fields) ?? openGap(reply, fields);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Insight, promptMarks as marks, Verdict, type Template } from '@conclave/contracts';
+import { Insight, promptMarks as marks, GapVerdict, type Template } from '@conclave/contracts';
 import fc from 'fast-check';
 import { readExpert } from './expert-reply.js';
 import { readGap } from './gap-reply.js';
@@ -47,7 +47,7 @@ describe('any reply of a model', () => {
       fc.property(reply, (text) => {
         const expert = readExpert(text);
         expect(expert.confidence === null || (expert.confidence >= 0 && expert.confidence <= 1)).toBe(true);
-        expect(Verdict.safeParse(readGap(text)).success).toBe(true);
+        expect(GapVerdict.safeParse(readGap(text)).success).toBe(true);
         const plan = readPlan(text, template, 'the question');
         expect(plan.ok ? plan.tasks.length : plan.faults.length).toBeGreaterThan(0);
         jsonIn(text);

@@ -20,7 +20,7 @@ import {
   recordedFacts,
   restoredFacts,
   step,
-  type Decision,
+  type StepResult,
   type EngineInput,
   type RecordedStep,
   type RunState,
@@ -76,7 +76,7 @@ export class Scenario {
   state: RunState | null = null;
   now = start;
   readonly outputs: Event[] = [];
-  readonly decisions: Decision[] = [];
+  readonly decisions: StepResult[] = [];
   readonly facts: RunFact[] = [];
   /** Each input that had an effect, as the audit records its step. */
   readonly audit: RecordedStep[] = [];
@@ -89,7 +89,7 @@ export class Scenario {
   }
 
   /** Applies a step as a store does: state and facts pass through JSON, and folding the facts must yield the state. */
-  feed(event: EngineInput, request: PlanRequested | null = null): Decision | null {
+  feed(event: EngineInput, request: PlanRequested | null = null): StepResult | null {
     const before = JSON.stringify(this.state);
     const decision = step(this.state, event, this.now, this.strategies, request);
     if (JSON.stringify(this.state) !== before) throw new Error('the step changed its argument');
@@ -113,7 +113,7 @@ export class Scenario {
     return decision;
   }
 
-  private recorded(event: EngineInput, request: PlanRequested | null, facts: RecordedStep['facts'], { outputs }: Decision): RecordedStep {
+  private recorded(event: EngineInput, request: PlanRequested | null, facts: RecordedStep['facts'], { outputs }: StepResult): RecordedStep {
     const inputOf = ({ id, type, time, data }: EngineInput) => ({ id, type, time, data });
     return {
       version: this.audit.length + 1,
@@ -147,11 +147,11 @@ export class Scenario {
     );
   }
 
-  requested(limits: Partial<RunLimits> = {}, more: Partial<PlanRequested['data']> = {}): Decision | null {
+  requested(limits: Partial<RunLimits> = {}, more: Partial<PlanRequested['data']> = {}): StepResult | null {
     return this.feed(this.request(limits, more));
   }
 
-  planned(epoch: number, tasks: PlannedTask[], usage: Usage = oneCall, more: Partial<PlanCreated['data']> = {}): Decision | null {
+  planned(epoch: number, tasks: PlannedTask[], usage: Usage = oneCall, more: Partial<PlanCreated['data']> = {}): StepResult | null {
     return this.feed(
       makeEvent(
         PlanCreated,
@@ -161,7 +161,7 @@ export class Scenario {
     );
   }
 
-  planFailed(epoch: number): Decision | null {
+  planFailed(epoch: number): StepResult | null {
     return this.feed(
       makeEvent(
         PlanCreated,
@@ -180,7 +180,7 @@ export class Scenario {
     );
   }
 
-  result(local: string, data: Partial<ResultReady['data']>, epoch = this.state?.epoch ?? 0): Decision | null {
+  result(local: string, data: Partial<ResultReady['data']>, epoch = this.state?.epoch ?? 0): StepResult | null {
     const id = `${runId}/${epoch}/${local}`;
     return this.feed(
       makeEvent(
@@ -206,7 +206,7 @@ export class Scenario {
     );
   }
 
-  found(local: string, ...texts: string[]): Decision | null {
+  found(local: string, ...texts: string[]): StepResult | null {
     const taskId = `${runId}/${this.state?.epoch ?? 0}/${local}`;
     return this.result(local, {
       output: {
@@ -223,24 +223,24 @@ export class Scenario {
     });
   }
 
-  failed(local: string): Decision | null {
+  failed(local: string): StepResult | null {
     return this.result(local, { status: 'error', failure: { code: 'PROVIDER_FAILED', message: 'broken', retriable: true } });
   }
 
-  answered(local: string, finding: string, confidence = 0.6): Decision | null {
+  answered(local: string, finding: string, confidence = 0.6): StepResult | null {
     return this.result(local, { output: { kind: 'answer', text: finding, finding }, confidence });
   }
 
-  judged(verdict: 'complete' | 'needs_more_info', gap = '', name = 'judge.gap'): Decision | null {
+  judged(verdict: 'complete' | 'needs_more_info', gap = '', name = 'judge.gap'): StepResult | null {
     return this.result(name, { output: { kind: 'assessment', assessment: { verdict, gap, nextFocus: gap, parsed: true } } });
   }
 
-  composed(text: string, name = 'judge.synthesis'): Decision | null {
+  composed(text: string, name = 'judge.synthesis'): StepResult | null {
     return this.result(name, { output: { kind: 'synthesis', text, insight: null, insightRejected: null, cutShort: false } });
   }
 
   /** Fires the run's timer when due, with what the pump reports about overdue tasks. */
-  fired(about: { started?: boolean; liveWorkers?: number } = {}, arm = this.state?.due.arm ?? 0): Decision | null {
+  fired(about: { started?: boolean; liveWorkers?: number } = {}, arm = this.state?.due.arm ?? 0): StepResult | null {
     this.now = Math.max(this.now, this.state?.due.at ?? 0);
     return this.feed(this.timer(this.now, about, arm));
   }
@@ -262,16 +262,16 @@ export class Scenario {
     seq: number,
     command: CommandIssued['data']['command'],
     { key, request = null }: { readonly key?: string; readonly request?: PlanRequested | null } = {},
-  ): Decision | null {
+  ): StepResult | null {
     const data = { seq, actor: 'me', issuedAt: this.now, ...(key === undefined ? {} : { key }), command };
     return this.feed(makeEvent(CommandIssued, { id: commandId(runId, seq), ...this.at() }, data), request);
   }
 
-  cancel(seq = 1): Decision | null {
+  cancel(seq = 1): StepResult | null {
     return this.command(seq, { name: 'cancel', reason: 'no longer needed' });
   }
 
-  abort(reason: string): Decision | null {
+  abort(reason: string): StepResult | null {
     return this.feed(
       makeEvent(
         CommandIssued,

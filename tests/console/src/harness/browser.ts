@@ -15,7 +15,7 @@ export const widths = [1280, 768, 360] as const;
 export type Width = (typeof widths)[number];
 export const heights: Readonly<Record<Width, number>> = { 1280: 860, 768: 1024, 360: 740 };
 
-/** A page, with a record of everything it did that no page of the console may do. */
+/** A page, with a record of every forbidden thing it did. */
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -29,7 +29,7 @@ export interface VisitOptions {
   readonly dark?: boolean;
   readonly forcedColours?: boolean;
   readonly reducedMotion?: boolean;
-  /** Errors in the console of the browser that the test causes itself, such as the refused key of a sign-in. */
+  /** Errors in the console of the browser that the test itself causes, such as the refused key of a sign-in. */
   readonly expected?: RegExp;
   readonly context?: BrowserContextOptions;
 }
@@ -99,7 +99,7 @@ export class TestBrowser {
   }
 }
 
-/** Findings of axe, one line for each rule and the first element at fault. */
+/** Findings of axe, one line for each rule with the first failing element. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
@@ -111,7 +111,7 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
   return violations;
 }
 
-/** What makes the page wider than its window; empty if it fits. */
+/** The elements that make the page wider than its window; empty if it fits. */
 export const overflow = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() => {
     const { scrollWidth } = document.documentElement;

@@ -8,11 +8,11 @@ export interface Look {
   readonly url: string;
   /** Errors that the page causes on purpose. */
   readonly expected?: RegExp;
-  /** Resolves when the page shows what is to be examined. */
+  /** Resolves when the page is ready to be examined. */
   readonly ready: (page: Page) => Promise<unknown>;
 }
 
-/** Examines a page in every look: three widths, light, dark and forced colours; clean for axe, no wider than its window, with pictures. */
+/** Examines a page in every look: three widths, light, dark and forced colours; it must pass axe and be no wider than its window. Takes pictures. */
 export async function looksRight(browser: TestBrowser, { name, url, ready, expected }: Look): Promise<void> {
   const found: string[] = [];
   const visit = await browser.open(url, { reducedMotion: true, ...(expected ? { expected } : {}) });
@@ -29,13 +29,13 @@ export async function looksRight(browser: TestBrowser, { name, url, ready, expec
     await picture(page, colours === 'light' ? `${name}-${width}` : `${name}-${width}-${colours}`);
   };
   for (const colours of ['light', 'dark'] as const) for (const width of widths) await look(width, colours);
-  // The arrangement does not depend on the colours. This comes last, because a browser keeps forced borders for a while.
+  // The layout does not depend on the colours. This comes last, because a browser keeps forced borders for a while.
   await look(1280, 'forced');
   await visit.check();
   await visit.close();
   expect(found).toEqual([]);
 }
 
-/** Two frames, in which a page adopts another width or other colours, and what it loads for them. */
+/** Waits two frames, in which a page applies another width or other colours, and loads what it needs for them. */
 const settled = (page: Page): Promise<void> =>
   page.evaluate(() => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 50)))));

@@ -21,7 +21,7 @@ export const runEnds = (url: string, runId: string): Promise<RunView> =>
     60_000,
   );
 
-/** Answers a page's request for the stream of its one run with these events instead of the gateway's. */
+/** Answers a page's request for the stream of its only run with these events instead of the gateway's. */
 export const playsEvents = (page: Page, eventsOf: (runId: string) => readonly object[]): Promise<unknown> =>
   page.route('**/v1/events?runs=*', (route) => {
     const runId = new URL(route.request().url()).searchParams.get('runs')!.split(':')[0]!;

@@ -17,7 +17,7 @@ export const lastShelf = listed.at(-1)!;
 
 const text = { type: 'string' } as const;
 
-/** A world of tools that has nothing in common with the hotel: things in bins, counted and reserved. */
+/** A world of tools that has nothing in common with the hotel: pieces in bins, counted and reserved. */
 export class Warehouse {
   /** Every call that arrived, as `tool argument ...`. */
   readonly arrived: string[] = [];

@@ -13,7 +13,7 @@ export const attachmentTemplates = {
   blind: { ...plainTemplate, strategy: 'single-pass', complexity: 'auto', experts: { general: { t1: ['scripted@fake'] } } },
 } as const;
 
-/** One red dot, followed by enough bytes to make it travel by reference. */
+/** One red dot, followed by enough bytes that it is stored by reference. */
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 const image = `data:image/png;base64,${Buffer.concat([Buffer.from(dot, 'base64'), Buffer.alloc(100_000, 5)]).toString('base64')}`;
 const imagePart = { type: 'image_url', image_url: { url: image } };
@@ -25,7 +25,7 @@ const filePart = (text: string) => ({
   },
 });
 
-/** What is attached to a question, from the request to the model that looks at it. */
+/** The path of an attachment, from the request to the model that looks at it. */
 export function attachmentScenarios(system: () => System): void {
   const asks = (model: string, question: string, ...parts: readonly object[]) =>
     ask(system().url(), { model, messages: [{ role: 'user', content: [{ type: 'text', text: question }, ...parts] }] });
@@ -60,7 +60,7 @@ export function attachmentScenarios(system: () => System): void {
       expect(told).toContain('expert.vision');
     });
 
-    it('that its model cannot see still gets an answer, and the composer is told so', async () => {
+    it('that its model cannot see still gets an answer, and the composer is told of the failed task', async () => {
       const s = new CommitteeScript(system().models, 'What does this show (unseen)?')
         .plan([expert('x1', 'Look.', 'vision'), expert('x2', 'Say it.')])
         .expertReply({ status: 400, body: { error: { message: 'This model takes no images.' } } }, 'committee: vision', Infinity)
@@ -91,7 +91,7 @@ export function attachmentScenarios(system: () => System): void {
       expect(system().models.calls.length).toBe(before);
     });
 
-    it('reaches a directly asked model unchanged', async () => {
+    it('reaches a directly called model unchanged', async () => {
       const question = 'What does this show (direct)?';
       system().models.add({ name: question, match: question, reply: { text: 'A dot.' } });
       const { body } = await asks('other@fake', question, imagePart);

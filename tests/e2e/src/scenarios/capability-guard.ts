@@ -54,7 +54,7 @@ export function guardScenarios(system: () => System): void {
   });
 
   describe('a step that is denied', () => {
-    it('is a failed step: the rate of its policy is the reason, the decider reads it, and the run goes on to an answer', async () => {
+    it('is a failed step: the rate of its policy is the reason, the decider reads it, and the run continues to an answer', async () => {
       const s = script('Who founded it, and where was the founder born (sparingly)?')
         .phase('reasoner', { steps: [step('research', 'find the founder'), step('research', 'find the birthplace')] })
         .phase('preparer', { input: 'founder of the Northlight Clock Company' })
@@ -95,7 +95,7 @@ export function guardScenarios(system: () => System): void {
   });
 
   describe('a committee whose research is outside its hours', () => {
-    it('answers without it, and is told why', async () => {
+    it('answers without it and is told why', async () => {
       const s = script('Who is the founder (at night)?')
         .plan([research('r1', 'founder of the Northlight Clock Company'), expert('x1', 'Say it.')])
         .expert('Nobody can be looked up now.')

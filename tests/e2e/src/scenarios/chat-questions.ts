@@ -46,7 +46,7 @@ export function chatQuestionScenarios(system: () => System): void {
       expect(used[0]! + used[1]!).toBe(ended.usage.total.prompt + ended.usage.total.completion);
     });
 
-    it('keeps waiting even if every process that knew it dies', async () => {
+    it('keeps waiting even when every process that knew it dies', async () => {
       const s = script('Which company do I mean, across a restart?');
       const first = await ask(system().url(), { model: 'talk', messages: user(s.question) });
       expect([first.status, first.body.choices[0]?.message.content]).toEqual([200, asked]);
@@ -66,7 +66,7 @@ export function chatQuestionScenarios(system: () => System): void {
       expect([answers.length, s.unused(), s.calls().length]).toEqual([1, [], 8]);
     });
 
-    it('is not asked if the template does not allow it', async () => {
+    it('is not asked when the template does not allow it', async () => {
       const s = new CommitteeScript(system().models, 'Which company do I mean, without asking?')
         .phase('reasoner', { steps: [step('research', 'find it')] })
         .phase('preparer', { input: 'Northlight Clock Company' })

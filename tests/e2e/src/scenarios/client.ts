@@ -44,7 +44,7 @@ export function clientScenarios(system: () => System): void {
       ]);
     });
 
-    it('puts a stream together with .stream()', async () => {
+    it('assembles a stream with .stream()', async () => {
       const s = script('helper').answer(['It sees ', 'everything.']);
       const runner = client().chat.completions.stream({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }] });
       const pieces: string[] = [];
@@ -89,7 +89,7 @@ export function clientScenarios(system: () => System): void {
     it.each([
       ['an unknown model', { ...good, model: 'nope' }, 404, 'model', 'model_not_found'],
       ['malformed JSON', '{"model": "conclave", ', 400, null, undefined],
-      ['JSON that is no object', '[1]', 400, null, undefined],
+      ['JSON that is not an object', '[1]', 400, null, undefined],
       ['a body of 5 MB', { ...good, messages: user('x'.repeat(5 * 1024 * 1024)) }, 413, null, undefined],
       ['no messages', { ...good, messages: [] }, 400, 'messages', undefined],
       ['messages of a wrong type', { ...good, messages: 'hello' }, 400, 'messages', undefined],
@@ -117,7 +117,7 @@ export function clientScenarios(system: () => System): void {
       ['an unknown path', 'GET', '/v1/nothing', undefined, 404],
       ['a wrong method', 'DELETE', '/v1/models', undefined, 405],
       ['a wrong content type', 'POST', '/v1/chat/completions', 'text/plain', 415],
-      ['a run nobody has', 'GET', '/v1/runs/run_0123456789', undefined, 404],
+      ['an unknown run', 'GET', '/v1/runs/run_0123456789', undefined, 404],
     ] as const)('is refused in the shape of OpenAI: %s', async (_what, method, path, type, status) => {
       const response = await fetch(`${system().url()}${path}`, {
         method,
@@ -131,7 +131,7 @@ export function clientScenarios(system: () => System): void {
       });
     });
 
-    it('is served even if optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
+    it('is accepted even when optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
       const s = script('generous').answer(['Fine.']);
       const { status, body } = await ask(system().url(), {
         model: 'conclave-fast',

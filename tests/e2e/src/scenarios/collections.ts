@@ -28,7 +28,7 @@ export function collectionScenarios(system: () => System): void {
         'Ferries / Rows 1 to 7',
       ],
       ['museum.pptx', 'Who gave the brass astrolabe?', 'given by Leontine Vasse', 'Slide 2: The collection'],
-    ])('%s: its passage is found, and cited with where it stands', async (file, query, passage, section) => {
+    ])('%s: its passage is found, and cited with its position', async (file, query, passage, section) => {
       const name = inventedName().toLowerCase();
       expect((await ann.send('POST', '/collections', { name, description: 'Islands.' })).status).toBe(201);
       const { id, title } = await ann.uploaded(name, file, readFileSync(new URL(file, office)));

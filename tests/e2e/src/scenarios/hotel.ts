@@ -45,7 +45,7 @@ export function hotelScenarios(system: () => System): void {
       expect(first).toContain('calendar.resolve_holiday(holiday_name: string, year?: integer)');
       expect(first).not.toContain('RESULTS:');
       expect(resultsIn(second!)).toMatch(/h1[^]*2026-12-04[^]*2026-12-11/);
-      // What is known is said once, however many waves ago it was found.
+      // A known fact is stated once, no matter how many waves ago it was found.
       expect([times(third!, 'RESULTS:'), times(third!, '2026-12-11')]).toEqual([1, 1]);
       expect(resultsIn(third!)).toMatch(/a1[^]*2026-12-05[^]*standard/);
       expect(third).toContain('Looks up Hanukkah');
@@ -72,7 +72,7 @@ export function hotelScenarios(system: () => System): void {
         ['d1', 'h1'],
         ['a1', 'a2'],
       ]);
-      // The days of the source, as the planner of the second wave and of the third one read them.
+      // The days of the source, as the planners of the second and the third wave read them.
       for (const day of ['2026-12-04', '2026-12-11', '2025-01-17', '2025-01-19']) expect(resultsIn(s.prompts[1]!)).toContain(day);
       expect(resultsIn(s.prompts[2]!)).toContain('2026-12-05');
     });

@@ -37,7 +37,7 @@ export function insightScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(3);
     });
 
-    it('is dropped without harm to the answer if it is invalid', async () => {
+    it('is dropped without affecting the answer when it is invalid', async () => {
       const name = inventedName();
       const s = new CommitteeScript(system().models, `What about ${name}?`)
         .plan([expert('x1', 'Look.')])

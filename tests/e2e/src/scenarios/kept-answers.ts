@@ -33,7 +33,7 @@ export function keptAnswerScenarios(system: () => System): void {
     const body = { model: 'keeps', messages: user(question) };
     const first = await ask(system().url(), body, as(keys.ann));
     expect([first.status, first.headers.get('x-conclave-cache')]).toEqual([200, null]);
-    // A question before the answer is cached makes a new answer, which may be cached as well.
+    // A question that is asked before the answer is cached gets a new answer, which may be cached as well.
     const made = [first.body.conclave!.run_id];
     await until(
       'the answer in the cache',
@@ -49,7 +49,7 @@ export function keptAnswerScenarios(system: () => System): void {
   }
 
   describe('an answer that was returned before', () => {
-    it('is returned again at once, in one piece and streamed, and its run has a record of its own', async () => {
+    it('is returned again immediately, in one piece and streamed, and its run has a record of its own', async () => {
       const { body, first, made, calls } = await known('What is given again at once?');
       const before = calls();
       const again = await ask(system().url(), body, as(keys.ann));

@@ -29,7 +29,7 @@ export function knowledgeScenarios(system: () => System): void {
       .join('\n');
 
   describe('input from people', () => {
-    it('accepts one rating of an answer, whichever gateway gets it', async () => {
+    it('accepts one rating of an answer, whichever gateway receives it', async () => {
       const s = script('Is a rating kept? (rated)');
       const run = await answered(2, s.question);
       const rate = (n: number, rating: number) =>
@@ -51,7 +51,7 @@ export function knowledgeScenarios(system: () => System): void {
       expect(heard(back)).not.toContain('sailor');
     });
 
-    it('reads a document even if its reader is killed on the way', async () => {
+    it('reads a document even when its reader is killed on the way', async () => {
       const made = await send(2, 'POST', '/collections', { name: 'ships', description: 'Ships and harbours.' });
       // Without a vector store the reply is a 503 that names `stores.chroma`: then nothing is shown, and this fails.
       expect(made).toMatchObject({ status: 201 });

@@ -170,7 +170,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
       ['numbers', (gap: string) => `1. COMPLETION_STATUS: NEEDS_MORE_INFO\n2. GAP: ${gap}\n3. NEXT_FOCUS: find it`],
       ['one line', (gap: string) => `COMPLETION_STATUS: INCOMPLETE GAP: ${gap} NEXT_FOCUS: find it`],
       ['JSON', (gap: string) => JSON.stringify({ completion_status: 'needs-more-info', gap, next_focus: 'find it' })],
-    ])('goes on in the form of %s', async (form, reply) => {
+    ])('continues in the form of %s', async (form, reply) => {
       const s = script(`gap as ${form}`)
         .plan(firstRound)
         .expert(`It was founded by ${hops.person}.`)
@@ -203,7 +203,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
-  it('holds the draft back if the gap check reads the answer, and sends the accepted one whole', async () => {
+  it('holds the draft back when the gap check reads the answer, and sends the accepted one whole', async () => {
     const s = script('answer mode')
       .plan(firstRound)
       .expert(`It was founded by ${hops.person}.`)
@@ -319,7 +319,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
     ['think', /^<think>\n[\s\S]*📋 Plan: 1 task[\s\S]*<\/think>\n\nDone\.$/, ''],
     ['none', /^Done\.$/, ''],
     ['status', /^Done\.$/, '📋 Plan: 1 task'],
-  ] as const)('shows progress as %s where the request asks for it', async (mode, content, status) => {
+  ] as const)('shows progress as %s when the request asks for it', async (mode, content, status) => {
     const s = script(`progress ${mode}`)
       .plan([expert('x1', 'Do it.')])
       .expert('Done.')

@@ -121,7 +121,7 @@ export function memoryScenarios(system: () => System): void {
       expect(two.answer).toContain(`[1] Earlier insight: ${summary}`);
     });
 
-    it('is invisible to another tenant that asks the same', async () => {
+    it('is invisible to another tenant that asks the same question', async () => {
       const { summary, first, teaches, later } = newBridge();
       teaches();
       const one = await ann.answered('remembers', first.question);

@@ -56,7 +56,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(s.unused()).toEqual([]);
     });
 
-    it('goes to the second tier if the first one is unsure, and shows no text of the first', async () => {
+    it('goes to the second tier when the first one is unsure, and shows no text of the first', async () => {
       const s = script('What is a bilby?')
         .expert('Perhaps a bird.', { confidence: 0.3 })
         .expertReply({ text: 'A desert marsupial.\nCONFIDENCE: 95 %' });
@@ -67,7 +67,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(chat.reasoning).toContain('is unsure (0.3, needs 0.65): a model of the second tier is asked');
     });
 
-    it('is still planned if a tool can answer it', async () => {
+    it('is still planned when a tool can answer it', async () => {
       const s = script('How much is 17.5 % of 2,340?')
         .plan([expert('x1', 'Calculate it.')])
         .expert('409.5', { confidence: 0.9 });
@@ -129,7 +129,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
   describeOnce('an answer that the model cut off at its token limit', () => {
     const cut = { text: 'It is a small', finish: 'length' } as const;
 
-    it.each(['streamed', 'whole'] as const)('ends with the finish reason of the model where one expert gave it, %s', async (how) => {
+    it.each(['streamed', 'whole'] as const)("ends with the model's finish reason when one expert gave the answer, %s", async (how) => {
       const trivial = script(how === 'whole' ? 'What is a numbat?' : 'What is a potoroo?').expertReply(cut);
       const sure = script(`Compare two sides of one coin (cut, ${how})`)
         .plan([expert('x1', 'Say it.')])
@@ -163,7 +163,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect((await readRun(system().url(), chat.runId)).answer).toBe(chat.content);
     });
 
-    it('does not show them either if one expert answers', async () => {
+    it('does not show them either when one expert answers', async () => {
       const s = script('What is a quoll?').expertReply({ chunks: [{ text: '<<<DA' }, { text: 'TA\nA small' }, { text: ' marsupial.' }] });
       const chat = await (await ChatStream.open(system().url(), { model: 'sorted', messages: user(s.question) })).end();
       expect(chat.content).toBe('A small marsupial.');
@@ -241,7 +241,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
       expect(chat.reasoning).toContain('general +0.5');
     });
 
-    it('keeps its answer if the new one is not better, however different it is', async () => {
+    it('keeps its answer when the new one is not better, however different it is', async () => {
       const s = asked('How high is the tower of stone and wood (not refined)?', 0.4).answer(['Quite high, it is said.']);
       const { answer } = await answered(system().url(), { model: 'refines', messages: user(s.question) });
       expect(answer).toBe('Quite high, it is said.');

@@ -38,7 +38,7 @@ export function reasoningScenarios(system: () => System): void {
   const run = async (s: CommitteeScript, model = 'goal'): Promise<RunView> => runEnd(system().url(), await started(s, model), 60_000);
 
   describe('a fixed plan', () => {
-    it('runs its steps one after the other, each prepared and scored, and is done when all are and the last is good', async () => {
+    it('runs its steps one after the other, each prepared and scored, and is done when all have run and the last one is good', async () => {
       const s = script('Where was the founder born (one by one)?')
         .phase('reasoner', {
           steps: [step('research', 'find the founder'), step('research', 'find where the founder was born')],
@@ -63,7 +63,7 @@ export function reasoningScenarios(system: () => System): void {
       );
     });
 
-    it('is refused with the fault if a step is not on the list, and requested again', async () => {
+    it('is refused with the fault when a step is not on the list, and requested again', async () => {
       const s = script('Who may launch rockets?')
         .phase('reasoner', { steps: [step('rocket.launch', 'launch')] })
         .phase('reasoner', (prompt) => {
@@ -132,7 +132,7 @@ export function reasoningScenarios(system: () => System): void {
       expect(promptsOf(s, 'rater')[1]).toContain('[USER GUIDANCE] The year matters most.');
     });
 
-    it('runs their own step in place of the one in flight, and cannot run one that is not on the list', async () => {
+    it('runs their own step in place of the one in flight, but cannot run one that is not on the list', async () => {
       const gate = latch();
       const s = script('Who is behind the clocks?')
         .phase('reasoner', { steps: [step('research', 'find the owner')] })
@@ -220,7 +220,7 @@ export function reasoningScenarios(system: () => System): void {
       expect((await put({})).status).toBe(200);
     });
 
-    it('take models and limits beside them, which runs that start afterwards have, and no model that does not exist', async () => {
+    it('accept models and limits too, which apply to runs that start afterwards, and refuse a model that does not exist', async () => {
       const change = async (settings: object): Promise<Response> =>
         fetch(`${system().url()}/v1/admin/templates/goal`, {
           method: 'PUT',
@@ -243,7 +243,7 @@ export function reasoningScenarios(system: () => System): void {
       expect((await change({})).status).toBe(200);
     });
 
-    it('are refused with a reason if invalid, and switch the template off and on again', async () => {
+    it('are refused with a reason when invalid, and switch the template off and on again', async () => {
       const faults = [{ max_iteration: 1 }, { stuck_threshold: 0 }, { prompts: { planning: 'Use {everything}.' } }];
       for (const options of faults) expect((await put(options)).status).toBe(400);
       expect(await (await put({ enabled: false })).json()).toMatchObject({ options: null, changed: { enabled: false } });

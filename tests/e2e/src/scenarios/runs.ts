@@ -32,7 +32,7 @@ export function runScenarios(system: () => System): void {
       .answer(['From plan ', 'to end.']);
 
   describe('a run started through /v1/runs', () => {
-    it('is accepted at once, outlives its client, and can be read and listed', async () => {
+    it('is accepted immediately, outlives its client, and can be read and listed', async () => {
       const s = whole('outlives');
       const accepted = await startRun(url(), { model: 'conclave-fast', input: s.question });
       expect(accepted.status).toBe(202);
@@ -96,7 +96,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(3);
     });
 
-    it('is ended by the cancel command, its call upstream within a second', async () => {
+    it('is ended by the cancel command, and its upstream call within a second', async () => {
       const s = script('cancelled')
         .plan([expert('x1', 'Say how.')])
         .expertReply({ stallAfter: [{ text: 'I am thinking' }] });
@@ -117,7 +117,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(2);
     });
 
-    it('starts nothing while it is paused, even if its plan has arrived, and continues when it is resumed', async () => {
+    it('starts nothing while it is paused, even when its plan has arrived, and continues when it is resumed', async () => {
       const gate = latch();
       const s = script('paused')
         .plan([expert('x1', 'Say how.')], { when: gate.opened })
@@ -210,7 +210,7 @@ export function runScenarios(system: () => System): void {
     expect(refused.calls()).toHaveLength(0);
   });
 
-  describe('a client that goes away', () => {
+  describe('a client that disconnects', () => {
     const ended = async (runId: string): Promise<void> => {
       expect(await runEnd(url(), runId)).toMatchObject({ outcome: 'cancelled', rule: 'D1' });
       const entries = await runEvents(url(), runId);
@@ -267,7 +267,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(2);
     });
 
-    it('with an Idempotency-Key parks the run: its call goes on to its end, no other starts, and nothing is paid twice when the client comes back', async () => {
+    it('with an Idempotency-Key parks the run: its call continues to its end, no other starts, and nothing is paid twice when the client comes back', async () => {
       const gate = latch();
       const s = script('left with a key')
         .plan([expert('x1', 'Say how.')])
@@ -288,7 +288,7 @@ export function runScenarios(system: () => System): void {
       expect(s.calls()).toHaveLength(3);
     });
 
-    it('in an SDK that retries stops the call upstream within a second, and the retry continues the same run', async () => {
+    it('in an SDK that retries stops the upstream call within a second, and the retry continues the same run', async () => {
       const s = script('left by an SDK')
         .plan([expert('x1', 'Say how.')])
         .expertReply({ hang: true })

@@ -5,7 +5,7 @@ import { wave, WaveScript } from './wave-script.js';
 /** Values that only the tool servers may see. `variables`: the names of the environment variables of the system that contain them. */
 export function secretScenarios(system: () => System, variables: Readonly<Record<string, string>>): void {
   describe('the secrets of tool servers', () => {
-    it('reach only their servers, and no prompt, stream, log, view, metric or record', async () => {
+    it('reach only their servers, and appear in no prompt, stream, log, view, metric or record', async () => {
       const [token] = Object.keys(variables) as [string];
       const stay = { check_in: '2026-12-04', check_out: '2026-12-05' };
       const s = new WaveScript(system(), 'Which rooms does the token open?')

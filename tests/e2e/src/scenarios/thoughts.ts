@@ -94,7 +94,7 @@ export function thoughtScenarios(system: () => System): void {
       expect(detailOf('critic.response')).toContain('confirmed');
     });
 
-    it('is redacted for another key of the tenant, and not kept by runs of that key', async () => {
+    it('is redacted for another key of the tenant, and not stored by runs of that key', async () => {
       const own = await ann.answered('careful', careful('read by another').question);
       const [full, redacted] = [thoughtsIn(await ann.events(own.id)), thoughtsIn(await bob.events(own.id))];
       expect(redacted.map(({ code, text }) => [code, text])).toEqual(full.map(({ code, text }) => [code, text]));

@@ -24,7 +24,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
   const arrived = (part: string): number => warehouse().arrived.filter((call) => call.startsWith(part)).length;
 
   describe('a wave', () => {
-    it('starts all its calls at once: none is answered before the others have started', async () => {
+    it('starts all its calls together: none is answered before the others have started', async () => {
       warehouse().countTogether(3);
       const s = script('How much is in three bins at once?')
         .wave(wave('continue', 'Counts', count('c1', 'bin-11'), count('c2', 'bin-12'), count('c3', 'bin-99')))
@@ -32,7 +32,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
         .answer(['4 and 9.']);
       const { run, waves } = await s.answered('stock');
       expect(waves.map(({ length }) => length)).toEqual([3]);
-      // A call that fails costs the others nothing.
+      // A failed call does not affect the others.
       expect(statuses(run)).toEqual({ c1: 'ok', c2: 'ok', c3: 'error' });
       expect([run.outcome, resultsIn(s.prompts[1]!)]).toEqual(['completed', expect.stringMatching(/c3[^]*BIN_UNKNOWN/)]);
     });
@@ -75,7 +75,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect([run.outcome, planned, s.unused(), statuses(run)]).toEqual(['completed', 3, [], { l1: 'error', l2: 'ok', c1: 'ok' }]);
     });
 
-    it('calls a tool that may change something once, even if its answer was lost', async () => {
+    it('calls a tool that may change something once, even when its answer was lost', async () => {
       const s = script('Can I have one of the broken bin?')
         .wave(wave('continue', 'Puts one aside', reserve('r1', brokenBin), reserve('r2', 'bin-12', 2)))
         .wave(wave('continue', 'Tries again', reserve('r3', brokenBin), reserve('r4', 'bin-12', 2)))
@@ -103,7 +103,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
       expect(named.prompts[0]).toContain('stock.reserve(');
     });
 
-    it('calls it once even if the worker dies in the middle of the call', async () => {
+    it('calls it once even when the worker dies in the middle of the call', async () => {
       const s = script('Can I have one of the silent bin?')
         .wave(wave('continue', 'Puts one aside', reserve('r1', silentBin)))
         .wave(wave('done', 'Cannot say whether it was put aside'))
@@ -193,7 +193,7 @@ export function waveScenarios(system: () => System, warehouse: () => Warehouse):
   });
 
   describeOnce('the answer', () => {
-    it('is the last message of the planner if the composer fails', async () => {
+    it('is the last message of the planner when the composer fails', async () => {
       const s = script('How many bellows are there (no composer)?')
         .wave(wave('continue', 'Looks for the bellows', locate('l1', 'bellows')))
         .wave(wave('done', '9 bellows lie in bin 12.', count('c1', 'bin-12', ['l1'])))

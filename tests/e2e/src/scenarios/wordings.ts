@@ -50,7 +50,7 @@ export function wordingScenarios(system: () => System, wordings: readonly Wordin
   });
 
   describeOnce('a calculation in words', () => {
-    it('is recognised and made, however it is worded', async () => {
+    it('is recognised and made, however it is phrased', async () => {
       const plans = Array.from({ length: Math.ceil(wordings.length / tasksOfAPlan) }, (_, n) =>
         wordings.slice(n * tasksOfAPlan, (n + 1) * tasksOfAPlan),
       );

@@ -1,7 +1,7 @@
 import { timerId, type Event } from '@conclave/contracts';
 import type {
-  Acceptance,
-  Begun,
+  AcceptRequest,
+  BeginResult,
   CacheWrite,
   Committed,
   DeliveryKey,
@@ -20,7 +20,7 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
     case 'log.publish':
       return observations.acknowledge(args[0] as readonly Event[]);
     case 'runs.accept': {
-      const { header, retryKey } = args[0] as Acceptance;
+      const { header, retryKey } = args[0] as AcceptRequest;
       if ((result as { kind: string }).kind === 'accepted') observations.accepted.push({ runId: header.runId, retryKey });
       return;
     }
@@ -45,7 +45,7 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
     }
     case 'journal.begin': {
       const { step, owner } = args[0] as { step: string; owner: string };
-      const begun = result as Begun;
+      const begun = result as BeginResult;
       if (begun.kind !== 'begun') return;
       const before = observations.attempts.findLast((attempt) => attempt.step === step && attempt.attempt < begun.attempt);
       if (observations.attempts.some((attempt) => attempt.step === step && attempt.attempt === begun.attempt && attempt.owner === owner))

@@ -12,7 +12,7 @@ import { Explanation } from './explanation.js';
 
 type Layer = CacheReport['layers'][number];
 
-/** What the caches of the tenant did, and why. */
+/** The lookups of the tenant's caches, with explanations. */
 export default function CachesPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ['caches'],

@@ -4,10 +4,10 @@ import { api } from '../../api/client.js';
 import { withoutSourceList } from '../../run/markdown-blocks.js';
 import type { ChatMode, Thread, Turn } from './thread.js';
 
-/** The strategy whose runs go step by step. */
+/** The strategy whose runs proceed step by step. */
 const stepwise = 'reasoning';
 
-/** Templates for a mode, and whether only the demo model is there. */
+/** Templates for a mode, and whether only the demo model is available. */
 export function useTemplates() {
   const { data, error, refetch } = useQuery({
     queryKey: ['models'],
@@ -29,13 +29,13 @@ export function useTemplates() {
 interface Question {
   readonly model: string;
   readonly question: string;
-  /** Turns before it. */
+  /** Earlier turns of the conversation. */
   readonly thread: Thread;
-  /** Asks anew, though a cache may know the answer. */
+  /** Answers without the cache, even if a cached answer exists. */
   readonly fresh?: boolean;
 }
 
-/** Starts a run; it goes on when this page is closed. Throws ApiError. */
+/** Starts a run, which continues when this page is closed. Throws ApiError. */
 export async function ask({ model, question, thread, fresh }: Question): Promise<Turn> {
   const history = thread.turns.flatMap(({ runId, question: earlier }) => {
     const answer = thread.answers[runId];

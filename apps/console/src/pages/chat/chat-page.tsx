@@ -103,7 +103,7 @@ export default function ChatPage() {
   );
 }
 
-/** Stands there while the last run goes on. */
+/** Shown while the last run is in progress. */
 function StopButton({ runId }: { readonly runId: string }) {
   const { run, record, state } = useRun(runId);
   const [sent, setSent] = useState(false);

@@ -8,7 +8,7 @@ interface ComposerProps {
   readonly onMode: (mode: ChatMode) => void;
   readonly templates: readonly ModelObject[];
   readonly busy: boolean;
-  /** Below a conversation it takes less room. */
+  /** More compact, below a conversation. */
   readonly compact: boolean;
   readonly onAsk: (model: string, question: string) => void;
 }
@@ -18,7 +18,7 @@ const words: Readonly<Record<ChatMode, { readonly label: string; readonly field:
   reasoning: { label: 'Reasoning', field: 'The goal', button: 'Start' },
 };
 
-/** Where a question or a goal is written, and who is asked. */
+/** The field for a question or a goal, and the choice of the template. */
 export function Composer({ mode, onMode, templates, busy, compact, onAsk }: ComposerProps) {
   const [chosen, setChosen] = useState<Partial<Record<ChatMode, string>>>({});
   const [text, setText] = useState('');

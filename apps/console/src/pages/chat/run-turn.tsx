@@ -24,12 +24,12 @@ const PlanGraph = lazy(() => import('../../run/plan-graph.js'));
 
 interface TurnProps {
   readonly turn: Turn;
-  /** The newest turn shows how its answer came about; earlier ones on request. */
+  /** The newest turn shows how its answer was produced; earlier turns do on request. */
   readonly isLast: boolean;
   readonly onRetry?: () => void;
 }
 
-/** One question, its answer as it grows, and beside it what the run does. */
+/** One question, its answer as it grows, and beside it the progress of the run. */
 export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: TurnProps) {
   const { run, state, error, record } = useRun(runId);
   const [selected, setSelected] = useState<string | null>(null);
@@ -125,7 +125,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
   );
 }
 
-/** What the run does now, in its own words, and a button that stops it. */
+/** The run's current activity, in the words of its events, and a button that stops it. */
 function Working({ run }: { readonly run: LiveRun }) {
   return (
     <p className="working" role="status">
@@ -156,7 +156,7 @@ function FeedNote({ state, missing }: { readonly state: FeedState; readonly miss
   );
 }
 
-/** Time since the run began, until it ended. */
+/** Time since the run began, or its whole duration after it ended. */
 function ElapsedTime({ run }: { readonly run: LiveRun }) {
   const [now, setNow] = useState(() => Date.now());
   const isRunning = run.startedAt !== null && run.endedAt === null;

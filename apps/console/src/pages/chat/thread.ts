@@ -4,16 +4,16 @@ import { useSyncExternalStore } from 'react';
 export interface Turn {
   readonly runId: string;
   readonly question: string;
-  /** Template that was asked. */
+  /** Template that was used. */
   readonly model: string;
 }
 
-/** How a question is asked: over chat templates, or as a goal of a step-by-step run. */
+/** How a question is asked: with a chat template, or as a goal of a step-by-step run. */
 export type ChatMode = 'chat' | 'reasoning';
 
 export interface Thread {
   readonly turns: readonly Turn[];
-  /** Answers by run, for the history that goes with the next question. */
+  /** Answers by run, for the history that is sent with the next question. */
   readonly answers: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ function keep(next: Thread): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(next));
   } catch {
-    // The conversation lives until the page is left.
+    // The conversation lasts until the page is left.
   }
   for (const listener of listeners) listener();
 }
@@ -51,7 +51,7 @@ export const useThread = (): Thread =>
   );
 
 export const addTurn = (turn: Turn): void => keep({ ...current, turns: [...current.turns, turn] });
-/** A retry takes the place of the turn it repeats. */
+/** A retry replaces the turn that it repeats. */
 export const replaceTurn = (runId: string, turn: Turn): void =>
   keep({ ...current, turns: current.turns.map((one) => (one.runId === runId ? turn : one)) });
 export const keepAnswer = (runId: string, answer: string): void => {

@@ -2,7 +2,7 @@ import type { ModelObject } from '@conclave/contracts';
 import { useState } from 'react';
 import { Icon } from '../../components/icons.js';
 
-/** For clients other than this page: the address, the names to ask, and one line to try. */
+/** For clients other than this page: the address, the model names, and one line to try. */
 export function Welcome({ templates }: { readonly templates: readonly ModelObject[] }) {
   const address = `${location.origin}/v1`;
   const model = templates.find(({ id }) => id === 'conclave')?.id ?? templates[0]?.id ?? 'conclave';

@@ -2,13 +2,13 @@ import type { RunView } from '@conclave/contracts';
 
 type Task = RunView['rounds'][number]['tasks'][number];
 
-/** Two tasks that stand for each other in two runs, or one that the other run has not. */
+/** Two corresponding tasks of two runs, or a task that the other run does not have. */
 export interface Pair {
-  /** Null for what closes a run, whichever round that was. */
+  /** Null for the tasks that end a run, in whichever round. */
   readonly epoch: number | null;
   readonly left: Task | null;
   readonly right: Task | null;
-  /** What is different, in words; empty if nothing is. */
+  /** The difference in words; empty if there is none. */
   readonly differences: readonly string[];
 }
 
@@ -40,10 +40,10 @@ function differencesOf(left: Task | null, right: Task | null): readonly string[]
   ].filter((text) => text !== '');
 }
 
-/** Writes the answer, in whichever round a run ends. */
+/** The task that writes the answer, in whichever round a run ends. */
 const closes = ({ capability }: Task): boolean => capability === 'judge.synthesis';
 
-/** Tasks of two runs side by side, round by round, and what wrote their answers last. */
+/** Tasks of two runs side by side, round by round, followed by those that wrote their answers. */
 export function alignTasks(left: RunView, right: RunView): readonly Pair[] {
   const epochs = [...new Set([...left.rounds, ...right.rounds].map(({ epoch }) => epoch))].sort((one, other) => one - other);
   const ofRound = (run: RunView, epoch: number): readonly Task[] =>

@@ -9,11 +9,11 @@ interface AnswersProps {
   readonly isOver: boolean;
 }
 
-/** Words of either text that are compared; the rest of a longer answer stands unmarked behind them. */
+/** Most words of either text that are compared; the rest of a longer answer follows unmarked. */
 const comparedWords = 400;
 const restOf = (text: string): string => text.split(/\s+/).filter(Boolean).slice(comparedWords).join(' ');
 
-/** Both answers; once both are whole, the words that only one of them has are marked. */
+/** Both answers; once both are complete, the words that occur in only one of them are marked. */
 export function Answers({ left, right, isOver }: AnswersProps) {
   const [one, other] = [withoutSourceList(left), withoutSourceList(right)];
   const parts = useMemo(() => (isOver ? wordDiff(one, other) : null), [isOver, one, other]);

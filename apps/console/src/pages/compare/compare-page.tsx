@@ -13,7 +13,7 @@ import { Answers } from './answers.js';
 
 type Task = NonNullable<Pair['left']>;
 
-/** Two runs side by side; one that still goes on fills in as it does. */
+/** Two runs side by side; a run in progress is updated. */
 export default function ComparePage() {
   const { left, right } = useSearch({ strict: false }) as { readonly left?: string; readonly right?: string };
   if (!left || !right)
@@ -61,7 +61,7 @@ const answerOf = ({ run, record }: FollowedRun): string => run.answer || (record
 const secondsOf = ({ startedAt, acceptedAt, completedAt }: RunView): number | null =>
   completedAt === null ? null : Math.max(0, completedAt - (startedAt ?? acceptedAt));
 
-/** Template, outcome, and what each cost, with the difference. */
+/** Template, outcome and cost of each, with the difference. */
 function Figures({ left, right }: { readonly left: RunView; readonly right: RunView }) {
   const tokens = ({ usage: { total } }: RunView): number => total.prompt + total.completion;
   const lines: readonly (readonly [string, (run: RunView) => number | null, (value: number) => string])[] = [
@@ -129,7 +129,7 @@ function Figures({ left, right }: { readonly left: RunView; readonly right: RunV
   );
 }
 
-/** Tasks that stand for each other, with a button to the first pair that differs. */
+/** Corresponding tasks, with a button to the first pair that differs. */
 function Tasks({ left, right }: { readonly left: RunView; readonly right: RunView }) {
   const pairs = useMemo(() => alignTasks(left, right), [left, right]);
   const first = pairs.findIndex(({ differences }) => differences.length > 0);

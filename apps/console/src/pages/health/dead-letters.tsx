@@ -11,10 +11,10 @@ import { Badge, Empty, Panel } from '../../components/page.js';
 
 type Consumers = ServicesReport['consumers'];
 
-/** Milliseconds between two looks while a record that was sent again may still fail. */
+/** Milliseconds between two reads while a re-driven record may still fail. */
 const lookMs = 1_500;
 
-/** What failed in the same way at the same place. */
+/** Records that failed in the same way at the same place. */
 const failureOf = ({ group, topic, reason, error }: DeadLetterItem): string =>
   `${group ?? 'unknown group'} could not handle ${topic ?? 'a record'}: ${error ?? reason}`;
 
@@ -24,7 +24,7 @@ function grouped(letters: readonly DeadLetterItem[]): readonly (readonly [string
   return [...groups].sort(([, a], [, b]) => b.length - a.length);
 }
 
-/** Records that could not be handled, by failure: where a re-drive would send them, and what became of those that were sent again. */
+/** Records that could not be handled, grouped by failure: where a re-drive would send them, and the state of those that were re-driven. */
 export function DeadLetters({ consumers }: { readonly consumers: Consumers }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['dead-letters'],
@@ -68,7 +68,7 @@ interface LetterProps {
   readonly consumers: Consumers;
 }
 
-/** What became of a letter: a record that fails again is another letter, which names this one. */
+/** The state of a re-driven letter: a record that fails again becomes another letter, which names this one. */
 function fateOf({ id, settled, group }: DeadLetterItem, all: readonly DeadLetterItem[], consumers: Consumers): string {
   if (settled === null) return 'open';
   if (settled.action === 'discarded') return 'discarded';
@@ -162,7 +162,7 @@ function Letter({ letter, all, consumers }: LetterProps) {
   );
 }
 
-/** Where a re-drive would send the record, under which id, and what it can still change. Sends nothing. */
+/** Where a re-drive would send the record, under which id, and what it could still change. Sends nothing. */
 function DryRun({ id }: { readonly id: string }) {
   const { data, error } = useQuery({
     queryKey: ['dead-letter', id],

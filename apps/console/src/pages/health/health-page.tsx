@@ -9,7 +9,7 @@ import { DeadLetters } from './dead-letters.js';
 
 const tones: Readonly<Record<ServicesReport['dependencies'][number]['state'], Tone>> = { ok: 'good', red: 'bad', absent: 'plain' };
 
-/** What runs, what waits, what is away, and what could not be handled. */
+/** What is running, waiting or away, and what could not be handled. */
 export default function HealthPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ['services'],

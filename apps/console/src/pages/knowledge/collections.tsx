@@ -96,7 +96,7 @@ const tones: Readonly<Record<DocumentView['status'], Tone>> = {
   failed: 'bad',
 };
 const isOpen = ({ status }: DocumentView): boolean => status !== 'ready' && status !== 'failed';
-/** Milliseconds between two looks at documents that are being read. */
+/** Milliseconds between two reads of documents in progress. */
 const lookMs = 1_000;
 
 function Documents({ collection: { name, description } }: { readonly collection: CollectionView }) {

@@ -7,19 +7,19 @@ interface Node {
   readonly id: string;
   readonly name: string;
   readonly title: string;
-  /** Words on its edge; empty for insights. */
+  /** Label of its edge; empty for insights. */
   readonly edge: string;
   readonly trust: number;
   readonly outgoing: boolean;
 }
 
-/** Most nodes of a picture: more of them cover each other. The table below shows all. */
+/** Most nodes in a picture: more would overlap. The table below shows all. */
 const most = 14;
 const [width, height] = [760, 400];
 const [rx, ry] = [275, 150];
 const lineLength = 17;
 
-/** Neighbours, one node each; the most trusted relation to each stands on its edge. */
+/** Neighbours, one node each; the edge shows the most trusted relation to it. */
 function nodesOf({ id, relations, insights }: EntityView): readonly Node[] {
   const near = new Map<string, Node>();
   for (const { subject, object_entity: object, relation, trust } of relations) {
@@ -44,7 +44,7 @@ interface PictureProps {
   readonly onInsight: (id: string) => void;
 }
 
-/** An entity in the middle, its neighbours around it; synthesis nodes are squares. Arrow keys walk through the nodes. */
+/** An entity in the middle with its neighbours around it; synthesis nodes are squares. Arrow keys move through the nodes. */
 export function GraphPicture({ entity, insight, onEntity, onInsight }: PictureProps) {
   const nodes = nodesOf(entity);
   const [at, setAt] = useState(0);

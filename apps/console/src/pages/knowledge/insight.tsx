@@ -7,7 +7,7 @@ import { Moment } from '../../components/figures.js';
 import { Loading } from '../../components/loading.js';
 import { Badge, Panel } from '../../components/page.js';
 
-/** A synthesis with what it was learned from: runs, their answers and their sources. */
+/** A synthesis with the runs, answers and sources that it was learned from. */
 export function Insight({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['insight', id],

@@ -12,7 +12,7 @@ import { Quarantine } from './quarantine.js';
 const parts = { graph: 'Graph', quarantine: 'Contradictions', collections: 'Collections' } as const;
 type Part = keyof typeof parts;
 
-/** What runs know besides their models: the graph that answers taught, what contradicts it, and uploaded documents. */
+/** What runs know besides their models: the graph learned from answers, contradictions to it, and uploaded documents. */
 export default function KnowledgePage() {
   const { role } = useSession();
   const [part, setPart] = useState<Part>('graph');

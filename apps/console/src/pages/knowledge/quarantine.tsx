@@ -15,7 +15,7 @@ const reasons: Readonly<Record<Contradiction['reason'], string>> = {
   replaced: 'names another one where only one can be right',
 };
 
-/** Facts that contradict the graph, until a person decides. */
+/** Facts that contradict the graph and wait for a person's decision. */
 export function Quarantine() {
   const [state, setState] = useState<(typeof states)[number]>('open');
   const { data, error, refetch } = useQuery({

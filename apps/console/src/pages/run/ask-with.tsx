@@ -6,7 +6,7 @@ import { api } from '../../api/client.js';
 import { ErrorNote } from '../../components/error-note.js';
 import { useTemplates } from '../chat/asking.js';
 
-/** Asks the question of a run again under another template, and opens both runs side by side while the new one goes on. */
+/** Asks the question of a run again under another template, and opens both runs side by side while the new one is in progress. */
 export function AskWith({ record }: { readonly record: RunView }) {
   const navigate = useNavigate();
   const templates = useTemplates();

@@ -3,7 +3,7 @@ import { capabilityText } from '../../run/task-words.js';
 
 const localName = (id: string): string => id.split('/').at(-1) ?? id;
 
-/** Entries of workers that say little alone; the buttons of the replay go past them. */
+/** Entries of workers that mean little on their own; the buttons of the replay skip them. */
 export const isDetail = ({ kind }: StreamEntry): boolean => kind === 'chunk' || kind === 'progress';
 
 /** An event as one sentence. */

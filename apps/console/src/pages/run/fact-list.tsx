@@ -6,10 +6,10 @@ import { ErrorNote } from '../../components/error-note.js';
 import { counted, Moment } from '../../components/figures.js';
 import { Loading } from '../../components/loading.js';
 
-/** Facts that are drawn at first; a long run has thousands. */
+/** Facts that are drawn initially; a long run has thousands. */
 const linesAtOnce = 200;
 
-/** Every fact that the engine found, one sentence a line, in the order in which it found them. Read when it is opened. */
+/** Every fact of the engine as one sentence per line, in the order in which it was recorded. Read when opened. */
 export function FactList({ runId, ended }: { readonly runId: string; readonly ended: boolean }) {
   const [isOpen, setIsOpen] = useState(false);
   const [lines, setLines] = useState(linesAtOnce);

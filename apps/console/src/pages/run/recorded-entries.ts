@@ -7,8 +7,8 @@ const settledWith = (status: string): boolean => status !== 'blocked' && status 
 const isPlanned = (task: RunView['rounds'][number]['tasks'][number]): boolean => !task.capability.startsWith('judge.');
 
 /**
- * Events of a run whose stream has expired, made again from its record and the log: what was planned, opened, settled and decided, and when.
- * Lines of workers and the growing answer are gone with the stream; nothing stands in for them. Numbers are those of this list.
+ * Events of a run whose stream has expired, reconstructed from its record and the log: what was planned, opened, settled and decided, and when.
+ * Progress lines of workers and the growing answer are gone with the stream and are not replaced. Numbers are those of this list.
  */
 export function recordedEntries(record: RunView, { steps, calls }: Pick<Records, 'steps' | 'calls'>): readonly StreamEntry[] {
   const start = record.startedAt ?? record.acceptedAt;

@@ -1,21 +1,20 @@
-import type { CallBodies, RunRecordList } from '@conclave/contracts';
+import type { CallBodies, RunRecord, RunRecordList } from '@conclave/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, ApiError } from '../../api/client.js';
 
-type RunRecord = RunRecordList['data'][number];
-/** A step of the engine as the log keeps it. */
+/** A step of the engine as recorded on the log. */
 export type StepRecord = Extract<RunRecord, { kind: 'step' }>;
-/** A call of a model or a tool as the log keeps it; what was said is read on demand. */
+/** A call of a model or a tool as recorded on the log; its text is read on demand. */
 export type CallRecord = Extract<RunRecord, { kind: 'call' }>;
 
-/** A running run is read again this often: the log has to be looked through each time. */
+/** Milliseconds between two reads of a run in progress: each read scans the log. */
 const whileRunningMs = 5_000;
 
 export interface Records {
   readonly steps: readonly StepRecord[];
   readonly calls: readonly CallRecord[];
-  /** True where the log of this run cannot be read, or not yet. */
+  /** True when the log of this run cannot be read, or not yet. */
   readonly isAbsent: boolean;
   readonly isLoading: boolean;
   readonly error: unknown;
@@ -23,7 +22,7 @@ export interface Records {
 
 const pathOf = (runId: string): string => `/v1/runs/${encodeURIComponent(runId)}/records`;
 
-/** What the log holds of a run. `ended` reads it once more at the end of the run. */
+/** The records of a run on the log. `ended` reads them once more at the end of the run. */
 export function useRecords(runId: string, ended: boolean): Records {
   const { data, error, isPending } = useQuery({
     queryKey: ['run', runId, 'records', ended],
@@ -45,6 +44,6 @@ export function useRecords(runId: string, ended: boolean): Records {
   );
 }
 
-/** Prompt and reply of one call. The gateway keeps a record of who read them, so they are read when asked for and not again by themselves. */
+/** Prompt and reply of one call. The gateway records who reads them, so they are read only on request and never refreshed automatically. */
 export const readBodies = (runId: string, { step, attempt }: CallRecord): Promise<CallBodies> =>
   api.get<CallBodies>(`${pathOf(runId)}/bodies?step=${encodeURIComponent(step)}&attempt=${attempt}`);

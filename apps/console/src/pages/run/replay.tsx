@@ -15,7 +15,7 @@ import { spentBy } from './spent.js';
 const PlanGraph = lazy(() => import('../../run/plan-graph.js'));
 const Markdown = lazy(() => import('../../run/markdown.js'));
 
-/** Milliseconds between two events while it plays, and before a place stands in the address. */
+/** Milliseconds between two events during playback, and before a position is written to the address. */
 const playEveryMs = 500;
 const addressAfterMs = 400;
 
@@ -26,7 +26,7 @@ interface ReplayProps {
   readonly onSelect: (id: string | null) => void;
 }
 
-/** Number of the event up to which the run is shown; null follows it to its last one. It stands in the address as `seq`. */
+/** Number of the event up to which the run is shown; null follows the last one. The address contains it as `seq`. */
 function usePlace(runId: string): readonly [number | null, (at: number | null) => void] {
   const { seq } = useSearch({ strict: false }) as { readonly seq?: number };
   const wanted = seq === undefined || Number.isNaN(Number(seq)) ? null : Number(seq);
@@ -55,7 +55,7 @@ function usePlace(runId: string): readonly [number | null, (at: number | null) =
   return [at, setAt];
 }
 
-/** The run as it was after any of its events: plan, rounds, cost and answer. */
+/** The run as of any of its events: plan, rounds, cost and answer. */
 export function Replay({ shown: { run, entries, origin }, record, selected, onSelect }: ReplayProps) {
   const [at, setAt] = usePlace(record.id);
   const [isPlaying, setIsPlaying] = useState(false);
@@ -63,7 +63,7 @@ export function Replay({ shown: { run, entries, origin }, record, selected, onSe
   const panel = useRef<HTMLDivElement>(null);
   const last = entries.at(-1)?.id ?? 0;
   const place = at === null ? last : Math.max(0, Math.min(at, last));
-  // While it follows the last event the run is folded already.
+  // While it follows the last event, the run is already folded.
   const then = useMemo(() => (at === null || place >= last ? run : RunFold.upTo(entries, place)), [at, place, last, run, entries]);
   const entry = entries.find(({ id }) => id === place);
   const stops = useMemo(() => entries.filter((one) => !isDetail(one)).map(({ id }) => id), [entries, last]);
@@ -169,7 +169,7 @@ function SpentThen({ run, record }: { readonly run: LiveRun; readonly record: Ru
     ['Rounds', countText(run.rounds.length), countText(record.rounds.length)],
     ['Calls', countText(calls), countText(total.calls)],
     ['Tokens', countText(tokens), countText(total.prompt + total.completion)],
-    // Without prices there is nothing to say of it.
+    // Without prices there is nothing to show.
     ...(record.limits.cost !== null || total.cost > 0 ? [['Cost', costText(cost), costText(total.cost)] as const] : []),
   ];
   return (
@@ -186,7 +186,7 @@ function SpentThen({ run, record }: { readonly run: LiveRun; readonly record: Ru
   );
 }
 
-/** The answer as far as it was written; at the end of the run it stands above. */
+/** The answer as far as it was written; after the end of the run it is shown above. */
 function AnswerThen({ run, entries, place }: { readonly run: LiveRun; readonly entries: readonly StreamEntry[]; readonly place: number }) {
   if (place >= (entries.at(-1)?.id ?? 0)) return null;
   return (

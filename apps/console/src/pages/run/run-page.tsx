@@ -24,7 +24,7 @@ const Markdown = lazy(() => import('../../run/markdown.js'));
 /** Everything about one run. */
 export default function RunPage() {
   const { runId } = useParams({ strict: false }) as { readonly runId: string };
-  // Another run is another page: nothing that was opened stays open.
+  // Another run is another page: nothing stays open.
   return <OneRun key={runId} runId={runId} />;
 }
 

@@ -10,15 +10,15 @@ export interface ShownRun {
   readonly run: LiveRun;
   readonly record: RunView | undefined;
   readonly records: Records;
-  /** Events up to any of which the run can be folded. */
+  /** The events, to any of which the run can be folded. */
   readonly entries: readonly StreamEntry[];
-  /** Where they come from: the stream, or the log once the stream has expired. */
+  /** Their origin: the stream, or the log once the stream has expired. */
   readonly origin: 'stream' | 'log';
   readonly state: FeedState;
   readonly error: unknown;
 }
 
-/** A run by its events while the stream keeps them, and from the log after that. */
+/** A run from its events while the stream keeps them, and from the log afterwards. */
 export function useShownRun(runId: string): ShownRun {
   const { run, record, entries, state, error } = useRun(runId);
   const isOver = run.end !== null || record?.terminal === true;

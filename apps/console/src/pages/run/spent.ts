@@ -9,7 +9,7 @@ export interface Spent {
 
 const nothing: Spent = { calls: 0, tokens: 0, cost: 0 };
 
-/** What plans and tasks that had ended by then have used. What belongs to neither counts when the run has ended. */
+/** Usage of the plans and tasks that had ended by then. Usage that belongs to neither counts when the run has ended. */
 export function spentBy(run: LiveRun, record: RunView): Spent {
   const { total, items } = record.usage;
   if (run.end) return { calls: total.calls, tokens: total.prompt + total.completion, cost: total.cost };

@@ -1,23 +1,23 @@
-export interface Span {
+export interface TimeSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** A time axis in which nothing happens for no longer than a moment: longer idle times are drawn as short breaks. */
+/** A time axis without long idle times: they are drawn as short breaks. */
 export interface TimeScale {
-  /** Place of a moment, 0 to 1. */
+  /** Position of a time, 0 to 1. */
   readonly place: (at: number) => number;
-  readonly breaks: readonly (Span & { readonly place: Span })[];
+  readonly breaks: readonly (TimeSpan & { readonly place: TimeSpan })[];
   readonly from: number;
   readonly to: number;
 }
 
-/** An idle time is compressed if it is longer than this, and than this part of the busy time. */
+/** An idle time is compressed if it is longer than this, and than this fraction of the busy time. */
 const longestIdleMs = 2_000;
 const idlePart = 0.25;
 const breakPart = 0.03;
 
-function merged(spans: readonly Span[]): Span[] {
+function merged(spans: readonly TimeSpan[]): TimeSpan[] {
   const inOrder = [...spans].sort((one, other) => one.from - other.from);
   const result: { from: number; to: number }[] = [];
   for (const { from, to } of inOrder) {
@@ -28,7 +28,7 @@ function merged(spans: readonly Span[]): Span[] {
   return result;
 }
 
-export function timeScale(spans: readonly Span[]): TimeScale {
+export function timeScale(spans: readonly TimeSpan[]): TimeScale {
   const busy = merged(spans.filter(({ from, to }) => to >= from));
   const from = busy[0]?.from ?? 0;
   const to = Math.max(from + 1, busy.at(-1)?.to ?? 0);
@@ -38,8 +38,8 @@ export function timeScale(spans: readonly Span[]): TimeScale {
   );
   const longest = Math.max(longestIdleMs, busyMs * idlePart);
   const breakMs = busyMs * breakPart;
-  // Pieces of the axis: each has a length in time and one in drawn milliseconds.
-  const pieces: (Span & { readonly drawn: number; readonly start: number; readonly idle: boolean })[] = [];
+  // Segments of the axis: each has a length in time and a drawn length in milliseconds.
+  const pieces: (TimeSpan & { readonly drawn: number; readonly start: number; readonly idle: boolean })[] = [];
   let at = from;
   let drawn = 0;
   const piece = (end: number, idle: boolean): void => {

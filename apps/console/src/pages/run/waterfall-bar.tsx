@@ -12,7 +12,7 @@ interface BarProps {
   readonly now: number;
 }
 
-/** One line of the chart. The figures beside it say the same, so that it is decoration for screen readers. */
+/** One line of the chart. It is decorative for screen readers, because the figures beside it contain the same data. */
 export function WaterfallBar({ line, scale, now }: BarProps) {
   const rect = (key: string, kind: string, from: number, to: number, y: number, height: number) => {
     const x = scale.place(from) * width;

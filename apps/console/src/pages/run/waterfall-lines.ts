@@ -3,27 +3,27 @@ import type { Tone } from '../../components/page.js';
 import type { LiveRun } from '../../run/run-fold.js';
 import { capabilityText, stateOf } from '../../run/task-words.js';
 import type { CallRecord, Records } from './records.js';
-import type { Span } from './time-scale.js';
+import type { TimeSpan } from './time-scale.js';
 
 /** A task, a plan, or other work of a run, with its calls. */
 export interface WorkLine {
   readonly kind: 'work';
   readonly id: string;
-  /** Its name inside its plan; empty for what no plan names. */
+  /** Its name inside its plan; empty for work outside a plan. */
   readonly name: string;
   readonly title: string;
   readonly text: string;
   readonly word: string;
   readonly tone: Tone;
   readonly from: number | null;
-  /** When its first call began; null if it made none that is known. */
+  /** When its first call began; null if no call is known. */
   readonly began: number | null;
   readonly to: number | null;
   readonly durationMs: number | null;
   readonly tokens: number;
   readonly cost: number;
   readonly calls: readonly CallRecord[];
-  /** What stands behind the winner: attempts that were superseded, why, and what they cost. */
+  /** What is stacked behind the winner: superseded attempts, their cause, and their cost. */
   readonly lost: { readonly attempts: number; readonly cost: number; readonly causes: readonly string[] };
   readonly tries: number;
   readonly replaced: boolean;
@@ -44,7 +44,7 @@ export interface RoundLines {
   readonly lines: readonly (WorkLine | DecisionLine)[];
 }
 
-/** Tasks that no plan names. */
+/** Tasks outside the plans. */
 const isOfEngine = (capability: string): boolean => capability.startsWith('judge.');
 
 const tokensOf = ({ prompt, completion }: { readonly prompt: number; readonly completion: number }): number => prompt + completion;
@@ -81,7 +81,7 @@ interface Known {
   readonly usage: { readonly tokens: number; readonly cost: number } | null;
   readonly replaced: boolean;
   readonly result: string;
-  /** End of its run; null while that goes on. */
+  /** End of its run; null while the run is in progress. */
   readonly endedAt: number | null;
 }
 
@@ -115,7 +115,7 @@ function workLine(known: Known, calls: readonly CallRecord[]): WorkLine {
   };
 }
 
-/** When each plan was asked for, and when it came. */
+/** When each plan was requested and when it arrived. */
 function planTimes(entries: readonly StreamEntry[]) {
   const asked = new Map<number, number>();
   const came = new Map<number, number>();
@@ -129,7 +129,7 @@ function planTimes(entries: readonly StreamEntry[]) {
 
 const timeOf = (line: WorkLine | DecisionLine): number => (line.kind === 'decision' ? line.at : (line.from ?? Number.POSITIVE_INFINITY));
 
-/** Everything that a run did, round by round, in the order of time. */
+/** All work of a run, round by round, in order of time. */
 export function waterfallLines(
   record: RunView,
   run: LiveRun,
@@ -226,9 +226,9 @@ export function waterfallLines(
 }
 
 /** Times in which something happened. */
-export const busyTimes = (rounds: readonly RoundLines[], now: number): readonly Span[] =>
+export const busyTimes = (rounds: readonly RoundLines[], now: number): readonly TimeSpan[] =>
   rounds.flatMap(({ lines }) =>
-    lines.flatMap((line): readonly Span[] =>
+    lines.flatMap((line): readonly TimeSpan[] =>
       line.kind === 'decision'
         ? [{ from: line.at, to: line.at }]
         : [

@@ -25,7 +25,7 @@ interface WaterfallProps {
 const columns = 7;
 const tickEveryMs = 1_000;
 
-/** Each task of a run on one axis of time, with its calls, the attempts behind the one that counts, and what the engine decided. */
+/** Each task of a run on one time axis, with its calls, the superseded attempts, and the decisions of the engine. */
 export function Waterfall({ runId, record, run, entries, records, opened, onOpen }: WaterfallProps) {
   const now = useNow(!record.terminal);
   const { steps, calls } = records;
@@ -136,7 +136,7 @@ export function Waterfall({ runId, record, run, entries, records, opened, onOpen
   );
 }
 
-/** The time of this machine, while something still goes on. */
+/** The time of this machine, while the run is in progress. */
 function useNow(isRunning: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -147,7 +147,7 @@ function useNow(isRunning: boolean): number {
   return now;
 }
 
-/** First and last moment of the axis, and how long the idle times are that it leaves out. */
+/** First and last time on the axis, and the length of the idle times that it leaves out. */
 function Axis({ scale, clock }: { readonly scale: TimeScale; readonly clock: 'local' | 'utc' }) {
   const idle = scale.breaks.reduce((sum, { from, to }) => sum + to - from, 0);
   return (

@@ -85,7 +85,7 @@ function Call({ runId, call }: { readonly runId: string; readonly call: CallReco
   );
 }
 
-/** Prompt and reply, read when they are asked for; otherwise who may read them. */
+/** Prompt and reply, read on request; for readers without the right, who may read them. */
 function Bodies({ runId, call }: { readonly runId: string; readonly call: CallRecord }) {
   const [bodies, setBodies] = useState<CallBodies | 'reading' | { readonly failure: string } | null>(null);
   if (call.bodies === 'not_kept') return <p className="quiet">Prompt and reply were not kept: prompts are not stored for this run.</p>;

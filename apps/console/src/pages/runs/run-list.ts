@@ -5,7 +5,7 @@ import { api } from '../../api/client.js';
 
 export type RunListItem = RunList['data'][number];
 
-/** What a reader looks for. Texts are empty and times null where anything will do. */
+/** The reader's filters. A text is empty, and a time null, when any value matches. */
 export interface RunFilter {
   readonly template: string;
   /** An outcome, or `open`. */
@@ -16,7 +16,7 @@ export interface RunFilter {
 }
 
 const pageSize = 100;
-/** Pages that are read without being asked for more. */
+/** Pages that are read before the reader is asked. */
 const pagesAtOnce = 10;
 const headEveryMs = { open: 2_000, quiet: 10_000 };
 
@@ -34,8 +34,8 @@ const readPage = (before: number | null, signal?: AbortSignal): Promise<RunList>
   api.get<RunList>(`/v1/runs?limit=${pageSize}${before === null ? '' : `&before=${before}`}`, signal);
 
 /**
- * Runs that match, newest first. The API lists runs without filters, so this page looks through its pages until it has enough, or has read
- * as many pages as it may without being told to go on.
+ * Matching runs, newest first. The API lists runs without filters, so the console looks through its pages until it has enough results, or has read
+ * as many pages as it may without asking.
  */
 export function useRunList(filter: RunFilter, wanted: number) {
   const [known, setKnown] = useState<ReadonlyMap<string, RunListItem>>(new Map());
@@ -80,12 +80,12 @@ export function useRunList(filter: RunFilter, wanted: number) {
     runs: found.slice(0, wanted),
     found: found.length,
     looked: all.length,
-    /** Time of the oldest run that was looked at. */
+    /** Time of the oldest run that was examined. */
     oldest,
     templates: [...new Set(all.map(({ template }) => template))].sort(),
     isRead: next !== undefined,
     isLooking,
-    /** True where older runs were not looked at. */
+    /** True if older runs were not examined. */
     mayGoOn: isShort && !isLooking,
     hasMore: found.length > wanted || !isExhausted,
     error: failure ?? head.error,

@@ -11,7 +11,7 @@ import type { RunListItem } from './run-list.js';
 
 const openEveryMs = 2_000;
 
-/** Reads the record of a run while its row is in sight; the record of an ended run once. */
+/** Reads the record of a run while its row is visible; the record of an ended run once. */
 function useRecord({ id, terminal }: RunListItem) {
   const row = useRef<HTMLTableRowElement>(null);
   const [inSight, setInSight] = useState(false);

@@ -11,16 +11,16 @@ import { RunRow } from './run-row.js';
 
 type Fields = Readonly<Partial<Record<'template' | 'outcome' | 'text' | 'from' | 'until', string>>>;
 
-/** Runs that are shown before more are asked for. */
+/** Runs that are shown before the reader asks for more. */
 const rowsAtOnce = 25;
 
-/** What a field for a date and a time holds, as a moment of the clock that the reader chose. */
+/** The value of a date and time field, as a time in the zone that the reader chose. */
 const moment = (text: string | undefined, clock: 'local' | 'utc'): number | null => {
   const at = text ? Date.parse(clock === 'utc' ? `${text}Z` : text) : Number.NaN;
   return Number.isNaN(at) ? null : at;
 };
 
-/** All runs of the reader, newest first, with filters that stand in the address. */
+/** All runs of the reader, newest first, with filters that are part of the address. */
 export default function RunsPage() {
   const search: Fields = useSearch({ strict: false });
   const navigate = useNavigate();

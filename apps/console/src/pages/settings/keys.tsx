@@ -13,7 +13,7 @@ const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['key
 const tones: Readonly<Record<KeyView['state'], Tone>> = { active: 'good', expired: 'warn', revoked: 'bad' };
 const limits = ['requests_per_minute', 'concurrent_runs', 'tokens_per_day', 'cost_per_month'] as const;
 
-/** `cost_per_month` as the name of a field: `Cost per month`. */
+/** Label of a field such as `cost_per_month`: `Cost per month`. */
 const named = (limit: string): string => `${limit[0]!.toUpperCase()}${limit.slice(1).replaceAll('_', ' ')}`;
 
 async function allKeys(signal: AbortSignal): Promise<KeyList> {
@@ -29,7 +29,7 @@ async function allKeys(signal: AbortSignal): Promise<KeyList> {
   }
 }
 
-/** Issued API keys with their budgets. A value is shown once. */
+/** Issued API keys with their budgets. The value of a key is shown once. */
 export function Keys() {
   const [made, setMade] = useState<KeyCreated | null>(null);
   const { data, error, refetch } = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => allKeys(signal) });

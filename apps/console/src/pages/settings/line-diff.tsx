@@ -1,4 +1,4 @@
-/** Two texts compared line by line: the longest common subsequence stays. */
+/** Two texts compared line by line, by their longest common subsequence. */
 function linesOf(before: string, after: string): readonly { readonly kind: 'same' | 'gone' | 'new'; readonly text: string }[] {
   const [one, other] = [before.split('\n').slice(0, 600), after.split('\n').slice(0, 600)];
   const longest = Array.from({ length: one.length + 1 }, () => new Array<number>(other.length + 1).fill(0));
@@ -25,7 +25,7 @@ function linesOf(before: string, after: string): readonly { readonly kind: 'same
 
 const signs = { same: ' ', gone: '-', new: '+' } as const;
 
-/** What a change takes away and adds. */
+/** The removed and added lines of a change. */
 export function LineDiff({ before, after, label }: { readonly before: string; readonly after: string; readonly label: string }) {
   const lines = linesOf(before, after);
   if (lines.every(({ kind }) => kind === 'same')) return <p className="quiet">Nothing would change.</p>;

@@ -25,7 +25,7 @@ interface FieldsProps {
   readonly onChange: (settings: Values) => void;
 }
 
-/** The models of planner, judge and experts, each chosen from those that exist. */
+/** The models of planner, judge and experts, each selected from the existing ones. */
 export function ModelFields({ view, settings, onChange }: FieldsProps) {
   const now = (view.resolved ?? {}) as { readonly experts?: Readonly<Record<string, Tiers>> } & Readonly<Record<string, Role | undefined>>;
   const experts = (settings['experts'] ?? {}) as Readonly<Record<string, Tiers>>;

@@ -13,7 +13,7 @@ const addressOf = (name: string): string => `/v1/admin/prompts/${encodeURICompon
 const changed = (): Promise<unknown> =>
   Promise.all([queries.invalidateQueries({ queryKey: ['prompts'] }), queries.invalidateQueries({ queryKey: ['prompt'] })]);
 
-/** Prompts: the shipped text, the operator's, and the way back. */
+/** Prompts: the shipped text, the operator's text, and the rollback. */
 export function Prompts() {
   const [chosen, setChosen] = useState('');
   const { data, error, refetch } = useQuery({

@@ -12,7 +12,7 @@ type Wanted =
 
 const useTest = () => useMutation({ mutationFn: (wanted: Wanted) => api.post<ProviderTest>('/v1/admin/providers/test', wanted) });
 
-/** Model servers that the system knows, and a look at another one. */
+/** Model servers that the system knows, and a test of another one. */
 export function Providers() {
   const { data, error, refetch } = useQuery({
     queryKey: ['providers'],

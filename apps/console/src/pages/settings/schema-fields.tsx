@@ -1,6 +1,6 @@
 import { useId } from 'react';
 
-/** A setting as its JSON Schema describes it, as far as a form can show it. */
+/** A setting as described by its JSON Schema, as far as a form can show it. */
 interface Field {
   readonly name: string;
   readonly doc: string;
@@ -31,7 +31,7 @@ export function fieldsOf(schema: Values): readonly Field[] {
   });
 }
 
-/** The values with one of them replaced; undefined takes it away. */
+/** The values with one of them replaced; undefined removes it. */
 export function withValue(values: Values, name: string, value: unknown): Values {
   const { [name]: _, ...others } = values;
   return value === undefined ? others : { ...others, [name]: value };
@@ -40,7 +40,7 @@ export function withValue(values: Values, name: string, value: unknown): Values 
 interface FieldsProps {
   readonly fields: readonly Field[];
   readonly values: Values;
-  /** Values that runs get now, shown where nothing is changed. */
+  /** Values that runs use now, shown for unchanged settings. */
   readonly now: Values;
   readonly onChange: (values: Values) => void;
 }
@@ -73,7 +73,7 @@ export function SchemaFields({ fields, values, now, onChange }: FieldsProps) {
 
 interface InputProps {
   readonly field: Field;
-  /** Element with what it is about: read out after its name instead of as a part of it. */
+  /** Associates an element with its description, which is read out after its name instead of as a part of it. */
   readonly docId: string;
   readonly value: unknown;
   readonly now: unknown;

@@ -18,7 +18,7 @@ const parts = {
 } as const;
 type Part = keyof typeof parts;
 
-/** What people set while the system runs. Changes hold for new runs within two seconds, on every gateway. */
+/** Settings that people change while the system runs. Changes apply to new runs within two seconds, on every gateway. */
 export default function SettingsPage() {
   const { tenant } = useSession();
   const shown = (Object.keys(parts) as Part[]).filter((name) => tenant === 'default' || !parts[name].operators);

@@ -11,7 +11,7 @@ const addressOf = (name: string): string => `/v1/admin/skills/${encodeURICompone
 const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['skills'] });
 const sample = '---\nname: tldr\ndescription: Short answer\n---\nAnswer in one sentence: $ARGUMENTS\n';
 
-/** Skills: added ones work once exactly their text was approved. */
+/** Skills: an added skill works once its exact text was approved. */
 export function Skills() {
   const { data, error, refetch } = useQuery({
     queryKey: ['skills'],
@@ -72,7 +72,7 @@ function Skill({ skill: { name, description, source, version, approved } }: { re
             <button
               type="button"
               className="button small"
-              // Whoever approves has seen the text.
+              // Approving requires that the text was shown.
               disabled={approve.isPending || (!approved && !data)}
               onClick={() => approve.mutate()}
             >

@@ -2,7 +2,7 @@ import type { TemplateView } from '@conclave/contracts';
 import type { Values } from './schema-fields.js';
 import { yamlText } from './yaml-text.js';
 
-/** What is to differ from the file: options of the strategy, and the rest. */
+/** The differences from the file: options of the strategy, and other settings. */
 export interface TemplateDraft {
   readonly options: Values;
   readonly settings: Values;
@@ -13,6 +13,6 @@ export const draftOf = ({ changed, settings }: Pick<TemplateView, 'changed' | 's
   settings,
 });
 
-/** As it would stand below the name of the template in conclave.yaml. */
+/** The same as YAML, as it would appear below the name of the template in conclave.yaml. */
 export const draftText = ({ options, settings }: TemplateDraft): string =>
   yamlText({ ...settings, ...(Object.keys(options).length > 0 ? { options } : {}) });

@@ -3,7 +3,7 @@ import { ModelFields } from './model-fields.js';
 import { fieldsOf, SchemaFields, type Values, withValue } from './schema-fields.js';
 import type { TemplateDraft } from './template-draft.js';
 
-/** Settings that only strategies with a committee read. */
+/** Settings that only strategies with a committee use. */
 const ofCommittee = ['max_agentic_rounds', 'refine_rounds', 'thinking'];
 const committees = ['agentic', 'adaptive'];
 

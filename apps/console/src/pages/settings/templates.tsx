@@ -14,7 +14,7 @@ import { yamlText } from './yaml-text.js';
 
 const addressOf = (id: string): string => `/v1/admin/templates/${encodeURIComponent(id)}`;
 
-/** Templates: options, limits and models as a form or as YAML, with a check, a diff, versions and the way back. */
+/** Templates: options, limits and models as a form or as YAML, with a check, a diff, versions and rollback. */
 export function Templates() {
   const [chosen, setChosen] = useState('');
   const { data, error, refetch } = useQuery({
@@ -79,7 +79,7 @@ const changed = (): Promise<unknown> =>
 function Editor({ view }: { readonly view: TemplateView }) {
   const before = draftText(draftOf(view));
   const [text, setText] = useState(before);
-  /** What the text says; null since it was edited as YAML. */
+  /** The parsed text; null after it was edited as YAML. */
   const [draft, setDraft] = useState<TemplateDraft | null>(draftOf(view));
   const [asForm, setAsForm] = useState(true);
   const check = useMutation({ mutationFn: (yaml: string) => api.post<TemplateCheck>(`${addressOf(view.id)}/check`, { yaml }) });
@@ -100,7 +100,7 @@ function Editor({ view }: { readonly view: TemplateView }) {
     if (draft) return setAsForm(true);
     check.mutate(text, {
       onSuccess: ({ changed: options, settings }) => {
-        // The faults say why a text cannot be shown as a form.
+        // The faults explain why a text cannot be shown as a form.
         if (!options || !settings) return;
         setDraft({ options, settings });
         setAsForm(true);

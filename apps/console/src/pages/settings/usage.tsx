@@ -9,7 +9,7 @@ import { Panel } from '../../components/page.js';
 
 const groups = ['model', 'key', 'day', 'user'] as const;
 
-/** What was spent this month, by model, key, day or end user. */
+/** Usage of this month, by model, key, day or end user. */
 export function Usage() {
   const [by, setBy] = useState<(typeof groups)[number]>('model');
   const { data, error, refetch } = useQuery({

@@ -1,4 +1,4 @@
-/** Options as YAML that the gateway reads back as the same: JSON is YAML, so whatever is not plain is written as JSON. */
+/** Options as YAML that the gateway parses to the same values: JSON is valid YAML, so anything that is not plain is written as JSON. */
 export function yamlText(value: unknown, indent = ''): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${JSON.stringify(value)}\n`;
   const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);

@@ -6,7 +6,7 @@ import { listOf, section } from '../prompt-reader.js';
 import type { Calculation } from '../precision/calculation.js';
 import { askedIn } from '../precision/calculations.js';
 
-interface PlannedTask {
+interface PlanItem {
   readonly id: string;
   readonly task: string;
   readonly capability: string;
@@ -28,14 +28,14 @@ export function plan(prompt: string, goal: string): string {
   const calculated = asked === null ? [] : callsIn(prompt, capabilities, asked.calculations);
   const sums = calculated === null ? [] : calculated;
   // The expert says why where a tool refuses; without it such a run would end as failed.
-  const answering: PlannedTask = { id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert };
+  const answering: PlanItem = { id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert };
   if (asked !== null && calculated !== null && asked.rest === null) {
     const tasks =
       sums.length > 0 && asked.calculations.every(cannotBeRefused) ? [] : [{ ...answering, depends_on: sums.map(({ id }) => id) }];
     return JSON.stringify({ tasks: [...sums, ...tasks] });
   }
   const about = asked?.rest ?? goal;
-  const tasks: PlannedTask[] = [...sums];
+  const tasks: PlanItem[] = [...sums];
   const focus = section(prompt, marks.replan.nextFocus);
   const tried = triedIn(prompt);
   const query = nextQuery(focus || about, tried);
@@ -54,9 +54,9 @@ export function plan(prompt: string, goal: string): string {
  * A task for each calculation, one after the other so that their results keep the order: by the tool, or for a sum by the symbolic
  * mathematics. Null if the run has neither.
  */
-function callsIn(prompt: string, capabilities: readonly string[], calculations: readonly Calculation[]): readonly PlannedTask[] | null {
+function callsIn(prompt: string, capabilities: readonly string[], calculations: readonly Calculation[]): readonly PlanItem[] | null {
   const offered = section(prompt, marks.capabilities) ?? '';
-  const tasks = calculations.map(({ tool, args, about }, index): PlannedTask | null => {
+  const tasks = calculations.map(({ tool, args, about }, index): PlanItem | null => {
     const named = new RegExp(`^\\s+([\\w./-]*\\b${tool})\\(`, 'm').exec(offered)?.[1];
     const call =
       named !== undefined

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { checkReach, type WebAddress } from './addresses.js';
 import { checkedLookup, type Resolve } from './checked-lookup.js';
 
-export interface CheckedRequest {
+export interface WebRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -13,7 +13,7 @@ export interface CheckedRequest {
 }
 
 /** The head of the answer to one request, whose address is checked when the socket is made. Throws PAGE_REFUSED; errors of the socket pass through. */
-export function answerOf({ url, host, port, allowed }: WebAddress, asked: CheckedRequest): Promise<IncomingMessage> {
+export function answerOf({ url, host, port, allowed }: WebAddress, asked: WebRequest): Promise<IncomingMessage> {
   const { method, headers, body, resolve, signal } = asked;
   return new Promise((resolvePromise, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({

@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Takes a place for an open run, once: [1, number taken], or [0, number taken, each run that holds one ...]. */
+/** Takes a place for an open run, once: [1, number taken], or [0, number taken, each run with a place ...]. */
 export const takePlace = script<[number, number, ...string[]]>(
   'take-place',
   `
@@ -31,7 +31,7 @@ return 1
 `,
 );
 
-/** Those of the runs that are not open, each with `over`, or `unknown` if it was never accepted. */
+/** The given runs that are not open, each with `over`, or `unknown` if it was never accepted. */
 export const findClosed = script<string[]>(
   'find-closed',
   `
@@ -52,7 +52,7 @@ export const readAcceptance = script<[number, number]>(
   `return { redis.call('HEXISTS', KEYS[2], 'header'), redis.call('HGET', KEYS[2], 'terminal') == '1' and 1 or 0 }`,
 );
 
-/** Stores the header of a run, once: whether the run was erased. */
+/** Stores the header of a run, once. Returns whether the run was erased. */
 export const acceptRun = script<0 | 1>(
   'accept-run',
   `
@@ -118,7 +118,7 @@ return found
 `,
 );
 
-/** Run ids of a tenant and when they were accepted, newest first, one after the other. */
+/** Run ids of a tenant and their acceptance times, newest first, alternating. */
 export const listPlaces = script<string[]>(
   'list-places',
   `return redis.call('ZREVRANGEBYSCORE', KEYS[2], ARGV[3], '-inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])`,

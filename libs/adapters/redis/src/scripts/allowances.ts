@@ -1,9 +1,9 @@
 import { script } from './script.js';
 
 /**
- * The start of scripts about allowances. Everything of a tenant lies in its bucket, below the prefix ARGV[3]: reservations by the end of
- * their lease (`holds`), those whose charge is looked up again (`later`), a hash for each piece of work, and for each account what it holds,
- * what it spent in a month and its days, and its last minute. Cost is counted in billionths, so that sums are exact.
+ * The start of scripts about allowances. All keys of a tenant are in its bucket, under the prefix ARGV[3]: reservations by the end of their lease
+ * (`holds`), those whose charge is looked up again (`later`), a hash for each piece of work, and for each account its reservations, its spending by
+ * month and day, and its last minute. Cost is counted in billionths, so that sums are exact.
  */
 const allowances = `
 local before = ARGV[3]
@@ -12,7 +12,7 @@ local function work(id) return before .. ':run:' .. id end
 local amounts, sums = before .. ':amounts', before .. ':sums'
 local function minute(account) return before .. ':minute:' .. account end
 local today = math.floor(now / 86400000)
--- The civil month of a day since 1970, as a number that no other month has.
+-- The civil month of a day since 1970, as a number that is unique to the month.
 local function monthOf(day)
   local shifted = day + 719468
   local era = math.floor(shifted / 146097)
@@ -25,7 +25,7 @@ end
 local month = monthOf(today)
 local function spent(account) return before .. ':spent:' .. text(month) .. ':' .. account end
 local function change(key, field, by) if by ~= 0 then redis.call('HINCRBY', key, field, text(by)) end end
--- Sets what work holds, in every account that it is limited by; none to end it.
+-- Sets the reservation of a piece of work in every account that limits it; none ends it.
 local function hold(id, accounts, tokens, cost, runs)
   local was = cjson.decode(redis.call('HGET', amounts, id) or '["0","0",0]')
   for _, account in ipairs(accounts) do
@@ -50,7 +50,7 @@ local function freeLost()
   for _, key in ipairs({ holds, amounts, sums }) do redis.call('PEXPIRE', key, 86400000) end
   redis.call('PEXPIRE', later, 86400000)
 end
--- Charges what work spent in all; what was charged before is not charged again.
+-- Charges the total spending of a piece of work, without the part that was charged before.
 local function charge(id, tokens, cost)
   local is = redis.call('HMGET', work(id), 'accounts', 'spentTokens', 'spentCost')
   if not is[1] then return end
@@ -77,15 +77,15 @@ end
 
 /** Text of a number of tokens, or of billionths of a currency unit; null for none. */
 type Sum = string | null;
-/** [seconds of the last minute as "second requests tokens", [runs, tokens, cost] held, [tokens, cost] of the day, of the month] */
+/** [seconds of the last minute as "second requests tokens", [runs, tokens, cost] reserved, [tokens, cost] of the day, of the month] */
 export type UseReply = [string[], [Sum, Sum, Sum], [Sum, Sum], [Sum, Sum]];
-/** `unknown`: indexes of the accounts whose spending is to be sent along. The last list: work whose reservation nobody renewed. */
+/** `unknown`: indexes of the accounts whose spending must be sent along. The last list: work whose reservation was not renewed. */
 export type ReserveReply =
   ['unknown', number, ...number[]] | ['granted' | 'refused', now: number, estimate: [string, string], uses: UseReply[], lost: string[]];
 
 /**
- * ARGV: prefix, work, kind, milliseconds of the lease, for which work is known, and for which spending is believed; the request as JSON. An
- * account with a budget is asked for what it spent (`seed`) when it was idle for long. A refusal writes nothing but what has ended anyway.
+ * ARGV: prefix, work, kind, milliseconds of the lease, for which work is remembered, and for which spending stays valid; the request as JSON. For
+ * an account with a budget that was idle for long, the caller must send its spending (`seed`). A refusal removes only what has ended anyway.
  */
 export const reserveAllowance = script<ReserveReply>(
   'reserve-allowance',
@@ -112,7 +112,7 @@ if #unknown > 2 then return unknown end
 local lost = redis.call('ZRANGEBYSCORE', later, '-inf', text(now), 'LIMIT', 0, 20)
 for _, gone in ipairs(lost) do
   local began = tonumber(redis.call('HGET', work(gone), 'began') or 0)
-  -- Looked at less and less often, for as long as the work is known.
+  -- Checked at growing intervals, for as long as the work is remembered.
   if now - began > tonumber(knownMs) then redis.call('ZREM', later, gone)
   else redis.call('ZADD', later, text(now + math.max(60000, (now - began) / 2)), gone) end
 end
@@ -200,7 +200,7 @@ return 1
 `,
 );
 
-/** `learns`: whether what the work spent says something about its kind. `isEnd` is '0' where only a charge is added. */
+/** `learns`: whether the spending of the work is representative of its kind. `isEnd` is '0' when only a charge is added. */
 export const settleAllowance = script<number>(
   'settle-allowance',
   `${allowances}
@@ -222,7 +222,7 @@ if learns then
   end
   redis.call('PEXPIRE', kinds, 3456000000)
 end
--- Tokens beyond the reservation count from now on; those that were not needed never did.
+-- Tokens beyond the reservation count from now on; unused tokens never counted.
 local more, second = tokens - tonumber(is[2]), math.floor(now / 1000)
 if more < 0 then second = tonumber(is[3]) end
 if second > math.floor(now / 1000) - 61 then

@@ -10,8 +10,8 @@ return { held[1], held[2], text(now) }
 );
 
 /**
- * [swapped, version, state, now]. The nonce, stored with each of the last versions, tells a write sent twice from an equal write of
- * another process that was faster.
+ * [swapped, version, state, now]. The nonce, stored with each of the last versions, distinguishes a write sent twice from an equal write of another
+ * process that was faster.
  */
 export const swapBreaker = script<[number, string | null, string | null, string]>(
   'swap-breaker',

@@ -6,7 +6,7 @@ local attached, run, attachers, attachedBy, parked, cancelled = KEYS[2], KEYS[3]
 local runId, client, owner, flag, ttl = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 `;
 
-/** Returns the process of each client attached afterwards. */
+/** Returns the process of each attached client. */
 export const attachClient = script<string[]>(
   'attach-client',
   `${clients}
@@ -33,7 +33,7 @@ return owners
 `,
 );
 
-/** Notes that a client is away, in the name of a process that never lives. ARGV[8]: processes that live, as JSON. Returns how many clients are attached. */
+/** Records that a client is away, under a process id that is never alive. ARGV[8]: living processes, as JSON. Returns the number of attached clients. */
 export const leaveRun = script<number>(
   'leave-run',
   `${clients}

@@ -3,7 +3,7 @@ import { script } from './script.js';
 /** [version, state, stored output record] */
 export type LoadReply = [number, string | null, string | null];
 
-/** Reads what a commit builds on. Renews the expiry of a stored output record. */
+/** Reads the state that a commit builds on. Renews the expiry of a stored output record. */
 export const loadRun = script<LoadReply>(
   'load-run',
   `
@@ -19,8 +19,9 @@ return { tonumber(held[1]) or 0, held[2], found }
 export type CommitReply = ['applied'] | ['repeated', string, string | null] | ['conflict', number, string | null] | ['erased'];
 
 /**
- * One step, all or nothing, with compare-and-set on the version. The output record begins with the nonce of its commit, which tells
- * the same commit sent twice from a repeated event; behind it stand the outputs, or none once they are on the log. The step arrives as JSON whose payloads are strings, so Lua never rewrites them.
+ * One step, all or nothing, with compare-and-set on the version. The output record begins with the nonce of its commit, which distinguishes the
+ * same commit sent twice from a repeated event; the outputs follow it, or nothing once they are on the log. The step arrives as JSON whose payloads
+ * are strings, so Lua never rewrites them.
  */
 export const writeStep = script<CommitReply>(
   'write-step',

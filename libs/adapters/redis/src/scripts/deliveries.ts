@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** [attempts, each other process that began it and has not ended it ...]. Beginning again without an end keeps the attempt. */
+/** [attempts, each other process that began it without an end ...]. Beginning again without an end keeps the attempt. */
 export const beginDelivery = script<[number, ...string[]]>(
   'begin-delivery',
   `

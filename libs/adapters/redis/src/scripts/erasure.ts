@@ -1,8 +1,8 @@
 import { script } from './script.js';
 
 /**
- * Removes a run and leaves its tombstone, once. Its events stay known, each without outputs behind a nonce of its own length; who pays for
- * calls that still end stays too. `always`: also a run that has not ended.
+ * Removes a run and stores its tombstone, once. Its event ids are kept, each with an output record without outputs, and so are the accounts to
+ * charge for calls that end later. `always`: also a run that has not ended.
  */
 export const eraseRun = script<'erased' | 'open'>(
   'erase-run',

@@ -5,11 +5,10 @@ import { payOnce } from './usage.js';
 export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string, state: string, ...string[]];
 
 /**
- * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned step keeps its attempt and has no owner. Of a
- * step that was forgotten, because the log has it, only an empty outcome is left.
- * The field `base` holds for all steps of a rebuilt run: the lost store may have used attempts up to it.
- * `state` is the JSON of the run's state, empty where there is none or nobody asked for it.
- * An owner that the caller found `dead` is replaced. Once an owner has died, `repeated` stays set.
+ * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned step keeps its attempt and has no owner. Of a step that was
+ * forgotten because the log has it, only an empty outcome is left. The field `base` applies to all steps of a rebuilt run: the lost store may have
+ * used attempts up to it. `state` is the JSON of the run's state, empty when there is none or it was not requested. An owner that the caller found
+ * `dead` is replaced. Once an owner has died, `repeated` stays set.
  */
 export const beginStep = script<BeginReply>(
   'begin-step',

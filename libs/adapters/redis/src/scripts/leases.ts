@@ -54,7 +54,7 @@ return math.max(0, expires - now)
 `,
 );
 
-/** Those of the processes whose leases have not ended. */
+/** The given processes whose leases have not ended. */
 export const livingOf = script<string[]>(
   'living-of',
   `
@@ -69,7 +69,7 @@ return found
 /** Leases that have not ended. */
 export const liveProcesses = script<string[]>('live-processes', `return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. text(now), '+inf')`);
 
-/** Whether every process has this class. */
+/** Whether every process serves this class. */
 export const allHave = script<number>(
   'all-have',
   `

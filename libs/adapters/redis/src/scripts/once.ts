@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Returns the holder of the name from now on; a time of '' means forever. */
+/** Returns the holder of the name from now on; a time of '' means permanently. */
 export const claimOnce = script<string>(
   'claim-once',
   `

@@ -1,9 +1,9 @@
 import { script } from './script.js';
 
 /**
- * Forgets outputs of steps and outcomes of calls that are on the log. Two keys for each run: its applied events and its journal. ARGV[3] is
- * JSON, for each run its events and its calls as [step, attempt]; ARGV[4] is the length of a nonce. An event stays applied, behind the nonce
- * of its commit; of a call an empty outcome stays. Writes no key that is not there.
+ * Forgets outputs of steps and outcomes of calls that are on the log. Two keys for each run: its applied events and its journal. ARGV[3] is JSON,
+ * for each run its events and its calls as [step, attempt]; ARGV[4] is the length of a nonce. An event stays applied, with the nonce of its commit;
+ * of a call an empty outcome stays. Creates no keys.
  */
 export const forgetPublished = script<number>(
   'forget-published',

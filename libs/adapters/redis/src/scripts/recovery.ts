@@ -77,7 +77,7 @@ return replaces and 'restored' or 'kept'
 );
 
 /**
- * Takes [step, attempt, outcome, what it belongs to, whether the outcome of an ended run is left out] of each call, which are on the log;
+ * Takes [step, attempt, outcome, owner of the step, whether the outcome of an ended run is left out] of each call, all of which are on the log;
  * returns how many had no outcome yet.
  */
 export const restoreCalls = script<number>(

@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Takes fields and increments, alternating. The nonce tells a change sent twice from a repeated event. */
+/** Takes fields and increments, alternating. The nonce distinguishes a change sent twice from a repeated event. */
 export const addScores = script<number>(
   'add-scores',
   `

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A Lua script; `Reply` is the shape of what it returns (nil as null, integers as numbers).
- * Every script is idempotent, because a command in flight when a connection breaks is sent again after the reconnect.
+ * A Lua script; `Reply` is the shape of what it returns (nil as null, integers as numbers). Every script is idempotent, because a command in flight
+ * when a connection breaks is sent again after the reconnect.
  */
 export interface Script<Reply> {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Script<Reply> {
   readonly reply?: Reply;
 }
 
-/** Error text of the guard below. */
+/** Error text of the check below. */
 export const replacedMark = 'CONCLAVE_REPLACED';
 
 /**
@@ -44,6 +44,6 @@ export function script<Reply>(name: string, body: string): Script<Reply> {
   return { name, lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 
-/** Pairs up what Redis returns for a hash: fields and values, alternating. */
+/** Pairs up the reply for a Redis hash: fields and values, alternating. */
 export const inPairs = (flat: readonly string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, n) => [flat[2 * n]!, flat[2 * n + 1]!]);

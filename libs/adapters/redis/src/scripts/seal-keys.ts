@@ -2,7 +2,7 @@ import { script } from './script.js';
 
 export const readSealKey = script<string | null>('read-seal-key', `return redis.call('GET', KEYS[2])`);
 
-/** The key that is held from now on. */
+/** Returns the key that is stored from now on. */
 export const keepSealKey = script<string>(
   'keep-seal-key',
   `
@@ -13,7 +13,7 @@ return ARGV[3]
 `,
 );
 
-/** Whether there was one. */
+/** Returns whether there was one. */
 export const destroySealKey = script<number>(
   'destroy-seal-key',
   `

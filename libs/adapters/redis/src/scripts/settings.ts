@@ -7,7 +7,7 @@ export const readSetting = script<[string | null, string | null]>(
 );
 
 /**
- * The nonce, stored with each version of the history, tells a write sent twice from the write of a faster process. The history drops the
+ * The nonce, stored with each version of the history, distinguishes a write sent twice from the write of a faster process. The history drops the
  * version that has become too old; versions are dense, so there is at most one.
  */
 export const writeSetting = script<number>(
@@ -28,7 +28,7 @@ return 1
 `,
 );
 
-/** 1 where it is not there afterwards. */
+/** Returns 1 if the setting is absent afterwards. */
 export const removeSetting = script<number>(
   'remove-setting',
   `

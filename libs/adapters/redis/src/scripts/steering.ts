@@ -12,7 +12,7 @@ return 1
 `,
 );
 
-/** Those of the ids that are flagged or whose run has ended; two keys per id: its flags and its run. */
+/** The given ids that are flagged or whose run has ended; two keys per id: its flags and its run. */
 export const findCancelled = script<string[]>(
   'find-cancelled',
   `

@@ -5,7 +5,7 @@ export const readClock = script<number>('read-clock', 'return now');
 /** Format of stored records; a store with another format is refused. Raise it when older records can no longer be read. */
 export const storeFormat = 2;
 
-/** The format of the store; 0 if it names none, null if the store is new. */
+/** The format of the store; 0 if it has none, null if the store is new. */
 export const readFormat = script<number | null>(
   'read-format',
   `
@@ -15,7 +15,7 @@ return tonumber(mark[2]) or 0
 `,
 );
 
-/** A small write; fails when the store cannot grow or is not ours. */
+/** A small write; fails when the store cannot grow or is not the one of this process. */
 export const probe = script<string>('probe', `redis.call('SET', KEYS[2], text(now), 'PX', 60000) return 'ok'`);
 
 /**

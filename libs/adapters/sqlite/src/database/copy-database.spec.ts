@@ -24,7 +24,7 @@ const marked = (file: string): number => {
 };
 
 describe('the copy of a store', () => {
-  it('contains everything acknowledged, also while its owner keeps writing, and does not change the original', async () => {
+  it('contains everything acknowledged, even while its owner keeps writing, and leaves the original unchanged', async () => {
     const database = open();
     await database.write(({ sql }) => sql.run("INSERT INTO identity (side, store_id, generation) VALUES ('log', 'row1', 1)"));
     const target = join(folder, 'copy.db');
@@ -34,14 +34,14 @@ describe('the copy of a store', () => {
       1,
       { version: migrations.at(-1)!.version, readable: true, damage: null, runs: 0 },
     ]);
-    // Written over by a later copy.
+    // Overwritten by a later copy.
     copyDatabase(folder, target);
     expect(marked(target)).toBe(2);
     expect(database.health()).toBeNull();
     await database.close();
   });
 
-  it('is refused if nothing is there, and a file of a newer version or another kind is reported', async () => {
+  it('is refused when there is no store, and a file of a newer version or another kind is reported', async () => {
     expect(() => copyDatabase(folder, join(folder, 'copy.db'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }));
     expect(existsSync(join(folder, 'copy.db'))).toBe(false);
     await open().close();
@@ -54,7 +54,7 @@ describe('the copy of a store', () => {
     expect(() => inspectDatabase(file)).toThrow(/not a store of Conclave, or it is damaged/);
   });
 
-  it('is put in place only while nobody owns the folder', async () => {
+  it('is put in place only while no process owns the folder', async () => {
     const database = open();
     await expect(holdingFolder(folder, new Date(), () => 'held')).rejects.toMatchObject({ code: 'DATA_FOLDER_IN_USE' });
     await database.close();

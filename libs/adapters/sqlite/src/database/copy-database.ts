@@ -6,13 +6,13 @@ import { migrations, versionOf } from './migrations.js';
 import { Sql } from './sql.js';
 import { storeFailure } from './store-failure.js';
 
-/** What was found in a file of an embedded store. */
+/** What a file of an embedded store contains. */
 export interface InspectedDatabase {
   /** Version of its tables. */
   readonly version: number;
   /** Whether this program reads that version. */
   readonly readable: boolean;
-  /** Null if the pages and indexes fit together, otherwise what SQLite says. */
+  /** Null if the pages and indexes are consistent, otherwise SQLite's message. */
   readonly damage: string | null;
   readonly runs: number;
 }
@@ -20,8 +20,8 @@ export interface InspectedDatabase {
 const busyTimeoutMs = 10_000;
 
 /**
- * Writes a consistent copy of the store in a data folder, also while a server works on it: everything acknowledged when this begins is in
- * the copy. The original does not change. Throws STORE_UNAVAILABLE, STORE_FULL.
+ * Writes a consistent copy of the store in a data folder, even while a server works on it: everything acknowledged when this begins is in the copy.
+ * The original does not change. Throws STORE_UNAVAILABLE, STORE_FULL.
  */
 export function copyDatabase(home: string, target: string): void {
   const source = join(home, 'conclave.db');

@@ -31,7 +31,7 @@ describe('Database', () => {
     database.read((sql) => sql.all<{ name: string }>('SELECT name FROM setting ORDER BY rowid').map(({ name }) => name));
 
   describe('writing', () => {
-    it('makes one transaction of everything queued in one tick, and acknowledges after its commit', async () => {
+    it('combines everything queued in one tick into one transaction, and acknowledges after its commit', async () => {
       const database = open();
       const other = new Sql(join(root, 'home', 'conclave.db'), 1000);
       const order: string[] = [];
@@ -49,7 +49,7 @@ describe('Database', () => {
       ]);
     });
 
-    it('undoes only the write that throws, without calling what waits for its commit', async () => {
+    it('undoes only the write that throws, and skips the callbacks that wait for its commit', async () => {
       const database = open();
       let called = false;
       const failing = database.write(({ sql, afterCommit }) => {
@@ -101,7 +101,7 @@ describe('Database', () => {
       return seen;
     };
 
-    it('shows a write to everybody in the process at once, and to others when its tick is durable', async () => {
+    it('shows a write to the whole process immediately, and to others when its tick is durable', async () => {
       const database = open();
       const said: string[] = [];
       await database.order(({ sql, afterWrite, afterCommit }) => {
@@ -118,7 +118,7 @@ describe('Database', () => {
       ]);
     });
 
-    it('makes one transaction of all writes of a tick, ordered and queued, and none of a tick that only reads', async () => {
+    it('combines all writes of a tick, ordered and queued, into one transaction, and opens none for a tick that only reads', async () => {
       let committed = 0;
       const counter = { statement: () => undefined, committed: () => void (committed += 1), stateStored: () => undefined };
       const database = open(undefined, { counter });
@@ -129,7 +129,7 @@ describe('Database', () => {
       expect(committed).toBe(1);
     });
 
-    it('takes out only the write that throws, and what was built on the others stays', async () => {
+    it('undoes only the write that throws, and keeps what was built on the others', async () => {
       const database = open();
       await order(database, 'before');
       const failing = database.order(({ sql }) => {
@@ -143,7 +143,7 @@ describe('Database', () => {
       expect([names(database), seenByOthers(), database.health()]).toEqual([['before', 'after'], ['before', 'after'], null]);
     });
 
-    it('repeats writes for which the disk had no room until they are stored, and accepts nothing more in the meantime', async () => {
+    it('repeats writes for which the disk had no room until they are stored, and accepts no others in the meantime', async () => {
       const database = open();
       await put(database, 'long ago');
       const limit = (pages: number) => database.read((sql) => sql.all(`PRAGMA max_page_count = ${pages}`));
@@ -162,7 +162,7 @@ describe('Database', () => {
       expect([isDurable, seenByOthers(), database.health()]).toEqual([true, ['long ago', 'small', 'after'], null]);
     });
 
-    it('reports at the next opening whether the one before was closed', async () => {
+    it('reports at the next opening whether the previous one was closed', async () => {
       const first = open();
       await order(first, 'a');
       await first.durable();
@@ -172,7 +172,7 @@ describe('Database', () => {
       expect([first.diedBefore, open(killed).diedBefore, open().diedBefore]).toEqual([false, true, false]);
     });
 
-    it('commits open writes when it is closed, and tells those who wait if it cannot', async () => {
+    it('commits open writes when it is closed', async () => {
       const first = open();
       const ordered = order(first, 'last');
       const durable = first.durable();
@@ -183,7 +183,7 @@ describe('Database', () => {
   });
 
   describe('a full disk', () => {
-    it('is reported as STORE_FULL, acknowledges nothing, loses nothing, and is over when there is room', async () => {
+    it('is reported as STORE_FULL, acknowledges nothing, loses nothing, and ends when there is room', async () => {
       const database = open();
       await put(database, 'before');
       const limit = (pages: number) => database.read((sql) => sql.all(`PRAGMA max_page_count = ${pages}`));
@@ -258,7 +258,7 @@ describe('Database', () => {
       expect(present.length).toBeLessThan(20);
     });
 
-    it('syncs every commit to the disk if a power failure must lose nothing', () => {
+    it('syncs every commit to the disk when a power failure must lose nothing', () => {
       const level = (database: Database) => database.read((sql) => sql.get<{ synchronous: number }>('PRAGMA synchronous')!.synchronous);
       expect(level(open(join(root, 'process')))).toBe(1);
       expect(level(open(join(root, 'power'), { durability: 'power' }))).toBe(2);
@@ -276,7 +276,7 @@ describe('Database', () => {
       expect(names(open())).toEqual(['still works']);
     });
 
-    it('is refused while another process uses it, and taken over at once when that was killed', async () => {
+    it('is refused while another process uses it, and taken over immediately when that process was killed', async () => {
       const home = join(root, 'home');
       const child = new Child('acknowledging-writer.ts', home);
       children.push(child);
@@ -308,7 +308,7 @@ describe('Database', () => {
     const two = { version: 2, sql: 'ALTER TABLE setting ADD COLUMN note TEXT; CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;' };
     const backups = (home: string) => readdirSync(home).filter((name) => name.endsWith('.bak.db'));
 
-    it('bring an older folder to the newest version after making a copy', async () => {
+    it('bring an older folder to the newest version after copying it', async () => {
       const home = join(root, 'home');
       const old = open(home, { migrations: [one] });
       await put(old, 'kept');
@@ -352,7 +352,7 @@ describe('Database', () => {
       expect(again.read((sql) => sql.all('SELECT name, version, value FROM setting'))).toEqual([{ name: 'kept', version: 1, value: '1' }]);
     });
 
-    it('upgrade a folder without such records, and one that was written since', async () => {
+    it('upgrade a folder without such records, and one that was written after that version', async () => {
       const home = join(root, 'home');
       await open(home, { migrations: [one] }).close();
       const barrier = { ...two, refusesOlder: ['setting', 'extra'] };

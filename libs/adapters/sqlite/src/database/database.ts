@@ -204,8 +204,8 @@ export class Database {
   }
 
   /**
-   * Removes what deleted rows have left in the pages of the file, in the index of texts and in the write-ahead log. Rewrites the file, if
-   * it is small, at once, and otherwise at the next start, because nothing else can run during that. Throws STORE_*.
+   * Removes what deleted rows have left in the pages of the file, in the index of texts and in the write-ahead log. A small file is rewritten
+   * immediately, a large one at the next start, because nothing else can run during that. Throws STORE_*.
    */
   async scrub(): Promise<void> {
     if (this.closed) throw closedFailure();

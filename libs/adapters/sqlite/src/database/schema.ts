@@ -177,8 +177,8 @@ CREATE INDEX graph_entities_of ON graph_related (tenant, synthesis_id);
 `;
 
 /**
- * Version 2. History of settings, caches, scores, and things that happen once. Foreign names (tenants, keys, tags, models) are stored as
- * JSON strings: SQLite would cut them at a NUL character and treat all lone surrogates as equal.
+ * Version 2. History of settings, caches, scores, and one-time claims. External names (tenants, keys, tags, models) are stored as JSON strings:
+ * SQLite would cut them at a NUL character and treat all lone surrogates as equal.
  */
 export const secondSchema = `
 CREATE TABLE setting_version (

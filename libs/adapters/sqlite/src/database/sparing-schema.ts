@@ -66,7 +66,7 @@ export const packedSchema = `
 ALTER TABLE log ADD COLUMN packed BLOB;
 `;
 
-/** Runs that were erased; `tombstone` is what remains known of one, as JSON. */
+/** Runs that were erased; `tombstone` is the JSON of what remains known of one. */
 export const erasedSchema = `
 CREATE TABLE erased_run (
   run_id TEXT PRIMARY KEY,

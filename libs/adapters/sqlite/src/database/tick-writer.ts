@@ -241,7 +241,7 @@ export class TickWriter {
     this.counter?.committed(awaited);
   }
 
-  /** Owed writes run first: a queued write sees everything ordered before it. */
+  /** Owed writes run first: a queued write sees everything that was ordered before it. */
   private run(queued: readonly Queued[]): readonly WriteOutcome[] {
     if (this.owed.size > 0) {
       this.begin();

@@ -1,7 +1,7 @@
 import { rootOf } from '@conclave/contracts';
 import type { Store, Tick } from '../database/database.js';
 
-/** Runs that were erased, by their id: known to all users of a database, so that nothing that still arrives for one is stored. */
+/** Runs that were erased, by id. All users of a database share the list, so nothing that still arrives for such a run is stored. */
 export class ErasedRuns {
   private readonly known: Set<string>;
 

@@ -45,7 +45,7 @@ export function recordsOfRun({ sql }: Tick, runId: string, isOf: (runId: string)
   };
 }
 
-/** Overwrites a record by what is left of it; returns that. */
+/** Overwrites a record with what is left of it; returns that. */
 export function writeErased({ sql }: Tick, record: LoggedRecord, eventId: string, now: number): LoggedRecord {
   const erased = erasedRecord(record, now);
   if (erased !== record)
@@ -58,7 +58,7 @@ export function writeErased({ sql }: Tick, record: LoggedRecord, eventId: string
   return erased;
 }
 
-/** Deletes the bodies, and those texts that no record contains any longer. */
+/** Deletes the bodies, and the texts that no record contains any longer. */
 export function deleteBodies({ sql }: Tick, { bodies, texts }: RecordsOfRun): void {
   for (const sha256 of bodies) sql.run('DELETE FROM blob WHERE sha256 = ?', sha256);
   for (const sha256 of texts) {

@@ -30,7 +30,7 @@ export interface RecordToAppend {
   readonly raw: Buffer | null;
   readonly part?: string | null;
   readonly event?: Event;
-  /** The headers as they are in the row, if that is known already. */
+  /** The headers as they are in the row, if already known. */
   readonly stored?: string;
 }
 

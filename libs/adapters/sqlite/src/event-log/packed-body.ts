@@ -9,8 +9,8 @@ export interface StoredBody {
 }
 
 /**
- * Bodies from this many bytes on are deflated. Each costs about 30 µs, most of them whatever its size: a third of a run's records have
- * two thirds of what there is to save.
+ * Bodies from this many bytes on are deflated. Deflating costs about 30 µs each, almost independent of the size, and a third of a run's records
+ * hold two thirds of the possible savings.
  */
 export const packedFromBytes = 2_200;
 
@@ -21,7 +21,7 @@ export function storedBody(raw: Buffer | null): { readonly body: Buffer | null; 
   return packed.byteLength < raw.byteLength ? { body: null, packed } : { body: raw, packed: null };
 }
 
-/** Restores a body from its row. One that was damaged in the file is returned as it is, so that only its record cannot be decoded. */
+/** Restores a body from its row. A body that was damaged in the file is returned unchanged, so that only its own record cannot be decoded. */
 export function bodyFrom({ body, packed }: StoredBody): Buffer | null {
   if (packed === null) return body === null ? null : bytesOf(body);
   const bytes = bytesOf(packed);

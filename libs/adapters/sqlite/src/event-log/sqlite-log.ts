@@ -177,7 +177,7 @@ export class SqliteLog implements EventLog {
     return logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { topic: deadTopic, key, id, headers, raw })));
   }
 
-  /** The counts of a delivery go and the position of its group moves, with what its handler wrote or after it. */
+  /** Deletes the counts of a delivery and moves the position of its group, together with what its handler wrote or after it. */
   private async done(delivery: DeliveryKey): Promise<void> {
     const { store, groups, table, deliveries } = this.parts;
     const { topic, seq } = addressOf(delivery.record);
@@ -192,7 +192,7 @@ export class SqliteLog implements EventLog {
   }
 }
 
-/** To those who publish, the store is the log. */
+/** For publishers, the store is the log. */
 async function logFailures<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -67,7 +67,7 @@ describe('the record of a step', () => {
     ['short', 'look at the roof', {}],
     ['longer than a record may be', 'x'.repeat(100_000), {}],
     ['that the step repeats elsewhere', 'ä"\\ \u0000', { text: 'ä"\\ \u0000' }],
-  ])('does not contain its input, which is on the log, and is read with it: %s', async (_what, text, more) => {
+  ])('is stored without its input, which is on the log, and is read together with it: %s', async (_what, text, more) => {
     const input = command(newRunId(), text);
     const step = stepOn(input, more);
     await sqlite.log.publish([input]);
@@ -90,7 +90,7 @@ describe('the record of a step', () => {
     expect(await read()).toEqual([stepOn(input), stepOn(taken)]);
   });
 
-  it('is whole if it contains the mark for the place of its input', async () => {
+  it('is stored whole when it contains the mark for the place of its input', async () => {
     const input = command(newRunId(), 'look');
     const step = stepOn(input, { text: '\u0000body\u0000' });
     await sqlite.log.publish([input]);
@@ -98,7 +98,7 @@ describe('the record of a step', () => {
     expect(await read()).toEqual([step]);
   });
 
-  it('is stored as it is when it is damaged', async () => {
+  it('is stored unchanged when it is damaged', async () => {
     const damaged = { ...stepOn(command(newRunId(), 'look')), data: null };
     await sqlite.log.publish([damaged]);
     expect(await read()).toEqual([null]);

@@ -6,7 +6,7 @@ import { bodyFrom, type StoredBody } from './packed-body.js';
 import { headersOf } from './stored-headers.js';
 import { StandingTexts } from './standing-texts.js';
 
-/** What is missing in a record, the body of another record or a text, and the byte position where it belongs. */
+/** The part that a record lacks, the body of another record or a text, and the byte position where it belongs. */
 type Part = readonly [position: number, topic: string, eventId: string] | readonly [position: number, sha256: string];
 
 interface Prompted {
@@ -20,7 +20,7 @@ interface BodyRow extends StoredBody {
   readonly part: string | null;
 }
 
-/** Replaces the part that is cut out. A record that contains it too is stored whole. */
+/** Stands in for the part that was cut out. A record that contains this mark itself is stored whole. */
 const hole = '\u0000body\u0000';
 const holeBytes = Buffer.from(JSON.stringify(hole));
 
@@ -62,7 +62,7 @@ export class StandingBodies {
 
   private withoutInput(event: Event): (EncodedRecord & { readonly part: string }) | null {
     const step = event.data as StepRecorded['data'];
-    // A publisher of damaged records gets them stored as they are.
+    // A damaged record is stored unchanged.
     const data = (step as Partial<typeof step> | null)?.input?.data;
     const place = typeof data === 'object' && data !== null ? this.places.get(data) : undefined;
     return place ? cut({ ...event, data: { ...step, input: { ...step.input, data: hole } } }, place) : null;
@@ -106,8 +106,8 @@ export class StandingBodies {
 }
 
 /**
- * The record of an event without the part for which the hole stands; null if that occurs more than once, or if the record is large all the
- * same.
+ * The record of an event without the part for which the hole stands; null if that part occurs more than once, or if the record would still be
+ * large.
  */
 function cut(parted: Event, place: readonly string[]): (EncodedRecord & { readonly part: string }) | null {
   let isSmall = true;

@@ -4,16 +4,16 @@ import { bytesOf } from '../database/sql.js';
 import { Kept } from '../kept.js';
 
 interface Seen {
-  /** Null for a text that was met once: most of those are never met again. */
+  /** Null for a text that was seen once: most of those never occur again. */
   readonly sha256: string | null;
-  /** When its retention last started again. */
+  /** When its retention was last restarted. */
   readonly at: number;
 }
 
-/** A shorter text would hardly be longer than what refers to it; a longer one is not worth its memory. */
+/** A shorter text would hardly be longer than a reference to it; a longer one is not worth the memory. */
 const [shortest, longest] = [200, 16_384];
 const mostSeen = 128;
-/** Far below the day by which bodies outlive the records that refer to them. */
+/** Much less than the day by which bodies outlive the records that refer to them. */
 const refreshMs = 60 * 60 * 1000;
 
 /** Texts that records of calls repeat word for word, such as system prompts: each is stored once in the table of blobs, as JSON. */
@@ -25,7 +25,7 @@ export class StandingTexts {
     private readonly now: () => number,
   ) {}
 
-  /** The hash under which the text is stored from this write on; null if it was met for the first time, or is too short or too long. */
+  /** The hash under which the text is stored from this write on; null if it was seen for the first time, or is too short or too long. */
   standing(tick: Tick, text: string): string | null {
     if (text.length < shortest || text.length > longest) return null;
     const now = this.now();

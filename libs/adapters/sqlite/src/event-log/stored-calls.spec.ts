@@ -94,14 +94,14 @@ describe('the record of a call', () => {
       ({ bytes }) => bytes,
     );
 
-  it('with a long body is deflated, and read unchanged', async () => {
+  it('with a long body is deflated, and read back unchanged', async () => {
     const events = [call('', 'Which town is it? '.repeat(200)), call('', 'ä "quoted" \u0000 '.repeat(200))];
     await sqlite.log.publish(events);
     for (const bytes of stored()) expect(bytes).toBeLessThan(packedFromBytes / 4);
     await expectRead(events);
   });
 
-  it('with a short body, or one that does not become smaller, stays as it is', async () => {
+  it('with a short body, or one that deflating does not shrink, stays unchanged', async () => {
     const short = call('', 'Which town is it?');
     await sqlite.log.publish([short]);
     const noise = { topic: CallRecorded.topic, key: null, headers: { a: 'b' }, raw: randomBytes(packedFromBytes) };
@@ -124,7 +124,7 @@ describe('the record of a call', () => {
     expect(await read()).toEqual([null, events[1]]);
   });
 
-  it('does not contain a system prompt that an earlier one contained, and is read with it', async () => {
+  it('omits a system prompt that an earlier record contained, and is read together with it', async () => {
     const events = [1, 2, 3].map((n) => call(prompt, `Question ${n}`, { temperature: n }));
     for (const event of events) await sqlite.log.publish([event]);
     const [first, second, third] = stored();
@@ -135,7 +135,7 @@ describe('the record of a call', () => {
   });
 
   it.each([
-    ['that is met once', (n: number) => `${prompt} ${n}`],
+    ['that occurs once', (n: number) => `${prompt} ${n}`],
     ['that is short', () => 'You are an expert.'],
     ['that is long', () => 'x'.repeat(20_000)],
     ['of parts', () => [{ type: 'text', text: prompt }]],
@@ -146,13 +146,13 @@ describe('the record of a call', () => {
     await expectRead(events);
   });
 
-  it('is whole if it contains the mark for the place of the prompt', async () => {
+  it('is stored whole when it contains the mark for the place of the prompt', async () => {
     const events = [1, 2, 3].map((n) => call(prompt, `\u0000body\u0000 ${n}`));
     await sqlite.log.publish(events);
     await expectRead(events);
   });
 
-  it('is stored as it is when it is damaged or shows no prompts', async () => {
+  it('is stored unchanged when it is damaged or shows no prompts', async () => {
     const whole = call(prompt, 'Question');
     const without = { ...whole, id: `${whole.id}0`, data: { ...(whole.data as CallRecorded['data']), request: null } };
     const damaged = { ...whole, id: `${whole.id}1`, data: null };

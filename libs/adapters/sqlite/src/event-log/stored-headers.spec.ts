@@ -43,7 +43,7 @@ describe('headers in their row', () => {
     ['with a trace', { traceparent: '00-6854996e21180ee957f12b0eebf4ace5-dd31c0b32f583ef7-01' }],
     ['of another run than its key says', { runId: 'run_2' }],
     ['with a large body', { data: 'a'.repeat(70_000) }],
-  ])('are the same from the event itself: %s', (_what, members) => {
+  ])('are the same when they are made from the event itself: %s', (_what, members) => {
     const whole: Event = {
       ...{ id: row.event_id, type: 'ResultReady', runId: 'run_1', topic: 'results.ready', key: row.key, source: 'experts' },
       ...{ time: 1_764_000_000_123, data: {} },

@@ -1,6 +1,5 @@
 import type { Event } from '@conclave/contracts';
-
-type Headers = Readonly<Record<string, string>>;
+import type { Headers } from '@conclave/ports';
 
 /** The other columns of the row. */
 interface Row {
@@ -47,7 +46,7 @@ export function storedHeaders(headers: Headers, row: Row): string {
   return JSON.stringify(headers);
 }
 
-/** The same for the record of an event, from the event itself: its headers contain nothing else. */
+/** The same for the record of an event, directly from the event: its headers contain nothing else. */
 export function storedHeadersOf(event: Event, headers: Headers): string {
   const { id, key, type, source, time, runId, traceparent } = event;
   const reference = headers['ce_dataref'];

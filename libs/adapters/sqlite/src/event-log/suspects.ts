@@ -27,7 +27,7 @@ export class Suspects {
     return this.underWay.size > 0;
   }
 
-  /** Notes a new record; it is suspect while a suspect of its run is being handled. */
+  /** Adds a new record; it is suspect while a suspect of its run is being handled. */
   note(seq: number, runId: string | undefined): void {
     if (this.underWay.size === 0 || runId === undefined) return;
     for (const run of this.underWay.values()) if (run === runId) this.others.add(seq);

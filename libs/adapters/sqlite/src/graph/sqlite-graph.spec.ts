@@ -17,8 +17,8 @@ describeKnowledgeGraph('SQLite', {
   },
 });
 
-describe('a graph of an older folder', () => {
-  it('keeps what it learned, finds it by name, and by words once it is written again', async () => {
+describe('the graph of an older folder', () => {
+  it('keeps what it learned, finds it by name, and finds it by words after it was written again', async () => {
     const root = newFolder();
     const options = { home: join(root, 'home'), durability: 'process', now: Date.now } as const;
     try {

@@ -3,7 +3,7 @@ import {
   isFlagged,
   sourcesIn,
   synthesisTrust,
-  type Candidate,
+  type EntityCandidate,
   type GraphReading,
   type LinkedSynthesis,
   type NamedRelation,
@@ -51,7 +51,7 @@ export const readingOf = (read: <T>(work: (sql: Statements) => T) => T, tenant: 
   candidates: ({ exact, words, common, limit }) =>
     read((sql) =>
       sql
-        .all<Omit<Candidate, 'exact'> & { readonly exact: number }>(
+        .all<Omit<EntityCandidate, 'exact'> & { readonly exact: number }>(
           candidates,
           tenant,
           JSON.stringify(exact),

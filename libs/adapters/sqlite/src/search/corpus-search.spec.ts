@@ -46,7 +46,7 @@ describe('CorpusSearch', () => {
     expect(await ask(word())).toEqual([]);
   });
 
-  it('says that its contents changed when a document was changed, added or removed, and not when one was only touched', async () => {
+  it('reports changed contents when a document was changed, added or removed, but not when one was only touched', async () => {
     const path = put('a.md', 'One.');
     await open();
     const before = await search!.contents();
@@ -61,7 +61,7 @@ describe('CorpusSearch', () => {
     expect(await search!.contents()).toBe(changed);
   });
 
-  it('reads other documents by a reader, leaves out what it cannot read, and tries that again only when it has changed', async () => {
+  it('reads other documents with a reader, leaves out those it cannot read, and retries them only after they have changed', async () => {
     put('pool.html', 'pool');
     put('broken.pdf', 'broken');
     put('photo.png', 'photo');
@@ -85,7 +85,7 @@ describe('CorpusSearch', () => {
     expect(await titles('pool')).toEqual([]);
   });
 
-  it('leaves out what is no text without a reader', async () => {
+  it('leaves out files that are not text when there is no reader', async () => {
     put('pool.html', 'pool');
     await open();
     expect(await titles('pool')).toEqual([]);
@@ -215,7 +215,7 @@ describe('CorpusSearch', () => {
     expect([await titles('lions'), await titles('hyenas'), await titles('tigers')]).toEqual([['a'], ['b'], []]);
   });
 
-  it('builds a broken index again', async () => {
+  it('rebuilds a broken index', async () => {
     const index = join(root, 'index.db');
     put('a.txt', 'about lions');
     writeFileSync(index, randomBytes(20_000));
@@ -223,7 +223,7 @@ describe('CorpusSearch', () => {
     expect(await titles('lions')).toEqual(['a']);
   });
 
-  it('reads only documents of the folder itself', async () => {
+  it('reads only documents inside the folder', async () => {
     writeFileSync(join(root, 'secret.txt'), 'about secrets');
     symlinkSync(join(root, 'secret.txt'), join(folder, 'link.txt'));
     symlinkSync(root, join(folder, 'up'));
@@ -249,7 +249,7 @@ describe('CorpusSearch', () => {
     });
   });
 
-  it('asks nothing if the caller has given up', async () => {
+  it('starts no search when the caller has given up', async () => {
     await open();
     const gone = new AbortController();
     gone.abort(new Error('gone'));

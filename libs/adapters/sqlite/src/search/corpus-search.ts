@@ -9,7 +9,7 @@ import { matchExpression } from './match-expression.js';
 export interface CorpusOptions {
   /** Folder of documents, including subfolders. Links out of it are not followed. */
   readonly folder: string;
-  /** Reads what is neither Markdown nor plain text: HTML, PDF and Office documents. Without it they are left out. */
+  /** Reads files that are neither Markdown nor plain text: HTML, PDF and Office documents. Without it they are left out. */
   readonly reader?: Pick<DocumentReader, 'read'>;
   /** File of the index; `:memory:` rebuilds it at each start. */
   readonly index: string;
@@ -17,7 +17,7 @@ export interface CorpusOptions {
   readonly refreshMs?: number;
 }
 
-/** Of a text; of a document that a reader takes. */
+/** Size limits of a text, and of a document for the reader. */
 const [largestFileBytes, largestReadBytes] = [8 * 1024 * 1024, 20 * 1024 * 1024];
 const isText = (name: string): boolean => /\.(?:md|markdown|txt)$/i.test(name);
 const isRead = (name: string): boolean => /\.(?:html?|pdf|docx|xlsx|pptx)$/i.test(name);
@@ -140,7 +140,7 @@ export class CorpusSearch implements Search {
       const source = await this.sourceOf(file);
       if (source !== null) changed.push({ ...file, source });
     }
-    // A file that was read before and cannot be read now says nothing any more.
+    // A file that was readable before and no longer is has no content now.
     const paths = new Set(present.filter(({ path, stamp }) => this.unreadable.get(path) !== stamp).map(({ path }) => path));
     for (const path of this.unreadable.keys()) if (!present.some((file) => file.path === path)) this.unreadable.delete(path);
     if (this.closed) return;

@@ -5,9 +5,9 @@ export interface ParsedDocument {
   readonly title: string;
   /** Address from the front matter; null unless it is a web address. */
   readonly url: string | null;
-  readonly passages: readonly Passage[];
+  readonly passages: readonly IndexedPassage[];
 }
-export interface Passage {
+export interface IndexedPassage {
   /** Headings above the paragraph, outermost first, empty outside any section. */
   readonly heading: string;
   readonly text: string;
@@ -43,8 +43,8 @@ function frontMatter(text: string): { readonly fields: ReadonlyMap<string, strin
   return { fields, body: text.slice(block[0].length) };
 }
 
-function passagesOf(body: string): { readonly passages: readonly Passage[]; readonly firstHeading: string } {
-  const passages: Passage[] = [];
+function passagesOf(body: string): { readonly passages: readonly IndexedPassage[]; readonly firstHeading: string } {
+  const passages: IndexedPassage[] = [];
   const headings: string[] = [];
   let firstHeading = '';
   let paragraph: string[] = [];

@@ -4,7 +4,7 @@ import type { Tick } from '../database/database.js';
 import type { ErasedRuns } from '../event-log/erased-runs.js';
 
 /**
- * Removes everything that the tables of the state contain of a run, except that it has ended, so that a record that still arrives does not
+ * Removes everything that the tables of the state contain of a run, except the fact that it has ended, so that a record that still arrives does not
  * begin it again.
  */
 export function eraseRun(tick: Tick, erased: ErasedRuns, run: ErasedRun): void {
@@ -24,7 +24,7 @@ export function eraseRun(tick: Tick, erased: ErasedRuns, run: ErasedRun): void {
   sql.run("UPDATE applied SET outputs = '[]' WHERE run_id = ?", runId);
   for (const table of ['journal', 'timer', 'command_seq', 'attached', 'parked', 'stream_entry'])
     sql.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
-  // A stream that has ended accepts no more.
+  // An ended stream accepts no more entries.
   sql.run(
     'INSERT INTO stream (run_id, first, ended_at) VALUES (?, 1, ?) ON CONFLICT DO UPDATE SET ended_at = coalesce(ended_at, excluded.ended_at)',
     runId,

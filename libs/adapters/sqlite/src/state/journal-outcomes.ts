@@ -2,12 +2,12 @@ import { storedRecord, type Blobs, type CallOutcome, type JournalCall, type Reco
 import type { Store, Tick } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 
-type Step = Pick<JournalCall, 'runId' | 'step'>;
+type StepKey = Pick<JournalCall, 'runId' | 'step'>;
 
 /** An outcome in its row: whole, or a reference to the record that contains it. */
 type StoredOutcome = CallOutcome | { readonly at: RecordedCall };
 
-const nameOf = ({ runId, step }: Step): string => `${runId} ${step}`;
+const nameOf = ({ runId, step }: StepKey): string => `${runId} ${step}`;
 
 /** Outcomes of calls. One whose record is committed in the same tick is stored as a reference to that record. */
 export class JournalOutcomes {
@@ -23,7 +23,7 @@ export class JournalOutcomes {
    * Holds an outcome until its row is written. Returns what to store: called right before the commit, when it is known whether the commit
    * includes the record.
    */
-  hold(tick: Tick, { runId, step }: Step, outcome: CallOutcome, recorded: RecordedCall | undefined): () => string {
+  hold(tick: Tick, { runId, step }: StepKey, outcome: CallOutcome, recorded: RecordedCall | undefined): () => string {
     // Throws here, as part of the write, if it has no JSON form.
     const whole = recorded ? null : JSON.stringify(outcome);
     const name = nameOf({ runId, step });
@@ -36,7 +36,7 @@ export class JournalOutcomes {
   }
 
   /** The outcome of a finished step. */
-  async of(call: Step): Promise<CallOutcome> {
+  async of(call: StepKey): Promise<CallOutcome> {
     const pending = this.pending.get(nameOf(call));
     if (pending) return pending;
     const { outcome } = this.database.read((sql) =>

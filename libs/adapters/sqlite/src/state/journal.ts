@@ -1,4 +1,4 @@
-import type { Begun, CallOutcome, Journal, JournalCall, Paid, RecordedCall } from '@conclave/ports';
+import type { BeginResult, CallOutcome, Journal, JournalCall, Paid, RecordedCall } from '@conclave/ports';
 import type { Store } from '../database/database.js';
 import type { ErasedRuns } from '../event-log/erased-runs.js';
 import type { ProcessLeases } from './leases.js';
@@ -23,7 +23,12 @@ export class SqliteJournal implements Journal {
   ) {}
 
   /** Resolves `begun` only when everything that led to the call is durable. */
-  async begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun> {
+  async begin(call: {
+    readonly runId: string;
+    readonly step: string;
+    readonly nonce: string;
+    readonly owner: string;
+  }): Promise<BeginResult> {
     const begun = await this.ordered(call);
     if (begun.kind === 'finished') return { kind: 'done', outcome: await this.outcomes.of(call), attempt: begun.attempt };
     if (begun.kind === 'begun') await this.database.durable();
@@ -32,7 +37,7 @@ export class SqliteJournal implements Journal {
 
   private ordered(
     call: Parameters<Journal['begin']>[0],
-  ): Promise<Exclude<Begun, { kind: 'done' }> | { readonly kind: 'finished'; readonly attempt: number }> {
+  ): Promise<Exclude<BeginResult, { kind: 'done' }> | { readonly kind: 'finished'; readonly attempt: number }> {
     const { opening } = this.database;
     return this.database.order((tick) => {
       const steps = this.steps.of(call.runId);

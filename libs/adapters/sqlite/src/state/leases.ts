@@ -1,7 +1,7 @@
 import type { Leases } from '@conclave/ports';
 import type { ProcessHints } from './hints.js';
 
-interface ProcessLease {
+interface LeaseRow {
   readonly classes: readonly string[];
   readonly until: number;
 }
@@ -10,7 +10,7 @@ interface ProcessLease {
  * Leases in memory: the store has one owner, so every earlier holder is dead and nothing has to survive a restart.
  */
 export class ProcessLeases implements Leases {
-  private readonly processes = new Map<string, ProcessLease>();
+  private readonly processes = new Map<string, LeaseRow>();
   /** Slot name -> holder -> expiry. */
   private readonly slots = new Map<string, Map<string, number>>();
   private forgetAt = 0;

@@ -30,7 +30,7 @@ describe('the steps of a run', () => {
     return found;
   };
 
-  it('continue from the state in the file if another one wrote it', async () => {
+  it('continue from the state in the file if another process wrote it', async () => {
     const runId = newRunId();
     const other = sqlite.connect('other').state;
     await commit(runId, 1);
@@ -107,7 +107,7 @@ describe('the steps of a run', () => {
     });
     afterEach(() => dead.splice(0).forEach(removeFolder));
 
-    it('leave no state in the file at first, and a process that dies loses none', async () => {
+    it('leave no state in the file at first, and lose none when the process dies', async () => {
       const runId = newRunId();
       for (const n of [1, 2, 3]) await take(runId, n);
       const home = await killed();
@@ -121,7 +121,7 @@ describe('the steps of a run', () => {
       await next.close();
     });
 
-    it('are read only by a store that can fold them', async () => {
+    it('can be read only by a store that can fold them', async () => {
       const runId = newRunId();
       await take(runId, 1);
       const other = openSqlite({ home: await killed(), processId: 'standalone', durability: 'process', prunes: false });
@@ -140,7 +140,7 @@ describe('the steps of a run', () => {
       sqlite = openFolding(folder);
     });
 
-    it('write the state of the end at once, and each one that has no record', async () => {
+    it('write the state of the end immediately, and that of a step without a record', async () => {
       const [runId, other] = [newRunId(), newRunId()];
       await take(runId, 1);
       await take(runId, 2, { terminal: true });
@@ -154,7 +154,7 @@ describe('the steps of a run', () => {
     });
   });
 
-  it('are on the log once if their outputs are published after the commit, whatever else is published with them', async () => {
+  it('are on the log once when their outputs are published after the commit, whatever else is published with them', async () => {
     const runId = newRunId();
     const { outputs } = await commit(runId, 1);
     const [more] = [namedOutput(runId, 'more')];

@@ -1,8 +1,8 @@
 import { depthOf, type Event, type PlanRequested } from '@conclave/contracts';
 import {
   acceptedStatus,
-  type Acceptance,
-  type Accepted,
+  type AcceptRequest,
+  type AcceptResult,
   type Blobs,
   type Committed,
   type ErasedRun,
@@ -54,9 +54,9 @@ const countOpen = "SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND heade
 export class SqliteRuns implements Runs {
   constructor(private readonly parts: RunsParts) {}
 
-  accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
+  accept({ header, retryKey, openLimit }: AcceptRequest): Promise<AcceptResult> {
     const { database, log, now, retryKeyMs } = this.parts;
-    return database.write((tick): Accepted => {
+    return database.write((tick): AcceptResult => {
       const { sql } = tick;
       if (log.erased.has(header.runId)) return { kind: 'erased' };
       const known =

@@ -23,7 +23,7 @@ describe('vectors in a data folder', () => {
   const scope = { tenant: 'acme', collection: 'facts' };
   const records = [{ id: 'a', vector: Float32Array.of(1, 0), text: 'x', metadata: { k: 1 } }];
 
-  it('are there after the process was killed', async () => {
+  it('are still there after the process was killed', async () => {
     const database = openDatabase(`${folder}/one`);
     const vectors = new SqliteVectors(database);
     await vectors.create(scope, 2);
@@ -45,7 +45,7 @@ describe('vectors in a data folder', () => {
     expect(await vectors.health()).toContain('closed');
   });
 
-  it('leave nothing of a dropped collection behind', async () => {
+  it('leave nothing of a dropped collection', async () => {
     const database = openDatabase(`${folder}/one`);
     const vectors = new SqliteVectors(database);
     await vectors.create(scope, 2);

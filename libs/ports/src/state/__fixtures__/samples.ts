@@ -1,5 +1,5 @@
 import { commandId, CommandIssued, makeEvent, PlanRequested, type EngineEntry, type Event } from '@conclave/contracts';
-import type { Acceptance, Step, StepTime, TimerToArm } from '../state.js';
+import type { AcceptRequest, Step, StepTime, TimerToArm } from '../state.js';
 import { newRunId } from './store-harness.js';
 
 /** Stand-in for the engine's state; the suites only count. */
@@ -49,7 +49,7 @@ export function sampleHeader(runId: string, tenant = 'acme', goal = 'Why is the 
 export const acceptance = (
   runId = newRunId(),
   more: { tenant?: string; retryKey?: string; openLimit?: number; goal?: string } = {},
-): Acceptance => ({
+): AcceptRequest => ({
   header: sampleHeader(runId, more.tenant, more.goal),
   retryKey: more.retryKey ?? null,
   openLimit: more.openLimit ?? 1_000,

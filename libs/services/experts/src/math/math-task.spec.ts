@@ -23,16 +23,16 @@ describe('a task in words', () => {
     "__import__('os').system('id')",
     'simplify this contract, please',
     'x'.repeat(1_000_000),
-  ])('is not read if it is not mathematics: %.60s', (task) => {
+  ])('is not read when it is not mathematics: %.60s', (task) => {
     expect(readMathTask(task)).toMatchObject({ kind: 'unread', sentence: expect.stringContaining('Write the operation') });
   });
 
-  it('is not guessed if a number can be read in two ways', () => {
+  it('is not guessed when a number can be read in two ways', () => {
     expect(readMathTask('Wie viel ist 10 % von 2.340?')).toMatchObject({ kind: 'unread', sentence: expect.stringContaining('2.340') });
     expect(readMathTask('Wie viel ist 10 % von 1.002.340?')).toEqual(read('evaluate', { expression: '10 % von 1002340' }));
   });
 
-  it('is read in bounded time, whatever it is', () => {
+  it('is read in bounded time, whatever it contains', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -66,7 +66,7 @@ describe('a task in words', () => {
   });
 
   it.each(['for x from 1 to ', '\n', ' = ', ' and y = 2 ', ' as x approaches ', '1.000.', ' plus '])(
-    'is read in bounded time if %j is repeated',
+    'is read in bounded time when %j is repeated',
     (unit) => {
       const from = performance.now();
       for (const start of ['integrate ', 'sum of ', 'löse ', 'limit of ', 'calculate '])

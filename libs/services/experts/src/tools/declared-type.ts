@@ -75,7 +75,7 @@ function inType(value: unknown, type: string, schema: Schema, within: Within): C
   }
 }
 
-/** Digits, point and exponent. No thousands separators: they are a point in some countries and a comma in others. */
+/** Digits, point and exponent. No thousands separators: the comma or point is a separator in some countries and a decimal mark in others. */
 const numeral = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/;
 /** Decimal digits that a double always keeps (IEEE 754 binary64, DBL_DIG). */
 const keptDigits = 15;

@@ -40,7 +40,7 @@ describe('arguments of a model', () => {
     ['a choice in another case', { mode: 'fast ' }, { mode: 'Fast' }],
     ['a name in camel case', { maxDigits: 3 }, { max_digits: 3 }],
     ['a name in kebab case, with a number as text', { 'max-digits': '3' }, { max_digits: 3 }],
-    ['null for what is left out', { expression: 'x', rate: null }, { expression: 'x' }],
+    ['null for an omitted argument', { expression: 'x', rate: null }, { expression: 'x' }],
     ['arguments in a wrapper', { arguments: { max_digits: '3' } }, { max_digits: 3 }],
     ['arguments in a wrapper, as text', { args: '{"expression": "1"}' }, { expression: '1' }],
     ['parts of an object', { options: { depth: '3', other: 'x' } }, { options: { depth: 3, other: 'x' } }],
@@ -53,32 +53,32 @@ describe('arguments of a model', () => {
 
   it.each<[string, Record<string, unknown>]>([
     [
-      'what fits',
+      'matching arguments',
       { expression: '12', max_digits: 3, rate: 1, exactly: false, values: [1], maybe: null, either: '7', free: '7', mode: 'exact' },
     ],
     ['a number with separators', { rate: '1,000', max_digits: '1.000.000' }],
     ['a number that would lose digits', { max_digits: '12345678901234567890', rate: '0.1234567890123456789' }],
-    ['a broken number where a whole one is wanted', { max_digits: '1.5' }],
-    ['a number in words, in hexadecimal, without end, or none', { max_digits: 'three', rate: '0x10', ref: 'Infinity', maybe: '' }],
-    ['text that is several things or one', { names: 'Ada, Grace', values: '' }],
+    ['a fraction where a whole number is expected', { max_digits: '1.5' }],
+    ['a number in words, in hexadecimal, infinite, or empty', { max_digits: 'three', rate: '0x10', ref: 'Infinity', maybe: '' }],
+    ['text that may be one item or several', { names: 'Ada, Grace', values: '' }],
     ['JSON that is broken', { options: '{"depth": 3', values: '[1, 2' }],
     ['yes and one', { exactly: 'yes' }],
-    ['what could be two things', { both: 'x' }],
-    ['null for what must be there', { expression: null }],
+    ['an ambiguous value', { both: 'x' }],
+    ['null for a required argument', { expression: null }],
     ['a name that two arguments share', { maxDigits: 1, 'max-digits': 2 }],
-    ['a name whose right spelling is there too', { maxDigits: 1, max_digits: 2 }],
-    ['a name that no argument is near to', { precision: 3 }],
+    ['a name whose correct spelling is also present', { maxDigits: 1, max_digits: 2 }],
+    ['a name unlike every argument', { precision: 3 }],
     ['a wrapper beside other arguments', { args: { rate: 1 }, expression: 'x' }],
   ])('stay as they are: %s', (_name, args) => {
     expect(repaired(args)).toEqual({ args, repairs: [] });
   });
 
-  it('are not unwrapped from an argument that the tool has', () => {
+  it('are not unwrapped from an argument that the tool declares', () => {
     const own = { type: 'object', properties: { input: { type: 'object' } } };
     expect(repairArguments({ input: { a: 1 } }, own)).toEqual({ args: { input: { a: 1 } }, repairs: [] });
   });
 
-  it('never reach the prototype of anything', () => {
+  it('never reach the prototype of any object', () => {
     const args = JSON.parse('{"__proto__": {"max_digits": "1"}, "constructor": "2"}') as Record<string, unknown>;
     const { args: taken } = repaired(args);
     expect(Object.keys(taken)).toEqual(['__proto__', 'constructor']);
@@ -121,7 +121,7 @@ describe('arguments of a model', () => {
     );
   });
 
-  it('that may be anything become something, with short sentences and only visible characters', () => {
+  it('that match anything are converted to something, with short sentences and only visible characters', () => {
     const names = fc.constantFrom(...Object.keys(schema.properties), 'maxDigits', 'args', 'a\n\u202e`', 'x'.repeat(500));
     fc.assert(
       fc.property(fc.dictionary(names, fc.jsonValue({ maxDepth: 3 })), (args) => {

@@ -3,8 +3,8 @@ import {
   MemoryStores as KeptStores,
   parkedFlag,
   planAppend,
-  type Acceptance,
-  type Accepted,
+  type AcceptRequest,
+  type AcceptResult,
   type ErasedRun,
   type RunStream,
   type RunSummary,
@@ -14,7 +14,7 @@ import {
   type TaskProgress,
 } from '@conclave/ports';
 
-/** What the engine of these specs stores. */
+/** What the engine has stored. */
 export interface FakeRun {
   readonly runId: string;
   readonly status: string;
@@ -22,7 +22,7 @@ export interface FakeRun {
   readonly entries: readonly StreamBody[];
   /** Commands that reached the run. */
   readonly commands: readonly { readonly seq: number; readonly key: string | null }[];
-  /** What the run waits for. */
+  /** The question or tool calls that the run waits for. */
   readonly question: { readonly text: string; readonly calls?: unknown } | null;
 }
 
@@ -54,7 +54,7 @@ export class MemoryStores {
   private readonly progress = new Map<string, TaskProgress>();
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
 
-  /** Keys of commands by run and number, as the engine learns them from the command. */
+  /** Idempotency keys of commands by run and number, as the engine reads them from the command. */
   readonly keys = new Map<string, string>();
 
   /** Settings, caches, scores and claims. */
@@ -186,7 +186,7 @@ export class MemoryStores {
     },
   };
 
-  /** What the engine appends; the state follows. */
+  /** Appends an entry as the engine does and updates the state. */
   write(runId: string, bodies: readonly StreamBody[]): void {
     const entries = this.streams.get(runId) ?? [];
     for (const body of bodies) entries.push({ ...body, id: entries.length + 1, at: Date.now() });
@@ -222,7 +222,7 @@ export class MemoryStores {
     return [...this.headers.keys()].filter((runId) => !this.stored.get(runId)?.terminal).length;
   }
 
-  private accept({ header, retryKey, openLimit }: Acceptance): Accepted {
+  private accept({ header, retryKey, openLimit }: AcceptRequest): AcceptResult {
     if (this.tombstones.has(header.runId)) return { kind: 'erased' };
     const known = this.headers.has(header.runId);
     if (!known && this.open() >= openLimit) return { kind: 'overloaded', open: this.open() };

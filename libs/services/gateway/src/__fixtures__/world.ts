@@ -155,7 +155,7 @@ export interface WorldOptions {
   readonly keys?: GatewayOptions['keys'];
   readonly access?: Partial<NonNullable<GatewayOptions['access']>>;
   readonly template?: Partial<Template>;
-  /** Templates offered besides it. */
+  /** Templates offered in addition. */
   readonly others?: readonly Template[];
   readonly probe?: Partial<Probe>;
   /** Stores and log shared with another gateway. */
@@ -344,7 +344,7 @@ export class World {
   }
 }
 
-/** Keys with these owners, by their values. */
+/** Keys by value, with their owners. */
 export function keysOf(owners: Readonly<Record<string, KeyOwner>>): ApiKeys {
   const byHash = new Map(Object.entries(owners).map(([value, owner]) => [hashOfKey(value), owner]));
   const identifyHash = (hash: string) => Promise.resolve(byHash.get(hash) ?? null);
@@ -367,10 +367,10 @@ const owners: Readonly<Record<string, KeyOwner>> = {
 /** Keys of two tenants, each with a key for every role, and the key of the operator. */
 export const twoTenants: ApiKeys = keysOf(owners);
 
-/** Signs nothing that anybody checks; the specs of the platform and of the command line sign with real keys. */
+/** A signature that these tests never check; the specs of the platform and of the command line sign with real keys. */
 const auditKey: NonNullable<GatewayOptions['auditKey']> = () => ({ file: 'audit.key', publicKey: 'none', made: false, sign: () => 'none' });
 
-/** Admin key that every gateway of these specs accepts while no keys are required. */
+/** Admin key that every gateway of these specs accepts without required keys. */
 export const adminKey = 'sk-admin-of-these-specs';
 export const byAdmin = { 'x-api-key': adminKey } as const;
 const knownAdmin = keysOf({ [adminKey]: { keyId: 'static:ada', name: 'ada', tenant: 'default', actor: 'key_ada', role: 'admin' } });

@@ -85,7 +85,7 @@ export class AccountsController {
 
   @Patch('tenants/:id')
   async changeTenant(@Req() request: Request, @Param('id') id: string): Promise<TenantView> {
-    // Whoever is limited does not set its own limits.
+    // An admin with limits may not change its own limits.
     const operator = await this.callers.identifyOperator(request);
     const change = parseChange(TenantChange, await this.body(request));
     parseBody(TenantId, { id });

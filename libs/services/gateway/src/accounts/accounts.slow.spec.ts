@@ -35,7 +35,7 @@ const refusal = ({ status, body }: Answer): readonly unknown[] => [status, body.
 const worksWith = async (key: string): Promise<number> => (await fetch(`${world.url}/v1/models`, { headers: { 'x-api-key': key } })).status;
 
 describe('an issued key', () => {
-  it('shows its value once, and leaves neither value nor hash in views, events and logs', async () => {
+  it('shows its value once and puts neither value nor hash into views, events and logs', async () => {
     const answer = await call('POST', '/keys', { name: ' front end ' });
     const first = KeyCreated.parse(answer.body);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -87,7 +87,7 @@ describe('an issued key', () => {
     );
   });
 
-  it('is listed in pages, each once, whatever is issued or revoked meanwhile', async () => {
+  it('is listed exactly once across pages while other keys are issued', async () => {
     const ids: string[] = [];
     for (const n of [1, 2, 3, 4, 5]) ids.unshift((await issued({ name: `key ${n}` })).id);
     const page = async (query: string) => KeyList.parse((await call('GET', `/keys?limit=2${query}`)).body);
@@ -103,7 +103,7 @@ describe('an issued key', () => {
     expect(refusal(await call('GET', '/keys?before=nonsense'))).toEqual([400, 'REQUEST_INVALID', 'before']);
   });
 
-  it('is removed some time after its revocation, stays refused, and makes room for another one', async () => {
+  it('is removed some time after its revocation, stays refused, and frees its place for another key', async () => {
     await world.close();
     world = await World.open({ keys: twoTenants, limits: { revokedKeysMs: 0, maxIssuedKeys: 2 } });
     const [first, second] = [await issued(), await issued({ tenant: 'a' })];
@@ -116,7 +116,7 @@ describe('an issued key', () => {
     expect(world.events<SettingChanged>('audit').map(({ data }) => data)).toContainEqual(
       expect.objectContaining({ setting: `keys/${first.id}`, actor: 'retention', after: null }),
     );
-    // One that is revoked and not yet old is kept.
+    // A recently revoked key is kept.
     await world.close();
     world = await World.open({ keys: twoTenants });
     const kept = await issued();
@@ -124,18 +124,18 @@ describe('an issued key', () => {
     expect(await listed()).toEqual([kept.id]);
   });
 
-  it('is listed newest first, by tenant if one is named', async () => {
+  it('is listed newest first, and by tenant when one is named', async () => {
     const ids: string[] = [];
     for (const tenant of ['default', 'a', 'a', 'b']) {
       ids.unshift((await issued({ tenant })).id);
-      await new Promise((resolve) => setTimeout(resolve, 2)); // the order is that of milliseconds
+      await new Promise((resolve) => setTimeout(resolve, 2)); // keys are ordered by milliseconds
     }
     expect(await listed()).toEqual(ids);
     expect(await listed('sk-admin', '?tenant=a')).toEqual(ids.slice(1, 3));
     expect(await listed('sk-admin', '?tenant=nobody')).toEqual([]);
   });
 
-  it('changes what is named, takes null as a value, and leaves the rest', async () => {
+  it('changes only the named fields, takes null as a value, and leaves the rest', async () => {
     const { id, key, ...made } = await issued({ templates: ['conclave'], limits: { requests_per_minute: 5 } });
     const inAYear = Date.now() + 31_536_000_000;
     const changed = KeyView.parse((await call('PATCH', `/keys/${id}`, { expires_at: inAYear, detail: 'full' })).body);
@@ -145,7 +145,7 @@ describe('an issued key', () => {
     expect(await worksWith(key)).toBe(200);
   });
 
-  it('is refused with the field that is wrong', async () => {
+  it('is refused with the name of the invalid field', async () => {
     const { id } = await issued();
     const refused = async (method: string, path: string, body: object, param: string | null) =>
       expect([body, refusal(await call(method, path, body))]).toEqual([body, [400, 'REQUEST_INVALID', param]]);
@@ -172,7 +172,7 @@ describe('an issued key', () => {
       expect(refusal(await call(method, `/keys/key_0${path}`, method === 'GET' ? undefined : {}))).toEqual([404, 'KEY_NOT_FOUND', null]);
   });
 
-  it('once revoked is revoked for good; a repeat says the same', async () => {
+  it('stays revoked; repeating the revocation returns the same view', async () => {
     const { id } = await issued();
     const { revoked_at: at } = KeyView.parse((await call('DELETE', `/keys/${id}`)).body);
     expect(KeyView.parse((await call('DELETE', `/keys/${id}`)).body)).toMatchObject({ state: 'revoked', revoked_at: at });
@@ -182,7 +182,7 @@ describe('an issued key', () => {
     expect(KeyView.parse((await call('GET', `/keys/${id}`)).body).state).toBe('revoked');
   });
 
-  it('is not issued beyond the number of keys that the operator allows', async () => {
+  it('is refused once the number of keys that the operator allows is reached', async () => {
     await world.close();
     world = await World.open({ keys: twoTenants, limits: { maxIssuedKeys: 2 } });
     const { id } = await issued();
@@ -191,7 +191,7 @@ describe('an issued key', () => {
     expect(refusal(await call('POST', '/keys', { name: 'x' }))).toEqual([409, 'KEYS_FULL', null]);
   });
 
-  it('is changed by one of two admins at the same time, or by both, never by half', async () => {
+  it('takes each of several simultaneous changes completely or not at all', async () => {
     const { id } = await issued();
     const answers = await Promise.all([
       call('PATCH', `/keys/${id}`, { name: 'one', detail: 'full' }),
@@ -207,7 +207,7 @@ describe('an issued key', () => {
 });
 
 describe('while the log does not answer', () => {
-  it('no key is issued whose value nobody has seen', async () => {
+  it('no key stays valid whose value was never shown', async () => {
     world.publishFails = true;
     expect((await call('POST', '/keys', { name: 'x' })).status).toBeGreaterThanOrEqual(500);
     world.publishFails = false;
@@ -215,7 +215,7 @@ describe('while the log does not answer', () => {
     expect(data.map(({ state }) => state)).toEqual(['revoked']);
   });
 
-  it('a rotation leaves the value that clients have', async () => {
+  it('a failed rotation leaves the old value valid', async () => {
     const { id, key } = await issued();
     world.publishFails = true;
     expect((await call('POST', `/keys/${id}/rotate`, {})).status).toBeGreaterThanOrEqual(500);
@@ -225,7 +225,7 @@ describe('while the log does not answer', () => {
     expect([await worksWith(key), await worksWith(rotated.key)]).toEqual([200, 200]);
   });
 
-  it('a revocation holds all the same, and its repeat tells the audit', async () => {
+  it('a revocation still takes effect, and repeating it writes the audit event', async () => {
     const { id, key } = await issued();
     expect(await worksWith(key)).toBe(200);
     world.publishFails = true;
@@ -239,7 +239,7 @@ describe('while the log does not answer', () => {
 });
 
 describe('an admin of one tenant', () => {
-  it('sees and changes the keys of its tenant alone: others do not exist for it', async () => {
+  it('sees and changes only the keys of its own tenant; other keys do not exist for it', async () => {
     const [own, other] = [await issued({ tenant: 'a' }), await issued({ tenant: 'b' })];
     expect(await listed('sk-a-admin')).toEqual([own.id]);
     expect(await listed('sk-a-admin', '?tenant=b')).toEqual([]);
@@ -256,14 +256,14 @@ describe('an admin of one tenant', () => {
     expect(data.map(({ id }) => id)).toEqual(['a']);
   });
 
-  it('issues keys for its tenant alone, and sets no limits of tenants', async () => {
+  it('issues keys for its own tenant only and cannot set limits of tenants', async () => {
     expect((await issued({ tenant: 'a', role: 'admin' }, 'sk-a-admin')).created_by).toBe('a-admin');
     for (const tenant of ['b', 'default', undefined])
       expect(refusal(await call('POST', '/keys', { name: 'x', tenant }, 'sk-a-admin'))).toEqual([403, 'BEYOND_OWN_RIGHTS', 'tenant']);
     expect(refusal(await call('PATCH', '/tenants/a', { limits: null }, 'sk-a-admin'))).toEqual([403, 'OPERATOR_KEY_NEEDED', null]);
   });
 
-  it('that may ask some templates alone gives nobody more', async () => {
+  it('that is restricted to some templates cannot grant others', async () => {
     const limited = await issued({ tenant: 'a', role: 'admin', templates: ['conclave'], name: 'admin' });
     const wide = await issued({ tenant: 'a' });
     const beyond = [403, 'BEYOND_OWN_RIGHTS', 'templates'];
@@ -273,13 +273,13 @@ describe('an admin of one tenant', () => {
     expect(refusal(await by('PATCH', `/keys/${limited.id}`, { templates: null }))).toEqual(beyond);
     expect(refusal(await by('POST', `/keys/${wide.id}/rotate`, {}))).toEqual(beyond);
     const made = await issued({ tenant: 'a', templates: ['conclave'] }, limited.key);
-    // Whatever its name claims, the audit tells it from the other admins.
+    // The audit adds the id, so a key cannot pass for another admin by its name.
     expect(made.created_by).toBe(`admin (${limited.id})`);
   });
 });
 
 describe('tenants', () => {
-  it('are those of keys and limits; an admin of `default` sets the limits of all', async () => {
+  it('are listed from keys and limits; an admin of `default` sets the limits of every tenant', async () => {
     await issued({ tenant: 'b' });
     const limits = { requests_per_minute: 3, cost_per_day: 1.5 };
     const set = TenantView.parse((await call('PATCH', '/tenants/c', { limits })).body);
@@ -297,8 +297,8 @@ describe('tenants', () => {
   });
 });
 
-describe('the admin routes of keys', () => {
-  it('take an issued key with the role admin, on a gateway without keys as well', async () => {
+describe('the admin routes for keys', () => {
+  it('accept an issued key with the role admin, also on a gateway that requires no keys', async () => {
     const user = await issued();
     expect(refusal(await call('GET', '/keys', undefined, user.key))).toEqual([403, 'ADMIN_KEY_NEEDED', null]);
     const admin = await issued({ role: 'admin' });

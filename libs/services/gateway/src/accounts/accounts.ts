@@ -20,9 +20,9 @@ import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { hashOfKey, hintOf, newKeyId, newKeyValue } from './key-value.js';
 
-/** Who removes keys whose time is over, in the audit. */
+/** Actor in the audit when a key is removed after its retention time. */
 const byRetention = 'retention';
-/** Most tries to tell that accounts changed while others tell the same. */
+/** Most attempts to publish that accounts changed while other processes do the same. */
 const tries = 20;
 
 /** A stored key and the version at which it was read. */
@@ -32,8 +32,8 @@ interface Found {
 }
 
 /**
- * Tenants and issued API keys, as admins see and change them. An admin of the tenant `default` sees all, one of another tenant its own;
- * others do not exist for it. Every change is an event on the audit.
+ * Tenants and issued API keys as admins see and change them. An admin of the tenant `default` sees all of them, an admin of another tenant only its
+ * own; others do not exist for it. Every change is an event on the audit.
  */
 @Injectable()
 export class Accounts {
@@ -43,7 +43,7 @@ export class Accounts {
     @Inject(SettingChanges) private readonly changes: SettingChanges,
   ) {}
 
-  /** A page of the keys that the admin may see, newest first; with `tenant`, those of that tenant. `before`: where the last page ended. */
+  /** A page of the keys that the admin may see, newest first; with `tenant`, those of that tenant. `before`: the end of the previous page. */
   async keys(
     admin: Admin,
     { tenant, before, limit }: { readonly tenant: string | null; readonly before: string | null; readonly limit: number },
@@ -61,7 +61,7 @@ export class Accounts {
       .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
   }
 
-  /** Every stored key but those that were revoked long ago: they are removed. */
+  /** Every stored key except those that were revoked long ago: they are removed. */
   private async kept(now: number): Promise<readonly Found[]> {
     const names = await this.state.settings.list(keySetting(''));
     const found = (await Promise.all(names.map(({ name }) => this.read(name)))).filter((one) => one !== null);
@@ -111,7 +111,7 @@ export class Accounts {
     return viewOf(changed, await this.state.now());
   }
 
-  /** Gives the key another value. Throws KEY_NOT_FOUND, KEY_REVOKED, BEYOND_OWN_RIGHTS, SETTING_CHANGED; then the value so far is still accepted. */
+  /** Replaces the value of the key. Throws KEY_NOT_FOUND, KEY_REVOKED, BEYOND_OWN_RIGHTS, SETTING_CHANGED; the old value then stays valid. */
   async rotate(admin: Admin, id: string, graceMs: number): Promise<KeyCreated> {
     const { key, version } = await this.valid(admin, id);
     assertGives(admin, key.templates);
@@ -123,17 +123,17 @@ export class Accounts {
     return { ...viewOf(rotated, now), key: value };
   }
 
-  /** For good; a repeat tells it once more. Throws KEY_NOT_FOUND, SETTING_CHANGED. */
+  /** Revokes the key permanently; a repeat publishes the event again. Throws KEY_NOT_FOUND, SETTING_CHANGED. */
   async revoke(admin: Admin, id: string): Promise<KeyView> {
     const { key, version } = await this.found(admin, id);
     const now = await this.state.now();
-    // Also where it is revoked already: the request that did it may have failed before it was told.
+    // Also for a key that is revoked already: the request that revoked it may have failed before it published the event.
     const revoked: StoredKey = { ...key, revoked_at: key.revoked_at ?? now, former: null };
     await this.write(admin, revoked, version);
     return viewOf(revoked, now);
   }
 
-  /** Tenants with options of their own, and those of keys, by id. */
+  /** Tenants with options or keys, by id. */
   async tenants(admin: Admin): Promise<readonly TenantView[]> {
     const stored = (await this.state.settings.list(tenantSetting(''))).map(({ name }) => name.slice(tenantSetting('').length));
     const ofKeys = (await this.all(admin, null)).map(({ tenant }) => tenant);
@@ -175,7 +175,7 @@ export class Accounts {
     await this.told(() => this.changes.write({ name: keySetting(key.id), actor, value: key, expected: version, shown: withoutHashes }));
   }
 
-  /** A value that was stored and never shown is not valid, and does not replace the one that clients have. Throws `because`. */
+  /** Undoes a value that was stored but never shown, so that it is not valid and does not replace the value that clients have. Throws `because`. */
   private async takenBack(unseen: StoredKey, instead: StoredKey, because: unknown): Promise<never> {
     try {
       const present = await this.read(keySetting(unseen.id));
@@ -189,7 +189,7 @@ export class Accounts {
     throw because;
   }
 
-  /** A change whose event could not be published is stored all the same, so gateways hear of it in any case. */
+  /** A change is stored even when its event could not be published, so gateways are notified in either case. */
   private async told(change: () => Promise<unknown>): Promise<void> {
     try {
       await change();
@@ -200,7 +200,7 @@ export class Accounts {
     await this.tell();
   }
 
-  /** Lets every gateway read the accounts again. Throws SETTING_CHANGED if others change them all the time. */
+  /** Makes every gateway read the accounts again. Throws SETTING_CHANGED when other processes keep changing the revision. */
   private async tell(): Promise<void> {
     const { settings } = this.state;
     for (let attempt = 0; attempt < tries; attempt += 1) {
@@ -213,7 +213,7 @@ export class Accounts {
 
 const cursorOf = ({ created_at: at, id }: KeyView): string => `${at}.${id}`;
 
-/** Whether the key comes after this place of the list. Throws REQUEST_INVALID. */
+/** Whether the key comes after this position in the list. Throws REQUEST_INVALID. */
 function isBehind({ created_at: created, id }: KeyView, cursor: string): boolean {
   const [, at, last = ''] = /^(\d{1,15})\.(.{1,200})$/.exec(cursor) ?? [];
   if (at === undefined) throw new Failure('REQUEST_INVALID', '`before` must be `nextBefore` of an earlier page.', { param: 'before' });
@@ -222,13 +222,13 @@ function isBehind({ created_at: created, id }: KeyView, cursor: string): boolean
 
 const sees = ({ tenant }: Admin, other: string): boolean => tenant === operatingTenant || tenant === other;
 
-/** An admin whose own key is limited to some ids does not get at others by way of another key. Throws BEYOND_OWN_RIGHTS. */
+/** An admin whose own key is restricted to some ids cannot reach others through another key. Throws BEYOND_OWN_RIGHTS. */
 function assertGives({ mayAsk }: Admin, templates: readonly string[] | null): void {
   if (mayAsk === null || templates?.every((id) => mayAsk.includes(id))) return;
-  throw new Failure('BEYOND_OWN_RIGHTS', `This one may ask only ${mayAsk.join(', ')}.`, { param: 'templates' });
+  throw new Failure('BEYOND_OWN_RIGHTS', `Your own key may use only ${mayAsk.join(', ')}.`, { param: 'templates' });
 }
 
-/** A key as the audit shows it. */
+/** A key as it is shown in the audit. */
 function withoutHashes(value: unknown): unknown {
   const { data } = StoredKey.safeParse(value);
   if (!data) return null;

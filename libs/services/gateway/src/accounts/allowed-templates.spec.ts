@@ -36,8 +36,8 @@ const notFound = (...ids: readonly string[]) => [
 const idsFor = async (init: object, query = ''): Promise<readonly string[]> =>
   ModelList.parse(await (await fetch(`${world.url}/v1/models${query}`, init)).json()).data.map(({ id }) => id);
 
-describe('a key that may ask some ids alone', () => {
-  it.each(Object.entries(routes))('finds no other at %s', async (path, body) => {
+describe('a key that is restricted to some ids', () => {
+  it.each(Object.entries(routes))('gets "not found" for every other id at %s', async (path, body) => {
     const by = await keyFor(['other']);
     for (const model of ['conclave', 'gpt-4o', 'm@fake', 'e@fake', 'conclave-embedding', 'asleep', 'nobody'])
       for (const stream of [false, true]) {
@@ -51,13 +51,13 @@ describe('a key that may ask some ids alone', () => {
     expect([world.runs(), world.models.calls, world.models.embedded]).toEqual([[], [], []]);
   });
 
-  it('finds no other at /v1/responses in the background', async () => {
+  it('gets "not found" for every other id at /v1/responses in the background', async () => {
     const by = await keyFor(['other']);
     const body = { model: 'conclave', input: 'Why?', background: true };
     expect(await refusal(await world.post('/v1/responses', body, by))).toEqual(notFound('other'));
   });
 
-  it('is shown what it may ask, aliases of it included', async () => {
+  it('lists only the ids that it may use, including their aliases', async () => {
     const all = ['conclave', 'other', 'gpt-4o', 'm@fake', 'org/m:8b@fake'];
     expect(await idsFor(await keyFor(null))).toEqual(all);
     expect(await idsFor(await keyFor(['other']))).toEqual(['other']);
@@ -68,7 +68,7 @@ describe('a key that may ask some ids alone', () => {
     expect(await idsFor(await keyFor(['e@fake']), '?kind=embedding')).toEqual(['e@fake']);
   });
 
-  it('finds those alone at /v1/models/{id}', async () => {
+  it('finds only those ids at /v1/models/{id}', async () => {
     const by = await keyFor(['conclave', 'e@fake']);
     const one = (id: string) => fetch(`${world.url}/v1/models/${id}`, by);
     for (const id of ['conclave', 'gpt-4o', 'e@fake']) expect([id, (await one(id)).status]).toEqual([id, 200]);
@@ -78,7 +78,7 @@ describe('a key that may ask some ids alone', () => {
     expect(await refusal(await fetch(`${world.url}/v1/models/conclave`, none))).toEqual(notFound());
   });
 
-  it('asks them: a template under any alias, a model, an embedding model', async () => {
+  it('can use them: a template under any alias, a model, an embedding model', async () => {
     const by = await keyFor(['conclave', 'm@fake', 'e@fake']);
     for (const model of ['conclave', 'gpt-4o']) expect((await world.post('/v1/runs', { model, input: 'Why?' }, by)).status).toBe(202);
     world.models.next(() => Promise.resolve(reply()));
@@ -89,7 +89,7 @@ describe('a key that may ask some ids alone', () => {
     expect(await refusal(await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, alias))).toEqual(notFound('gpt-4o'));
   });
 
-  it("asks the gateway's own embedder under either of its names if it may ask one", async () => {
+  it("can use the gateway's own embedder under either of its names when one of them is allowed", async () => {
     await world.close();
     const embedder: Embedder = {
       id: 'own@1',
@@ -106,7 +106,7 @@ describe('a key that may ask some ids alone', () => {
     expect(await idsFor(by, '?kind=embedding')).toEqual(['conclave-embedding']);
   });
 
-  it('forks runs of those alone, whatever model it names', async () => {
+  it('can fork only runs of those templates, whatever model it names', async () => {
     const all = await keyFor(null);
     const response = await world.post('/v1/runs', { model: 'conclave', input: 'Who founded the mill?' }, all);
     const { id } = RunAccepted.parse(await response.json());

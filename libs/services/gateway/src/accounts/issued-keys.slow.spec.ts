@@ -38,12 +38,12 @@ const asked = async (world: World, key: string, path = '/v1/runs'): Promise<{ st
   const body = (await response.json()) as { error?: { code: string } };
   return { status: response.status, code: body.error?.code ?? null };
 };
-/** Changes hold everywhere within two seconds; the limit is for busy machines. */
+/** Changes apply everywhere within two seconds; the limit is for busy machines. */
 const soon = { timeoutMs: 20_000 } as const;
 const refusedSoon = (world: World, key: string) => until('the refusal', async () => (await asked(world, key)).status === 401, soon);
 
 describe('an issued key', () => {
-  it('is accepted at once by every gateway on the same stores, as Bearer and as x-api-key', async () => {
+  it('is accepted immediately by every gateway on the same stores, as Bearer and as x-api-key', async () => {
     const [first, second] = await openTwo();
     for (let n = 0; n < 3; n += 1) {
       const { key } = await issued(first);
@@ -52,7 +52,7 @@ describe('an issued key', () => {
     }
   });
 
-  it('is looked up by a reading that begins after its request, not by one that is under way', async () => {
+  it('is looked up by a read that begins after its request, not by one that was already in progress', async () => {
     const [first, second] = await openTwo();
     expect((await asked(second, 'sk-cv-nobody')).status).toBe(401);
     const { settings } = second.stores.kept;
@@ -71,7 +71,7 @@ describe('an issued key', () => {
     const arrived = once(second.app.getHttpServer() as Server, 'request');
     const answer = asked(second, key);
     await arrived;
-    // Time for a gateway that joins the reading to do so; the right one needs none.
+    // Gives a gateway that wrongly joins the read in progress time to do so; a correct one needs no time.
     await new Promise((resolve) => setTimeout(resolve, 50));
     release();
     expect([(await early).status, (await answer).status]).toEqual([401, 200]);
@@ -90,7 +90,7 @@ describe('an issued key', () => {
     expect(await asked(world, other.key)).toMatchObject({ status: 200 });
   });
 
-  it('that is unknown or revoked is refused, where no keys are asked for as well, and never becomes a caller without a key', async () => {
+  it('that is unknown or revoked is refused, even where keys are optional, and is never treated as a caller without a key', async () => {
     const keyless = await open();
     const strict = await open({ keys: twoTenants, share: keyless });
     for (const world of [keyless, strict]) {
@@ -106,7 +106,7 @@ describe('an issued key', () => {
     expect(await asked(keyless, 'sk-anything')).toMatchObject({ status: 200 });
   });
 
-  it('that is revoked has its runs cancelled, those too for which nobody waits, also where another gateway begins one a moment later', async () => {
+  it('that is revoked has its open runs cancelled, including background runs and a run that another gateway starts a moment later', async () => {
     const [first, second] = await openTwo();
     const [revoked, other] = [await issued(first), await issued(first)];
     const question = { model: 'conclave', input: 'Why is the sky blue?' };
@@ -125,14 +125,14 @@ describe('an issued key', () => {
     const command = { name: 'cancel', reason: 'the API key was revoked' };
     expect(cancelled().sort()).toEqual(open.map((runId) => [runId, command]).sort());
     expect(open.every((runId) => first.stores.flagged.has(runId))).toBe(true);
-    // The other gateway has not read of it yet.
+    // The other gateway has not read the revocation yet.
     const late = await second.post('/v1/runs', question, by(revoked.key));
     await until('the second look', () => late.status !== 202 || cancelled().length === 3, soon);
     if (late.status === 202) expect(cancelled().at(-1)).toEqual([late.headers.get('x-run-id'), command]);
     expect(cancelled().length).toBe(late.status === 202 ? 3 : 2);
   });
 
-  it('is refused from its expiry on, and accepted again once that is put off', async () => {
+  it('is refused after its expiry and accepted again when the expiry is postponed', async () => {
     const [first, second] = await openTwo();
     const { id, key } = await issued(first, { expires_at: Date.now() + 3_600_000 });
     expect(await asked(second, key)).toMatchObject({ status: 200 });
@@ -143,7 +143,7 @@ describe('an issued key', () => {
     await until('the key again', async () => (await asked(first, key)).status === 200, soon);
   });
 
-  it('ends by itself when its time comes, with what is open', async () => {
+  it('expires on time and ends its open streams', async () => {
     const world = await open();
     const { key } = await issued(world, { expires_at: Date.now() + 1_500 });
     const stream = new SseClient(await world.chat({}, by(key)));
@@ -152,7 +152,7 @@ describe('an issued key', () => {
     expect(await asked(world, key)).toMatchObject({ status: 401 });
   });
 
-  it('is rotated: the value so far is refused at once, or accepted for the time of grace', async () => {
+  it('is rotated: the old value is refused immediately, or accepted for the grace period', async () => {
     const [first, second] = await openTwo();
     const made = await issued(first);
     const graced = await admin<KeyCreated>(first, 'POST', `/keys/${made.id}/rotate`, { grace_s: 3_600 });
@@ -164,7 +164,7 @@ describe('an issued key', () => {
     expect((await asked(first, last.key)).status).toBe(200);
   });
 
-  it('is no longer accepted in its former value when the time of grace is over', async () => {
+  it('is no longer accepted under its old value after the grace period', async () => {
     const world = await open();
     const made = await issued(world);
     const { key } = await admin<KeyCreated>(world, 'POST', `/keys/${made.id}/rotate`, { grace_s: 1 });
@@ -173,7 +173,7 @@ describe('an issued key', () => {
     expect(await admin(world, 'GET', `/keys/${made.id}`)).toMatchObject({ state: 'active', former_value_until: null });
   });
 
-  it('that the store no longer holds is forgotten', async () => {
+  it('that is no longer in the store is forgotten', async () => {
     const world = await open();
     const { id, key } = await issued(world);
     expect((await asked(world, key)).status).toBe(200);
@@ -191,7 +191,7 @@ describe('a revocation', () => {
     ['/v1/completions', { prompt: 'Why?' }],
     ['/v1/responses', { input: 'Why?' }],
     ['/v1/messages', { max_tokens: 5, messages: [{ role: 'user', content: 'Why?' }] }],
-  ])('at one gateway cuts the streams of the key at another and cancels their runs, and no others: %s', async (path, question) => {
+  ])('at one gateway cuts the streams of that key at another, cancels their runs, and affects no other key: %s', async (path, question) => {
     const [first, second] = await openTwo({ limits: { firstHeartbeatMs: 20, heartbeatMs: 20 } });
     const [cut, kept] = [await issued(first), await issued(first)];
     const opened = async (key: string): Promise<SseClient> => {
@@ -211,7 +211,7 @@ describe('a revocation', () => {
     expect(second.lines.filter(({ message }) => /no longer accepted are cut/.test(message))).toHaveLength(1);
   });
 
-  it('cuts an answer that is waited for, and the events of a run', async () => {
+  it('cuts a pending whole answer and the event stream of a run', async () => {
     const [first, second] = await openTwo();
     const { id, key } = await issued(first);
     const started = await second.post('/v1/runs', { model: 'conclave', input: 'Why?' }, by(key));
@@ -230,7 +230,7 @@ describe('a revocation', () => {
 describe('while the stores do not answer', () => {
   const outage = new Failure('STORE_UNAVAILABLE');
 
-  it('known keys go on, revoked ones stay revoked, and unknown ones get 503, never 401', async () => {
+  it('known keys stay valid, revoked ones stay revoked, and unknown ones get 503, never 401', async () => {
     const keyless = await open();
     const world = await open({ keys: twoTenants, share: keyless });
     const [known, revoked] = [await issued(keyless), await issued(keyless)];
@@ -243,14 +243,14 @@ describe('while the stores do not answer', () => {
     expect(await asked(world, revoked.key, models)).toEqual({ status: 401, code: 'invalid_api_key' });
     for (const key of [fresh.key, 'sk-cv-nobody'])
       expect([key, await asked(world, key, models)]).toEqual([key, { status: 503, code: 'STORE_UNAVAILABLE' }]);
-    // No issued key has this form, so that no store is needed to refuse it.
+    // No issued key has this form, so it is refused without the store.
     expect(await asked(world, 'sk-wrong', models)).toEqual({ status: 401, code: 'invalid_api_key' });
     world.stores.outage = null;
     expect(await asked(world, fresh.key, models)).toEqual({ status: 200, code: null });
     expect(await asked(world, 'sk-cv-nobody', models)).toEqual({ status: 401, code: 'invalid_api_key' });
   });
 
-  it('an outage finds keys known that nobody has used for long: they are looked up all the time', async () => {
+  it('a key that has not been used for long is still known, because keys are re-read continuously', async () => {
     const world = await open({ limits: { keysWithoutStoreMs: 2_000 } });
     const { key } = await issued(world);
     expect((await asked(world, key)).status).toBe(200);
@@ -264,7 +264,7 @@ describe('while the stores do not answer', () => {
     await until('readings without a question', () => readings >= 2, soon);
   });
 
-  it('known keys go on for the configured time, then get 503', async () => {
+  it('known keys stay valid for the configured time, then get 503', async () => {
     const world = await open({ limits: { keysWithoutStoreMs: 0 } });
     const { key } = await issued(world);
     expect((await asked(world, key, '/v1/models')).status).toBe(200);

@@ -6,21 +6,21 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type ApiKeys, type GatewayLimits, type
 import { hashOfKey, issuedPrefix } from './key-value.js';
 import { KnownAccounts } from './known-accounts.js';
 
-/** Milliseconds for which this process believes what it has read: a change holds everywhere within twice this time. */
+/** Milliseconds for which this process trusts what it has read: a change applies everywhere within twice this time. */
 const freshMs = 1_000;
-/** Most milliseconds between readings while nobody asks: an outage is to find the keys known, however long nobody used one. */
+/** Most milliseconds between reads while no requests arrive, so that keys are known when an outage begins, however long they were not used. */
 const idleMs = 30_000;
 
 /**
- * Issued API keys as this process knows them. They are read from the settings when a request names one, at most once a second; while the
- * store is away, those known stay valid for `keysWithoutStoreMs`. Open responses to a key that is no longer valid are cut.
+ * Issued API keys as this process knows them. They are read from the settings when a request sends one, at most once a second. While the store is
+ * away, known keys stay valid for `keysWithoutStoreMs`. Open responses are cut when their key is no longer valid.
  */
 @Injectable()
 export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
   private readonly known: KnownAccounts;
   private readAt = -Infinity;
   private reading: Promise<void> | null = null;
-  /** Open responses by the hash of the key that asked for them. */
+  /** Open responses by the hash of the key that requested them. */
   private readonly open = new Map<string, Set<Response>>();
   private cutting: NodeJS.Timeout | undefined;
   private idle: NodeJS.Timeout | undefined;
@@ -33,26 +33,26 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     this.known = new KnownAccounts(state.settings, options.logger);
   }
 
-  /** Null for a value that is not an issued key, or no longer a valid one. Throws STORE_UNAVAILABLE for one that cannot be looked up. */
+  /** Null for a value that is not an issued key or no longer a valid one. Throws STORE_UNAVAILABLE for a value that cannot be looked up. */
   async identify(value: string | null): Promise<KeyOwner | null> {
     return value?.startsWith(issuedPrefix) ? this.identifyHash(hashOfKey(value)) : null;
   }
 
-  /** Whether this is the hash of a value that was ever issued, as far as is known. */
+  /** Whether this is the hash of a value that was ever issued, as far as this process knows. */
   has(hash: string): boolean {
     return this.known.has(hash);
   }
 
   async identifyHash(hash: string): Promise<KeyOwner | null> {
     if (this.known.has(hash)) await this.refreshed();
-    // A key that was issued a moment ago, perhaps by another gateway, is looked up at once.
+    // An unknown key may have been issued a moment ago, perhaps by another gateway, so it is looked up immediately.
     else await this.readAnew();
     return this.known.owner(hash, Date.now());
   }
 
   /**
-   * The limits of all keys of a tenant together, for keys that are not issued. Waits only for the first reading; from then on, a change
-   * holds as soon as that of an issued key.
+   * The limits of all keys of a tenant together, for keys that are not issued. Waits only for the first read; from then on, a change applies as
+   * soon as that of an issued key.
    */
   async tenantLimits(tenant: string): Promise<KeyLimits | undefined> {
     const reading = this.refreshed().catch((error: unknown) =>
@@ -62,7 +62,7 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     return this.known.limitsOf(tenant);
   }
 
-  /** Cuts this response when the key with this hash is no longer valid before its end. */
+  /** Cuts this response when the key with this hash becomes invalid before the response ends. */
   watch(hash: string, response: Response): void {
     const open = this.open.get(hash) ?? new Set();
     if (open.has(response) || response.closed) return;
@@ -81,7 +81,7 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
   }
 
   private async cutInvalid(): Promise<void> {
-    // Without the store, what is known stays valid for its time.
+    // Without the store, known keys stay valid for the configured time.
     await this.refreshed().catch((error: unknown) => this.options.logger.warn('issued keys cannot be looked up', { error }));
     for (const [hash, responses] of this.open) {
       if (!this.isTooOld() && this.known.owner(hash, Date.now())) continue;
@@ -90,7 +90,7 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     }
   }
 
-  /** Reads what has changed, if the last reading is not fresh. Throws STORE_UNAVAILABLE once what is known is too old. */
+  /** Reads what has changed, unless the last read is recent. Throws STORE_UNAVAILABLE once the last read is too old. */
   private async refreshed(): Promise<void> {
     if (performance.now() - this.readAt < freshMs) return;
     try {
@@ -100,9 +100,9 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     }
   }
 
-  /** Returns after a reading that began after this call. Throws STORE_UNAVAILABLE. */
+  /** Returns after a read that began after this call. Throws STORE_UNAVAILABLE. */
   private async readAnew(): Promise<void> {
-    await this.reading?.catch(() => undefined); // decided: it began too early; the next one says whether the store answers
+    await this.reading?.catch(() => undefined); // decided: this read began too early; the next one shows whether the store answers
     try {
       await this.read();
     } catch (error) {
@@ -110,7 +110,7 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     }
   }
 
-  /** At most one reading at a time. */
+  /** At most one read at a time. */
   private read(): Promise<void> {
     this.reading ??= this.readNow().finally(() => (this.reading = null));
     return this.reading;
@@ -122,7 +122,7 @@ export class IssuedKeys implements ApiKeys, OnApplicationShutdown {
     this.readAt = began;
     if (this.known.size === 0) return;
     const everyMs = Math.max(freshMs, Math.min(idleMs, this.limits.keysWithoutStoreMs / 2));
-    this.idle ??= setInterval(() => void this.refreshed().catch(() => undefined), everyMs).unref(); // decided: whoever asks with a key hears of it
+    this.idle ??= setInterval(() => void this.refreshed().catch(() => undefined), everyMs).unref(); // decided: the next request with a key reports it
   }
 
   private isTooOld(): boolean {

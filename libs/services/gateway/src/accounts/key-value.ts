@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Begins the value of every issued key, so that a gateway without keys tells a revoked one from an arbitrary one. */
+/** Prefix of every issued key, by which a gateway without required keys distinguishes a revoked key from an arbitrary value. */
 export const issuedPrefix = 'sk-cv-';
 
 /** A new value: 256 random bits. */
@@ -8,8 +8,8 @@ export const newKeyValue = (): string => issuedPrefix + randomBytes(32).toString
 
 export const newKeyId = (): string => `key_${randomBytes(8).toString('hex')}`;
 
-/** A fast hash is enough: nobody can try 2^256 values, as one could the words of a password. */
+/** A fast hash is enough: 2^256 values cannot be tried, unlike the words of a password. */
 export const hashOfKey = (value: string): string => createHash('sha256').update(value).digest('hex');
 
-/** What its owner recognises a value by: 4 of its 43 random characters. */
+/** The part by which its owner recognises a value: 4 of its 43 random characters. */
 export const hintOf = (value: string): string => `${issuedPrefix}…${value.slice(-4)}`;

@@ -3,18 +3,18 @@ import type { Logger } from '@conclave/platform';
 import type { Settings } from '@conclave/ports';
 import type { KeyOwner } from '../options.js';
 
-/** Milliseconds after which every setting is looked at, even if nobody said that one changed. */
+/** Milliseconds after which every setting is read again, even if no change was announced. */
 const wholeMs = 60_000;
 /** Settings that are read at the same time. */
 const readAtOnce = 64;
 
-/** The owner of an issued key, from what is stored. Null if the value is no longer, or not yet, accepted. */
+/** The owner of an issued key, from the stored values. Null if the value is no longer, or not yet, accepted. */
 function ownerOf(key: StoredKey, tenant: StoredTenant | undefined, hash: string, now: number): KeyOwner | null {
   const { id, name, role, detail, templates, limits, user_limits: userLimits, former } = key;
   const isAccepted = key.hash === hash || (former !== null && former.hash === hash && now < former.until);
   if (!isAccepted || key.revoked_at !== null || (key.expires_at !== null && now >= key.expires_at)) return null;
   return {
-    // Names of issued keys are free text: with the id, none passes for another key in the audit.
+    // Names of issued keys are free text: with the id added, no key can pass for another in the audit.
     ...{ keyId: id, actor: id, name: `${name} (${id})`, tenant: key.tenant, role, detail },
     ...(templates ? { templates } : {}),
     ...(limits ? { limits } : {}),
@@ -23,7 +23,7 @@ function ownerOf(key: StoredKey, tenant: StoredTenant | undefined, hash: string,
   };
 }
 
-/** Issued keys and tenants as they were when this process last read the settings. */
+/** Issued keys and tenants as of this process's last read of the settings. */
 export class KnownAccounts {
   private readonly keys = new Map<string, { readonly version: number; readonly key: StoredKey }>();
   private readonly byHash = new Map<string, string>();
@@ -59,10 +59,10 @@ export class KnownAccounts {
     return stored ? ownerOf(stored.key, this.tenants.get(stored.key.tenant)?.tenant, hash, now) : null;
   }
 
-  /** Reads what has changed. Errors of the store pass through; what was read before them is kept. */
+  /** Reads what has changed. Errors of the store pass through; the values read before are kept. */
   async read(): Promise<void> {
     const began = performance.now();
-    // The revision first: a change that is told while the rest is read is read again.
+    // The revision is read first: a change that is announced during the rest of the read causes another read.
     const revision = (await this.settings.read(accountsSetting))?.version ?? 0;
     if (revision === this.revision && began - this.wholeAt <= wholeMs) return;
     await this.readTenants();
@@ -102,7 +102,7 @@ export class KnownAccounts {
       for (const hash of hashesOf(data)) this.byHash.set(hash, id);
       this.keys.set(id, { version: stored.version, key: data });
     });
-    // A store that was replaced, or restored from a copy, may lack keys.
+    // A store that was replaced or restored from a copy may lack keys.
     const ids = new Set(listed.map(({ name }) => name.slice(prefix.length)));
     for (const id of this.keys.keys()) if (!ids.has(id)) this.forget(id);
   }

@@ -36,7 +36,7 @@ describe('limits of an API key', () => {
   };
   const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
-  /** The calls of a run that ended, as the workers count and the engine records them. */
+  /** The calls of an ended run, as the workers count them and the engine records them. */
   async function end(world: World, runId: string, tokens: number, ...late: number[]): Promise<void> {
     for (const [n, prompt] of [tokens, ...late].entries())
       await world.stores.state.usage.add({
@@ -53,7 +53,7 @@ describe('limits of an API key', () => {
     }
   };
 
-  it('are shown with every answer, and refuse with the time to wait', async () => {
+  it('are shown in every response, and a refusal says how long to wait', async () => {
     const world = await open({ requests_per_minute: 2, tokens_per_minute: 100_000 });
     const first = await direct(world);
     expect(first.status).toBe(200);
@@ -85,7 +85,7 @@ describe('limits of an API key', () => {
     ['/v1/responses', { model: 'conclave', input: 'Why?', background: true }],
     ['/v1/embeddings', { model: 'e@fake', input: 'Why?' }],
     ['/v1/runs', { model: 'conclave', input: 'Why?' }],
-  ])('hold in %s for %j', async (path, body) => {
+  ])('apply in %s to %j', async (path, body) => {
     const world = await open({ requests_per_minute: 1 });
     expect((await direct(world)).status).toBe(200);
     const refused = await world.post(path, body, as('sk'));
@@ -93,7 +93,7 @@ describe('limits of an API key', () => {
     expect([world.runs(), world.models.calls.length, world.models.embedded.length]).toEqual([[], 1, 0]);
   });
 
-  it('refuse with one request to the store, and change nothing', async () => {
+  it('refuse with a single request to the store and change nothing', async () => {
     const world = await open({ requests_per_minute: 1 });
     await direct(world);
     const asked: string[] = [];
@@ -107,7 +107,7 @@ describe('limits of an API key', () => {
     expect(asked.filter((name) => name.startsWith('allowances'))).toEqual([]);
   });
 
-  it('hold for each end user whom a request names, in any of the APIs, and say so', async () => {
+  it('apply to each end user that a request names, in any of the APIs, and the refusal says so', async () => {
     const world = await open({}, {}, { userLimits: { ...none, requests_per_minute: 1 } });
     const messages = (user_id: unknown) => {
       world.models.next(async () => reply({}));
@@ -123,7 +123,7 @@ describe('limits of an API key', () => {
     expect((await direct(world, 'sk', { user: 'ann' })).status).toBe(429);
     const named = { headers: { ...as('sk').headers, 'x-openwebui-user-id': 'ann' } };
     expect((await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, named)).status).toBe(429);
-    // Others, those whom no request names, and the same name behind another key are not concerned.
+    // Other users, requests that name no user, and the same user behind another key are not affected.
     expect([(await messages('bob')).status, (await direct(world, 'other', { user: 'ann' })).status]).toEqual([200, 200]);
     for (const nobody of [undefined, null, 7, '']) expect((await messages(nobody)).status).toBe(200);
   });
@@ -138,27 +138,27 @@ describe('limits of an API key', () => {
     ['/v1/responses', { model: 'conclave', input: 'Why?', background: true }],
     ['/v1/embeddings', { model: 'e@fake', input: 'Why?' }],
     ['/v1/runs', { model: 'conclave', input: 'Why?' }],
-  ])('hold for the end user whom the body of %s names, asked for %j', async (path, body) => {
+  ])('apply to the end user that the body of %s names, for %j', async (path, body) => {
     const world = await open({}, {}, { userLimits: { ...none, requests_per_minute: 1 } });
     expect((await direct(world, 'sk', { user: 'ann' })).status).toBe(200);
     const ask = (named: object, headers: Record<string, string> = {}) =>
       world.post(path, { ...body, ...named }, { headers: { ...as('sk').headers, ...headers } });
     expect((await ask({ user: 'ann' })).status).toBe(429);
-    // The newer name wins over the older one, and a header of Open WebUI over both.
+    // The newer name takes precedence over the older one, and a header of Open WebUI over both.
     expect((await ask({ user: 'bob', safety_identifier: 'ann' })).status).toBe(429);
     expect((await ask({ safety_identifier: '', user: 'ann' })).status).toBe(429);
     expect((await ask({ user: 'bob' }, { 'x-openwebui-user-id': 'ann' })).status).toBe(429);
     expect([world.runs(), world.models.calls.length, world.models.embedded.length]).toEqual([[], 1, 0]);
   });
 
-  it('are those of a budget of the end user, whatever others behind the key spend', async () => {
+  it('include a daily budget for each end user that is independent of other users of the same key', async () => {
     const world = await open({}, { limits: { reserveTokens: 1 } }, { userLimits: { ...none, tokens_per_day: 60 } });
     for (const user of ['ann', 'ann', 'bob']) expect((await direct(world, 'sk', { user, max_tokens: 1 })).status).toBe(200);
     await until('what was spent is charged', async () => (await direct(world, 'sk', { user: 'ann', max_tokens: 1 })).status === 429);
     expect((await direct(world, 'sk', { user: 'bob', max_tokens: 1 })).status).toBe(200);
   });
 
-  it('bound how many runs are open, and let the next one in when one has ended, also if nobody waits for it', async () => {
+  it('bound the number of open runs and admit the next one when a run has ended, even if no client waits for it', async () => {
     const world = await open({ concurrent_runs: 1 });
     const { id } = (await (await run(world)).json()) as { id: string };
     expect(await codeOf(await run(world))).toBe('rate_limit_exceeded');
@@ -167,7 +167,7 @@ describe('limits of an API key', () => {
     await until('the place was free', async () => (await run(world)).status === 202);
   });
 
-  it('reserve what a run may need, settle what it spent, and say when the budget is spent', async () => {
+  it('reserve what a run may need, settle what it spent, and report when the budget is spent', async () => {
     const world = await open({ tokens_per_day: 1_000 }, { limits: { reserveTokens: 1_000 } });
     const { id } = (await (await run(world)).json()) as { id: string };
     const held = await run(world);
@@ -184,7 +184,7 @@ describe('limits of an API key', () => {
     expect(spent.headers.get('x-ratelimit-remaining-tokens')).toBe('0');
   });
 
-  it('let a run spend what is left of the budget, and no more', async () => {
+  it('let a run spend what is left of the budget and no more', async () => {
     const world = await open({ tokens_per_day: 5_000, cost_per_month: 2 });
     await run(world);
     expect(world.requested()[0]!.data.limits).toMatchObject({ tokens: 5_000, cost: 2, model_calls: 60 });
@@ -192,7 +192,7 @@ describe('limits of an API key', () => {
     expect(world.requested()[1]!.data.limits).toMatchObject({ tokens: 200_000, cost: null });
   });
 
-  it('bound cost by what calls have cost', async () => {
+  it('bound cost by the actual cost of calls', async () => {
     const world = await open({ cost_per_day: 1 });
     expect((await direct(world)).status).toBe(200);
     expect((await direct(world)).status).toBe(200);
@@ -200,13 +200,13 @@ describe('limits of an API key', () => {
     expect(await codeOf(await direct(world))).toBe('insufficient_quota');
   });
 
-  it('hold for all keys of a tenant together', async () => {
+  it('apply to all keys of a tenant together', async () => {
     const world = await open({}, {}, { tenantLimits: { ...none, requests_per_minute: 2 } });
     const codes = [await direct(world, 'one'), await direct(world, 'two'), await direct(world, 'three')].map(({ status }) => status);
     expect(codes).toEqual([200, 200, 429]);
   });
 
-  it('of a tenant are set by an admin, and hold for keys of the configuration within two seconds', async () => {
+  it('of a tenant are set by an admin and apply to configured keys within two seconds', async () => {
     const world = await open({}, { access: { known: keysOf({}) } });
     const admin = await open({}, { share: world }, { tenant: 'default', role: 'admin' });
     expect((await direct(world, 'one')).status).toBe(200);
@@ -220,7 +220,7 @@ describe('limits of an API key', () => {
     expect((await direct(world, 'one')).status).toBe(429);
   });
 
-  it('hold nothing for a request that is refused for another reason', async () => {
+  it('reserve nothing for a request that is refused for another reason', async () => {
     const world = await open({ concurrent_runs: 1 }, { limits: { openRuns: 1, directCalls: 1 } });
     const { id } = (await (await run(world, 'free')).json()) as { id: string };
     expect(await codeOf(await run(world))).toBe('OVERLOADED');
@@ -230,7 +230,7 @@ describe('limits of an API key', () => {
     await until('a run is accepted', async () => (await run(world)).status === 202);
   });
 
-  it('count for a call whose client has left', async () => {
+  it('count a call whose client has disconnected', async () => {
     const world = await open({ concurrent_runs: 1 });
     const leaving = new AbortController();
     let isCalled = false;
@@ -248,7 +248,7 @@ describe('limits of an API key', () => {
     expect((await world.stores.state.usage.ofAccount(dayOf('key_sk'))).prompt).toBe(40);
   });
 
-  it('are held over two gateways: of 200 concurrent requests, a budget for 50 is used up and no more', async () => {
+  it('are enforced across two gateways: of 200 concurrent requests, a budget for 50 is used up and not exceeded', async () => {
     const limits = { tokens_per_day: 50 * 50 };
     const options = { limits: { reserveTokens: 50, directCalls: 500 } };
     const first = await open(limits, options);
@@ -262,7 +262,7 @@ describe('limits of an API key', () => {
     const statuses = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(n)));
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     const spent = async () => amount(await first.stores.state.usage.ofAccount(dayOf('key_sk')));
-    // Whoever was refused while all was reserved asks again.
+    // Requests that were refused while everything was reserved are sent again.
     await until('the budget is spent', async () => {
       const refused = await first.post(
         '/v1/chat/completions',
@@ -275,12 +275,12 @@ describe('limits of an API key', () => {
     expect(await spent()).toBeLessThanOrEqual(2_500 + 60);
   });
 
-  it('return what a gateway held that is gone', async () => {
+  it('get back what a gateway had reserved when that gateway is gone', async () => {
     const options = { limits: { reservationLeaseMs: 300 } };
     const first = await open({ concurrent_runs: 1 }, options);
     const second = await open({ concurrent_runs: 1 }, { ...options, share: first });
     await run(first);
-    // Longer than the lease: a gateway that lives keeps what it holds.
+    // Longer than the lease: a gateway that is alive keeps its reservations.
     const began = performance.now();
     while (performance.now() - began < 1_000) expect((await run(second)).status).toBe(429);
     worlds.splice(worlds.indexOf(first), 1);
@@ -292,7 +292,7 @@ describe('limits of an API key', () => {
 const dayOf = (actor: string) => ({ tenant: 'a', actor, period: 'day', at: Date.now() }) as const;
 const amount = ({ prompt, completion }: { readonly prompt: number; readonly completion: number }): number => prompt + completion;
 
-/** The part of a store, telling the calls it gets from outside. */
+/** The part of a store, reporting the calls it receives. */
 const heard = (part: object, tell: (name: string) => void): object =>
   new Proxy(part, {
     get(target, name) {

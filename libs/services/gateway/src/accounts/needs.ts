@@ -1,7 +1,7 @@
 import { estimateTokens, type Template } from '@conclave/contracts';
 import type { Amount, JsonObject } from '@conclave/ports';
 
-/** What to reserve at least, and what while nothing is known of a template or model. */
+/** The minimum to reserve, and the amount for a template or model of unknown cost. */
 interface Need {
   readonly guess: Amount;
   readonly least: Amount;
@@ -11,7 +11,7 @@ type Price = Template['prices'][string];
 
 const perMillion = 1_000_000;
 
-/** Any run of a template; at the dearest of its prices. */
+/** Any run of a template, at the highest of its prices. */
 export function needOfRun({ limits, prices }: Template, reserveTokens: number): Need {
   const tokens = Math.min(limits.tokens, reserveTokens);
   const dearest = Math.max(0, ...Object.values(prices).map(({ input, output }) => Math.max(input, output)));
@@ -19,7 +19,7 @@ export function needOfRun({ limits, prices }: Template, reserveTokens: number): 
   return { guess: { tokens, cost }, least: { tokens: 0, cost: 0 } };
 }
 
-/** A call to a model: its prompt at least, with a reply as long as the request allows. */
+/** A call to a model: at least its prompt, with a reply as long as the request allows. */
 export function needOfCall(body: JsonObject, price: Price = { input: 0, output: 0 }, reserveTokens: number): Need {
   const { messages, input, max_completion_tokens: most, max_tokens: formerMost } = body;
   const prompt = estimateTokens(JSON.stringify(messages ?? input ?? ''));

@@ -1,11 +1,11 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Failure, type KeyLimits, noUsage, type Usage } from '@conclave/contracts';
-import { type Amount, type Headroom, type Headrooms, type Refusal, STATE, type StateStore } from '@conclave/ports';
+import { type Amount, type Headroom, type Headrooms, type LimitRefusal, STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { Callers, isUserAccount, tenantAccount } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 
-/** Milliseconds after the end of a run at which calls that ended later are charged. */
+/** Milliseconds after the end of a run during which calls that end late are still charged. */
 const lateMs = 60_000;
 
 /** Work that is about to begin. */
@@ -15,12 +15,12 @@ export interface PlannedWork {
   readonly sort: 'run' | 'call';
   /** Template or model. */
   readonly kind: string;
-  /** What to reserve while nothing is known of its kind, and at least. */
+  /** The amount to reserve for an unknown kind, and the minimum for every kind. */
   readonly guess: Amount;
   readonly least: Amount;
 }
 
-/** What is left of the budgets for this work; null where there is none. */
+/** What is left of the budgets for this work; null without a budget. */
 export interface Room {
   readonly tokens: number | null;
   readonly cost: number | null;
@@ -30,13 +30,13 @@ interface Held {
   readonly tenant: string;
   readonly sort: PlannedWork['sort'];
   readonly renewAt: number;
-  /** When its run was found to have ended, and what had been spent then. */
+  /** When its run was found to have ended, and its usage at that time. */
   readonly ended: { readonly at: number; readonly usage: Usage } | null;
 }
 
 /**
- * Limits of keys and tenants. Work reserves before it begins; this gateway renews the reservation while the work goes on, and settles it
- * by what the ledger says was spent, whether the client stays or not. Work of a key without limits asks for nothing.
+ * Limits of keys and tenants. Work reserves before it begins; this gateway renews the reservation while the work continues and settles it by the
+ * usage in the ledger, whether the client stays or not. Work of a key without limits needs no reservation.
  */
 @Injectable()
 export class Reservations implements OnApplicationShutdown {
@@ -52,8 +52,8 @@ export class Reservations implements OnApplicationShutdown {
   ) {}
 
   /**
-   * Reserves for the owner of the request's key, and for the end user whom the request names, and sets the headers of its limits. Null for a key without limits. Throws RATE_LIMITED,
-   * BUDGET_SPENT, STORE_UNAVAILABLE; then nothing is reserved.
+   * Reserves for the owner of the request's key and for the end user whom the request names, and sets the headers of its limits. Returns null for a
+   * key without limits. Throws RATE_LIMITED, BUDGET_SPENT, STORE_UNAVAILABLE; then nothing is reserved.
    */
   async reserve(request: Request, user: string | undefined, plan: () => PlannedWork): Promise<Room | null> {
     const limited = await this.callers.limitsOf(request, user);
@@ -69,7 +69,7 @@ export class Reservations implements OnApplicationShutdown {
     return reserved.room;
   }
 
-  /** Ends a reservation with what was spent. Never rejects: a reservation that cannot be settled returns by itself, and its work is charged from the ledger. */
+  /** Ends a reservation with the actual usage. Never rejects: a reservation that cannot be settled expires, and its work is charged from the ledger. */
   async settle(runId: string, usage: Usage): Promise<void> {
     const held = this.held.get(runId);
     if (!held) return;
@@ -91,7 +91,7 @@ export class Reservations implements OnApplicationShutdown {
     this.looking = true;
     try {
       const open = [...this.held].filter(([, { sort, ended }]) => sort === 'run' && !ended).map(([runId]) => runId);
-      // Also those that are only flagged: they may have ended.
+      // Includes runs that are only flagged: they may have ended.
       const flagged = open.length > 0 ? await this.state.runs.cancelled(open) : new Set<string>();
       for (const [runId, held] of [...this.held]) await this.lookAt(runId, held, flagged.has(runId));
     } catch (error) {
@@ -115,7 +115,7 @@ export class Reservations implements OnApplicationShutdown {
       this.held.set(runId, { ...held, ended: { at: now, usage } });
     } else if (now >= held.renewAt) {
       const leaseMs = this.limits.reservationLeaseMs;
-      // What a call has spent is known at its end.
+      // The usage of a call is known only at its end.
       const usage = sort === 'run' ? await this.state.usage.ofRun(runId) : noUsage;
       await this.state.allowances.renew({ tenant, runId, usage, leaseMs });
       if (this.held.get(runId) === held) this.held.set(runId, { ...held, renewAt: now + leaseMs / 4 });
@@ -127,14 +127,14 @@ export class Reservations implements OnApplicationShutdown {
     if (this.held.size === 0) this.timer = void clearInterval(this.timer);
   }
 
-  private refused({ account, limit, spent, retryAfterMs }: Refusal): Failure {
+  private refused({ account, limit, spent, retryAfterMs }: LimitRefusal): Failure {
     const owner =
       account === tenantAccount
         ? 'The keys of this tenant together are'
         : isUserAccount(account)
           ? 'The end user whom this request names is'
           : 'This API key is';
-    const detail = `${owner} at the limit: ${limitWords[limit]}${spent || !isBudget(limit) ? '' : ', as long as work that has reserved some of it goes on'}.`;
+    const detail = `${owner} at the limit: ${limitWords[limit]}${spent || !isBudget(limit) ? '' : ', while work that has reserved part of it is in progress'}.`;
     return new Failure(spent ? 'BUDGET_SPENT' : 'RATE_LIMITED', detail, { retryAfterMs: retryAfterMs ?? this.limits.retryAfterS * 1000 });
   }
 }
@@ -151,7 +151,7 @@ const limitWords: Readonly<Record<keyof KeyLimits, string>> = {
 
 const isBudget = (limit: keyof KeyLimits): boolean => /_(?:day|month)$/.test(limit);
 
-/** The headers of OpenAI, for what is limited. */
+/** The headers of OpenAI for each limit that is set. */
 function showHeadrooms(response: Response, headrooms: Headrooms): void {
   if (response.headersSent) return;
   for (const [name, room] of Object.entries(headrooms) as [string, Headroom | null][]) {
@@ -162,7 +162,7 @@ function showHeadrooms(response: Response, headrooms: Headrooms): void {
   }
 }
 
-/** As OpenAI writes it: `120ms`, `17s`, `6m0s`, `2h3m0s`. */
+/** A duration in OpenAI's format: `120ms`, `17s`, `6m0s`, `2h3m0s`. */
 function durationOf(ms: number): string {
   if (ms < 1000) return `${Math.ceil(ms)}ms`;
   const seconds = Math.ceil(ms / 1000);

@@ -6,12 +6,12 @@ import { Commands } from '../runs/commands.js';
 
 const pageSize = 200;
 /**
- * Milliseconds after which runs are looked for once more: until then another gateway may have accepted one, as changes of keys reach it within
- * two seconds. Those for which a client waited are cancelled by then, because its connection was cut; those that are parked are not.
+ * Milliseconds after which runs are looked for again: until then another gateway may have accepted one, because changes of keys reach it within two
+ * seconds. Runs with a connected client are cancelled by then, because the connection was cut; parked runs are not.
  */
 const againMs = 3_000;
 
-/** What keys have begun, whether a client waits for it or not. */
+/** The runs that keys have started, with or without a connected client. */
 @Injectable()
 export class RunsOfKeys implements OnApplicationShutdown {
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -26,7 +26,7 @@ export class RunsOfKeys implements OnApplicationShutdown {
     for (const timer of this.timers) clearTimeout(timer);
   }
 
-  /** Cancels the open runs of a key that was revoked. Throws STORE_*, LOG_UNAVAILABLE: then some may go on, and a repeat cancels them. */
+  /** Cancels the open runs of a revoked key. Throws STORE_*, LOG_UNAVAILABLE: then some may continue, and a repeat cancels them. */
   async cancel(key: KeyView, actor: string): Promise<void> {
     await this.cancelOpen(key, actor, ['runs']);
     const timer = setTimeout(() => {
@@ -50,7 +50,7 @@ export class RunsOfKeys implements OnApplicationShutdown {
       const headers = await Promise.all(page.filter(({ terminal }) => !terminal).map(({ runId }) => this.state.runs.header(runId)));
       runs.push(...headers.flatMap((header) => (header && isOf(header) ? [header.runId] : [])));
       before = page.at(-1)?.acceptedAt;
-      // No run of a key is older than the key.
+      // A run cannot be older than its key.
       if (page.length < pageSize || before === undefined || before < since) break;
     }
     const cancelled = await this.state.runs.cancelled(runs);

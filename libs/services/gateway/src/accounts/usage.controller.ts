@@ -5,12 +5,12 @@ import type { Request } from 'express';
 import { Callers, endUserHash, isEndUserHash } from '../http/caller.js';
 import { textIn } from '../http/query.js';
 
-/** The tenant whose admins may read the usage of all others. */
+/** The tenant whose admins may read the usage of every tenant. */
 const operators = 'default';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** What was spent, by day, key, model and end user. */
+/** Usage by day, key, model and end user. */
 @Controller('v1/usage')
 export class UsageController {
   constructor(
@@ -38,7 +38,7 @@ export class UsageController {
 
 const sumOf = (items: readonly UsageItem[]): Usage => items.map(({ usage }) => usage).reduce(addUsage, noUsage);
 
-/** Sums of the items that agree in each of the groups, in their order. */
+/** Sums of the items with equal values in every group, in the order of the groups. */
 function grouped(items: readonly UsageItem[], groups: readonly UsageGroup[]): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { day, actor, model, user, usage } of items) {
@@ -51,7 +51,7 @@ function grouped(items: readonly UsageItem[], groups: readonly UsageGroup[]): Us
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
-/** `from` and `to`; this month until today by default. Throws REQUEST_INVALID. */
+/** `from` and `to`; by default the current month up to today. Throws REQUEST_INVALID. */
 function periodIn(query: Query, today: string): { readonly from: string; readonly to: string } {
   const to = dayIn(query, 'to') ?? today;
   const from = dayIn(query, 'from') ?? `${to.slice(0, 8)}01`;
@@ -65,7 +65,7 @@ function dayIn(query: Query, name: string): string | null {
   const text = textIn(query, name);
   if (text === null) return null;
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Also refuses what JavaScript would carry over, such as the 31st of February.
+  // Also refuses dates that JavaScript would roll over, such as 31 February.
   if (Number.isNaN(at) || dayOf(at) !== text)
     throw new Failure('REQUEST_INVALID', `\`${name}\` must be a day such as 2026-11-24.`, { param: name });
   return text;
@@ -82,7 +82,7 @@ function groupsIn(query: Query): readonly UsageGroup[] {
   return usageGroups.filter((group) => asked.includes(group));
 }
 
-/** The hash of the end user that is asked for, by the hash itself or by the id that the client sends. */
+/** The hash of the requested end user, from the hash itself or from the id that the client sends. */
 function userIn(query: Query, tenant: string): string | null {
   const asked = textIn(query, 'user');
   return asked === null || isEndUserHash(asked) ? asked : endUserHash(tenant, asked);

@@ -4,7 +4,7 @@ import { until } from '@conclave/test-support';
 import { reply, twoTenants, World } from '../__fixtures__/world.js';
 import type { ApiKeys } from '../options.js';
 
-/** The keys of two tenants, and one of the operators. */
+/** The keys of two tenants and of the operator. */
 const keys: ApiKeys = {
   identifyHash: (hash) => twoTenants.identifyHash(hash),
   identify: async (key) =>
@@ -45,7 +45,7 @@ describe('GET /v1/usage', () => {
     (await (await fetch(`${world.url}/v1/usage${query}`, { headers: { 'x-api-key': key } })).json()) as UsageReport;
   const today = new Date().toISOString().slice(0, 10);
 
-  it('shows a key what it spent itself, beside the sum of its tenant', async () => {
+  it('shows a key its own usage beside the total of its tenant', async () => {
     const report = await get('sk-a', '?group_by=key');
     expect(report).toMatchObject({
       object: 'usage',
@@ -58,7 +58,7 @@ describe('GET /v1/usage', () => {
     expect((await get('sk-a', '?key=key_a_full')).data).toEqual([]);
   });
 
-  it.each(['sk-a-auditor', 'sk-a-admin'])('shows %s every key of the tenant, by the groups that are asked for', async (key) => {
+  it.each(['sk-a-auditor', 'sk-a-admin'])('shows %s every key of the tenant, in the requested groups', async (key) => {
     expect((await get(key, '?group_by=key')).data.map(({ key: actor, prompt }) => [actor, prompt])).toEqual([
       ['key_a', 115],
       ['key_a_full', 40],
@@ -70,7 +70,7 @@ describe('GET /v1/usage', () => {
     expect((await get(key)).data).toHaveLength(4);
   });
 
-  it('tells end users behind a shared key apart by a hash, and finds them by the id that their client sends', async () => {
+  it('separates end users behind a shared key by a hash and finds them by the id that their client sends', async () => {
     const rows = (await get('sk-a', '?group_by=user')).data;
     expect(rows.map(({ user, prompt }) => [user === null ? null : 'hash', prompt]).sort()).toEqual([
       [null, 100],
@@ -89,7 +89,7 @@ describe('GET /v1/usage', () => {
     });
   });
 
-  it('counts for the end user whom the body of any API names, and keeps the id nowhere', async () => {
+  it('counts usage for the end user that the body of any API names, and stores the id nowhere', async () => {
     const keeping = await World.open({ keys, parts: { recordPrompts: true } });
     const asked: readonly (readonly [string, object])[] = [
       ['/v1/chat/completions', { model: 'm@fake', messages: [{ role: 'user', content: 'Why?' }] }],
@@ -113,7 +113,7 @@ describe('GET /v1/usage', () => {
       expect(callers).toEqual(Array(asked.length + 2).fill(expect.stringMatching(/^user_[0-9a-f]{24}$/)));
       expect(new Set(callers).size).toBe(1);
       expect(JSON.stringify([keeping.events('audit'), keeping.requested(), keeping.lines])).not.toContain('canary');
-      // Models of providers are told, as their own API has it.
+      // The id is passed on to models of providers, in the form of their own API.
       expect(keeping.models.calls.map(({ request }) => request.body)).toEqual(
         Array(3).fill(expect.objectContaining({ user: 'canary-u', safety_identifier: 'canary-s' })),
       );
@@ -122,13 +122,13 @@ describe('GET /v1/usage', () => {
     }
   });
 
-  it('shows another tenant to admins of the tenant default alone', async () => {
+  it('shows another tenant only to admins of the tenant default', async () => {
     expect((await get('sk-root', '?tenant=a&group_by=day')).data).toMatchObject([{ day: today, prompt: 155 }]);
     for (const key of ['sk-a', 'sk-a-auditor', 'sk-a-admin', 'sk-b-admin'])
       expect((await get(key, `?tenant=${key.startsWith('sk-a') ? 'b' : 'a'}`)).error?.code).toBe('ADMIN_KEY_NEEDED');
   });
 
-  it('keeps to its days, and refuses what is none', async () => {
+  it('returns only the requested days and refuses invalid ones', async () => {
     const { from, data } = await get('sk-a', '?from=2020-01-01&to=2020-02-29');
     expect([from, data]).toEqual(['2020-01-01', []]);
     for (const query of ['?from=yesterday', '?to=2026-02-30', '?from=2026-02-02&to=2026-02-01', '?from=2020-01-01', '?group_by=colour'])

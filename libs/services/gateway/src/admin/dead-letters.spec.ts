@@ -34,7 +34,7 @@ const post = async (path: string, body: unknown = {}, headers: Record<string, st
 };
 
 describe('dead letters over HTTP', () => {
-  it('are listed, filtered, in pages', async () => {
+  it('are listed in pages and can be filtered', async () => {
     deadLetter('run_a');
     deadLetter('run_b', { group: 'planner', topic: 'gap.detected' });
     deadLetter('run_c');
@@ -63,7 +63,7 @@ describe('dead letters over HTTP', () => {
     expect(await get('/9-9')).toMatchObject({ status: 404, body: { error: { code: 'DEAD_LETTER_NOT_FOUND' } } });
   });
 
-  it('go back to the group that failed, once, with the name of who did it', async () => {
+  it('are sent back once to the group that failed, with the name of the admin', async () => {
     deadLetter('run_a');
     const { id } = DeadLetterList.parse((await get('')).body).data[0]!;
     const done = await post(`/${id}/redrive`, { note: 'mended' }, { 'x-conclave-actor': 'somebody-else' });

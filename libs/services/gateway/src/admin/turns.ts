@@ -1,6 +1,6 @@
 import { Failure } from '@conclave/contracts';
 
-/** Runs one task at a time, so that costly operator requests cannot pile up. */
+/** Runs one task at a time, so that expensive operator requests cannot pile up. */
 export class Turns {
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
@@ -8,7 +8,7 @@ export class Turns {
   /** @param most Tasks that may wait. */
   constructor(private readonly most: number) {}
 
-  /** Throws OVERLOADED when too many tasks wait already; errors of the work pass through. */
+  /** Throws OVERLOADED when too many tasks are waiting; errors of the work pass through. */
   take<T>(work: () => Promise<T>): Promise<T> {
     if (this.waiting > this.most) throw new Failure('OVERLOADED', 'Too many admin requests wait for the same topic.');
     this.waiting += 1;

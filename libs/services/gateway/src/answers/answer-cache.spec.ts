@@ -19,7 +19,7 @@ const kept = (over: Partial<KeptAnswer> = {}): KeptAnswer => ({
   ...over,
 });
 
-/** Every text has the same vector: only the comparison of the questions tells them apart. */
+/** Every text has the same vector, so only the comparison of the questions distinguishes them. */
 const embedder: Embedder = {
   id: 'flat-1',
   dimension: 2,
@@ -44,7 +44,7 @@ describe('the caches of answers, before a run is accepted', () => {
     const runId = response.headers.get('x-run-id')!;
     return { header: response.headers.get('x-conclave-cache'), data: world.stores.headers.get(runId)!.data };
   };
-  /** Writes what learning stores for a committed run with this question. */
+  /** Writes what the learning service stores for a committed run with this question. */
   const learn = async ({ caching, caller: { tenant } }: PlanRequested['data'], answer = kept()): Promise<void> => {
     const tags = [runTag(answer.runId)];
     const { state } = world.stores;
@@ -57,7 +57,7 @@ describe('the caches of answers, before a run is accepted', () => {
   };
   const counted = () => world.metric('onCache').map(([lookup]) => lookup);
 
-  it('gives no answer from before the folder of documents changed, and none while it cannot be read', async () => {
+  it('returns no answer from before the document folder changed, and none while the folder cannot be read', async () => {
     let contents: () => Promise<string> = () => Promise.resolve('as it was');
     vectors = new MemoryVectorStore().connect();
     const parts = { vectors, embedder, contents: () => contents() };
@@ -71,7 +71,7 @@ describe('the caches of answers, before a run is accepted', () => {
     expect((await ask(question)).data.caching).toBeUndefined();
   });
 
-  it('gives the same question the committed answer, and says so in a header', async () => {
+  it('returns the committed answer for the same question and says so in a header', async () => {
     await open();
     const first = await ask(question);
     expect(first).toMatchObject({
@@ -90,7 +90,7 @@ describe('the caches of answers, before a run is accepted', () => {
     ]);
   });
 
-  it('gives the same question the plan of a run that ended well, where there is no answer for it', async () => {
+  it('returns the plan of a successful run for the same question when there is no answer for it', async () => {
     await open();
     const first = await ask(question, { response_format: { type: 'json_object' } });
     expect(first.data.plan).toBeUndefined();
@@ -108,7 +108,7 @@ describe('the caches of answers, before a run is accepted', () => {
     expect((await ask(question)).data).not.toHaveProperty('plan');
   });
 
-  it('says it on a chat too', async () => {
+  it('says so in a chat response too', async () => {
     await open();
     await learn((await ask(question)).data);
     const response = await world.chat({ messages: [{ role: 'user', content: question }] });
@@ -116,7 +116,7 @@ describe('the caches of answers, before a run is accepted', () => {
     await response.body?.cancel();
   });
 
-  it('gives a paraphrase the answer, with the distance of the questions', async () => {
+  it('returns the answer for a paraphrase, with the distance between the questions', async () => {
     await open();
     await learn((await ask(question)).data);
     expect(await ask(paraphrase)).toMatchObject({
@@ -130,14 +130,14 @@ describe('the caches of answers, before a run is accepted', () => {
     ['a date', 'What happened on 4 May 2020?', 'What happened on 5 May 2020?'],
     ['a name', 'Who built the Aurora hall?', 'Who built the Borealis hall?'],
     ['a negation', 'Which birds can fly?', 'Which birds can not fly?'],
-  ])('does not take a question with %s changed for the same, however near the vectors are', async (_what, one, other) => {
+  ])('does not treat a question with %s changed as the same, however close the vectors are', async (_what, one, other) => {
     await open();
     await learn((await ask(one)).data, kept({ question: one }));
     expect(await ask(other)).toMatchObject({ header: null });
     expect(await ask(one)).toMatchObject({ header: 'exact' });
   });
 
-  it('compares the question with questions: a text that equals an answer hits nothing', async () => {
+  it('compares questions only with questions: a text that equals an answer is a miss', async () => {
     await open();
     await learn((await ask(question)).data);
     expect(await ask(kept().answer)).toMatchObject({ header: null });
@@ -147,7 +147,7 @@ describe('the caches of answers, before a run is accepted', () => {
     ['the body', { conclave: { cache: false } }, {}],
     ['our header', {}, { 'x-conclave-cache': 'off' }],
     ['HTTP', {}, { 'cache-control': 'max-age=0, no-cache' }],
-  ])('neither answers from a cache nor lets anything be kept when %s says so', async (_what, body, headers) => {
+  ])('neither answers from a cache nor stores anything when %s says so', async (_what, body, headers) => {
     await open();
     await learn((await ask(question)).data);
     const { header, data } = await ask(question, body, headers as Record<string, string>);
@@ -157,7 +157,7 @@ describe('the caches of answers, before a run is accepted', () => {
     expect(counted()).toHaveLength(3);
   });
 
-  it('lets the body win over a header and refuses a header it does not understand', async () => {
+  it('prefers the body over a header and refuses a header it does not understand', async () => {
     await open();
     await learn((await ask(question)).data);
     expect(await ask(question, { conclave: { cache: true } }, { 'x-conclave-cache': 'off' })).toMatchObject({ header: 'exact' });
@@ -191,7 +191,7 @@ describe('the caches of answers, before a run is accepted', () => {
     ['the length of the answer', { max_tokens: 5 }],
     ['the number of rounds', { conclave: { rounds: 0 } }],
     ['the level', { conclave: { complexity: 'complex' } }],
-  ])('takes a request with another value of %s for another one', async (_what, body) => {
+  ])('treats a request with another value of %s as a different one', async (_what, body) => {
     await open();
     await learn((await ask(question)).data);
     const other = await ask(question, body);
@@ -199,7 +199,7 @@ describe('the caches of answers, before a run is accepted', () => {
     if ('messages' in body) expect(other.data.caching?.scope).toBeNull();
   });
 
-  it('gives nothing across tenants, even when the store of one is asked with the keys of the other', async () => {
+  it('returns nothing across tenants: each tenant has keys of its own', async () => {
     await open({ keys: twoTenants });
     const mine = { authorization: 'Bearer sk-a' };
     const theirs = { authorization: 'Bearer sk-b' };
@@ -212,7 +212,7 @@ describe('the caches of answers, before a run is accepted', () => {
     expect(await ask(question, {}, mine)).toMatchObject({ header: 'exact' });
   });
 
-  it('gives nothing of another version of the template', async () => {
+  it('returns nothing from another version of the template', async () => {
     await open();
     const { data } = await ask(question);
     await learn(data);
@@ -223,7 +223,7 @@ describe('the caches of answers, before a run is accepted', () => {
     expect(await ask(paraphrase)).toMatchObject({ header: null });
   });
 
-  it('asks no cache that the template has turned off', async () => {
+  it('queries no cache that the template has turned off', async () => {
     await open({ template: { caches: { answer: false, semantic: false, plan: true, search: false } } });
     expect((await ask(question)).data.caching).toEqual({ exact: null, scope: null, plan: expect.stringMatching(/^plan\//) });
     await world.close();
@@ -232,7 +232,7 @@ describe('the caches of answers, before a run is accepted', () => {
     expect(counted()).toEqual([]);
   });
 
-  it('serves nothing whose answer was taken away, although its vector is still there', async () => {
+  it('returns no answer that was removed, although its vector is still there', async () => {
     await open();
     await learn((await ask(question)).data);
     await world.stores.state.caches.removeTagged('default', runTag('run_earlier0'), 1_000);
@@ -243,7 +243,7 @@ describe('the caches of answers, before a run is accepted', () => {
   it.each([
     ['fails', () => Promise.reject(new Error('away'))],
     ['never answers', () => new Promise<never>(() => undefined)],
-  ])('answers anew, and counts it, when the store of the vectors %s', async (_what, query) => {
+  ])('answers without the cache, and counts it, when the vector store %s', async (_what, query) => {
     await open();
     await learn((await ask(question)).data);
     vectors.query = query;

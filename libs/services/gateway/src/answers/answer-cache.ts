@@ -25,7 +25,7 @@ import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options
 import { RunDirectory } from '../runs/run-directory.js';
 import { CacheCounts } from './cache-counts.js';
 
-/** The comparison of two questions is not read at a start. */
+/** The comparison of two questions is imported lazily, for a faster start. */
 const sameness = () => import('@conclave/questions/sameness');
 
 type Data = Parameters<typeof textsOf>[0];
@@ -88,7 +88,7 @@ export class AnswerCache {
     return { ...data, caching, ...(await this.find(asked, caching)) };
   }
 
-  /** With the mark of the folder that the template searches; null if the folder cannot be read: then nothing kept is known to be current. */
+  /** Adds the mark of the folder that the template searches. Returns null if the folder cannot be read: then no cached answer is known to be current. */
   private async withContents(asked: CacheQuery): Promise<CacheQuery | null> {
     const { contents, logger } = this.options;
     if (!contents || !asked.template.capabilities.includes('research')) return asked;
@@ -187,7 +187,7 @@ export class AnswerCache {
   }
 
   /**
-   * Why a cache answered a run, or did not. The nearest misses are looked for anew, as the cache is now. Throws RUN_NOT_FOUND, RUN_ERASED.
+   * Explains why a cache answered a run, or did not. The nearest misses are searched again in the current cache. Throws RUN_NOT_FOUND, RUN_ERASED.
    */
   async explain(id: string, caller: Caller): Promise<CacheExplanation> {
     const { data } = await this.runs.header(id, caller);

@@ -8,8 +8,8 @@ const types: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'numbe
 const deepest = 40;
 const mostParts = 5_000;
 /**
- * Milliseconds that validating one answer may take: the schema and its patterns come from the client. A fair schema takes less than
- * 1 ms; the rest is for busy machines, where the clock runs on while this process waits.
+ * Milliseconds that validating one answer may take: the schema and its patterns come from the client. An ordinary schema takes less than 1 ms; the
+ * rest is for busy machines, where time passes while this process waits.
  */
 const longestMs = 250;
 
@@ -29,7 +29,7 @@ export function checkFormat(format: AnswerParameters['response_format'] | null |
   if (mistake !== null) throw refuse(`\`response_format.json_schema.schema\` ${mistake}.`, 'json_schema.schema');
 }
 
-/** Why no validator could read the schema, or null. Does not check every keyword. */
+/** Why no validator can read the schema, or null. Does not check every keyword. */
 function mistakeIn(schema: JsonObject): string | null {
   let parts = 0;
   const look = (value: unknown, level: number): string | null => {

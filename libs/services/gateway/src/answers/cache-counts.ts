@@ -3,10 +3,10 @@ import type { CacheReport } from '@conclave/contracts';
 import { nearestDistance } from '@conclave/strategies';
 import type { CacheName } from '../options.js';
 
-/** Cosine distance of one bucket, and how many there are; the last one holds everything above. */
+/** Width of one bucket as a cosine distance, and the number of buckets; the last one holds everything above. */
 const width = 0.025;
 const buckets = 21;
-/** Most tenants that are counted; of further ones the longest unseen is forgotten. */
+/** Most tenants that are counted; beyond that, the tenant that was not seen for the longest time is dropped. */
 const mostTenants = 1_000;
 
 interface Counts {
@@ -32,7 +32,7 @@ export class CacheCounts {
     this.of(tenant).layers[cache][result] += 1;
   }
 
-  /** The nearest earlier question of a semantic lookup, and whether its answer was given. */
+  /** The nearest earlier question of a semantic lookup, and whether its answer was returned. */
   nearest(tenant: string, distance: number, accepted: boolean): void {
     const bucket = Math.min(buckets - 1, Math.max(0, Math.floor(distance / width)));
     this.of(tenant)[accepted ? 'accepted' : 'refused'][bucket]! += 1;

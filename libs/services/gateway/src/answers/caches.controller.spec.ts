@@ -4,7 +4,7 @@ import { answersPurpose, collectionOf, type Embedder, MemoryVectorStore, type Ve
 import { type KeptAnswer, layerTag, semanticKey } from '@conclave/strategies';
 import { twoTenants, World } from '../__fixtures__/world.js';
 
-/** Where questions stand on a circle, by a word in them; 100 apart is the opposite. */
+/** Positions of questions on a circle, by a word in them; positions 100 apart are opposite. */
 const places: Readonly<Record<string, number>> = { 'tall is the tower': 0, height: 2, bridge: 2, Luxor: 50, weigh: 60 };
 const embedder: Embedder = {
   id: 'fake@1',
@@ -43,7 +43,7 @@ const start = async (input: string, more: object = {}): Promise<string> =>
 const report = async (key?: string) => CacheReport.parse((await send('GET', '/v1/admin/caches', key)).body);
 const explained = async (run: string) => CacheExplanation.parse((await send('GET', `/v1/runs/${run}/cache`, 'sk-a')).body);
 
-/** Keeps an answer as the learning service does, in the scope of a run that asked. */
+/** Stores an answer as the learning service does, in the scope of the run that asked. */
 async function keep(id: string, question: string, likeRun: string): Promise<void> {
   const scope = world.requested().find(({ runId }) => runId === likeRun)!.data.caching!.scope!;
   const collection = collectionOf(answersPurpose, embedder);
@@ -55,7 +55,7 @@ async function keep(id: string, question: string, likeRun: string): Promise<void
 }
 
 describe('caches over HTTP', () => {
-  it('say how many lookups hit in each layer, and how near the nearest earlier questions were', async () => {
+  it('report how many lookups hit in each layer and how close the nearest earlier questions were', async () => {
     const first = await start('How tall is the tower?');
     await keep('run_kept0001', 'What is the height of the tower?', first);
     await start('How tall is the tower?');
@@ -78,7 +78,7 @@ describe('caches over HTTP', () => {
     expect((await send('GET', '/v1/admin/caches', 'sk-a')).status).toBe(403);
   });
 
-  it('explain an accepted hit: kind, distance against the threshold, both questions, age', async () => {
+  it('explain a hit: kind, distance against the threshold, both questions, age', async () => {
     const first = await start('How tall is the tower?');
     await keep('run_kept0001', 'What is the height of the tower?', first);
     const hit = await explained(await start('How tall is the tower?'));
@@ -94,7 +94,7 @@ describe('caches over HTTP', () => {
     expect(hit.sentence).toContain('in other words');
   });
 
-  it('explain a miss by the nearest earlier question: too far, or near and yet another one', async () => {
+  it('explain a miss by the nearest earlier question: too far away, or close but a different question', async () => {
     const first = await start('How tall is the tower?');
     await keep('run_kept0001', 'How tall is the bridge?', first);
     const other = await explained(await start('How tall is the tower?'));
@@ -107,7 +107,7 @@ describe('caches over HTTP', () => {
     expect(bypassed).toMatchObject({ kind: 'bypassed', accepted: null });
   });
 
-  it('are emptied for one tenant and one layer; the audit says by whom', async () => {
+  it('are emptied for one tenant and one layer, and the audit names who did it', async () => {
     const first = await start('How tall is the tower?');
     await keep('run_kept0001', 'What is the height of the tower?', first);
     const write = (tenant: string, key: string) =>

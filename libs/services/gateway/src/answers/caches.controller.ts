@@ -24,7 +24,7 @@ const what: Readonly<Record<CacheLayerName, string>> = {
   search: 'what research and sub-topics found',
 };
 
-/** Caches of a tenant: what they did, emptying them, and why one answered a run. */
+/** Caches of a tenant: their counts, emptying them, and why one answered a run. */
 @Controller('v1')
 export class CachesController {
   constructor(
@@ -58,7 +58,7 @@ export class CachesController {
     if (!layer) throw new Failure('CACHE_NOT_FOUND');
     const removed = await this.state.caches.removeTagged(tenant, layerTag(layer));
     const { vectors, embedder } = this.options;
-    // Vectors without their answers would only push others out of the nearest ones.
+    // Vectors without their answers would only take places among the nearest ones.
     if (layer === 'semantic' && vectors && embedder) await vectors.drop({ tenant, collection: collectionOf(answersPurpose, embedder) });
     const at = await this.state.now();
     await this.changes.write({ name: cachePurgeSetting(tenant, layer), actor, value: { purgedAt: at, removed }, expected: null });

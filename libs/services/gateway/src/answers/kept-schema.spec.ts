@@ -22,15 +22,15 @@ const ends = async (answer: string, over: Parameters<typeof completed>[0] = {}):
 const contentOf = async (response: Response): Promise<unknown> =>
   ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
 
-describe('an answer that has to keep a schema', () => {
-  it('goes out where it does, a fence taken off', async () => {
+describe('an answer that must match a schema', () => {
+  it('is returned when it matches, without its code fence', async () => {
     const pending = asks();
     await ends('```json\n{"town":"Rom"}\n```');
     expect(await contentOf(await pending)).toBe('{"town":"Rom"}');
     expect(world.models.calls).toEqual([]);
   });
 
-  it('is put into it by one call, which is counted and recorded', async () => {
+  it('is converted by one model call, which is counted and recorded', async () => {
     world.models.next(() => Promise.resolve(reply({ content: '{"town":"Rom"}' })));
     const pending = asks();
     await ends('The town is Rome.');
@@ -48,7 +48,7 @@ describe('an answer that has to keep a schema', () => {
     ['prose again', () => Promise.resolve(reply({ content: 'I only write prose.' }))],
     ['the wrong object', () => Promise.resolve(reply({ content: '{"answer":"Rom","note":""}' }))],
     ['no reply', () => Promise.reject(new Error('down'))],
-  ])('is an error after %s, and no SDK asks again', async (_name, answer) => {
+  ])('is an error after %s, and SDKs are told not to retry', async (_name, answer) => {
     world.models.next(answer);
     const pending = asks();
     await ends('I only write prose.');
@@ -59,7 +59,7 @@ describe('an answer that has to keep a schema', () => {
     expect(world.models.calls).toHaveLength(1);
   });
 
-  it('is held on a stream until it is known to keep it', async () => {
+  it('is held back on a stream until it is known to match', async () => {
     const client = new SseClient(await asks({ stream: true }));
     await until('the run', () => world.requested().length === 1);
     world.compose();
@@ -73,7 +73,7 @@ describe('an answer that has to keep a schema', () => {
     expect(client.events.at(-1)!.data).toBe('[DONE]');
   });
 
-  it('is an error in the stream where it does not, and nothing of it was shown', async () => {
+  it('is an error in the stream when it does not match, and none of its text was sent', async () => {
     world.models.next(() => Promise.resolve(reply({ content: '[]' })));
     const client = new SseClient(await asks({ stream: true }));
     await until('the run', () => world.requested().length === 1);
@@ -84,13 +84,13 @@ describe('an answer that has to keep a schema', () => {
     expect([client.content, client.failure?.code]).toEqual(['', 'ANSWER_NOT_IN_SCHEMA']);
   });
 
-  it('that was cut says so by its finish reason', async () => {
+  it('that was cut short says so in its finish reason', async () => {
     const pending = asks();
     await ends('{"town":"R', { cutShort: true });
     expect(await (await pending).json()).toMatchObject({ choices: [{ message: { content: '{"town":"R' }, finish_reason: 'length' }] });
   });
 
-  it('is free where the schema is only a wish', async () => {
+  it('may have any form when the schema is not strict', async () => {
     const pending = asks({ response_format: { type: 'json_schema', json_schema: { ...strict.json_schema, strict: false } } });
     await ends('Rome.');
     expect(await contentOf(await pending)).toBe('Rome.');
@@ -108,8 +108,8 @@ describe('an answer that has to keep a schema', () => {
   });
 });
 
-describe('a schema of a client', () => {
-  it('holds nothing up with its patterns', async () => {
+describe('a schema from a client', () => {
+  it('cannot stall the gateway with an expensive pattern', async () => {
     const began = performance.now();
     expect(await fitOf(JSON.stringify('a'.repeat(40)), { type: 'string', pattern: '^(a+)+$!' })).toHaveProperty('problem');
     expect(await fitOf(JSON.stringify(`${'a'.repeat(60)}!`), { type: 'string', pattern: '^(a+)+$' })).toHaveProperty('problem');
@@ -122,7 +122,7 @@ describe('a schema of a client', () => {
     [{ anyOf: [{ type: 'number' }, schema] }, '7', true],
     [{ type: 'array', items: schema }, '[{"town":1}]', false],
     [{ enum: ['a', 'b'] }, '"c"', false],
-  ])('is kept or not: %j', async (one, answer, kept) => expect('text' in (await fitOf(answer, one))).toBe(kept));
+  ])('is matched or not: %j', async (one, answer, kept) => expect('text' in (await fitOf(answer, one))).toBe(kept));
 
   it.each([
     [{ type: 'xml' }, 'response_format.type'],
@@ -141,7 +141,7 @@ describe('a schema of a client', () => {
       'response_format.json_schema.schema',
     ],
     [{ type: 'json_schema', json_schema: { name: 'x', schema: { type: 'string', pattern: '(' } } }, 'response_format.json_schema.schema'],
-  ])('is refused where nobody could keep it: %j', async (response_format, param) => {
+  ])('is refused when no answer could match it: %j', async (response_format, param) => {
     const response = await asks({ response_format });
     expect([response.status, ((await response.json()) as { error: { param: string } }).error.param]).toEqual([400, param]);
     expect(world.runs()).toEqual([]);

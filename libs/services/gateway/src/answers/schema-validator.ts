@@ -1,2 +1,2 @@
-/** In a file of its own, which only an answer with a schema imports. */
+/** In a file of its own, which is imported only for an answer with a schema. */
 export { Validator } from '@cfworker/json-schema';

@@ -52,7 +52,7 @@ async function accepted(pending: Promise<Response>) {
 }
 
 describe('images and files of the last user message', () => {
-  it('come along with the run, with their bytes in the blobs and nowhere else', async () => {
+  it('are stored with the run, with their bytes only in the blob store', async () => {
     const data = await accepted(asks(words('What is this?'), image, file('# Tin\n\nA metal.')));
     expect(data.goal).toBe('What is this?');
     expect(data.attachments).toMatchObject([
@@ -62,18 +62,18 @@ describe('images and files of the last user message', () => {
     const [seen, text] = data.attachments!;
     expect((await bytesOf(seen)).equals(png)).toBe(true);
     expect((await bytesOf(text)).toString()).toBe('# Tin\n\nA metal.');
-    // Only the run has the keys: once it is deleted nobody reads what it brought.
+    // Only the run has the keys: once it is deleted, its attachments cannot be read.
     expect((await blobs.get({ sha256: text!.blob!, bytes: text!.bytes! })).toString('latin1')).not.toContain('Tin');
     expect(JSON.stringify([...world.stores.headers.values()])).not.toContain(png.toString('base64').slice(40, 80));
   });
 
-  it('are taken of a request for a run as well', async () => {
+  it('are accepted in a request to /v1/runs as well', async () => {
     const response = await world.post('/v1/runs', { model: 'conclave', messages: [{ role: 'user', content: [words('What?'), image] }] });
     expect(response.status).toBe(202);
     expect(world.requested()[0]!.data.attachments).toHaveLength(1);
   });
 
-  it('may be at an address, from which it is fetched here', async () => {
+  it('may be given by an address, which the gateway fetches', async () => {
     const url = 'https://pictures.example/cat.png';
     const data = await accepted(asks(words('What is this?'), { type: 'image_url', image_url: { url } }));
     expect(data.attachments).toMatchObject([{ kind: 'image', mime: 'image/png', url: null }]);
@@ -81,20 +81,20 @@ describe('images and files of the last user message', () => {
     expect(asked).toEqual([url]);
   });
 
-  it('is refused where nothing may be fetched from its address, or what is there is no image', async () => {
+  it('is refused when its address may not be fetched or does not return an image', async () => {
     const at = (url: string) => refused(asks(words('What is this?'), { type: 'image_url', image_url: { url } }));
     for (const url of ['https://inside.example/x.png', 'https://pictures.example/page.html'])
       expect(await at(url)).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID', param: 'messages[0].content[1]' });
     expect((await at('https://inside.example/x.png')).message).toContain('not on the public web');
   });
 
-  it('keep every cache of answers out', async () => {
+  it('bypass every answer cache', async () => {
     const data = await accepted(asks(words('What is this?'), file('text')));
     expect(data.cached).toBeUndefined();
     expect(data.caching ?? { exact: null, scope: null }).toEqual({ exact: null, scope: null });
   });
 
-  it('read a drawing with a script as the text it is', async () => {
+  it('treat an SVG drawing with a script as text', async () => {
     const svg = '<svg><script>alert(1)</script></svg>';
     const data = await accepted(
       asks(words('What does it draw?'), { type: 'image_url', image_url: { url: dataUrl('image/svg+xml', svg) } }),
@@ -102,7 +102,7 @@ describe('images and files of the last user message', () => {
     expect(data.attachments).toMatchObject([{ kind: 'file', mime: 'image/svg+xml', text: { excerpt: svg } }]);
   });
 
-  it('of earlier turns are named in the conversation and not looked at again', async () => {
+  it('of earlier turns are named in the conversation and not read again', async () => {
     const response = world.chat({
       messages: [
         { role: 'user', content: [words('What is this?'), image, file('x')] },
@@ -117,7 +117,7 @@ describe('images and files of the last user message', () => {
 });
 
 describe('images and files that are refused', () => {
-  it('say that the template has nobody who can see', async () => {
+  it('because the template has no model with vision name that reason', async () => {
     await world.close();
     await open({ template: { experts: { general: profile } } });
     const refusal = await refused(asks(words('What is this?'), image));
@@ -126,7 +126,7 @@ describe('images and files that are refused', () => {
     expect((await asks(words('What is this?'), file('text'))).status).toBe(200);
   });
 
-  it('say that runs of the strategy read none', async () => {
+  it('because the strategy reads no attachments name that reason', async () => {
     await world.close();
     await open({ template: { experts: { general: profile, vision: profile }, strategy: 'waves' } });
     for (const part of [image, file('text')])
@@ -138,7 +138,7 @@ describe('images and files that are refused', () => {
 
   it.each([
     ['sound', audio],
-    ['a kind nobody knows', { type: 'hologram' }],
+    ['an unknown kind', { type: 'hologram' }],
     ['a program', file('MZ', 'a.exe', 'application/x-msdownload')],
   ])('name what can be sent instead: %s', async (_, part) => {
     const refusal = await refused(asks(words('What is this?'), part));
@@ -146,7 +146,7 @@ describe('images and files that are refused', () => {
     expect(refusal.message).toContain('Send text, images (PNG');
   });
 
-  it('may be broken, empty, or in a message that brings none', async () => {
+  it('may be malformed, empty, or in a message that may carry none', async () => {
     expect(await refused(asks(words('x'), { type: 'image_url', image_url: { url: 'javascript:alert(1)' } }))).toMatchObject({
       status: 400,
       code: 'ATTACHMENT_INVALID',
@@ -160,7 +160,7 @@ describe('images and files that are refused', () => {
     expect(await refused(world.chat({ messages }))).toMatchObject({ status: 415, param: 'messages[0].content[0]' });
   });
 
-  it('are too many, too large together, or hide a long text', async () => {
+  it('may be too many, too large together, or contain a text that is too long', async () => {
     await world.close();
     await open({ limits: { maxAttachments: 2, maxAttachmentBytes: 100_000, maxBodyBytes: 10_000 } });
     expect(await refused(asks(words('x'), file('a'), file('b'), file('c')))).toMatchObject({ status: 413, code: 'ATTACHMENTS_TOO_LARGE' });
@@ -172,7 +172,7 @@ describe('images and files that are refused', () => {
     expect((await asks(words('x'), image)).status).toBe(200);
   });
 
-  it('leave nothing in the blobs', async () => {
+  it('leave nothing in the blob store', async () => {
     const kept: Buffer[] = [];
     blobs.put = async (body) => (kept.push(body), { sha256: '', bytes: 0 });
     await refused(asks(words('x'), image, file('MZ', 'a.exe', 'application/x-msdownload')));
@@ -180,8 +180,8 @@ describe('images and files that are refused', () => {
   });
 });
 
-describe('a model that is asked directly', () => {
-  it('gets every part as it came, and the audit keeps hashes of them', async () => {
+describe('a model that is called directly', () => {
+  it('receives every part unchanged, and the audit keeps only hashes of them', async () => {
     await world.close();
     await open();
     world.models.next(() => Promise.resolve(reply()));
@@ -197,13 +197,13 @@ describe('a model that is asked directly', () => {
     expect(world.events<CallRecorded>('audit')[0]!.data.requestHash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('is not reached by a part nested so deeply that nobody can write it down again', async () => {
+  it('never receives a part that is nested too deeply to be serialized', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const body = `{"model":"m@fake","messages":[{"role":"user","content":[{"type":"hologram","of":${deep}}]}]}`;
     expect(await refused(world.post('/v1/chat/completions', body))).toMatchObject({ status: 400, param: null });
   });
 
-  it('gets the bytes of an image and never its address, each fetched once', async () => {
+  it('receives the bytes of an image and never its address; each address is fetched once', async () => {
     world.models.next(() => Promise.resolve(reply()));
     const at = { type: 'image_url', image_url: { url: 'https://pictures.example/cat.png', detail: 'high' } };
     const messages = [
@@ -238,13 +238,13 @@ describe('a model that is asked directly', () => {
     [{ type: 'text', text: 'x', image_url: { url: 'http://10.0.0.1/x.png' } }],
     [{ type: 'file', file: { file_url: 'file:/etc/passwd' } }],
     [{ type: 'input_file', file_url: '//10.0.0.1/x' }],
-  ])('is not reached by an address nobody checked: %j', async (part) => {
+  ])('never receives an address that was not checked: %j', async (part) => {
     const answered = await refused(world.chat({ model: 'm@fake', messages: [{ role: 'user', content: [words('x'), part] }] }));
     expect(answered).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID', param: 'messages[0].content[1]' });
     expect(world.models.calls).toEqual([]);
   });
 
-  it('is not reached by an address beside the content, or of a tool server', async () => {
+  it('never receives an address outside the message content or of a tool server', async () => {
     const beside = { messages: [{ role: 'user', content: 'x', images: ['http://10.0.0.1/x'] }] };
     expect(await refused(world.chat({ model: 'm@fake', ...beside }))).toMatchObject({ status: 400, param: 'messages[0].images' });
     const tools = [
@@ -254,7 +254,7 @@ describe('a model that is asked directly', () => {
     expect(await refused(world.chat({ model: 'm@fake', tools }))).toMatchObject({ status: 400, param: 'tools[1]' });
   });
 
-  it('may be shown an image without a word', async () => {
+  it('accepts an image without any text', async () => {
     world.models.next(() => Promise.resolve(reply()));
     const response = await world.chat({ model: 'm@fake', stream: false, messages: [{ role: 'user', content: [image] }] });
     expect(response.status).toBe(200);

@@ -4,13 +4,13 @@ import { bodyCharacters, readContent, withoutBodies } from './content-parts.js';
 const long = 'A'.repeat(1_000);
 
 describe('content parts', () => {
-  it('are one text in which no words grow together, and which is otherwise as it was sent', () => {
+  it('are joined into one text without merging words and without other changes', () => {
     const text = (...parts: string[]) => readContent({ role: 'user', content: parts.map((one) => ({ type: 'text', text: one })) }).text;
     expect(text('Who founded the', 'mill?')).toBe('Who founded the\nmill?');
     expect(text('Who ', 'founded', ' it?', '', '')).toBe('Who founded it?');
   });
 
-  it('are kept in an audit without the bodies of images and files', () => {
+  it('are written to the audit without the bytes of images and files', () => {
     const parts = [
       { type: 'text', text: long },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${long}`, detail: 'low' } },
@@ -36,7 +36,7 @@ describe('content parts', () => {
     expect(withoutBodies({ messages: 'x' })).toEqual({ messages: 'x' });
   });
 
-  it('count as images and files only where they are no text', () => {
+  it('are left out of the count of characters when they are images or files, not text', () => {
     const image = { type: 'image_url', image_url: { url: long } };
     expect(bodyCharacters({ messages: [{ content: [image, { type: 'text', text: long }] }, { content: long }] })).toBe(1_000);
     expect(bodyCharacters({ messages: [null, 7, { content: [null, 'x', { type: 'image_url', image_url: long }] }] })).toBe(1_000);

@@ -8,15 +8,15 @@ export interface GivenPart {
   readonly role: ChatMessage['role'];
   /** Its path in the request, such as `messages[0].content[1]`. */
   readonly param: string;
-  /** True in the last user message, the current question. */
+  /** True in the last user message, which is the current question. */
   readonly asked: boolean;
 }
 
-/** Of the chat API, and of the Responses API. */
+/** Part types of the chat API and of the Responses API. */
 const texts: ReadonlySet<string> = new Set(['text', 'refusal', 'input_text', 'output_text']);
 const isText = ({ type }: ContentPart): boolean => texts.has(type);
 
-/** The texts of a message as one: parts that no white space separates are lines, so that no words grow together. */
+/** Joins the texts of a message. Parts without white space between them become lines, so that no words are merged. */
 const joined = (texts: readonly string[]): string =>
   texts.reduce((so, text) => (so === '' || text === '' || /\s$/u.test(so) || /^\s/u.test(text) ? so + text : `${so}\n${text}`), '');
 

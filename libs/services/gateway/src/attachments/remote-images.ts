@@ -7,8 +7,8 @@ import { type DecodedPart, imageIn, readGiven } from './given-content.js';
 type Image = Extract<DecodedPart, { kind: 'image' }>;
 
 /**
- * Fetches images by address, with checks, and passes on their bytes: a model server would fetch from inside the network what the
- * client cannot reach.
+ * Fetches images by address, with checks, and passes on their bytes: a model server would fetch from inside the network what the client cannot
+ * reach itself.
  */
 @Injectable()
 export class RemoteImages {
@@ -102,7 +102,7 @@ const media = ['image', 'images', 'image_url', 'video', 'videos', 'audio', 'file
 const invalid = (detail: string, param: string, cause?: unknown): Failure =>
   new Failure('ATTACHMENT_INVALID', detail, { param, ...(cause ? { cause } : {}) });
 
-/** Any address, as lenient URL parsers read it: they skip leading blanks, and line breaks inside it. */
+/** Any address as lenient URL parsers read it: they skip leading blanks and ignore line breaks inside it. */
 const address = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]*:[\\/]{2}|[\\/]{2}|file:)/iu;
 
 function refuseAddresses(value: unknown, param: string): void {

@@ -13,10 +13,10 @@ import { DetailReads } from './detail-reads.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** Exports that may wait while another reads the log; each reads the whole audit. */
+/** Exports that may wait while another one reads the log; each reads the whole audit. */
 const mostWaiting = 2;
 
-/** The audit for those who have no access to the log. */
+/** The audit for people without access to the log. */
 @Controller('v1/audit')
 export class AuditController {
   private readonly turns = new Turns(mostWaiting);
@@ -37,7 +37,7 @@ export class AuditController {
     const asked = textIn(query, 'tenant') ?? (ofAll ? null : tenant);
     if (asked !== tenant && !ofAll) throw new Failure('OPERATOR_KEY_NEEDED', `This key reads only the audit of the tenant ${tenant}.`);
     const run = textIn(query, 'run');
-    // To an auditor of one tenant a run of another does not exist.
+    // For an auditor of one tenant, a run of another tenant does not exist.
     if (run !== null && !ofAll && !(await this.runs.erased(run, { tenant, actor }))) await this.runs.header(run, { tenant, actor });
     if (run !== null && !RunId.safeParse(run).success) throw new Failure('RUN_NOT_FOUND');
     const filter: AuditFilter = {
@@ -57,12 +57,12 @@ export class AuditController {
     const stop = new AbortController();
     response.once('close', () => stop.abort());
     const source = { log: this.log, runs: this.state.runs };
-    // Few gateways are ever asked for it.
+    // Imported lazily, because few gateways ever export the audit.
     const { exportAudit } = await import('@conclave/platform/export-audit');
     const lines = exportAudit({ source, filter, actor, now, key, signal: stop.signal });
     response.setHeader('content-type', 'application/x-ndjson; charset=utf-8');
     response.setHeader('cache-control', 'no-store');
-    // The log is read whole before the first line: empty lines, which readers skip, keep the connection.
+    // The whole log is read before the first line: empty lines, which readers skip, keep the connection open.
     const beat = setInterval(() => response.write('\n'), this.limits.firstHeartbeatMs);
     try {
       for await (const line of lines) {
@@ -73,7 +73,7 @@ export class AuditController {
     } catch (error) {
       if (stop.signal.aborted) return;
       if (!response.headersSent) throw error;
-      // Without its head an export counts as cut, so the reader notices.
+      // An export without its head is recognised as cut short.
       this.options.logger.error('an export of the audit failed', { actor, error });
       response.destroy();
     } finally {
@@ -82,7 +82,7 @@ export class AuditController {
   }
 }
 
-/** A time in milliseconds since 1970, from such a number or a date; null when absent. Throws REQUEST_INVALID. */
+/** A time in milliseconds since 1970, from such a number or from a date; null when absent. Throws REQUEST_INVALID. */
 function momentIn(query: Query, name: string): number | null {
   const text = textIn(query, name);
   if (text === null) return null;

@@ -24,7 +24,7 @@ async function audit(key: string, query = '') {
 }
 
 const secret = 'quincequietly';
-/** A run of each tenant with a command to it, the first with prompts. */
+/** One run of each tenant with a command to it; the first keeps prompts. */
 async function twoRuns(): Promise<{ readonly a: string; readonly b: string }> {
   world = await World.open({ keys: twoTenants });
   const start = async (key: string, detail?: 'full') => {
@@ -38,7 +38,7 @@ async function twoRuns(): Promise<{ readonly a: string; readonly b: string }> {
 }
 
 describe('the audit over HTTP', () => {
-  it('shows an auditor its tenant alone, and the operator all of them', async () => {
+  it('shows an auditor only its own tenant, and the operator every tenant', async () => {
     const { a, b } = await twoRuns();
     const own = await audit('sk-a-auditor');
     expect(own.lines?.map(({ type, run, tenant }) => [type, run, tenant])).toEqual([
@@ -53,7 +53,7 @@ describe('the audit over HTTP', () => {
     expect((await audit('sk-operator', '?tenant=b')).head).toMatchObject({ tenant: 'b' });
   });
 
-  it('is closed to users, to another tenant, and to runs of another tenant', async () => {
+  it('is closed to users, to other tenants, and for runs of other tenants', async () => {
     const { a, b } = await twoRuns();
     expect(await audit('sk-a-full')).toEqual({ status: 403, code: 'AUDITOR_KEY_NEEDED' });
     expect(await audit('sk-a-auditor', '?tenant=b')).toEqual({ status: 403, code: 'OPERATOR_KEY_NEEDED' });
@@ -64,7 +64,7 @@ describe('the audit over HTTP', () => {
     expect(reads().map(({ actor, what, run }) => [actor, what, run])).toEqual([['a-auditor', 'export', a]]);
   });
 
-  it('shows nothing while the record of it cannot be written', async () => {
+  it('shows nothing when the access itself cannot be recorded', async () => {
     await twoRuns();
     world.publishFails = true;
     expect((await audit('sk-a-auditor')).status).toBe(500);
@@ -78,7 +78,7 @@ describe.each([
   const open = (run: string, key: string) => fetch(world.url + path(run), as(key));
   const follow = (run: string, key: string) => open(run, key).then((response) => response.text());
 
-  it('with actor, run and time, for an auditor, an admin and a key that may see them, and for nobody else', async () => {
+  it('with actor, run and time, for an auditor, an admin and a key that may see prompts, and for no one else', async () => {
     const { a } = await twoRuns();
     world.stores.write(a, [completed()]);
     await follow(a, 'sk-a');
@@ -94,7 +94,7 @@ describe.each([
     expect(reads()).toHaveLength(3);
   });
 
-  it('not where the run keeps none, and none are shown while it cannot be recorded', async () => {
+  it('only when the run keeps prompts; none are shown when the access cannot be recorded', async () => {
     const { a, b } = await twoRuns();
     world.stores.write(a, [completed()]);
     world.stores.write(b, [completed()]);

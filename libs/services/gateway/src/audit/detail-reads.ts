@@ -3,10 +3,10 @@ import { type Caller, DetailRead, ownEvent } from '@conclave/contracts';
 import type { AuditFilter } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 
-/** Key of these records: they belong to no run, so that deleting one leaves who has read it. */
+/** Key of these records. They belong to no run, so deleting a run does not delete the record of who read it. */
 const key = 'detail-reads';
 
-/** Puts on the audit who has read prompts and raw replies. */
+/** Records on the audit who has read prompts and raw replies. */
 @Injectable()
 export class DetailReads {
   private count = 0;

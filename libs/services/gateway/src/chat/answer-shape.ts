@@ -15,24 +15,24 @@ export interface AnswerWriter {
 }
 
 /**
- * How an API shows an answer. Runs and direct calls both speak chat chunks; every other API is a translation of those, so that all APIs
- * have the same engine, checks and limits behind them.
+ * How an API presents an answer. Runs and direct calls both produce chat chunks, and every other API translates these, so all APIs share the same
+ * engine, checks and limits.
  */
 export interface AnswerShape {
-  /** Begins the ids of its answers. */
+  /** Prefix of the ids of its answers. */
   readonly prefix: string;
-  /** What is sent while there is nothing to say; a comment line if absent. */
+  /** Heartbeat while there is nothing to send; a comment line if absent. */
   readonly heartbeat?: string;
-  /** How progress is shown where this mode was chosen. */
+  /** How progress is shown when this mode was chosen. */
   modeOf(mode: ProgressMode): ProgressMode;
   writer(frame: ChunkFrame): AnswerWriter;
-  /** The body of an answer that is not streamed, from that of the chat protocol. */
+  /** Converts the body of a chat answer that is not streamed. */
   whole(completion: JsonObject, frame: ChunkFrame): object;
   /** Called when the answer has an id, before anything is sent. `runId`: null for a direct call. Throws STORE_*. */
   begun?(frame: ChunkFrame, runId: string | null): Promise<void>;
   /** Called when a direct call has ended, before its end is sent. `completion`: null if it was streamed. Throws STORE_*. */
   ended?(frame: ChunkFrame, completion: JsonObject | null): Promise<void>;
-  /** A name of the chat protocol as its client wrote it, in the field and the sentence of an error. */
+  /** Converts a name of the chat protocol, in the field and the sentence of an error, to the name that the client used. */
   named?(failure: Failure): Failure;
 }
 

@@ -23,14 +23,14 @@ function play(...entries: StreamBody[]): { readonly text: string; readonly ends:
 }
 
 describe('the text of an answer', () => {
-  it('is given out as it comes, and the rest at the end', () => {
+  it('is sent as it arrives, and the rest at the end', () => {
     expect(play(composing(), chunk('It is ', 0), chunk('blue', 6), completed({ answer: 'It is blue [1].' }))).toEqual({
       text: 'It is blue [1].',
       ends: ['done'],
     });
   });
 
-  it('is held until the end where it may still change', () => {
+  it('is held back until the end when it may still change', () => {
     const answer = new AnswerText();
     answer.take(composing('held'));
     expect(answer.take(chunk('It is', 0))).toEqual({ kind: 'nothing' });
@@ -42,11 +42,11 @@ describe('the text of an answer', () => {
     expect(play(composing(), chunk('draft', 0, 1, 'run_12345678/0/x1'), completed({ answer: 'Yes.' })).text).toBe('Yes.');
   });
 
-  it('is superseded when an attempt dies after its text was shown', () => {
+  it('is superseded when an attempt dies after its text was sent', () => {
     expect(play(composing(), chunk('It', 0), { kind: 'superseded', taskId: task, attempt: 2, discarded: 2 }).ends).toEqual(['superseded']);
   });
 
-  it('goes on when an attempt dies before any text was shown', () => {
+  it('continues when an attempt dies before any of its text was sent', () => {
     expect(
       play(
         composing(),
@@ -57,25 +57,25 @@ describe('the text of an answer', () => {
     ).toEqual({ text: 'It is.', ends: ['done'] });
   });
 
-  it('is superseded when the answer is not what was shown', () => {
+  it('is superseded when the final answer differs from the text that was sent', () => {
     expect(play(composing(), chunk('It is', 0), completed({ answer: 'From the ledger: blue.' }))).toEqual({
       text: 'It is',
       ends: ['superseded'],
     });
   });
 
-  it('forgives white space that the composer trims at the end', () => {
+  it('ignores white space that the composer trims at the end', () => {
     expect(play(composing(), chunk('It is blue.\n\n', 0), completed({ answer: 'It is blue.' }))).toEqual({
       text: 'It is blue.\n\n',
       ends: ['done'],
     });
   });
 
-  it.each(['cancelled', 'failed'] as const)('has no end when the run is %s', (outcome) => {
+  it.each(['cancelled', 'failed'] as const)('ends without an answer when the run is %s', (outcome) => {
     expect(play(composing(), completed({ outcome, answer: null })).ends).toEqual(['ended']);
   });
 
-  it('is always the answer itself, however it was cut and repeated', () => {
+  it('always equals the answer, however it was cut and repeated', () => {
     const cuts = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 12 });
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 40 }), cuts, fc.string({ maxLength: 10 }), (written, points, tail) => {
@@ -88,10 +88,10 @@ describe('the text of an answer', () => {
   });
 });
 
-describe('a client that comes late', () => {
+describe('a client that connects late', () => {
   const superseded = (attempt: number, discarded: number): StreamBody => ({ kind: 'superseded', taskId: task, attempt, discarded });
   const progress: StreamBody = { kind: 'planning', epoch: 0, iteration: 0, max: 3 };
-  /** The text it holds after these reads of the stream, each a list of entries; every read but the last has more behind it. */
+  /** The text of a client after these reads of the stream, each a list of entries; after every read but the last, more entries are available. */
   function late(...reads: readonly (readonly StreamBody[])[]): { readonly text: string; readonly ends: readonly string[] } {
     const backlog = new Backlog<StreamBody>();
     return play(...reads.flatMap((read) => backlog.take(read, false)));
@@ -99,25 +99,25 @@ describe('a client that comes late', () => {
   const first = [composing(), chunk('It', 0)];
   const second = [superseded(2, 2), chunk('Blue', 0, 2)];
 
-  it('begins with the attempt that counts', () => {
+  it('starts with the current attempt', () => {
     expect(late([...first, ...second], [chunk(' it is.', 4, 2), completed({ answer: 'Blue it is.' })])).toEqual({
       text: 'Blue it is.',
       ends: ['done'],
     });
   });
 
-  it('gets the answer of a run that is over, whatever was written before', () => {
+  it('gets the answer of a finished run, whatever was written before', () => {
     expect(late([...first, ...second, chunk(' it is.', 4, 2), completed({ answer: 'Blue it is.' })])).toEqual({
       text: 'Blue it is.',
       ends: ['done'],
     });
   });
 
-  it('comes before anybody knows that the attempt is dead, and follows the next one without an error', () => {
+  it('that connects before the attempt is known to be dead follows the next one without an error', () => {
     expect(late(first, [progress], second, [completed({ answer: 'Blue it is.' })])).toEqual({ text: 'Blue it is.', ends: ['done'] });
   });
 
-  it('gets what was written so far with the next words', () => {
+  it('gets the text written so far together with the next chunk', () => {
     const backlog = new Backlog<StreamBody>();
     expect(backlog.take([progress, ...first], false)).toEqual([progress, first[0]]);
     expect(backlog.take([progress], false)).toEqual([progress]);
@@ -125,7 +125,7 @@ describe('a client that comes late', () => {
     expect(backlog.take([chunk(' blue.', 5)], false)).toEqual([chunk(' blue.', 5)]);
   });
 
-  it('waits for the whole backlog, also where it takes several reads', () => {
+  it('waits for the whole backlog, even when that takes several reads', () => {
     const backlog = new Backlog<StreamBody>();
     expect(backlog.take(first, true)).toEqual([]);
     expect(backlog.take(second, false)).toEqual([composing(), superseded(2, 2)]);
@@ -133,7 +133,7 @@ describe('a client that comes late', () => {
     expect(backlog.take([progress], false)).toEqual([chunk('Blue', 0, 2), chunk(' it', 4, 2), progress]);
   });
 
-  it('is told when the attempt dies whose words it was shown', () => {
+  it('gets "superseded" when an attempt dies whose text it was sent', () => {
     expect(late(first, [chunk(' is', 2)], second).ends).toEqual(['superseded']);
   });
 });

@@ -20,20 +20,20 @@ import { withinReach } from './question-size.js';
 import { ToolResults } from './tool-results.js';
 import { readUtility, smallModel, utilityBody } from './utility-requests.js';
 
-/** What says who answers; the rest of the body is read for that one. */
+/** The fields that decide what answers; the rest of the body is read by its handler. */
 const NamedModel = ChatCompletionRequest.pick({ model: true });
 
-/** A question in whichever API it was asked. */
+/** A question in any of the APIs. */
 export interface AskedQuestion {
   readonly caller: Caller;
   /** The request in the chat protocol. */
   readonly body: JsonObject;
-  /** The request as it came, for telling a repeat from a new one. */
+  /** The request as received, to recognise repeats. */
   readonly raw: Buffer;
   readonly shape: AnswerShape;
 }
 
-/** The one way from a question to its answer, for every API: same checks, same limits, same run. */
+/** The single path from a question to its answer, for every API: the same checks, limits and runs. */
 @Injectable()
 export class AskedQuestions {
   constructor(
@@ -49,7 +49,7 @@ export class AskedQuestions {
     @Inject(ToolResults) private readonly results: ToolResults,
   ) {}
 
-  /** Answers on the response. Throws before anything is written, so that every refusal comes before the head of a stream. */
+  /** Answers on the response. Throws before anything is written, so every refusal comes before the head of a stream. */
   async answer(request: Request, response: Response, question: AskedQuestion): Promise<void> {
     try {
       await this.answered(request, response, ofEndUser(question));
@@ -58,7 +58,7 @@ export class AskedQuestions {
     }
   }
 
-  /** Begins a run that outlives its client. Throws REQUEST_INVALID for a model that is no template, and what `answer` throws. */
+  /** Starts a run that continues without its client. Throws REQUEST_INVALID for a model that is not a template, and what `answer` throws. */
   async start(request: Request, question: AskedQuestion): Promise<{ readonly run: AcceptedRun; readonly template: Template }> {
     const { caller, body, raw, shape } = ofEndUser(question);
     try {
@@ -117,8 +117,8 @@ export class AskedQuestions {
   }
 }
 
-/** An error with the names that the client used. */
+/** Converts an error to the names that the client used. */
 const renamed = (error: unknown, { named }: AnswerShape): unknown => (named && error instanceof Failure ? named(error) : error);
 
-/** Asked for the end user whom the body names, unless a header did. */
+/** The end user comes from the body unless a header names one. */
 const ofEndUser = (question: AskedQuestion): AskedQuestion => ({ ...question, caller: byEndUser(question.caller, question.body) });

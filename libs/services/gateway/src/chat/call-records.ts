@@ -10,20 +10,20 @@ import { withoutEndUser } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 
-/** A call to a model outside of the workers of a run. */
+/** A call to a model outside the workers of a run. */
 export interface MadeCall {
   readonly model: string;
   readonly body: JsonObject;
   readonly purpose: string;
   readonly startedAt: number;
   readonly caller: Caller;
-  /** Owner of its step; default the id and the purpose. */
+  /** Owner of its step; by default the id and the purpose. */
   readonly owner?: string;
-  /** Id that its limits were reserved under; default its own. */
+  /** Id under which its limits were reserved; by default its own. */
   readonly reservation?: string;
 }
 
-/** What was spent under one reservation. */
+/** The usage under one reservation. */
 interface Spending {
   usage: Usage;
   /** Records that are being written. */
@@ -31,7 +31,7 @@ interface Spending {
   hasEnded: boolean;
 }
 
-/** Direct calls within the limits of their key, on the audit and in the ledger. */
+/** Keeps direct calls within the limits of their key, and records them on the audit and in the ledger. */
 @Injectable()
 export class CallRecords {
   private readonly spending = new Map<string, Spending>();
@@ -45,8 +45,8 @@ export class CallRecords {
   ) {}
 
   /**
-   * Makes a call, or one after the other until a model answers, within the limits of the request's key. What `act` did not spend is given
-   * back. Throws RATE_LIMITED, BUDGET_SPENT.
+   * Makes a call, or one call after the other until a model answers, within the limits of the request's key. Returns the unused part of the
+   * reservation. Throws RATE_LIMITED, BUDGET_SPENT.
    */
   async limited<T>(
     response: Response,
@@ -73,7 +73,7 @@ export class CallRecords {
     return this.options.catalogue.templates().find(({ prices }) => prices[ref])?.prices[ref];
   }
 
-  /** Records every call, even when its client left: its tokens were spent. Never rejects. */
+  /** Records every call, even when its client disconnected: its tokens were used. Never rejects. */
   async record(id: string, call: MadeCall, reply: ModelReply | null, failure: Failure | null): Promise<void> {
     const { caller, reservation = id } = call;
     const usage = reply?.usage ?? usedBy(failure);
@@ -131,7 +131,7 @@ export class CallRecords {
   }
 }
 
-/** Usage the adapter had counted when the call failed, else just the call. */
+/** Usage that the adapter had counted when the call failed, otherwise one call. */
 export function usedBy(failure: Failure | null): Usage {
   const counted = Usage.safeParse(failure?.options.context?.['usage']);
   return counted.success ? counted.data : { ...noUsage, calls: 1 };

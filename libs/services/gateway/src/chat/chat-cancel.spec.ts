@@ -25,8 +25,8 @@ async function cancelledWithin(runId: string, ms = 1_000): Promise<void> {
   });
 }
 
-describe('a client that leaves', () => {
-  it('cancels its run while the first heartbeat is still far away', async () => {
+describe('a client that disconnects', () => {
+  it('cancels its run while the first heartbeat is still far off', async () => {
     const client = await connected();
     client.post('/v1/chat/completions', body(true));
     await until('the role', () => client.received.includes('"role":"assistant"'));
@@ -55,7 +55,7 @@ describe('a client that leaves', () => {
     await cancelledWithin(world.run());
   });
 
-  it('cancels its run when it waited for the whole answer', async () => {
+  it('cancels its run while it waits for the whole answer', async () => {
     const client = await connected();
     client.post('/v1/chat/completions', body(false));
     await until('the event', () => world.requested().length === 1);
@@ -63,7 +63,7 @@ describe('a client that leaves', () => {
     await cancelledWithin(world.run());
   });
 
-  it('cancels its run when it leaves while the run is being accepted', async () => {
+  it('cancels its run while the run is still being accepted', async () => {
     const client = await connected();
     const { runs } = world.stores.state;
     const accept = runs.accept;
@@ -86,7 +86,7 @@ describe('a client that leaves', () => {
     expect(client.received).toBe('');
   });
 
-  it('leaves a run that others wait for; the last one parks it, as an Idempotency-Key is its way back', async () => {
+  it('leaves a run that others wait for; the last one parks the run when an Idempotency-Key lets it come back', async () => {
     world = await World.open();
     const headers = { 'idempotency-key': 'k' };
     const [one, two] = [await RawClient.open(world.url), await RawClient.open(world.url)];
@@ -110,7 +110,7 @@ describe('a client that leaves', () => {
     ['may be retried by its SDK', { 'x-stainless-retry-count': '0' }, true],
   ];
   it.each(waysBack)(
-    'parks its run when the request %s, and ends its calls only if nothing says that it comes back',
+    'parks its run when the request %s, and ends its calls unless the request shows that the client will come back',
     async (_, headers, stops) => {
       const client = await connected();
       const told: string[] = [];
@@ -125,7 +125,7 @@ describe('a client that leaves', () => {
     },
   );
 
-  it('is told about again while the stores are away', async () => {
+  it('is reported again after an outage of the stores', async () => {
     const client = await connected();
     client.post('/v1/chat/completions', body(true));
     await until('the role', () => client.received.includes('"role"'));
@@ -136,7 +136,7 @@ describe('a client that leaves', () => {
     await cancelledWithin(world.run(), 3_000);
   });
 
-  it('changes nothing after the answer was complete', async () => {
+  it('changes nothing after the answer is complete', async () => {
     const client = await connected();
     client.post('/v1/chat/completions', body(true));
     await until('the run', () => world.requested().length === 1);
@@ -148,7 +148,7 @@ describe('a client that leaves', () => {
     expect(world.commands()).toEqual([]);
   });
 
-  it('does not take a run with it that was started through /v1/runs', async () => {
+  it('does not cancel a run that was started through /v1/runs', async () => {
     world = await World.open();
     const { id } = (await (await world.post('/v1/runs', { model: 'conclave', input: 'Why?' })).json()) as { id: string };
     const abort = new AbortController();
@@ -162,7 +162,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a gateway that shuts down', () => {
-  it('ends its streams with an error in the stream, cancels nothing, and leaves the clients with itself: their runs are parked', async () => {
+  it('ends its streams with an error in the stream, cancels nothing, and keeps its clients registered: their runs are parked', async () => {
     world = await World.open();
     const client = new SseClient(await world.chat());
     await until('the role', () => client.chunks.length > 0);
@@ -177,7 +177,7 @@ describe('a gateway that shuts down', () => {
     expect(world.stores.clients(world.run()).size).toBe(1);
   });
 
-  it('answers those who wait for a whole answer, so that their retry attaches elsewhere', async () => {
+  it('answers clients that wait for a whole answer, so that their retry attaches to another gateway', async () => {
     world = await World.open();
     const pending = world.chat({ stream: false });
     await until('the run', () => world.stores.clients(world.runs()[0] ?? '').size === 1);
@@ -200,7 +200,7 @@ describe('a gateway that shuts down', () => {
     }
   });
 
-  it('cuts off a client that does not take its last words, in a bounded time', async () => {
+  it('disconnects a client that does not read its last bytes, within a bounded time', async () => {
     world = await World.open({ limits: { shutdownGraceMs: 200 } });
     const client = await RawClient.open(world.url);
     client.post('/v1/chat/completions', body(true));

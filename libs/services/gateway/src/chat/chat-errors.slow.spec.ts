@@ -30,7 +30,7 @@ describe('a request that is refused', () => {
   it.each([
     ['malformed JSON', '{"model": "conclave", ', {}, 400, 'REQUEST_NOT_JSON'],
     ['an empty body', '', {}, 400, 'REQUEST_NOT_JSON'],
-    ['JSON that is no object', '[]', {}, 400, 'REQUEST_NOT_JSON'],
+    ['JSON that is not an object', '[]', {}, 400, 'REQUEST_NOT_JSON'],
     ['another content type', 'model=conclave', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'MEDIA_TYPE_UNSUPPORTED'],
     ['a compressed body', '{}', { 'content-encoding': 'gzip' }, 415, 'MEDIA_TYPE_UNSUPPORTED'],
     ['no messages', '{"model":"conclave","messages":[]}', {}, 400, 'REQUEST_INVALID'],
@@ -43,7 +43,7 @@ describe('a request that is refused', () => {
       'PROVIDER_UNREACHABLE',
     ],
     ['an unknown model', '{"model":"nobody","messages":[{"role":"user","content":"x"}]}', {}, 404, 'model_not_found'],
-  ])('gets the OpenAI shape for %s', async (_, body, headers, status, code) => {
+  ])('gets the error shape of OpenAI for %s', async (_, body, headers, status, code) => {
     const refusal = await refused(world.post('/v1/chat/completions', body, { headers }));
     expect(refusal).toMatchObject({ status, error: { code } });
     expect(refusal.headers.get('x-request-id')).toMatch(/^req_/);
@@ -51,12 +51,12 @@ describe('a request that is refused', () => {
     expect(world.runs()).toEqual([]);
   });
 
-  it('never repeats what the request said in its JSON', async () => {
+  it('never repeats the content of the request', async () => {
     const { error } = await refused(world.post('/v1/chat/completions', '{"messages": "my secret" oops'));
     expect(JSON.stringify(error)).not.toContain('secret');
   });
 
-  it('is told the valid ids when the model is unknown', async () => {
+  it('lists the valid ids when the model is unknown', async () => {
     const { error } = await refused(world.chat({ model: 'gpt-5' }));
     expect(error).toMatchObject({ param: 'model', message: expect.stringContaining('conclave, gpt-4o, m@fake') });
   });
@@ -66,7 +66,7 @@ describe('a request that is refused', () => {
     expect(refusal).toMatchObject({ status: 413, error: { code: 'REQUEST_TOO_LARGE', message: expect.stringContaining('1048576') } });
   });
 
-  it('may be endless: it is answered without being read to its end', async () => {
+  it('may have an endless body: it is answered before the body is read to its end', async () => {
     await world.close();
     world = await World.open({ limits: { maxBodyBytes: 1_000, maxAttachmentBytes: 0 } });
     const client = await RawClient.open(world.url);
@@ -89,7 +89,7 @@ describe('a request that is refused', () => {
     expect(await refused(fetch(world.url + path, { method }))).toMatchObject({ status, error: { code } });
   });
 
-  it('gets JSON even when it is no HTTP', async () => {
+  it('gets a JSON error even when it is not HTTP', async () => {
     const client = await RawClient.open(world.url);
     client.socket.write('HELLO\r\n\r\n');
     await until('the answer', () => client.closed);
@@ -97,20 +97,20 @@ describe('a request that is refused', () => {
     expect(JSON.parse(client.received.split('\r\n\r\n')[1]!)).toMatchObject({ error: { code: 'REQUEST_INVALID' } });
   });
 
-  it('keeps its own request id', async () => {
+  it('keeps the request id of the client', async () => {
     const response = await world.chat({ model: 'nobody' }, { headers: { 'x-request-id': 'abc-1' } });
     expect(response.headers.get('x-request-id')).toBe('abc-1');
     await response.text();
   });
 
-  it('is not retried by an SDK where that cannot help', async () => {
+  it('tells SDKs not to retry when a retry cannot help', async () => {
     const { headers } = await refused(world.chat({ n: 2 }));
     expect(headers.get('x-should-retry')).toBe('false');
   });
 });
 
-describe('too much work', () => {
-  it('is refused before anything is accepted, with a time that clients obey', async () => {
+describe('an overloaded gateway', () => {
+  it('refuses before it accepts anything, with a wait that clients respect', async () => {
     await world.close();
     world = await World.open({ limits: { openRuns: 2, retryAfterS: 300 } });
     const clients = [new SseClient(await world.chat()), new SseClient(await world.chat())];
@@ -130,7 +130,7 @@ describe('too much work', () => {
 });
 
 describe('an outage', () => {
-  it('of the store is a clear 503 before anything is accepted', async () => {
+  it('of the store returns a 503 before anything is accepted', async () => {
     world.stores.red = 'does not answer.';
     const refusal = await refused(world.chat());
     expect(refusal).toMatchObject({
@@ -141,12 +141,12 @@ describe('an outage', () => {
     expect(world.runs()).toEqual([]);
   });
 
-  it('of the store in the middle of acceptance is a 503', async () => {
+  it('of the store during acceptance returns a 503', async () => {
     world.stores.outage = new Failure('STORE_UNAVAILABLE');
     expect(await refused(world.chat())).toMatchObject({ status: 503, error: { code: 'STORE_UNAVAILABLE' } });
   });
 
-  it('of a log that hangs does not hold the head of the stream back', async () => {
+  it('of a log that hangs does not delay the head of the stream', async () => {
     await world.close();
     world = await World.open({ limits: { publishMs: 30 } });
     world.log.publish = () => new Promise(() => undefined);
@@ -156,7 +156,7 @@ describe('an outage', () => {
     await client.all();
   });
 
-  it('of the log after acceptance leaves the run to the sweep, and the client has its stream', async () => {
+  it('of the log after acceptance leaves the run to the sweep, and the client gets its stream', async () => {
     world.publishFails = true;
     const client = new SseClient(await world.chat());
     await until('the role', () => client.chunks.length === 1);
@@ -174,7 +174,7 @@ describe('a retry', () => {
     await Promise.all(clients.map((client) => client.all()));
   };
 
-  it('of an SDK attaches to the run it repeats and gets the stream from its beginning', async () => {
+  it('by an SDK attaches to the run it repeats and gets the stream from its beginning', async () => {
     const one = new SseClient(await world.chat({}, { headers: { 'x-stainless-retry-count': '0' } }));
     world.write({ kind: 'planning', epoch: 0, iteration: 0, max: 3 });
     await until('progress', () => one.reasoning !== '');
@@ -185,7 +185,7 @@ describe('a retry', () => {
     expect(two.chunks[0]).toEqual(one.chunks[0]);
   });
 
-  it('with an Idempotency-Key attaches, also when both come at the same moment', async () => {
+  it('with an Idempotency-Key attaches, even when both requests arrive at the same moment', async () => {
     const headers = { 'idempotency-key': 'once' };
     const clients = (await Promise.all([1, 2, 3].map(() => world.chat({}, { headers })))).map((response) => new SseClient(response));
     expect(world.runs()).toHaveLength(1);
@@ -210,7 +210,7 @@ describe('a retry', () => {
     expect(client.content).toBe('It is blue [1].');
   });
 
-  it('after a long time is a new question, unless an Idempotency-Key says otherwise', async () => {
+  it('after a long time starts a new run, unless it has an Idempotency-Key', async () => {
     const old = () => {
       for (const header of world.stores.headers.values()) header.data.requestedAt -= 3_600_000;
     };
@@ -247,11 +247,11 @@ describe('a retry', () => {
   });
 
   it.each([
-    ['no header says that it is one', {}, {}],
+    ['no header marks it as a retry', {}, {}],
     ['it is the first try', {}, { 'x-stainless-retry-count': '0' }],
     ['the body differs', { temperature: 0.1 }, { 'x-stainless-retry-count': '1' }],
     ['the key differs', {}, { 'x-stainless-retry-count': '1', authorization: 'Bearer other' }],
-  ])('is a separate run when %s', async (_, over, headers) => {
+  ])('starts a run of its own when %s', async (_, over, headers) => {
     const clients = [new SseClient(await world.chat()), new SseClient(await world.chat(over, { headers }))];
     expect(world.runs()).toHaveLength(2);
     await finishAll(...clients);
@@ -265,19 +265,19 @@ describe('keys', () => {
   });
 
   it.each<Record<string, string>>([{}, { authorization: 'Bearer wrong' }, { 'x-api-key': "' OR 1=1 --" }, { authorization: 'Basic abc' }])(
-    'that are not known get one generic 401: %j',
+    'that are unknown get one generic 401: %j',
     async (headers) => {
       const refusal = await refused(world.chat({}, { headers }));
       expect(refusal).toMatchObject({ status: 401, error: { code: 'invalid_api_key', message: 'The API key is missing or unknown.' } });
     },
   );
 
-  it('are asked for before the body is looked at', async () => {
+  it('are checked before the body is read', async () => {
     expect((await refused(world.post('/v1/chat/completions', '{'))).status).toBe(401);
   });
 
   it.each<Record<string, string>>([{ authorization: 'Bearer sk-a' }, { 'x-api-key': 'sk-a' }])(
-    'are the same in either header: %j',
+    'work equally in either header: %j',
     async (headers) => {
       const client = new SseClient(await world.chat({}, { headers }));
       expect(world.requested()[0]!.data.caller).toEqual({ tenant: 'a', actor: 'key_a' });

@@ -1,15 +1,15 @@
 import { Failure } from '@conclave/contracts';
 
-/** A chat body made from a request in another API, and where each of its messages came from. */
+/** A chat body made from a request in another API, with the origin of each of its messages. */
 export interface ChatFields {
   readonly body: Readonly<Record<string, unknown>>;
   /** Path of each chat message in the client's own request, such as `input[2]`. */
   readonly paths: readonly string[];
-  /** Members whose names differ: chat's own name to the client's. */
+  /** Members whose names differ: from chat's name to the client's name. */
   readonly names: Readonly<Record<string, string>>;
 }
 
-/** The failure with the fields that its client sent: chat's `messages[1].content` may be `input[0].content`. */
+/** The failure with the field names of its client: chat's `messages[1].content` may be `input[0].content`. */
 export function namedAsSent(failure: Failure, { paths, names }: ChatFields): Failure {
   const { code, detail, options } = failure;
   const sent = (text: string): string => text.replace(/\bmessages\[(\d+)\]/g, (whole, at: string) => paths[Number(at)] ?? whole);
@@ -18,6 +18,6 @@ export function namedAsSent(failure: Failure, { paths, names }: ChatFields): Fai
   return new Failure(code, quoted, { ...options, ...(param === undefined ? {} : { param }) });
 }
 
-/** A member that a client left out or sent as null is left out. */
+/** Omits a member that a client left out or sent as null. */
 export const present = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));

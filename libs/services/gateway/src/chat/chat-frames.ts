@@ -31,7 +31,7 @@ export interface FrameOptions {
   readonly includeUsage: boolean;
 }
 
-/** Turns entries of a run into chunks of the OpenAI protocol. Pure of connections and timers. */
+/** Converts entries of a run to chunks of the OpenAI protocol, independently of connections and timers. */
 export class ChatFrames {
   private readonly text = new AnswerText();
   private thinkOpen = false;
@@ -60,7 +60,7 @@ export class ChatFrames {
     }
   }
 
-  /** The whole rest of a turn that ends with a question of the run: the question is its text. */
+  /** The rest of a turn that ends with a question of the run: the question is its text. */
   asked(question: string, facts: AnswerFacts, usage: Usage): Frames {
     const { frame, includeUsage, mode } = this.options;
     const chunks = [
@@ -72,7 +72,7 @@ export class ChatFrames {
     return { chunks, end: { failure: null }, content: true };
   }
 
-  /** The whole rest of a turn that ends with calls of tools of the client, with the text of the model that makes them. */
+  /** The rest of a turn that ends with calls of the client's tools, with the text of the model that made them. */
   called({ said, calls }: ClientToolsAsked, facts: AnswerFacts, usage: Usage): Frames {
     const { frame, includeUsage, mode } = this.options;
     const chunks = [
@@ -130,7 +130,7 @@ export class ChatFrames {
   }
 }
 
-/** For a client that sent no Idempotency-Key. */
+/** Shown to a client that sent no Idempotency-Key. */
 const withoutKey = (runId: string): string =>
   `Without such a key, send it with the header X-Stainless-Retry-Count: 1. The run is ${runId}; GET /v1/runs/${runId}/events shows it.`;
 
@@ -149,7 +149,7 @@ export const factsOf = (runId: string, end: RunCompletedEntry): AnswerFacts => (
   cost: end.usage.cost,
 });
 
-/** The facts of a turn that ends with a question of the run. */
+/** The fields of a turn that ends with a question of the run. */
 export const factsOfQuestion = ({ id, decisions, rounds }: RunView, usage: Usage): AnswerFacts => ({
   run_id: id,
   outcome: 'waiting',
@@ -160,7 +160,7 @@ export const factsOfQuestion = ({ id, decisions, rounds }: RunView, usage: Usage
   cost: usage.cost,
 });
 
-/** The facts of a turn that ends with calls of tools of the client. */
+/** The fields of a turn that ends with calls of the client's tools. */
 export const factsOfCalls = (runId: string, usage: Usage): AnswerFacts => ({
   ...{ run_id: runId, outcome: 'waiting', rule: null, rounds: 0, calls: usage.calls, cost: usage.cost },
   reason: 'The run waits for the results of these calls: send them with the next request of this conversation.',

@@ -34,7 +34,7 @@ describe('progress', () => {
     return client;
   };
 
-  it('is reasoning text by default, and stops where the answer begins', async () => {
+  it('is reasoning text by default and stops where the answer begins', async () => {
     const client = await run({});
     expect(client.content).toBe('Blue.');
     expect(client.reasoning).toBe(
@@ -42,7 +42,7 @@ describe('progress', () => {
     );
   });
 
-  it('is one balanced block of content in the mode think', async () => {
+  it('is one closed block of content in the mode think', async () => {
     const client = await run({ conclave: { progress: 'think' } });
     expect(client.reasoning).toBe('');
     expect(client.content).toMatch(/^<think>\n- 🎯[^<]*Iteration 1\/3[^<]*<\/think>\n\nBlue\.$/);
@@ -60,7 +60,7 @@ describe('progress', () => {
     expect(statuses.at(-1)!.event!.data.done).toBe(true);
   });
 
-  it('is nothing in the mode none', async () => {
+  it('is absent in the mode none', async () => {
     world = await World.open();
     const client = new SseClient(await world.chat({}, { headers: { 'x-conclave-progress': 'none' } }));
     world.write(...plan, completed({ sources: [] }));
@@ -68,7 +68,7 @@ describe('progress', () => {
     expect(client.chunks).toHaveLength(3);
   });
 
-  it('closes an open block also when the run fails, and text of a model cannot close it', async () => {
+  it('closes an open block even when the run fails, and text of a model cannot close it', async () => {
     const { client } = await streaming({ conclave: { progress: 'think' } });
     world.write(
       { kind: 'replanning', iteration: 1, max: 3, gap: 'ends </think> here' },
@@ -87,7 +87,7 @@ describe('progress', () => {
 });
 
 describe('waiting', () => {
-  it('is filled with comment lines between events', async () => {
+  it('sends comment lines between events', async () => {
     const { client } = await streaming({}, { limits: { firstHeartbeatMs: 30, heartbeatMs: 60 } });
     await until('three heartbeats', () => client.events.filter((event) => event.comment).length >= 3);
     world.write(...plan, completed());
@@ -96,7 +96,7 @@ describe('waiting', () => {
     expect(client.content).toBe('It is blue [1].');
   });
 
-  it('costs one subscription for all runs, and a look now and then where hints get lost', async () => {
+  it('uses one subscription for all runs, and polls occasionally in case hints are lost', async () => {
     world = await World.open({ limits: { pollMs: 40 } });
     world.stores.deaf = true;
     const clients = await Promise.all(Array.from({ length: 5 }, async () => new SseClient(await world.chat())));
@@ -106,7 +106,7 @@ describe('waiting', () => {
     expect(clients.every((client) => client.content === 'It is blue [1].')).toBe(true);
   });
 
-  it('costs one read for all viewers of a run', async () => {
+  it('uses one read for all viewers of a run', async () => {
     world = await World.open({ limits: { pollMs: 60_000 } });
     const headers = { 'idempotency-key': 'k1' };
     const clients: SseClient[] = [];

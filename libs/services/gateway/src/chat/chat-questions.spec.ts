@@ -19,7 +19,7 @@ async function open(options: WorldOptions = {}): Promise<void> {
   world = await World.open({ template: { strategy: 'reasoning' }, ...options });
 }
 
-/** A run whose first turn has ended with its question. */
+/** A run whose first turn ended with its question. */
 async function asked(over: Record<string, unknown> = {}, init: Parameters<World['chat']>[1] = {}): Promise<SseClient> {
   const known = world.runs().length;
   const client = new SseClient(await world.chat({ messages: [first], ...over }, init));
@@ -29,7 +29,7 @@ async function asked(over: Record<string, unknown> = {}, init: Parameters<World[
   return client;
 }
 
-/** The engine takes a command, as it was published. */
+/** Plays the engine applying a command as it was published. */
 function taken(runId: string, n = 0, ...then: StreamBody[]): number {
   const { seq, actor, key, command } = world.commands().filter((one) => one.runId === runId)[n]!.data;
   if (key !== undefined) world.stores.keys.set(`${runId}/${seq}`, key);
@@ -39,7 +39,7 @@ function taken(runId: string, n = 0, ...then: StreamBody[]): number {
 const applied = (seq: number): StreamBody => ({ kind: 'command.applied', seq, name: 'answer', epoch: 0 });
 
 describe('a question of a run', () => {
-  it('ends the turn as its text, with finish_reason stop; nobody has cancelled the run', async () => {
+  it('ends the turn as its text, with finish_reason stop, and the run is not cancelled', async () => {
     await open();
     const client = await asked({ stream_options: { include_usage: true } });
     const finish = client.chunks.find(({ choices }) => choices[0]?.finish_reason)!;
@@ -62,7 +62,7 @@ describe('a question of a run', () => {
     expect(body.choices[0]).toMatchObject({ message: { content: question }, finish_reason: 'stop' });
   });
 
-  it('comes after the thinking block of a client that shows progress in one', async () => {
+  it('follows the closed thinking block in the progress mode think', async () => {
     await open();
     const client = await asked({ conclave: { progress: 'think' } });
     expect(client.content).toMatch(/^<think>[^]*<\/think>\s+Clocks or ships\?$/);
@@ -70,7 +70,7 @@ describe('a question of a run', () => {
 });
 
 describe('the next message of the conversation', () => {
-  it.each([true, false])('answers the question, and shows how the run goes on (stream: %s)', async (stream) => {
+  it.each([true, false])('answers the question and shows how the run continues (stream: %s)', async (stream) => {
     await open();
     const turn = await asked();
     const reply = world.chat({ stream, messages: turns('Clocks') });
@@ -91,12 +91,12 @@ describe('the next message of the conversation', () => {
     expect([world.runs().length, world.requested().length]).toEqual([1, 1]);
   });
 
-  it('is told what the run has used since the question', async () => {
+  it('learns what the run has used since the question', async () => {
     await open();
     const { state, kept } = world.stores;
     const before = { ...usage, calls: 2, prompt: 100, completion: 40, cost: 0.2 };
     const write = kept.caches.write.bind(kept.caches);
-    // The fixture's run has no usage of its own before its end.
+    // The fixture's run reports no usage before its end.
     state.caches.write = (entry) => write({ ...entry, value: [{ runId: world.run(), usage: before }] });
     await asked();
     const reply = world.chat({ stream: false, messages: turns('Clocks') });
@@ -107,7 +107,7 @@ describe('the next message of the conversation', () => {
     expect(body.conclave).toMatchObject({ calls: usage.calls - 2 });
   });
 
-  it('may be answered with another question, which its next message answers', async () => {
+  it('may lead to another question, which the next message answers', async () => {
     await open();
     await asked();
     const second = world.chat({ messages: turns('Clocks') });
@@ -127,7 +127,7 @@ describe('the next message of the conversation', () => {
     expect([end.content, world.runs().length]).toEqual(['Northlight, 1911.', 1]);
   });
 
-  it('is known by the question although the client has changed white space and kept the thinking block', async () => {
+  it('is matched by the question even when the client changed white space and kept the thinking block', async () => {
     await open();
     await asked();
     void world.chat({ messages: turns('Clocks', `<think>\n- planning\n</think>\n\n  Clocks  or ships?\n`) });
@@ -149,11 +149,11 @@ describe('the next message of the conversation', () => {
   });
 
   it.each([
-    ['another question stands before it', { messages: turns('Clocks', 'Clocks or boats?') }, {}],
-    ['its conversation began otherwise', { messages: [{ role: 'user', content: 'Which one?' }, ...turns('Clocks').slice(1)] }, {}],
+    ['another question comes before it', { messages: turns('Clocks', 'Clocks or boats?') }, {}],
+    ['its conversation began differently', { messages: [{ role: 'user', content: 'Which one?' }, ...turns('Clocks').slice(1)] }, {}],
     ['another actor of the tenant sends it', {}, { headers: { authorization: 'Bearer sk-a-full' } }],
     ['another tenant sends it', {}, { headers: { authorization: 'Bearer sk-b' } }],
-  ])('begins a run of its own when %s', async (_what, over, init) => {
+  ])('starts a run of its own when %s', async (_what, over, init) => {
     await open({ keys: twoTenants });
     const own = { headers: { authorization: 'Bearer sk-a' } };
     await asked({}, own);
@@ -163,7 +163,7 @@ describe('the next message of the conversation', () => {
     for (const runId of world.runs()) world.stores.write(runId, [completed()]);
   });
 
-  it('begins a run of its own when the run has ended meanwhile, with the question in its conversation', async () => {
+  it('starts a run of its own, with the question in its conversation, when the first run has ended meanwhile', async () => {
     await open();
     await asked();
     world.write(completed({ outcome: 'limit_reached' }));
@@ -173,7 +173,7 @@ describe('the next message of the conversation', () => {
     world.stores.write(world.runs()[1]!, [completed()]);
   });
 
-  it('answers each of the runs that wait in equal conversations once', async () => {
+  it('answers each of several runs that wait in equal conversations exactly once', async () => {
     await open();
     await asked();
     await asked();
@@ -190,7 +190,7 @@ describe('the next message of the conversation', () => {
     world.stores.write(answered, [completed()]);
   });
 
-  it('is sent once by a retry, which shows the same run', async () => {
+  it('is sent only once when it is retried, and the retry shows the same run', async () => {
     await open();
     await asked();
     const headers = { 'idempotency-key': 'answer-1' };
@@ -207,7 +207,7 @@ describe('the next message of the conversation', () => {
     lost.leave();
   });
 
-  it('is refused when the run no longer asks, and the run goes on', async () => {
+  it('is refused when the run no longer asks, and the run continues', async () => {
     await open();
     await asked();
     const reply = world.chat({ messages: turns('Clocks') });
@@ -221,7 +221,7 @@ describe('the next message of the conversation', () => {
     expect(world.stores.flagged.size).toBe(0);
   });
 
-  it('cancels the run when its client leaves', async () => {
+  it('cancels the run when its client disconnects', async () => {
     await open();
     await asked();
     const client = await RawClient.open(world.url);
@@ -240,8 +240,8 @@ describe('the next message of the conversation', () => {
   });
 });
 
-describe('a question that cannot be noted', () => {
-  it('is not shown: the stream fails, and a retry of the turn shows it', async () => {
+describe('a question that cannot be stored', () => {
+  it('is not shown: the stream fails, and a retry of the turn shows the question', async () => {
     await open();
     const { caches } = world.stores.state;
     const write = caches.write.bind(caches);

@@ -20,7 +20,7 @@ function refusal(
 }
 
 describe('a chat request', () => {
-  it('has the last user message as its goal and the turns before it as conversation', () => {
+  it('takes the last user message as its goal and the turns before it as the conversation', () => {
     const question = ask({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -46,7 +46,7 @@ describe('a chat request', () => {
     ]);
   });
 
-  it('is never refused for fields nobody reads, nor for null', () => {
+  it('is never refused for unknown fields or for null values', () => {
     const nulls = Object.fromEntries(
       [
         'temperature',
@@ -80,7 +80,7 @@ describe('a chat request', () => {
     expect(JSON.stringify(question)).not.toContain('10.0.0.1');
   });
 
-  it('gives the parameters of the final call on', () => {
+  it('passes on the parameters of the final call', () => {
     const { answer } = ask({
       temperature: 0,
       top_p: 0.5,
@@ -92,7 +92,7 @@ describe('a chat request', () => {
     });
     expect(answer).toEqual({ temperature: 0, top_p: 0.5, stop: ['END'], max_tokens: 9, seed: 3, response_format: { type: 'json_object' } });
     expect(ask({ response_format: { type: 'text' }, stop: [] }).answer).toEqual({});
-    // llama.cpp's clients mean "no limit" by it.
+    // Clients of llama.cpp send -1 for "no limit".
     expect(ask({ max_tokens: -1 }).answer).toEqual({});
   });
 
@@ -132,11 +132,11 @@ describe('a chat request', () => {
     expect(refused.message).toMatch(sentence);
   });
 
-  it('is refused when it holds more messages than are read', () => {
+  it('is refused when it has more messages than allowed', () => {
     expect(refusal({ messages: Array.from({ length: 101 }, () => ({ role: 'user', content: 'x' })) }).param).toBe('messages');
   });
 
-  it('names the header that cannot be read', () => {
+  it('names the invalid header', () => {
     expect(refusal({}, { 'x-conclave-rounds': 'many' })).toMatchObject({ param: 'x-conclave-rounds' });
     expect(refusal({}, { 'x-conclave-progress': 'loud' })).toMatchObject({ param: 'x-conclave-progress' });
     expect(refusal({}, { 'x-conclave-round': '1' })).toEqual({
@@ -146,15 +146,15 @@ describe('a chat request', () => {
   });
 });
 
-describe('what a caller wants less of', () => {
-  it('lowers rounds and limits', () => {
+describe('limits that a caller lowers', () => {
+  it('apply to rounds and limits of the template', () => {
     const { template: used, limits } = applyLimits(template, ask({ conclave: { rounds: 1, wall_time_s: 10, cost: 0.5 } }).options);
     expect(used.max_agentic_rounds).toBe(1);
     expect(used.version).toBe(template.version);
     expect(limits).toEqual({ ...template.limits, wall_time_s: 10, cost: 0.5 });
   });
 
-  it('never raises them', () => {
+  it('never raise them', () => {
     const { template: used, limits } = applyLimits(
       template,
       ask({
@@ -172,11 +172,11 @@ describe('what a caller wants less of', () => {
     ['medium', 2],
     ['high', 3],
     ['something new', 3],
-  ])('reads reasoning_effort %s as %i re-plans', (effort, rounds) => {
+  ])('map reasoning_effort %s to %i re-plans', (effort, rounds) => {
     expect(applyLimits(template, ask({ reasoning_effort: effort }).options).template.max_agentic_rounds).toBe(rounds);
   });
 
-  it('may stand in headers, and the body wins', () => {
+  it('may be sent in headers, and the body takes precedence', () => {
     const headers = {
       'x-conclave-rounds': '2',
       'x-conclave-wall-time-s': '20',
@@ -202,13 +202,13 @@ describe('the progress mode', () => {
   const modeOf = (over: Record<string, unknown>, headers: Record<string, string> = {}) =>
     progressMode(ask({ stream: true, ...over }, headers), template);
 
-  it("is the template's unless the request says otherwise", () => {
+  it("is the template's default unless the request sets another", () => {
     expect(modeOf({})).toBe('reasoning');
     expect(modeOf({ conclave: { progress: 'think' } })).toBe('think');
     expect(modeOf({}, { 'x-conclave-progress': 'none' })).toBe('none');
   });
 
-  it('never puts thinking tags into content that a program reads', () => {
+  it('never puts thinking tags into content that a program parses', () => {
     expect(modeOf({ conclave: { progress: 'think' }, response_format: { type: 'json_object' } })).toBe('none');
     expect(modeOf({ conclave: { progress: 'think' }, tools: [{ type: 'function', function: { name: 'x' } }] })).toBe('none');
     expect(modeOf({ conclave: { progress: 'think' }, stream: false })).toBe('none');
@@ -216,7 +216,7 @@ describe('the progress mode', () => {
 });
 
 describe('a run request', () => {
-  it('is refused where its answer had to keep a schema, which nobody would hold it against', () => {
+  it('is refused when it has a strict schema, because no one would check the answer against it', () => {
     const format = (strict?: boolean) => ({
       type: 'json_schema',
       json_schema: { name: 'town', schema: { type: 'object' }, ...(strict === undefined ? {} : { strict }) },
@@ -229,7 +229,7 @@ describe('a run request', () => {
     expect(read(false).goal).toBe('Why?');
   });
 
-  it('takes one text or messages', () => {
+  it('takes a text or messages', () => {
     expect(readRunRequest({ model: 'conclave', input: 'Why?' }, {}, 10).goal).toBe('Why?');
     expect(readRunRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }] }, {}, 10).goal).toBe('Why?');
     expect(() => readRunRequest({ model: 'conclave' }, {}, 10)).toThrow('Send `input`');

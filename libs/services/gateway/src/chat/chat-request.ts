@@ -47,7 +47,7 @@ export interface RequestOptions {
   readonly detail: 'redacted' | 'full' | null;
   /** False: no cache is read or written. */
   readonly cache: boolean;
-  /** Who is told of the end of the run: a configured webhook or an address; null leaves it to the template. */
+  /** Who is notified of the end of the run: a configured webhook or an address; null uses the template's. */
   readonly webhook: RunRequest['webhook'] | null;
 }
 export interface ChatQuestion extends ClientQuestion {
@@ -55,7 +55,7 @@ export interface ChatQuestion extends ClientQuestion {
   readonly includeUsage: boolean;
   /** Whether white space is sent while an answer that is not streamed is awaited; null: as configured. */
   readonly keepAlive: boolean | null;
-  /** A program reads the content (`tools`, `response_format`, not streamed), so it may hold only the answer. */
+  /** The content is parsed by a program (`tools`, `response_format`, not streamed), so it may contain only the answer. */
   readonly answerOnly: boolean;
 }
 
@@ -63,7 +63,7 @@ const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, lo
 /** Most tools in one request. */
 const mostTools = 512;
 
-/** Throws REQUEST_INVALID, which names the field and the remedy. */
+/** Throws REQUEST_INVALID with the name of the field and a remedy. */
 export function readChatRequest(body: Record<string, unknown>, headers: RequestHeaders, maxMessages: number): ChatQuestion {
   if (Array.isArray(body.tools) && body.tools.length > mostTools)
     throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are allowed.`, { param: 'tools' });
@@ -89,7 +89,7 @@ export function readChatRequest(body: Record<string, unknown>, headers: RequestH
   };
 }
 
-/** Whether a tool has to be called, so that no run could answer. */
+/** Whether a tool must be called, so that a run could not answer. */
 export const mustCall = (choice: unknown): boolean =>
   choice === 'required' || (isJsonObject(choice) && choice['type'] !== 'none' && choice['type'] !== 'auto');
 
@@ -153,7 +153,7 @@ function readQuestion(
     .slice(0, last)
     .map(({ role, text, others }) => ({ role, text: [text, ...others.map(([, part]) => placeholderOf(part))].filter(Boolean).join('\n') }))
     .flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
-  // What tools of the client said about the question comes after it.
+  // The results of the client's tools for this question come after it.
   const results = texts
     .slice(last + 1)
     .flatMap(({ role, text }): TextMessage[] =>
@@ -207,7 +207,7 @@ function readWishes(request: AnswerFields, headers: RequestHeaders): RequestOpti
 const withoutAbsent = (options: ConclaveOptions): ConclaveOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== undefined)) as ConclaveOptions;
 
-/** The template and limits of this request's run: options can lower a limit, never raise it. */
+/** The template and limits of this request's run: options can only lower a limit. */
 export function applyLimits(template: Template, wishes: RequestOptions): { readonly template: Template; readonly limits: RunLimits } {
   const limits = { ...template.limits };
   for (const name of limitNames) {

@@ -46,8 +46,8 @@ export class ChatRuns {
   }
 
   /**
-   * Sends the last message, or the results of tools, as the answer to a run that has asked, and shows how the run goes on. Throws REQUEST_INVALID for an answer that
-   * is too long, STORE_*, LOG_UNAVAILABLE, before anything is written.
+   * Sends the last message, or the results of tools, as the answer to a run that has asked, and shows how the run continues. Throws REQUEST_INVALID
+   * for an answer that is too long, STORE_*, LOG_UNAVAILABLE, before anything is written.
    */
   async goOn(response: Response, asked: TemplateRequest, answered: AnsweredRun, repeat: RepeatKey): Promise<void> {
     const { whole, caller } = asked;
@@ -60,7 +60,7 @@ export class ChatRuns {
       });
     const session = this.sessionOf(response, caller, repeat.wayBack);
     const run: AcceptedRun = { runId, attached: true, requestedAt: await this.state.now() };
-    // Attached first: a client that leaves from here on cancels or parks the run, as in its first turn.
+    // Attached first: a client that disconnects from here on cancels or parks the run, as in its first turn.
     const answering = session.attach(run).then(() => sent ?? this.commands.issue(runId, caller.actor, command, repeat.key));
     const answer = await session.accepting(answering);
     this.options.logger.info('a message answers what a run waits for', { run: runId, command: answer, repeated: sent !== null });
@@ -73,7 +73,7 @@ export class ChatRuns {
     return new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response, wayBack);
   }
 
-  /** `id`: of this turn, unlike that of every other. Throws STORE_* before anything is written; the run then goes on by itself. */
+  /** `id`: of this turn, different from that of every other turn. Throws STORE_* before anything is written; the run then continues without the client. */
   private async show(
     response: Response,
     session: ChatSession,

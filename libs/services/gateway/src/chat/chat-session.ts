@@ -15,15 +15,15 @@ export interface SessionWorld {
 }
 
 /**
- * One client that waits for a run. It ends in exactly one way: `ended` by the gateway (answered, failed, too slow, shutting down) or
- * `left` by the client; when the last one leaves, the run is cancelled, or parked if the client has a way back.
+ * One client that waits for a run. It ends in exactly one way: `ended` by the gateway (answered, failed, too slow, shutting down) or `left` by the
+ * client. When the last client leaves, the run is cancelled, or parked if the client can come back.
  */
 export class ChatSession {
   readonly clientId = randomUUID();
   readonly began = performance.now();
-  /** Called once when the client leaves while the response is open. */
+  /** Called once when the client disconnects while the response is open. */
   onLeft: () => void = () => undefined;
-  /** Ends the response because the gateway stops; before the head this is an ordinary error. */
+  /** Ends the response because the gateway stops; before the head is sent, this is an ordinary error. */
   farewell: () => void;
 
   private phase: 'open' | 'left' | 'ended' = 'open';
@@ -56,7 +56,7 @@ export class ChatSession {
   }
 
   /**
-   * Registers this client with the run, unless it need not wait for the run. Throws STORE_*; the client then leaves the run at once.
+   * Registers this client with the run, unless it need not wait for the run. Throws STORE_*; the client then leaves the run immediately.
    */
   async attach(run: AcceptedRun): Promise<void> {
     this.run = run;
@@ -71,8 +71,8 @@ export class ChatSession {
   }
 
   /**
-   * The gateway ends the response. `goes on`: the run continues without this client. `is parked`: the client stays attached to a gateway
-   * that is no more, so that the run waits until it comes back, and is cancelled if it does not.
+   * The gateway ends the response. `goes on`: the run continues without this client. `is parked`: the client stays attached to a gateway that no
+   * longer exists, so the run waits until the client comes back and is cancelled if it does not.
    */
   end(run: 'is over' | 'goes on' | 'is parked'): void {
     if (this.phase !== 'open') return;
@@ -88,26 +88,26 @@ export class ChatSession {
     this.afterAttaching((runId) => this.world.commands.leave(runId, this.clientId, this.caller, this.wayBack));
   }
 
-  /** Waits for acceptance and attachment first: the client may leave before its run is known or stored. */
+  /** Waits for acceptance and attachment first: the client may disconnect before its run is known or stored. */
   private afterAttaching(tell: (runId: string) => Promise<void>): void {
     this.world.connections.track(this.settled().then((runId) => (runId === null ? undefined : tell(runId))));
   }
 
-  /** Remembers the pending acceptance, so that a client that leaves meanwhile is reported once its run is known. */
+  /** Remembers the pending acceptance, so that a client that disconnects meanwhile is reported once its run is known. */
   accepting<T>(work: Promise<T>): Promise<T> {
     this.acceptance = work;
     return work;
   }
 
   private async settled(): Promise<string | null> {
-    // The caller handles a failed acceptance; only the run it may have created matters here.
+    // The caller handles a failed acceptance; here only the run that it may have created matters.
     await this.acceptance.catch(() => undefined);
     await this.attaching.catch(() => undefined);
     return this.run?.runId ?? null;
   }
 }
 
-/** Says where to follow the run, if there is one. */
+/** Tells the client where to follow the run, if there is one. */
 export const shuttingDown = (runId: string | undefined): Failure =>
   new Failure(
     'SHUTTING_DOWN',

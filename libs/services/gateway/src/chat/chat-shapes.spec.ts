@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { citations } from './chat-shapes.js';
 
 describe('citations of an answer', () => {
-  it('stand at the number under which the answer cites their source', () => {
+  it('have the same number as in the text of the answer', () => {
     const sources = [
       { kind: 'web', title: 'One', url: 'http://127.0.0.1/one', n: 1 },
       { kind: 'web', title: 'Three', url: 'http://127.0.0.1/three', n: 3 },

@@ -30,11 +30,11 @@ const chunk = (frame: ChunkFrame, rest: Pick<ChatCompletionChunk, 'choices'> & P
 export const deltaChunk = (frame: ChunkFrame, delta: ChatDelta): ChatCompletionChunk =>
   chunk(frame, { choices: [{ index: 0, delta, logprobs: null, finish_reason: null }] });
 
-/** A call of a tool as clients get it: with our id, by which its result finds the run. */
+/** A tool call as clients receive it: with our id, by which its result is matched to the run. */
 export const calledTool = ({ id, call }: ClientToolCall): CalledTool => ({ ...call, id }) as CalledTool;
 type CalledTool = NonNullable<ChatCompletion['choices'][number]['message']['tool_calls']>[number];
 
-/** The one terminal chunk. */
+/** The only terminal chunk. */
 export const finishChunk = (frame: ChunkFrame, reason: FinishReason, facts?: AnswerFacts): ChatCompletionChunk =>
   chunk(frame, { choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }], ...(facts ? { conclave: facts } : {}) });
 
@@ -86,7 +86,7 @@ export const chatUsage = (usage: Usage): ChatUsage => ({
   completion_tokens_details: { reasoning_tokens: Math.min(usage.reasoning, usage.completion) },
 });
 
-/** Sources with an address, placed at the first mark `[n]` that names them, or else at the end of the answer. */
+/** Sources with an address, each at the first mark `[n]` that cites it, or else at the end of the answer. */
 export const citations = (sources: readonly Source[], answer: string): readonly UrlCitation[] =>
   sources.flatMap((source, index): UrlCitation[] => {
     if (source.url === null) return [];

@@ -68,7 +68,7 @@ describe('a chat stream', () => {
     await response.text();
   });
 
-  it('has the shape that every client reads', async () => {
+  it('has the shape that every client can read', async () => {
     const { client } = await streaming({ stream_options: { include_usage: true } });
     world.write(...plan);
     world.compose();
@@ -117,21 +117,21 @@ describe('a chat stream', () => {
     });
   });
 
-  it('has no usage chunk unless it was asked for', async () => {
+  it('has no usage chunk unless the client asked for one', async () => {
     const { client } = await streaming();
     world.write(completed());
     await client.all();
     expect(client.chunks.some((chunk) => chunk.usage)).toBe(false);
   });
 
-  it('says length only where the answer was cut', async () => {
+  it('has finish_reason length only when the answer was cut short', async () => {
     const { client } = await streaming();
     world.write(completed({ cutShort: true }));
     await client.all();
     expect(client.chunks.at(-1)!.choices[0]!.finish_reason).toBe('length');
   });
 
-  it('gives tokens of the final synthesis out as they come', async () => {
+  it('sends tokens of the final synthesis as they arrive', async () => {
     const { client } = await streaming();
     world.compose();
     await world.chunk('It', 0);
@@ -145,7 +145,7 @@ describe('a chat stream', () => {
     expect(world.metric('onFirstContent')).toHaveLength(1);
   });
 
-  it('holds the text of a run that may still change it, and gives it out at once at the end', async () => {
+  it('holds back text that may still change and sends the answer in one chunk at the end', async () => {
     const { client } = await streaming();
     world.compose('held');
     await world.chunk('A draft', 0);
@@ -159,7 +159,7 @@ describe('a chat stream', () => {
     ]);
   });
 
-  it('sends what is missing of an answer that ends inside a character sequence', async () => {
+  it('sends the missing end of an answer that was cut inside a character sequence', async () => {
     const { client } = await streaming();
     world.compose();
     await world.chunk('Zürich 🏔', 0);
@@ -169,7 +169,7 @@ describe('a chat stream', () => {
   });
 });
 
-describe('a stream that cannot go on', () => {
+describe('a stream that cannot continue', () => {
   it('ends with an error in the stream when the run fails', async () => {
     const { client } = await streaming();
     world.write(
@@ -198,7 +198,7 @@ describe('a stream that cannot go on', () => {
     expect(client.failure?.code).toBe('RUN_CANCELLED');
   });
 
-  it('says when the text it showed no longer counts, and the run goes on', async () => {
+  it('reports that the text it sent is no longer valid, and the run continues', async () => {
     const { client } = await streaming();
     world.compose();
     await world.chunk('It is', 0);
@@ -210,7 +210,7 @@ describe('a stream that cannot go on', () => {
     expect(world.stores.flagged.size).toBe(0);
   });
 
-  it('goes on through a moment without its store', async () => {
+  it('survives a short outage of its store', async () => {
     const { client } = await streaming({}, { limits: { pollMs: 20 } });
     await until('the role', () => client.chunks.length > 0);
     world.stores.streamOutage = new Failure('STORE_UNAVAILABLE');
@@ -224,7 +224,7 @@ describe('a stream that cannot go on', () => {
 });
 
 describe('an answer that is not streamed', () => {
-  it('is one object with usage, sources and why the run stopped', async () => {
+  it('is one object with usage, sources and the reason why the run stopped', async () => {
     world = await World.open();
     const pending = world.chat({ stream: false });
     await until('the run', () => world.runs().length === 1);
@@ -253,7 +253,7 @@ describe('an answer that is not streamed', () => {
     });
   });
 
-  it('holds nothing but the answer', async () => {
+  it('contains only the answer', async () => {
     world = await World.open({ template: { progress: 'think' } });
     const pending = world.chat({ stream: false });
     await until('the run', () => world.runs().length === 1);
@@ -263,7 +263,7 @@ describe('an answer that is not streamed', () => {
     expect(body.choices[0]!.message.reasoning_content).toBeUndefined();
   });
 
-  it('is an error that must not be paid twice when the run fails', async () => {
+  it('is an error with x-should-retry: false when the run fails', async () => {
     world = await World.open();
     const pending = world.chat({ stream: false });
     await until('the run', () => world.runs().length === 1);

@@ -28,7 +28,7 @@ async function ends(): Promise<void> {
 const attached = (clients: number) => until('the retry', () => world.stores.clients(world.run()).size === clients);
 
 describe('a chat stream whose attempt dies after its text was shown', () => {
-  it('ends with an error that says how to follow the new attempt, and with nothing after it', async () => {
+  it('ends with an error that says how to follow the new attempt, and sends nothing after it', async () => {
     const client = await open();
     await dies(client);
     expect(client.failure).toMatchObject({ code: 'ANSWER_SUPERSEDED', type: 'server_error', param: null });
@@ -55,7 +55,7 @@ describe('a chat stream whose attempt dies after its text was shown', () => {
     expect([world.runs().length, world.requested().length, world.commands().length]).toEqual([1, 1, 0]);
   });
 
-  it('lets a retry come before anybody knows of the death: it is shown the new attempt only', async () => {
+  it('shows only the new attempt to a retry that arrives before the death is known', async () => {
     const client = await open();
     world.compose();
     await world.chunk('Words of the first', 0);
@@ -70,7 +70,7 @@ describe('a chat stream whose attempt dies after its text was shown', () => {
     expect([retry.content, retry.failure]).toEqual([answer, null]);
   });
 
-  it('shows both attempts and the mark between them to those who follow the events of the run', async () => {
+  it('shows both attempts and the mark between them to clients that follow the events of the run', async () => {
     await dies(await open());
     await ends();
     const events = new SseClient(await fetch(`${world.url}/v1/runs/${world.run()}/events`));
@@ -88,7 +88,7 @@ describe('a chat stream whose attempt dies after its text was shown', () => {
 });
 
 describe('a client that was sent no text of the attempt that died', () => {
-  it('is streamed the new attempt as if nothing had been', async () => {
+  it('gets the new attempt as if nothing had happened', async () => {
     const client = await open();
     world.write({ kind: 'planning', epoch: 0, iteration: 0, max: 3 });
     world.compose();
@@ -101,7 +101,7 @@ describe('a client that was sent no text of the attempt that died', () => {
     expect(client.events.at(-1)!.data).toBe('[DONE]');
   });
 
-  it('gets the answer where its text was held back', async () => {
+  it('gets the answer when its text was held back', async () => {
     const client = await open();
     world.compose('held');
     await world.chunk('Words of the first', 0);
@@ -111,7 +111,7 @@ describe('a client that was sent no text of the attempt that died', () => {
     expect([client.content, client.failure]).toEqual([answer, null]);
   });
 
-  it('gets the answer where it waits for the whole of it', async () => {
+  it('gets the answer when it waits for the whole answer', async () => {
     const waiting = world.chat({ stream: false }, { headers: key });
     await until('the run', () => world.requested().length === 1);
     world.compose();
@@ -142,7 +142,7 @@ describe('the OpenAI client whose stream is superseded', () => {
     await world.chunk('Words of the first', 0);
   }
 
-  it('throws what the stream says, repeats nothing by itself, and reads the new attempt when it is asked again', async () => {
+  it('throws the error of the stream, does not retry by itself, and reads the new attempt on the next request', async () => {
     const stream = await client.chat.completions.create({ ...question, stream: true }, { headers: key });
     await firstAttempt();
     let shown = '';
@@ -164,7 +164,7 @@ describe('the OpenAI client whose stream is superseded', () => {
     expect([world.runs().length, requests]).toEqual([1, 2]);
   });
 
-  it('rejects in its helper too', async () => {
+  it('rejects in its stream helper too', async () => {
     const runner = client.chat.completions.stream(question, { headers: key });
     const thrown = expect(runner.finalContent()).rejects.toMatchObject({ code: 'ANSWER_SUPERSEDED' });
     let shown = '';

@@ -21,7 +21,7 @@ const call = (town: string) => ({
 });
 const asksFirst: WorldOptions = { template: { client_tools: 'ask_first', tool_model: 'm@fake' } };
 
-/** Replies of the tool model, and the bodies it was sent. */
+/** Replies of the tool model, and the request bodies it received. */
 let asked: JsonObject[];
 function toolModel(on: World, message: JsonObject, gate: Promise<void> = Promise.resolve()): void {
   on.models.pass = async ({ body }, { signal }) => {
@@ -46,7 +46,7 @@ async function another(options: WorldOptions = {}): Promise<World> {
   return other;
 }
 
-/** The engine's first step on a request whose tool model has called tools. */
+/** The engine's first step for a request whose tool model has called tools. */
 function waits(runId = world.run()): StreamBody {
   const own = world.requested().find((one) => one.runId === runId)!.data.clientTools!.calls;
   return { kind: 'question.asked', question: 'The client is to call.', deadline: 9e15, calls: own.map(({ id, name }) => ({ id, name })) };
@@ -67,7 +67,7 @@ const results = (message: ChatCompletion['choices'][number]['message'], texts: r
   ...texts.map((content, n) => ({ role: 'tool', tool_call_id: message.tool_calls![n]!.id, content })),
 ];
 
-/** The engine takes the last command. */
+/** Plays the engine applying the last command. */
 function taken(runId = world.run()): void {
   const { seq, actor, key } = world.commands().at(-1)!.data;
   if (key !== undefined) world.stores.keys.set(`${runId}/${seq}`, key);
@@ -78,7 +78,7 @@ function taken(runId = world.run()): void {
 }
 
 describe('a call of a tool of the client', () => {
-  it('goes to the client with an id that names its run, which waits; the question to the tool model is a call of the run', async () => {
+  it('goes to the client with an id that names its run, which waits; the call of the tool model belongs to the run', async () => {
     await open();
     const answer = world.chat({ stream: false, messages: [user], tools });
     await until('the run', () => world.requested().length === 1);
@@ -137,7 +137,7 @@ describe('a call of a tool of the client', () => {
     expect(client.events.at(-1)!.data).toBe('[DONE]');
   });
 
-  it('is shown again to a retry of the turn, and the tool model is asked once', async () => {
+  it('is shown again to a retry of the turn, and the tool model is called once', async () => {
     await open();
     const first = await firstTurn();
     const other = await another();
@@ -149,7 +149,7 @@ describe('a call of a tool of the client', () => {
   it.each([
     ['none', { content: 'I need none.' }],
     ['an empty list', { tool_calls: [] }],
-  ])('is not made where the tool model names %s: the run answers, and counts what was asked', async (_what, message) => {
+  ])('is not sent when the tool model names %s: the run answers, and the call of the tool model is counted', async (_what, message) => {
     await open(message);
     const answer = world.chat({ stream: false, messages: [user], tools });
     await until('the run', () => world.requested().length === 1);
@@ -158,7 +158,7 @@ describe('a call of a tool of the client', () => {
     expect(await (await answer).json()).toMatchObject({ choices: [{ finish_reason: 'stop', message: { content: 'It is blue [1].' } }] });
   });
 
-  it('is no longer waited for when the client leaves: no run begins', async () => {
+  it('is abandoned when the client disconnects: no run starts', async () => {
     await open();
     toolModel(world, calls('Ulm'), new Promise(() => undefined));
     const client = await RawClient.open(world.url);
@@ -172,7 +172,7 @@ describe('a call of a tool of the client', () => {
 });
 
 describe('the results of tools', () => {
-  it('go on with the run, through another gateway, and nothing is asked again', async () => {
+  it('continue the run through another gateway, and no question is repeated', async () => {
     await open();
     const message = await firstTurn();
     const other = await another();
@@ -205,7 +205,7 @@ describe('the results of tools', () => {
     expect([asked.length, world.runs().length, world.requested().length]).toEqual([1, 1, 1]);
   });
 
-  it('are sent once by a retry, which shows the same run', async () => {
+  it('are sent only once when they are retried, and the retry shows the same run', async () => {
     await open();
     const messages = results(await firstTurn(), ['4 degrees', 'rain']);
     const lost = world.chat({ messages });
@@ -221,7 +221,7 @@ describe('the results of tools', () => {
   it.each([
     ['another key of the tenant sends them', { headers: { authorization: 'Bearer sk-a-full' } }],
     ['another tenant sends them', { headers: { authorization: 'Bearer sk-b' } }],
-  ])('begin a run of their own when %s', async (_what, init) => {
+  ])('start a run of their own when %s', async (_what, init) => {
     await open(calls('Ulm'), { keys: twoTenants });
     const message = await firstTurn({ headers: { authorization: 'Bearer sk-a' } });
     void world.chat({ messages: results(message, ['4 degrees']) }, init);
@@ -234,7 +234,7 @@ describe('the results of tools', () => {
     ['has ended', () => world.write(completed({ outcome: 'limit_reached' }))],
     ['is erased', () => void world.stores.headers.delete(world.run())],
     ['was asked with another template', () => Object.assign(world.stores.headers.get(world.run())!.data.template, { id: 'other' })],
-  ])('begin a run of their own when theirs %s, with them in its conversation', async (_what, change) => {
+  ])('start a run of their own when theirs %s, with the results in its conversation', async (_what, change) => {
     await open(calls('Ulm'));
     const message = await firstTurn();
     const first = world.run();
@@ -251,7 +251,7 @@ describe('the results of tools', () => {
     world.stores.write(runId, [completed()]);
   });
 
-  it('are bounded', async () => {
+  it('are cut to a maximum length', async () => {
     await open(calls('Ulm'));
     const message = await firstTurn();
     void world.chat({ messages: results(message, ['x'.repeat(50_000)]) });

@@ -11,10 +11,10 @@ import type { PassedQuestion } from './passed-request.js';
 export const offersTools = ({ tools, tool_choice: choice }: JsonObject): boolean =>
   Array.isArray(tools) && tools.length > 0 && choice !== 'none' && !(isJsonObject(choice) && choice['type'] === 'none');
 
-/** Most calls of one reply: their number is part of their ids. */
+/** Most tool calls in one reply: their number is part of their ids. */
 const mostCalls = 128;
 
-/** The id by which a client sends the result of a call, and the run that waits for it. */
+/** The id under which a client sends the result of a call, and the run that waits for it. */
 const callIdOf = (runId: string, n: number): string => `call_${runId.slice('run_'.length)}_${n}`;
 export const runOfCall = (id: unknown): string | null => {
   const found = typeof id === 'string' ? /^call_([A-Za-z0-9]+)_\d{1,3}$/.exec(id) : null;
@@ -22,21 +22,21 @@ export const runOfCall = (id: unknown): string | null => {
 };
 
 /**
- * Tools of a client on a template: they run at the client, so a model has to ask the client for them. `pass_through`, or where a tool must
- * be called: the tool model answers the whole turn. `ask_first`: it is asked once, as a call of the run, whether it calls one; the run
- * waits for the results if it does.
+ * Tools of a client on a template. They run at the client, so a model has to request the call from the client. `pass_through`, or when a tool must
+ * be called: the tool model answers the whole turn. `ask_first`: the tool model decides once, as a call of the run, whether to call a tool; if it
+ * does, the run waits for the results.
  */
 @Injectable()
 export class ClientTools {
   constructor(@Inject(DirectCalls) private readonly direct: DirectCalls) {}
 
-  /** The tool model that answers the whole turn; null if a run does. */
+  /** The tool model that answers the whole turn; null if a run answers. */
   static passedTo({ client_tools: mode, tool_model: model }: Template, body: JsonObject): string | null {
     if (!mode || !model || !offersTools(body)) return null;
     return mode === 'pass_through' || mustCall(body['tool_choice']) ? model : null;
   }
 
-  /** What has to be asked before the run of this question begins; undefined if nothing has. */
+  /** The call to make before the run of this question starts; undefined if none is needed. */
   asking(template: Template, question: PassedQuestion, { caller }: Asker, response: Response): AskTools | undefined {
     const { client_tools: mode, tool_model: model } = template;
     if (mode !== 'ask_first' || !model || !offersTools(question.body)) return undefined;
@@ -50,10 +50,10 @@ export class ClientTools {
   }
 }
 
-/** The body of a call whose reply is looked at before anything is sent. */
+/** The body of a call whose reply is examined before anything is sent. */
 const whole = ({ stream_options: _, ...body }: JsonObject): JsonObject => ({ ...body, stream: false });
 
-/** The message of a reply in the chat protocol. */
+/** The message of a reply, in the chat protocol. */
 function messageOf(reply: JsonObject | null): JsonObject {
   const [choice] = Array.isArray(reply?.['choices']) ? (reply['choices'] as readonly unknown[]) : [];
   const message = isJsonObject(choice) ? choice['message'] : null;

@@ -24,7 +24,7 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Failure('CALL_CANCELLED')), { once: true }));
 
 describe('a model of a provider', () => {
-  it('is asked directly, with the body of the request as it came and without a run', async () => {
+  it('is called directly, with the body of the request unchanged and without a run', async () => {
     world.models.next(() => Promise.resolve(reply({ reasoning: 'thought' })));
     const body = {
       stream: false,
@@ -55,7 +55,7 @@ describe('a model of a provider', () => {
     expect(world.requested()).toEqual([]);
   });
 
-  it('gets no member of a body that is named like a credential, and everything else', async () => {
+  it('gets every member of the body except those named like a credential', async () => {
     world.models.next(() => Promise.resolve(reply()));
     const theirs = [
       'api_key',
@@ -73,7 +73,7 @@ describe('a model of a provider', () => {
     expect(JSON.stringify(world.models.calls[0]!.request)).not.toContain('canary');
   });
 
-  it('is no run, so a request that wants to be told of its end is refused before the model is asked', async () => {
+  it('creates no run, so a request with a webhook is refused before the model is called', async () => {
     const said = async (response: Response) => [response.status, ((await response.json()) as { error: { param: string } }).error.param];
     expect(await said(await direct({ stream: false, conclave: { webhook: 'ops' } }))).toEqual([400, 'conclave.webhook']);
     const body = { model: 'm@fake', messages: [{ role: 'user', content: 'Why?' }] };
@@ -82,7 +82,7 @@ describe('a model of a provider', () => {
     expect(world.models.calls).toEqual([]);
   });
 
-  it('streams its tokens as they come', async () => {
+  it('streams its tokens as they arrive', async () => {
     let go = (): void => undefined;
     const held = new Promise<void>((resolve) => (go = resolve));
     world.models.next(async ({ onDelta }) => {
@@ -104,14 +104,14 @@ describe('a model of a provider', () => {
     expect(client.chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 5 } });
   });
 
-  it('sends what its adapter gave no tokens for', async () => {
+  it('streams a whole reply when its adapter sent no tokens', async () => {
     world.models.next(() => Promise.resolve(reply()));
     const client = new SseClient(await direct());
     await client.all();
     expect(client.content).toBe('Hello there');
   });
 
-  it('opens the stream after a moment without a token, and keeps it alive', async () => {
+  it('opens the stream after a moment without a token and keeps it alive', async () => {
     await world.close();
     world = await World.open({ limits: { directHeadMs: 20, firstHeartbeatMs: 20, heartbeatMs: 20 } });
     let go = (): void => undefined;
@@ -123,7 +123,7 @@ describe('a model of a provider', () => {
     expect(client.content).toBe('Hello there');
   });
 
-  it('that refuses at once is an ordinary HTTP error', async () => {
+  it('that refuses immediately is an ordinary HTTP error', async () => {
     world.models.next(() => Promise.reject(new Failure('PROVIDER_RATE_LIMITED', undefined, { retryAfterMs: 7_000 })));
     const response = await direct();
     expect(response.status).toBe(429);
@@ -131,7 +131,7 @@ describe('a model of a provider', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'upstream_error' } });
   });
 
-  it('that breaks in the middle is an error in the stream', async () => {
+  it('that breaks in the middle of a reply is an error in the stream', async () => {
     world.models.next(async ({ onDelta }) => {
       onDelta!({ content: 'Hel' });
       throw new Failure('PROVIDER_STREAM_BROKEN');
@@ -142,7 +142,7 @@ describe('a model of a provider', () => {
     expect(client.failure?.code).toBe('PROVIDER_STREAM_BROKEN');
   });
 
-  it('that may have been paid is not asked again by an SDK', async () => {
+  it('that may have cost money tells SDKs not to retry', async () => {
     world.models.next(() => Promise.reject(new Failure('CALL_TIMEOUT')));
     const response = await direct({ stream: false });
     expect(response.status).toBe(504);
@@ -150,7 +150,7 @@ describe('a model of a provider', () => {
     await response.text();
   });
 
-  it.each([true, false])('is stopped within a second when its client leaves (stream: %s)', async (stream) => {
+  it.each([true, false])('is stopped within a second when its client disconnects (stream: %s)', async (stream) => {
     world.models.next(({ signal }) => untilAborted(signal));
     const client = await RawClient.open(world.url);
     client.post('/v1/chat/completions', { model: 'm@fake', stream, messages: [{ role: 'user', content: 'Why?' }] });
@@ -162,7 +162,7 @@ describe('a model of a provider', () => {
     expect(await ledger(recorded()[0]!)).toMatchObject({ calls: 1 });
   });
 
-  it('that failed is recorded and charged with what its adapter had counted', async () => {
+  it('that failed is recorded and charged with the usage that its adapter had counted', async () => {
     const usage = { ...noUsage, calls: 2, prompt: 30, completion: 4, cost: 0.5, estimated: true };
     world.models.next(() => Promise.reject(new Failure('PROVIDER_STREAM_BROKEN', 'cut', { context: { usage } })));
     await (await direct({ stream: false })).text();
@@ -171,7 +171,7 @@ describe('a model of a provider', () => {
     expect(await ledger(recorded()[0]!)).toEqual(usage);
   });
 
-  it('leaves an audit record of each call, without its words', async () => {
+  it('leaves an audit record of each call, without its text', async () => {
     world.models.next(() => Promise.resolve(reply()));
     await (await direct({ stream: false })).text();
     await until('the record', () => recorded().length === 1);
@@ -188,7 +188,7 @@ describe('a model of a provider', () => {
     expect(JSON.stringify(record)).not.toContain('sky');
   });
 
-  it('is refused when too many are asked at the same time', async () => {
+  it('is refused when too many calls are open', async () => {
     await world.close();
     world = await World.open({ limits: { directCalls: 1 } });
     let go = (): void => undefined;
@@ -203,7 +203,7 @@ describe('a model of a provider', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('is cut with an error when the gateway shuts down', async () => {
+  it('ends with an error when the gateway shuts down', async () => {
     world.models.next(({ signal, onDelta }) => {
       onDelta!({ content: 'Hel' });
       return untilAborted(signal);
@@ -219,7 +219,7 @@ describe('a model of a provider', () => {
     const provider = (over: object) => ({ name: 'fake', reachable: true, local: true, paid: false, note: '', maxConcurrency: 8, ...over });
     const breaker = { failures: 2, window: 20, share: 0.5, openMs: 60_000 };
 
-    it('is not asked again after its provider failed too often', async () => {
+    it('is not called again after its provider failed too often', async () => {
       world.models.known.push(provider({ breaker }));
       for (let n = 0; n < 2; n += 1) {
         world.models.next(() => Promise.reject(new Failure('PROVIDER_UNREACHABLE')));
@@ -232,7 +232,7 @@ describe('a model of a provider', () => {
       expect(world.models.calls).toHaveLength(2);
     });
 
-    it('waits for a slot, and is not asked when its client leaves first', async () => {
+    it('waits for a slot and is not called when its client disconnects first', async () => {
       world.models.known.push(provider({ maxConcurrency: 1 }));
       let go = (): void => undefined;
       world.models.next(() => new Promise((resolve) => (go = () => resolve(reply()))));

@@ -16,7 +16,7 @@ import { DirectStream } from './direct-stream.js';
 import type { PassedQuestion } from './passed-request.js';
 import { inShape } from './utility-requests.js';
 
-/** Who asks, and in which API. */
+/** The caller, and the API it used. */
 export interface Asker {
   readonly caller: Caller;
   readonly shape: AnswerShape;
@@ -66,8 +66,8 @@ export class DirectCalls {
   }
 
   /**
-   * Makes a call for a run, whole. Its failure is no reply, and costs what it costs; the call is recorded as one of the run in any case.
-   * Throws OVERLOADED, SHUTTING_DOWN, and CALL_CANCELLED when the client left meanwhile.
+   * Makes a whole call for a run. A failed call returns no reply but is charged; the call is recorded as one of the run in any case. Throws
+   * OVERLOADED, SHUTTING_DOWN, and CALL_CANCELLED when the client disconnected meanwhile.
    */
   async asked(
     runId: string,
@@ -81,7 +81,7 @@ export class DirectCalls {
       const left = (): void => abort.abort();
       response.once('close', left);
       const startedAt = Date.now();
-      // Two gateways may ask for one run, each for a repeat of its request: both calls are paid, and both are counted.
+      // Two gateways may make this call for one run, each for a repeat of its request: both calls are charged and counted.
       const owner = `${runId}/tools/${randomRunId().slice(-6)}`;
       const body = await this.images.inlined(question.body, abort.signal);
       let reply: PassedReply | null = null;
@@ -114,7 +114,7 @@ export class DirectCalls {
       );
   }
 
-  /** The end of an answer; of a stream whose chunks went out already, the body is null. */
+  /** The end of an answer; the body is null for a stream whose chunks were already sent. */
   private async sent(
     response: Response,
     { includeUsage }: PassedQuestion,
@@ -160,19 +160,19 @@ export class DirectCalls {
       () => abort.abort(),
     );
     if (utility) response.setHeader('x-conclave-utility', String(models));
-    // Another model may still answer then, which the body will name.
+    // Another model may still answer; the body will name it.
     const forgetModel = (): void => void (typeof models === 'string' || response.removeHeader('x-conclave-model'));
     if (!question.stream && (question.keepAlive ?? this.limits.keepAliveJson)) keepAlive(response, this.limits, forgetModel);
     const purpose = utility ? 'utility' : 'direct';
     let deadline: number | undefined;
     let hasAnswered = false;
     const ask = async ({ ref, hasOther }: Candidate): Promise<void> => {
-      // Every call has a record of its own; the first has the id of the answer.
+      // Every call has its own record; the first has the id of the answer.
       const callId = deadline === undefined ? id : randomRunId();
       const request = { model: ref, body, purpose };
       const shown = typeof models === 'string' ? frame : { ...frame, model: ref };
       if (!response.headersSent) response.setHeader('x-conclave-model', ref);
-      // While another model may answer, the head waits as long as it can: after it, no other model is asked.
+      // While another model may answer, the head waits as long as possible: once it is sent, no other model can be called.
       const headMs = hasOther ? this.limits.firstHeartbeatMs : this.limits.directHeadMs;
       const stream = question.stream
         ? new DirectStream(response, shown, shape, this.limits, this.options.metrics, () => abort.abort(), headMs)
@@ -192,7 +192,7 @@ export class DirectCalls {
         if (!stream?.opened) stream?.abandon();
         throw failure;
       } finally {
-        // The client does not wait for it.
+        // Not awaited: the client does not wait for the record.
         this.connections.track(
           this.records.record(callId, { ...request, startedAt, caller, reservation: id }, reply, reply ? null : failure),
         );
@@ -216,7 +216,7 @@ export class DirectCalls {
     }
   }
 
-  /** Lets the API keep the answer. It was paid for: a client can do without its storage, but not without the answer. */
+  /** Lets the API store the answer. The answer was paid for, so it is returned even if storing it fails. */
   private async kept(shape: AnswerShape, frame: ChunkFrame, completion: JsonObject | null): Promise<void> {
     try {
       await shape.ended?.(frame, completion);

@@ -14,7 +14,7 @@ const longestBacklog = 1_000_000;
  * chunk, so that an immediate refusal by the provider is an ordinary HTTP error; then heartbeats begin.
  */
 export class DirectStream {
-  /** From its head on. */
+  /** Set once the head is sent. */
   private sse: Sse | null = null;
   private readonly headTimer: NodeJS.Timeout;
   private readonly began = performance.now();
@@ -43,7 +43,7 @@ export class DirectStream {
     this.open();
     const { id, model, created } = this.frame;
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    // Clients break on chunks without these.
+    // Clients fail on chunks without these fields.
     const shown = { object: 'chat.completion.chunk', created, ...chunk, id, model, choices };
     this.backlog += this.writer.chunk(shown);
     if (!this.answering && choices.some(hasContent)) {
@@ -100,7 +100,7 @@ export class DirectStream {
     this.sse?.end(this.backlog + events);
   }
 
-  /** A direct call has no run to resume: the upstream call ends with its client. */
+  /** A direct call has no run to resume: the upstream call ends when its client disconnects. */
   private tooSlow(): void {
     if (this.over) return;
     this.over = true;

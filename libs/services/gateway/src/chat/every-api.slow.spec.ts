@@ -11,7 +11,7 @@ const apis = {
   '/v1/completions': { prompt: 'Why is the sky blue?' },
 } as const;
 const model = 'conclave';
-/** What stands in the events of each before its answer goes on. */
+/** The heartbeat of each API while the answer is pending. */
 const heartbeats: Readonly<Record<string, RegExp>> = {
   '/v1/chat/completions': /^: keep-alive$/,
   '/v1/messages': /^event: ping\ndata: \{"type":"ping"\}$/,
@@ -30,7 +30,7 @@ const codeOf = async (response: Response): Promise<string> => ((await response.j
 describe.each(Object.entries(apis))('%s', (path, question) => {
   const ask = (over: object = {}, init: Parameters<World['post']>[2] = {}) => world.post(path, { model, ...question, ...over }, init);
 
-  it('has the limits of a body that every API has', async () => {
+  it('has the body limits that every API has', async () => {
     const refused = [
       [await world.post(path, 'x=1', { headers: { 'content-type': 'text/plain' } }), 415, 'MEDIA_TYPE_UNSUPPORTED'],
       [await world.post(path, '{"model":'), 400, 'REQUEST_NOT_JSON'],
@@ -48,7 +48,7 @@ describe.each(Object.entries(apis))('%s', (path, question) => {
     expect(world.runs()).toEqual([]);
   });
 
-  it('names its run, attaches a repeat to it, and refuses what is too much before the head', async () => {
+  it('names its run, attaches a repeat to it, and refuses excess requests before the head', async () => {
     const headers = { 'x-request-id': 'mine', 'x-stainless-retry-count': '1' };
     const first = ask({}, { headers });
     await until('the run', () => world.requested().length === 1);
@@ -68,7 +68,7 @@ describe.each(Object.entries(apis))('%s', (path, question) => {
     expect(await both[0]!.json()).toEqual(await both[1]!.json());
   });
 
-  it('sends something while it has nothing to say, and cancels the run when the client leaves', async () => {
+  it('sends heartbeats while it has nothing to send and cancels the run when the client disconnects', async () => {
     const leaving = new AbortController();
     const stream = new SseClient(await ask({ stream: true }, { signal: leaving.signal }));
     await until('two heartbeats', () => stream.events.filter(({ raw }) => heartbeats[path]!.test(raw)).length > 2);
@@ -76,7 +76,7 @@ describe.each(Object.entries(apis))('%s', (path, question) => {
     await until('the cancel', () => world.stores.flagged.has(world.run()), { timeoutMs: 1_000 });
   });
 
-  it('cancels the run of an answer that is not streamed when the client leaves', async () => {
+  it('cancels the run of an answer that is not streamed when the client disconnects', async () => {
     const leaving = new AbortController();
     const asked = ask({}, { signal: leaving.signal });
     await until('the client', () => world.runs().length === 1 && world.stores.clients(world.run()).size === 1);
@@ -85,7 +85,7 @@ describe.each(Object.entries(apis))('%s', (path, question) => {
     await until('the cancel', () => world.stores.flagged.has(world.run()), { timeoutMs: 1_000 });
   });
 
-  it('never ends a stream cleanly without an end of the answer', async () => {
+  it('never ends a stream normally before the answer is complete', async () => {
     const stream = new SseClient(await ask({ stream: true }));
     await until('the run', () => world.requested().length === 1);
     world.compose();

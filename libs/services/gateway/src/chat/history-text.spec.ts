@@ -10,18 +10,18 @@ describe('the thinking text of earlier turns', () => {
     ['<think>cut off before the answer', ''],
     ['A tag <think> in prose stays.', 'A tag <think> in prose stays.'],
     ['It is blue.', 'It is blue.'],
-  ])('is taken out of %j', (text, expected) => {
+  ])('is removed from %j', (text, expected) => {
     expect(withoutThinking(text)).toBe(expected);
   });
 
-  it('is taken out in linear time', () => {
+  it('is removed in linear time', () => {
     const text = `A${'<think>'.repeat(120_000)}`;
     const began = performance.now();
     expect(withoutThinking(text)).toBe(text);
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
-  it('is cut where the tags stand, also behind letters that grow in lower case', () => {
+  it('is cut exactly at the tags, even after letters that become longer in lower case', () => {
     expect(withoutThinking('İİİİ <THINK>İ düşünce</think>İstanbul’da yağmur var.')).toBe('İİİİ İstanbul’da yağmur var.');
   });
 });

@@ -4,10 +4,10 @@ import { Failure } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import { completed, reply, World } from '../__fixtures__/world.js';
 
-/** What a connection carried, as bytes. */
+/** The bytes that a connection carried. */
 interface Wire {
   text: string;
-  /** Code of the error that ended it, `end` for a clean end, null while it is open. */
+  /** Code of the error that ended it, `end` for a normal end, null while it is open. */
   ended: string | null;
 }
 
@@ -40,7 +40,7 @@ function sent(path: string, body: object, headers: Record<string, string> = {}):
   return wire;
 }
 const headOf = ({ text }: Wire): string => text.slice(0, text.indexOf('\r\n\r\n')).toLowerCase();
-/** The body without the frames of its chunks. */
+/** The body without its chunk framing. */
 function bodyOf({ text }: Wire): string {
   let rest = text.slice(text.indexOf('\r\n\r\n') + 4);
   let body = '';
@@ -65,7 +65,7 @@ const apis = {
 } as const;
 
 describe.each(Object.entries(apis))('%s with `keep_alive_json`', (path, question) => {
-  it('sends white space until the answer, which is valid JSON', async () => {
+  it('sends white space until the answer, and the whole body is valid JSON', async () => {
     const wire = sent(path, { model: 'conclave', ...question, ...on });
     await until('white space', () => spaces(wire) > 2);
     const head = headOf(wire);
@@ -84,7 +84,7 @@ describe.each(Object.entries(apis))('%s with `keep_alive_json`', (path, question
     expect(answer.conclave).toMatchObject({ outcome: 'completed' });
   });
 
-  it('resets the connection when the run fails after the first of it', async () => {
+  it('resets the connection when the run fails after the first white space', async () => {
     const wire = sent(path, { model: 'conclave', ...question, ...on });
     await until('white space', () => spaces(wire) > 0);
     world.write(completed({ outcome: 'failed', answer: null, failure: { code: 'INTERNAL', message: 'No.', retriable: false } }));
@@ -95,7 +95,7 @@ describe.each(Object.entries(apis))('%s with `keep_alive_json`', (path, question
 });
 
 describe('a model of a provider', () => {
-  it('gets its white space, too', async () => {
+  it('gets white space too', async () => {
     let answer: (value: ReturnType<typeof reply>) => void = () => undefined;
     world.models.next(() => new Promise((resolve) => (answer = resolve)));
     const wire = sent('/v1/chat/completions', { model: 'm@fake', messages }, { 'x-conclave-keep-alive-json': 'on' });
@@ -106,7 +106,7 @@ describe('a model of a provider', () => {
     expect(JSON.parse(bodyOf(wire))).toMatchObject({ model: 'm@fake', choices: [{ message: { content: 'Hello there' } }] });
   });
 
-  it('that fails after it resets the connection', async () => {
+  it('that fails after the first white space resets the connection', async () => {
     let fail: (error: Error) => void = () => undefined;
     world.models.next(() => new Promise((_, reject) => (fail = reject)));
     const wire = sent('/v1/chat/completions', { model: 'm@fake', messages, ...on });
@@ -117,7 +117,7 @@ describe('a model of a provider', () => {
   });
 });
 
-it('no white space comes unasked, and a failure is an ordinary error', async () => {
+it('no white space is sent unless it was asked for, and a failure is an ordinary error', async () => {
   const wire = sent('/v1/chat/completions', { model: 'conclave', messages });
   await until('the run', () => world.requested().length === 1);
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -128,7 +128,7 @@ it('no white space comes unasked, and a failure is an ordinary error', async () 
   expect(headOf(wire)).toContain('content-length');
 });
 
-it('an answer that comes before the first of it has all its headers', async () => {
+it('an answer that arrives before the first white space has all its headers', async () => {
   await world.close();
   world = await World.open();
   const wire = sent('/v1/chat/completions', { model: 'conclave', messages, ...on });
@@ -138,7 +138,7 @@ it('an answer that comes before the first of it has all its headers', async () =
   expect(headOf(wire)).toMatch(/x-conclave-cost: 0.25[^]*content-length/);
 });
 
-it('the operator turns it on for all, and a request turns it off', async () => {
+it('the operator turns it on for all requests, and a request can turn it off', async () => {
   await world.close();
   world = await World.open({ limits: { firstHeartbeatMs: 20, keepAliveJson: true } });
   const off = sent('/v1/chat/completions', { model: 'conclave', messages }, { 'x-conclave-keep-alive-json': 'off' });
@@ -148,7 +148,7 @@ it('the operator turns it on for all, and a request turns it off', async () => {
   expect(off.text).toBe('');
 });
 
-it('a client that leaves during it cancels the run', async () => {
+it('a client that disconnects during it cancels the run', async () => {
   const leaving = new AbortController();
   const response = await world.chat({ stream: false, ...on }, { signal: leaving.signal });
   expect(response.status).toBe(200);
@@ -156,7 +156,7 @@ it('a client that leaves during it cancels the run', async () => {
   await until('the cancel', () => world.stores.flagged.has(world.run()));
 });
 
-it('a gateway that stops resets the connection, and the run goes on', async () => {
+it('a gateway that stops resets the connection, and the run continues', async () => {
   const wire = sent('/v1/chat/completions', { model: 'conclave', messages, ...on });
   await until('white space', () => spaces(wire) > 0);
   const run = world.run();
@@ -166,7 +166,7 @@ it('a gateway that stops resets the connection, and the run goes on', async () =
   world = await World.open();
 });
 
-it('refuses a value that is neither on nor off', async () => {
+it('a value that is neither on nor off is refused', async () => {
   const refused = await world.chat({}, { headers: { 'x-conclave-keep-alive-json': 'maybe' } });
   expect(refused.status).toBe(400);
   expect((await world.chat({ conclave: { keep_alive_json: 'yes' } })).status).toBe(400);

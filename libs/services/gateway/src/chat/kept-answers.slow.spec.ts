@@ -39,13 +39,13 @@ function engineAnswers(runId: string): void {
 const ask = (body: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
   world.chat({ stream: false, messages: [{ role: 'user', content: question }], ...body }, { headers: { 'x-api-key': 'sk-a', ...headers } });
 
-/** Everything by which a client can tell two answers apart. */
+/** Everything by which a client can distinguish two answers. */
 async function wholeOf(response: Response): Promise<object> {
   const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(response.headers);
   return { status: response.status, headers, body: await response.text() };
 }
 
-describe('an answer that a cache has', () => {
+describe('an answer from a cache', () => {
   const ways: readonly (readonly [string, object])[] = [
     ['in one piece', {}],
     ['streamed, with its progress', { stream: true }],
@@ -59,7 +59,7 @@ describe('an answer that a cache has', () => {
     ],
   ];
 
-  it.each(ways)('is the same bytes at once as by way of the engine, %s', async (_how, body) => {
+  it.each(ways)('has the same bytes as the answer through the engine, but arrives immediately: %s', async (_how, body) => {
     await open({ keys: twoTenants });
     const headers = { 'idempotency-key': 'the same' };
     const direct = await wholeOf(await ask(body, headers));
@@ -74,7 +74,7 @@ describe('an answer that a cache has', () => {
     expect(world.metric('onAttached')).toHaveLength(1);
   });
 
-  it('is one run for a repeat that looks at it in the moment in which it ends', async () => {
+  it('belongs to one run even when a repeat reads the run at the moment it ends', async () => {
     await open({ keys: twoTenants });
     const headers = { 'idempotency-key': 'the same' };
     await ask({}, headers);
@@ -88,7 +88,7 @@ describe('an answer that a cache has', () => {
     expect(world.runs()).toEqual([runId]);
   });
 
-  it('says its distance where the question was put otherwise, as the engine does', async () => {
+  it('reports its distance when the question was phrased differently, as the engine does', async () => {
     await open();
     const cached: CachedAnswer = { ...kept, origin: 'semantic', distance: 0.0834 };
     const { accept } = world.stores.state.runs;
@@ -99,7 +99,7 @@ describe('an answer that a cache has', () => {
     expect(await response.json()).toMatchObject({ conclave: { reason: expect.stringContaining('(distance 0.083)') } });
   });
 
-  it('is a run like any other: its header is kept, its request is on the log once, and nobody is asked to end it', async () => {
+  it('is a run like any other: its header is stored, its request is on the log once, and it is not cancelled', async () => {
     await open({ keys: twoTenants });
     const response = await ask();
     expect(await response.json()).toMatchObject({
@@ -115,7 +115,7 @@ describe('an answer that a cache has', () => {
     expect(world.stores.reads).toEqual([]);
   });
 
-  it('is given although the log is away, and a sweep will publish its run from the header', async () => {
+  it('is returned while the log is away; a sweep publishes its run from the header later', async () => {
     await open();
     world.publishFails = true;
     expect((await ask()).status).toBe(200);
@@ -123,7 +123,7 @@ describe('an answer that a cache has', () => {
     await until('the warning', () => world.lines.some(({ message }) => message.includes('could not be published')));
   });
 
-  it('is not given where its run could not be kept', async () => {
+  it('is not returned when its run cannot be stored', async () => {
     await open({ limits: { openRuns: 1 }, keys: twoTenants });
     const first = await ask();
     expect(first.headers.get('x-conclave-cache')).toBe('exact');
@@ -134,7 +134,7 @@ describe('an answer that a cache has', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('ends its run when the client leaves before it', async () => {
+  it('cancels its run when the client disconnects before the answer', async () => {
     await open();
     const { accept } = world.stores.state.runs;
     let goOn: () => void = () => undefined;
@@ -157,11 +157,11 @@ describe('an answer that a cache has', () => {
   });
 });
 
-describe('the run of such an answer', () => {
+describe('the run of a cached answer', () => {
   const view = async (runId: string): Promise<RunView> =>
     (await (await fetch(`${world.url}/v1/runs/${runId}`, { headers: { 'x-api-key': 'sk-a' } })).json()) as RunView;
 
-  it('is shown with its end to whoever asks for it right away', async () => {
+  it('is shown with its end to a client that asks for it immediately', async () => {
     await open();
     await (await ask()).text();
     const shown = view(world.run());
@@ -170,7 +170,7 @@ describe('the run of such an answer', () => {
     expect(await shown).toMatchObject({ status: 'completed', terminal: true, answer: kept.answer });
   });
 
-  it('is shown as accepted, with what answered it, when the engine does not come to it', async () => {
+  it('is shown as accepted, with the answer it got, while the engine has not handled it', async () => {
     await open();
     await (await ask()).text();
     expect(await view(world.run())).toMatchObject({
@@ -181,7 +181,7 @@ describe('the run of such an answer', () => {
     });
   });
 
-  it('can be rated at once', async () => {
+  it('can be rated immediately', async () => {
     await open();
     const { id } = (await (await ask()).json()) as { id: string };
     const rated = await world.post('/v1/feedback', { response_id: id, rating: 1 }, { headers: { 'x-api-key': 'sk-a' } });
@@ -189,7 +189,7 @@ describe('the run of such an answer', () => {
     expect(world.events<KnowledgeProposed>('knowledge.ingest')).toMatchObject([{ data: { about: world.run(), rating: 1 } }]);
   });
 
-  it('says in its record what the engine said, where somebody cancelled it first', async () => {
+  it('has the outcome that the engine recorded when it was cancelled first', async () => {
     await open();
     const first = (await (await ask({}, { 'idempotency-key': 'the same' })).json()) as { choices: unknown };
     expect(first.choices).toMatchObject([{ message: { content: kept.answer } }]);

@@ -89,7 +89,7 @@ describe('the OpenAI client', () => {
     }).rejects.toThrow('No model answered.');
   });
 
-  it('throws what it knows for unknown models and wrong requests', async () => {
+  it('throws the matching error class for unknown models and invalid requests', async () => {
     await expect(client.chat.completions.create({ ...question, model: 'nobody' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(client.chat.completions.create({ ...question, n: 2 })).rejects.toMatchObject({
       status: 400,
@@ -98,7 +98,7 @@ describe('the OpenAI client', () => {
     });
   });
 
-  it('does not run a failed question again by itself', async () => {
+  it('does not retry a failed question by itself', async () => {
     const pending = client.chat.completions.create(question);
     await until('the run', () => world.runs().length === 1);
     world.write(completed({ outcome: 'failed', answer: null }));
@@ -106,7 +106,7 @@ describe('the OpenAI client', () => {
     expect(world.runs()).toHaveLength(1);
   });
 
-  it('attaches to its run on another gateway when its own shuts down', async () => {
+  it('attaches to its run on another gateway when its own gateway shuts down', async () => {
     const other = await World.open({ share: world });
     try {
       const tried: string[] = [];
@@ -129,7 +129,7 @@ describe('the OpenAI client', () => {
     }
   });
 
-  it('parks its run and ends its calls when it aborts: its SDK may send the request again', async () => {
+  it('parks its run and ends its calls when it aborts, because its SDK may send the request again', async () => {
     const stream = client.chat.completions.stream(question);
     stream.on('error', () => undefined);
     stream.on('abort', () => undefined);

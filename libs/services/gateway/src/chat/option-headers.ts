@@ -44,7 +44,7 @@ export function fromHeaders(headers: RequestHeaders): ConclaveOptions {
   return options as ConclaveOptions;
 }
 
-/** Whether caches may be used: false for `cache-control: no-cache` or `no-store`, or when our own header says so. */
+/** Whether caches may be used: false for `cache-control: no-cache` or `no-store`, or when our own header disables them. */
 export function cacheOption(headers: RequestHeaders): boolean {
   const own = switchOf(headers, 'x-conclave-cache');
   if (own !== null) return own;
@@ -52,7 +52,7 @@ export function cacheOption(headers: RequestHeaders): boolean {
   return !(typeof control === 'string' && /(?:^|[,\s])no-(?:cache|store)(?:[,;\s=]|$)/iu.test(control));
 }
 
-/** Whether white space is sent while a JSON answer is awaited; null where headers do not say. Throws REQUEST_INVALID. */
+/** Whether white space is sent while a JSON answer is pending; null when no header sets it. Throws REQUEST_INVALID. */
 export const keepAliveOption = (headers: RequestHeaders): boolean | null => switchOf(headers, 'x-conclave-keep-alive-json');
 
 function switchOf(headers: RequestHeaders, name: string): boolean | null {
@@ -68,7 +68,7 @@ const isWord = (name: string): boolean => (words as readonly string[]).includes(
 
 const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
 
-/** The options that headers name. Throws REQUEST_INVALID for invalid ones, even where the options have no effect. */
+/** The options in the headers. Throws REQUEST_INVALID for invalid ones, even when the options have no effect. */
 export function checkHeaders(headers: RequestHeaders): ConclaveOptions {
   cacheOption(headers);
   keepAliveOption(headers);

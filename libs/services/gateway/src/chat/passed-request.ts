@@ -9,7 +9,7 @@ export interface PassedQuestion {
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly body: JsonObject;
-  /** Whether white space is sent while an answer that is not streamed is awaited; null: as configured. */
+  /** Whether white space is sent while an answer that is not streamed is pending; null: as configured. */
   readonly keepAlive: boolean | null;
 }
 
@@ -35,7 +35,7 @@ const ours: ReadonlySet<string> = new Set([
   'model_list',
 ]);
 
-/** Members named like credentials: the call is made, and its body kept in the audit, without them. */
+/** Members named like credentials: they are removed before the call and from the body in the audit. */
 const credential =
   /(^|[_-])(api[_-]?key|authorization|secret|password|credentials?|(secret[_-]?)?access[_-]?key([_-]id)?|(access|auth|bearer|session|ad)[_-]token)$/i;
 
@@ -43,7 +43,7 @@ const credential =
 export function readPassedRequest(body: JsonObject, headers: RequestHeaders, maxMessages: number): PassedQuestion {
   const { model, messages, stream, stream_options: options, conclave } = parseBody(PassedChatRequest, body);
   const inHeaders = checkHeaders(headers);
-  // Whoever counts on being told must not wait for nothing.
+  // A client that expects a notification must not wait for one that is never sent.
   if (conclave?.webhook ?? inHeaders.webhook)
     throw new Failure(
       'REQUEST_INVALID',

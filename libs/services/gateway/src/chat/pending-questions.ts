@@ -9,11 +9,11 @@ import { placeholderOf } from '../attachments/content-parts.js';
 import type { RepeatKey } from '../runs/checked-request.js';
 import type { ClientQuestion } from './chat-request.js';
 
-/** Turns before a question by which its conversation is told from others: clients leave out the oldest turns of a long one. */
+/** Number of turns before a question that distinguish its conversation: clients drop the oldest turns of a long one. */
 const comparedTurns = 4;
-/** Most runs that wait in equal conversations of one caller: several users of a front end with one key may ask the same. */
+/** Most runs that wait in equal conversations of one caller: several users of a front end may share one key and ask the same. */
 const mostWaiting = 8;
-/** Milliseconds after the deadline of a question in which a retry of its answer still finds the run. */
+/** Milliseconds after the deadline of a question during which a retry of its answer still finds the run. */
 const retryMs = 30 * 60_000;
 
 const Waiting = z.array(z.object({ runId: z.string(), usage: Usage })).max(mostWaiting);
@@ -21,9 +21,9 @@ const Waiting = z.array(z.object({ runId: z.string(), usage: Usage })).max(mostW
 /** A run that the last message of a conversation answers. */
 export interface AnsweredRun {
   readonly runId: string;
-  /** What the run had used when it asked: that was reported with the question. */
+  /** The usage of the run when it asked, which was reported with the question. */
   readonly usage: Usage;
-  /** Number of the command by which an earlier, equal request has answered; null if the answer is to be sent. */
+  /** Number of the command with which an earlier, equal request has answered; null if the answer has not been sent. */
   readonly seq: number | null;
   /** The answer; absent if it is the last message. */
   readonly command?: Extract<CommandIssued['data']['command'], { name: 'answer' }>;
@@ -31,28 +31,28 @@ export interface AnsweredRun {
 
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Key of a conversation of a caller that ends with this question. A tenant's keys lie apart from those of others. */
+/** Key of a caller's conversation that ends with this question. Keys of different tenants never coincide. */
 function keyOf(model: string, { actor }: Caller, before: readonly TextMessage[], question: string): string {
   const turns = before.slice(-comparedTurns).map(({ role, content }) => [role, plain(content)]);
   const text = JSON.stringify([actor, model, turns, plain(question)]);
   return `question/${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** The last message as it stands in the conversation of the next request. */
+/** The last message as it appears in the conversation of the next request. */
 export const lastTurn = ({ goal, given }: ClientQuestion): TextMessage => ({
   role: 'user',
   content: [goal, ...given.filter(({ asked }) => asked).map(({ part }) => placeholderOf(part))].filter(Boolean).join('\n'),
 });
 
 /**
- * Questions of runs to the users of chats. A question ends its turn, and OpenAI's protocol has no conversation id: the next turn is
- * recognised by its caller, its model, the question, and the turns before it.
+ * Questions of runs to the users of chats. A question ends its turn, and OpenAI's protocol has no conversation id: the next turn is recognised by
+ * its caller, its model, the question, and the turns before it.
  */
 @Injectable()
 export class PendingQuestions {
   constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'runs' | 'now' | 'durable'>) {}
 
-  /** Notes that a run waits for the next message of this conversation. Durable when it resolves. Throws STORE_*. */
+  /** Stores that a run waits for the next message of this conversation. Durable when it resolves. Throws STORE_*. */
   async note(
     asking: { readonly runId: string; readonly usage: Usage; readonly question: string; readonly deadline: number },
     asked: ClientQuestion,
@@ -68,7 +68,7 @@ export class PendingQuestions {
   }
 
   /**
-   * The run whose question the last message answers: one that waits for it, or one that an equal request has answered. Null for any other
+   * The run whose question the last message answers: one that waits for it, or one that an equal request has already answered. Null for any other
    * conversation. Throws STORE_*.
    */
   async answered(
@@ -78,7 +78,7 @@ export class PendingQuestions {
     { key, mayAttach }: RepeatKey,
   ): Promise<AnsweredRun | null> {
     const question = conversation.at(-1);
-    // A request may be of another arm than the one whose run has asked.
+    // A request may belong to another arm of the split than the run that asked.
     const mayAsk = commandsOf(strategy).includes('answer') || split !== undefined || split_of !== undefined;
     if (!mayAsk || question?.role !== 'assistant') return null;
     for (const { runId, usage } of await this.waitingAt(caller.tenant, keyOf(model, caller, conversation.slice(0, -1), question.content))) {

@@ -106,11 +106,11 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
 ];
 
 describe('a progress line', () => {
-  it.each(cases)('is made of %j', (entry, text) => {
+  it.each(cases)('is built from %j', (entry, text) => {
     expect(progressText(entry)).toBe(text);
   });
 
-  it('is an item of a Markdown list where Markdown is rendered, with its details one level below', () => {
+  it('is an item of a Markdown list where Markdown is rendered, with its details one level deeper', () => {
     const [, plan] = cases.find(([entry]) => entry.kind === 'plan.ready')!;
     const entries = cases.map(([entry]) => progressMarkdown(entry)).filter((text) => text !== null);
     expect(
@@ -122,14 +122,14 @@ describe('a progress line', () => {
     expect(progressMarkdown(cases.find(([entry]) => entry.kind === 'plan.ready')![0])).toBe(`- ${plan!.replaceAll('\n   ', '\n  - ')}`);
   });
 
-  it('names no rule, whichever it is, and says what became of a task in words', () => {
+  it('names no rule and describes the end of a task in words', () => {
     for (const rule of RuleId.options)
       expect(progressText({ kind: 'decided', epoch: 0, rule, sentence: 'It ends.' }) ?? '').not.toMatch(/\bD\d/);
     for (const [entry, text] of cases.filter(([{ kind }]) => kind.startsWith('task.')))
       expect([entry.kind, text]).toEqual([entry.kind, expect.not.stringMatching(/judge\.|expert\.| error /)]);
   });
 
-  it('bounds what a model wrote', () => {
+  it('limits the length of text from a model', () => {
     const text = progressText({ kind: 'replanning', iteration: 1, max: 3, gap: 'x'.repeat(10_000) })!;
     expect(text.length).toBeLessThan(400);
     expect(text.endsWith('…')).toBe(true);

@@ -15,7 +15,7 @@ function linesOf(entry: StreamBody): readonly string[] {
   return said === null ? [] : typeof said === 'string' ? [said] : said;
 }
 
-/** The text of an entry for a terminal, details indented; null for entries without a message. */
+/** The text of an entry for a terminal, with indented details; null for entries without a message. */
 export function progressText(entry: StreamBody): string | null {
   const [head, ...rest] = linesOf(entry);
   if (head === undefined) return null;
@@ -73,7 +73,7 @@ const lines: Lines = {
     round
       ? `🌊 ${round.charAt(0).toUpperCase()}${round.slice(1)} ${iteration + 1} of at most ${max + 1}`
       : [`🔄 Agentic Loop — Iteration ${iteration}/${max}`, `gap: ${phrase(gap)}`],
-  // Other entries of the engine already say this.
+  // Other entries of the engine already report this.
   'question.asked': ({ question }) => `❓ ${phrase(question)}`,
   thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${phrase(text)}`),
   stage: ({ text }) => (text === '' ? null : `🧭 ${phrase(text)}`),

@@ -14,7 +14,7 @@ const most = mostTokens * 4;
 
 describe('a question', () => {
   it.each(['/v1/chat/completions', '/v1/runs'])(
-    'that no run can pay for is refused at once as too long, with nothing begun: %s',
+    'that no run can pay for is refused immediately as too long, without starting a run: %s',
     async (path) => {
       for (const messages of [
         [user('x'.repeat(3_000_000))],
@@ -38,7 +38,7 @@ describe('a question', () => {
     },
   );
 
-  it('that fits is asked, with the newest of its conversation that does', async () => {
+  it('that fits is sent with as many of the newest turns as fit', async () => {
     const small = await World.open({ template: { contexts: { 'm@fake': 1_000 } } });
     try {
       const turns = Array.from({ length: 40 }, (_, n) => ({ role: n % 2 ? 'assistant' : 'user', content: `${n} `.padEnd(400, 'x') }));
@@ -51,7 +51,7 @@ describe('a question', () => {
     }
   });
 
-  it('is measured by the longest context where that of every model is known', async () => {
+  it('is measured against the longest context when the context of every model is known', async () => {
     const small = await World.open({ template: { contexts: { 'm@fake': 1_000 } } });
     try {
       expect((await small.post('/v1/runs', { model: 'conclave', input: 'x'.repeat(4_100) })).status).toBe(400);
@@ -61,7 +61,7 @@ describe('a question', () => {
     }
   });
 
-  it('has lists of a bounded length', async () => {
+  it('may have lists of limited length only', async () => {
     const ask = async (more: object) =>
       (await world.post('/v1/chat/completions', { model: 'conclave', messages: [user('Why?')], ...more })).status;
     const tool = { type: 'function', function: { name: 'f', parameters: {} } };

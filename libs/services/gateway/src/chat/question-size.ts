@@ -5,7 +5,7 @@ import type { ClientQuestion } from './chat-request.js';
 const charactersPerToken = 4;
 
 /**
- * The question with as much of its conversation as this template can pay for; every prompt would omit older turns anyway. Throws
+ * The question with as much of its conversation as this template can pay for; every prompt would omit the older turns anyway. Throws
  * QUESTION_TOO_LONG when the question alone is too long, before any other work.
  */
 export function withinReach<Q extends ClientQuestion>(question: Q, template: Template): Q {
@@ -32,8 +32,8 @@ export function withinReach<Q extends ClientQuestion>(question: Q, template: Tem
 const promptsOfARun = 3;
 
 /**
- * Most tokens of a question with its conversation: its share of the run's prompt and total budgets, and at most the longest context
- * if that of every model is known. A longer one would only end at its budget, without an answer.
+ * Most tokens of a question with its conversation: its share of the run's prompt and total budgets, and at most the longest context, if the context
+ * of every model is known. A longer question would only exhaust its budget without an answer.
  */
 function longestQuestion({ limits, contexts, planner, judge, experts }: Template): number {
   const models = [...planner.models, ...judge.models, ...Object.values(experts).flatMap(({ t1 = [], t2 = [] }) => [...t1, ...t2])];
@@ -42,5 +42,5 @@ function longestQuestion({ limits, contexts, planner, judge, experts }: Template
   return Math.min(share, known.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...known));
 }
 
-/** Tokens of a text; beyond the limit, any number above the limit. */
+/** Tokens of a text; beyond the limit, some number above the limit. */
 const tokensUpTo = (text: string, limit: number): number => (text.length > limit * charactersPerToken ? limit + 1 : estimateTokens(text));

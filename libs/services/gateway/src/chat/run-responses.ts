@@ -35,32 +35,32 @@ import type { QuestionEntry, RunTurn } from './run-turn.js';
 export type Fit = (end: RunCompletedEntry) => Promise<RunCompletedEntry>;
 /** A request of a client to a template. */
 export interface TemplateRequest {
-  /** With its whole conversation, and its last message as it came. */
+  /** With its whole conversation, and its last message as received. */
   readonly whole: ChatQuestion;
   readonly template: Template;
   readonly caller: Caller;
-  /** How the API of the request shows the answer. */
+  /** How the request's API presents the answer. */
   readonly shape: AnswerShape;
 }
-/** A run as one response shows it. */
+/** A run as shown by one response. */
 export interface Shown extends TemplateRequest {
   readonly run: AcceptedRun;
   readonly turn: RunTurn;
   readonly frame: ChunkFrame;
   readonly fit: Fit | null;
 }
-/** What is said at the end of a turn in which the run asks its user. */
+/** What the end of a turn reports when the run asks its user. */
 interface Asking {
   readonly question: string;
   readonly usage: Usage;
   readonly facts: AnswerFacts;
-  /** What the client is to call; null if its user is asked. */
+  /** The calls for the client to make; null if its user is asked. */
   readonly tools: ClientToolsAsked | null;
 }
 /** Entries that add to the text of an answer. */
 const ofAnswer: ReadonlySet<StreamBody['kind']> = new Set(['composing', 'chunk', 'superseded']);
 
-/** Failures of a turn after which its run goes on. */
+/** Failures of a turn after which its run continues. */
 const goesOn: ReadonlySet<string> = new Set(['ANSWER_SUPERSEDED', 'COMMAND_REJECTED']);
 
 /** Shows a run to one client, as a stream or as a whole answer, up to its end or to a question of the run. */
@@ -75,7 +75,7 @@ export class RunResponses {
   ) {}
 
   /**
-   * Ends a turn with a question: it is noted first, so that the next message finds its run. Results of tools find it by the ids of their
+   * Ends a turn with a question. The question is stored first, so that the next message finds its run. Results of tools find it by the ids of their
    * calls. Throws STORE_*.
    */
   private async asks({ run, turn, whole, caller }: Shown, { question, deadline, calls }: QuestionEntry): Promise<Asking> {
@@ -144,7 +144,7 @@ export class RunResponses {
     const take = (all: readonly StreamBody[]): void => {
       const entries = turn.take(all);
       if (!fit) return show(entries);
-      // Text that must satisfy a schema is held until the end.
+      // Text that must satisfy a schema is held back until the end.
       const [end] = entries.filter(isTerminal) as RunCompletedEntry[];
       show(entries.filter((entry) => !isTerminal(entry) && !ofAnswer.has(entry.kind)));
       if (end)
@@ -285,7 +285,7 @@ export class RunResponses {
   }
 }
 
-/** The failure of a turn whose answer came too late: the run has another one, or asks no longer. */
+/** The failure of a turn whose answer came too late: the run has another answer, or no longer asks. */
 const refusedAnswer = ({ reason }: { readonly reason: string }): Failure => new Failure('COMMAND_REJECTED', reason);
 
 /** The terminal entry, from the stored run, when the stream no longer holds it. */

@@ -3,18 +3,18 @@ import { type EngineEntry, isTerminal, noUsage, type RunCompletedEntry, type Str
 /** The entry by which a run asks its user. */
 export type QuestionEntry = Extract<EngineEntry, { kind: 'question.asked' }>;
 
-/** Where a turn of a conversation begins in a run: at its start, or at the answer to a question of the run. */
+/** Where a turn of a conversation begins in a run: at the start of the run, or at the answer to one of its questions. */
 export interface TurnStart {
   /** Number of the command with the answer; null for the first turn. */
   readonly answer: number | null;
-  /** What was reported with earlier turns. */
+  /** Usage that earlier turns reported. */
   readonly usage: Usage;
   /** The same answer may have been sent by an earlier request. */
   readonly mayRepeat: boolean;
 }
 export const firstTurn: TurnStart = { answer: null, usage: noUsage, mayRepeat: false };
 
-/** Use since an earlier reading of the same run. */
+/** Usage since an earlier reading of the same run. */
 export const usageSince = (now: Usage, before: Usage): Usage => ({
   calls: now.calls - before.calls,
   prompt: now.prompt - before.prompt,
@@ -42,7 +42,7 @@ export class RunTurn {
     });
   }
 
-  /** Whether the entry says that the run did not take the answer of this turn. */
+  /** Whether the entry says that the run rejected the answer of this turn. */
   refuses(entry: StreamBody): entry is Extract<EngineEntry, { kind: 'command.rejected' }> {
     return entry.kind === 'command.rejected' && entry.seq === this.start.answer && !this.start.mayRepeat;
   }

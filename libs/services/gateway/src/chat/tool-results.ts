@@ -7,17 +7,17 @@ import type { RepeatKey } from '../runs/checked-request.js';
 import { runOfCall } from './client-tools.js';
 import type { AnsweredRun } from './pending-questions.js';
 
-/** Characters of all results of one turn, and of one of them: more than any prompt shows. */
+/** Most characters of all results of one turn, and of one result: more than any prompt shows. */
 const [mostCharacters, mostOfOne] = [100_000, 16_000];
 
-/** The results with which a client goes on after the calls of a run. */
+/** The results with which a client continues after the tool calls of a run. */
 @Injectable()
 export class ToolResults {
   constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'runs'>) {}
 
   /**
-   * The run that waits for the results at the end of these messages, or to which an equal request has sent them. Null if none does: it has
-   * gone on, has ended or expired, or is not this caller's. Throws STORE_*.
+   * The run that waits for the results at the end of these messages, or to which an equal request has sent them. Null if there is none: it has
+   * continued, ended or expired, or belongs to another caller. Throws STORE_*.
    */
   async awaited(body: JsonObject, template: Template, caller: Caller, { key, mayAttach }: RepeatKey): Promise<AnsweredRun | null> {
     const results = resultsIn(body['messages']);
@@ -36,10 +36,10 @@ export class ToolResults {
   }
 }
 
-/** The id that a client asks for, of a template and of the other arm of its split. */
+/** The id that a client requests, for a template and for the other arm of its split. */
 const askedFor = ({ id, split_of }: Template): string => split_of ?? id;
 
-/** What tools returned at the end of the messages. */
+/** The tool results at the end of the messages. */
 function resultsIn(messages: unknown): readonly ClientToolResult[] {
   const all = Array.isArray(messages) ? messages.filter(isJsonObject) : [];
   const last = all.slice(all.findLastIndex(({ role }) => role !== 'tool') + 1);

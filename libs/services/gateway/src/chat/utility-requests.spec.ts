@@ -19,8 +19,8 @@ const asks = (content: string, over: Record<string, unknown> = {}, headers: Reco
 const answerOf = async (response: Response): Promise<string> =>
   ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
 
-describe('what a front end asks for itself', () => {
-  it('is one call to a model and no run, and the answer is the JSON it asked for', async () => {
+describe('a request that a front end makes for itself', () => {
+  it('is one model call without a run, and the answer is the JSON it asked for', async () => {
     world.models.next(() => Promise.resolve(reply({ content: '<think>hm</think>Sure: "Blue Sky"', reasoning: 'hm' })));
     const response = await asks(title, {
       tools: [{ type: 'function', function: { name: 'x' } }],
@@ -39,7 +39,7 @@ describe('what a front end asks for itself', () => {
     expect(world.metric('onCall')).toMatchObject([[{ data: { purpose: 'utility', model: 'm@fake' } }]]);
   });
 
-  it('streams where it asks for that', async () => {
+  it('streams when it asks for a stream', async () => {
     world.models.next(() => Promise.resolve(reply({ content: '```json\n{ "title": "Blue" }\n```' })));
     const client = new SseClient(await asks(title, { stream: true }));
     await client.all();
@@ -51,7 +51,7 @@ describe('what a front end asks for itself', () => {
     ['title_generation', 1],
     ['', 0],
     ['{{TASK}}', 0],
-  ])('may say so in a header: %j', async (task, calls) => {
+  ])('may be marked by a header: %j', async (task, calls) => {
     world.models.next(() => Promise.resolve(reply()));
     const answered = asks('Name this chat.', {}, { 'x-conclave-task': task });
     await until('a call or a run', () => world.models.calls.length + world.runs().length === 1);
@@ -63,7 +63,7 @@ describe('what a front end asks for itself', () => {
     }
   });
 
-  it('is a question like any other in the middle of a chat', async () => {
+  it('is an ordinary question in the middle of a chat', async () => {
     const answered = world.chat({
       stream: false,
       messages: [
@@ -89,7 +89,7 @@ describe('the small model', () => {
     demo: false,
     kind: 'chat',
   });
-  it('is the smallest of the template and of the local ones, else the cheapest, else the first expert', () => {
+  it("is the smallest of the template's and the local models, else the cheapest, else the first expert", () => {
     const own = (...t1: string[]) => ({
       ...template,
       experts: { general: { t1, prompt: 'x' } },

@@ -22,7 +22,7 @@ export const utilityBody = (body: JsonObject): JsonObject => ({
   stream: false,
 });
 
-/** Brings the model's reply into the shape that the prompt asks for. */
+/** Converts the model's reply to the shape that the prompt asks for. */
 export function inShape(reply: JsonObject, { shape }: UtilityPrompt): JsonObject {
   const [choice] = Array.isArray(reply['choices']) ? (reply['choices'] as readonly JsonObject[]) : [];
   const message = choice?.['message'] as JsonObject | undefined;

@@ -23,8 +23,8 @@ import { TenantCollections } from './tenant-collections.js';
 import { readUpload } from './upload.js';
 
 /**
- * Limits how many documents arrive at the same time. Further ones wait in order, unread: back-pressure on the connection slows the
- * sender, so no bytes pile up here. Runs are not affected.
+ * Limits how many documents arrive at the same time. Further ones wait in order, unread: back-pressure on the connection slows the sender, so no
+ * bytes accumulate here. Runs are not affected.
  */
 class UploadTurns {
   private arriving = 0;
@@ -120,7 +120,7 @@ export class CollectionsController {
     await this.documents.assertCollection(tenant, name);
     await this.documents.removeAll(tenant, name);
     await this.changed(tenant, (present) => () => present.filter((one) => one.name !== name));
-    // Also removes what was uploaded meanwhile.
+    // Also removes documents that were uploaded meanwhile.
     await this.documents.removeAll(tenant, name);
     return { object: 'deleted', id: name };
   }

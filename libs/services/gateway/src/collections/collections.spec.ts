@@ -24,7 +24,7 @@ const embedder = {
 } satisfies Embedder;
 
 let world: World;
-/** Searches for passages, and what it finds. */
+/** Searches for passages, and the results to return. */
 const searched: Parameters<PassageSearch>[0][] = [];
 const search: PassageSearch = async (wanted) => {
   searched.push(wanted);
@@ -80,7 +80,7 @@ const progress = async (id: string, change: Partial<StoredDocument>, tenant = 'a
 };
 
 describe('collections', () => {
-  it('are made, listed and removed, each for its tenant', async () => {
+  it('are created, listed and removed, separately for each tenant', async () => {
     const made = await create('manuals');
     expect([made.status, CollectionView.parse(made.body)]).toEqual([
       201,
@@ -111,14 +111,14 @@ describe('collections', () => {
     expect((await create(name, description)).status).toBe(400);
   });
 
-  it('are made by many at the same time, and end at fifty', async () => {
+  it('can be created by many requests at the same time, up to fifty', async () => {
     const made = await Promise.all(Array.from({ length: 4 }, (_, n) => create(`c${n}`)));
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     for (let n = 4; n < 50; n += 1) await create(`c${n}`);
     expect(await create('c50')).toMatchObject({ status: 409, body: { error: { code: 'COLLECTION_FULL' } } });
   });
 
-  it('are offered to runs of their tenant alone; without one the capability is not offered', async () => {
+  it('are offered only to runs of their tenant; without one the capability is not offered', async () => {
     const asked = async (key: string) => {
       await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, { headers: { 'x-api-key': key } });
       const { capabilities, collections, version } = world.requested().at(-1)!.data.template;
@@ -134,7 +134,7 @@ describe('collections', () => {
     expect((await asked('sk-a')).version).toBe(own.version);
   });
 
-  it('are refused where nothing can keep them', async () => {
+  it('are refused when no store for them is configured', async () => {
     const bare = await World.open({ keys: twoTenants });
     try {
       const response = await bare.post('/v1/collections', { name: 'x', description: 'y' }, { headers: { 'x-api-key': 'sk-a' } });
@@ -149,7 +149,7 @@ describe('collections', () => {
 describe('a document', () => {
   beforeEach(async () => void (await create('manuals')));
 
-  it('is taken in as JSON: bytes, record, then the event', async () => {
+  it('is accepted as JSON: bytes, record, then the event', async () => {
     const { status, body } = await upload(ice);
     const view = DocumentView.parse(body);
     expect([status, view]).toEqual([
@@ -171,7 +171,7 @@ describe('a document', () => {
     expect(JSON.stringify(world.lines)).not.toContain('freezes');
   });
 
-  it('is taken in as a form, larger than the limit of JSON bodies', async () => {
+  it('is accepted as a form that is larger than the limit for JSON bodies', async () => {
     const form = new FormData();
     const bytes = Buffer.alloc(150_000, 'ice ');
     form.append('file', new File([bytes], 'Größe des Eises.txt', { type: 'text/plain' }));
@@ -183,7 +183,7 @@ describe('a document', () => {
     ]);
   });
 
-  it('is taken in as the bytes themselves', async () => {
+  it('is accepted as raw bytes', async () => {
     const headers = {
       'content-type': 'application/pdf',
       'x-document-name': encodeURIComponent('Größe.pdf'),
@@ -198,11 +198,11 @@ describe('a document', () => {
   it.each([
     ['without a name', { text: 'x' }, 'name'],
     ['without content', { name: 'a', text: '' }, 'empty'],
-    ['with a name of control characters', { name: 'a\nb', text: 'x' }, 'control'],
-    ['with metadata of ours', { name: 'a', text: 'x', metadata: { document: 'other' } }, 'must not use'],
-    ['with metadata that is no text', { name: 'a', text: 'x', metadata: { n2: 7 } }, 'texts'],
+    ['with control characters in its name', { name: 'a\nb', text: 'x' }, 'control'],
+    ['with a reserved metadata key', { name: 'a', text: 'x', metadata: { document: 'other' } }, 'must not use'],
+    ['with metadata that is not text', { name: 'a', text: 'x', metadata: { n2: 7 } }, 'texts'],
     [
-      'with too much of it',
+      'with too much metadata',
       { name: 'a', text: 'x', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) },
       '16',
     ],
@@ -212,7 +212,7 @@ describe('a document', () => {
     expect(proposed()).toEqual([]);
   });
 
-  it('is refused when it is too large, whichever way it comes, and as a broken form', async () => {
+  it('is refused when it is too large, in every way of sending it, and when its form is malformed', async () => {
     const large = 'x'.repeat(200_001);
     const form = new FormData();
     form.append('file', new File([large], 'a.txt'));
@@ -230,7 +230,7 @@ describe('a document', () => {
     expect(await call('POST', '/nothing/documents', 'x', { ...json })).toMatchObject({ status: 404 });
   });
 
-  it('shows its progress, and why it failed', async () => {
+  it('shows its progress and why it failed', async () => {
     const { id } = (await upload(ice)).body as { id: string };
     await progress(id, { status: 'embedding', done: 3, total: 9, title: 'Ice' });
     expect((await call('GET', `/manuals/documents/${id}`)).body).toMatchObject({
@@ -246,7 +246,7 @@ describe('a document', () => {
     });
   });
 
-  it('sent again is the same: told again while it waits, left alone when it is ready, begun anew when it failed', async () => {
+  it('that is sent again keeps its id: announced again while it waits, left alone when ready, restarted when it failed', async () => {
     const first = (await upload(ice)).body as { id: string };
     expect((await upload(ice)).body).toMatchObject({ id: first.id });
     expect(proposed().map(({ id }) => id)).toEqual([`${first.id}/1`, `${first.id}/1`]);
@@ -266,7 +266,7 @@ describe('a document', () => {
     expect(((await upload({ ...ice, text: 'other' })).body as { id: string }).id).not.toBe(first.id);
   });
 
-  it('whose event was lost is told by the repeat', async () => {
+  it('whose event was lost is announced by the repeat', async () => {
     world.publishFails = true;
     expect((await upload(ice)).status).toBe(500);
     world.publishFails = false;
@@ -283,7 +283,7 @@ describe('a document', () => {
     expect((await call('GET', '/manuals/documents?limit=0')).status).toBe(400);
   });
 
-  it('takes the answers that were kept with it along when it is removed, and so does its collection', async () => {
+  it('invalidates the cached answers when it is removed, and so does removing its collection', async () => {
     const { caches } = world.stores.state;
     const keep = () => caches.write({ tenant: 'a', key: 'answer/1', value: 'As the manual says.', ttlMs: 60_000, tags: [documentsTag] });
     const { id } = (await upload(ice)).body as { id: string };
@@ -294,7 +294,7 @@ describe('a document', () => {
     }
   });
 
-  it('is removed with its chunks, again where the store was away, and is new when it comes back', async () => {
+  it('is removed with its chunks, can be removed again after a store outage, and is new when it is uploaded again', async () => {
     const { id } = (await upload(ice)).body as { id: string };
     const scope = { tenant: 'a', collection: documentsCollection('manuals', embedder) };
     await vectors.create(scope, 2);
@@ -312,7 +312,7 @@ describe('a document', () => {
     expect(proposed().at(-1)!.id).toBe(`${id}/2`);
   });
 
-  it('goes with its collection, and does not come back with the name', async () => {
+  it('is removed with its collection and does not return with a collection of the same name', async () => {
     const { id } = (await upload(ice)).body as { id: string };
     const scope = { tenant: 'a', collection: documentsCollection('manuals', embedder) };
     await vectors.create(scope, 2);
@@ -322,7 +322,7 @@ describe('a document', () => {
     expect((await call('GET', `/manuals/documents/${id}`)).status).toBe(404);
   });
 
-  it('is no run: many sent at once are all taken in while a run fills the last place, and wait their turn', async () => {
+  it('does not count as a run: many uploads at once are all accepted while a run takes the last place, and wait their turn', async () => {
     await world.close();
     const limits = { openRuns: 1, maxUploads: 2, maxWaitingUploads: 30 };
     world = await World.open({ keys: twoTenants, parts: { blobs, vectors, embedder }, limits });
@@ -335,7 +335,7 @@ describe('a document', () => {
     expect((await ask()).status).toBe(429);
   });
 
-  it('is asked to come again, with the reason, when more wait than the gateway holds', async () => {
+  it('is refused with a reason and a wait when more uploads wait than the gateway allows', async () => {
     await world.close();
     world = await World.open({ keys: twoTenants, parts: { blobs, vectors, embedder }, limits: { maxUploads: 1, maxWaitingUploads: 1 } });
     await create('manuals');
@@ -361,7 +361,7 @@ describe('a document', () => {
     expect(statuses.sort()).toEqual([202, 202, 429]);
   });
 
-  it('is nothing to another tenant, not even where it has a collection of the same name', async () => {
+  it('does not exist for another tenant, even when that tenant has a collection of the same name', async () => {
     const { id } = (await upload(ice)).body as { id: string };
     expect((await upload(ice, 'sk-b')).status).toBe(404);
     await create('manuals', 'Others.', 'sk-b');
@@ -370,7 +370,7 @@ describe('a document', () => {
     expect((await call('GET', `/manuals/documents/${id}`)).status).toBe(200);
   });
 
-  it('finds its place among many that come and go at the same time, and none beyond the bound', async () => {
+  it('finds a place among many that come and go at the same time, up to the limit', async () => {
     const records = new DocumentRecords(world.stores.state);
     const ids = Array.from({ length: 12 }, (_, n) => `doc_7${String(n).padStart(3, '0')}`);
     await Promise.all(ids.map((id) => records.enter('a', 'manuals', id)));
@@ -383,14 +383,14 @@ describe('a document', () => {
   });
 });
 
-describe('a query that is tried on a collection', () => {
+describe('a test query on a collection', () => {
   const query = (body: object, key = 'sk-a', name = 'manuals') => call('POST', `/${name}/query`, JSON.stringify(body), json, key);
   beforeEach(async () => {
     searched.length = 0;
     await create('manuals');
   });
 
-  it('gives passages with where they stand and how near they are, and asks no model', async () => {
+  it('returns passages with their section and similarity, and calls no model', async () => {
     const { status, body } = await query({ query: ' When does it freeze? ', filters: { yeer: '2025' } });
     expect(status).toBe(200);
     const passage = { object: 'passage', document: 'doc_1', title: 'Ice', section: 'Ice / Winter', text: 'It freezes.' };
@@ -406,7 +406,7 @@ describe('a query that is tried on a collection', () => {
     expect([world.models.calls, world.runs()]).toEqual([[], []]);
   });
 
-  it('finds nothing of another tenant, nor in a collection that is not there', async () => {
+  it('finds nothing of another tenant or of a collection that does not exist', async () => {
     expect((await query({ query: 'x' }, 'sk-b')).status).toBe(404);
     expect((await query({ query: 'x' }, 'sk-a', 'other')).body.error?.code).toBe('COLLECTION_NOT_FOUND');
     expect((await query({ query: 'x' }, 'sk-nobody')).status).toBe(401);
@@ -419,7 +419,7 @@ describe('a query that is tried on a collection', () => {
     ['query', { query: 'x'.repeat(4_001) }],
     ['limit', { query: 'x', limit: 51 }],
     ['filters', { query: 'x', filters: 'year' }],
-  ])('names the field `%s` that is wrong', async (param, body) => {
+  ])('names the invalid field `%s`', async (param, body) => {
     expect(await query(body)).toMatchObject({ status: 400, body: { error: { param } } });
   });
 });

@@ -21,7 +21,7 @@ import { TenantCollections } from './tenant-collections.js';
 import type { Upload } from './upload.js';
 import { UploadQuota } from './upload-quota.js';
 
-/** Passages of a query that names no number. */
+/** Number of passages returned for a query that sets none. */
 const defaultPassages = 5;
 
 /** Documents of collections: accepted here, read and embedded by graph-ingest. */
@@ -51,9 +51,8 @@ export class Documents {
   }
 
   /**
-   * Writes id and bytes, then the record, then the event: after a crash, repeating the upload completes it. A document that is already
-   * there is not processed again. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, UPLOAD_QUOTA_REACHED, VECTORS_UNAVAILABLE, STORE_*,
-   * LOG_UNAVAILABLE.
+   * Writes id and bytes, then the record, then the event: after a crash, repeating the upload completes it. A document that is already stored is
+   * not processed again. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, UPLOAD_QUOTA_REACHED, VECTORS_UNAVAILABLE, STORE_*, LOG_UNAVAILABLE.
    */
   async take({ tenant, actor }: Caller, collection: string, upload: Upload): Promise<DocumentView> {
     const { blobs, embedder } = this.parts();

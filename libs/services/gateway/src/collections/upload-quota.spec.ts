@@ -27,8 +27,8 @@ const upload = async (name: string, bytes: number, key = 'sk-a') => {
   return { status: response.status, body: (await response.json()) as { id: string; error?: { code: string; message: string } } };
 };
 
-describe('what a tenant may upload', () => {
-  it('is counted in bytes, also when it was removed meanwhile, and beyond it nothing is kept', async () => {
+describe('the upload quota of a tenant', () => {
+  it('counts bytes, including those removed meanwhile, and nothing is stored beyond it', async () => {
     const first = await upload('a', 6_000);
     expect(first.status).toBe(202);
     const removed = await fetch(`${world.url}/v1/collections/notes/documents/${first.body.id}`, { method: 'DELETE', ...by('sk-a') });
@@ -40,13 +40,13 @@ describe('what a tenant may upload', () => {
     expect((await upload('d', 1)).status).toBe(413);
   });
 
-  it('is its own, and a document that is there already costs nothing', async () => {
+  it('is its own, and uploading a document that is already stored costs nothing', async () => {
     expect((await upload('a', 9_000)).status).toBe(202);
     expect((await upload('a', 9_000)).status).toBe(202);
     expect((await upload('a', 9_000, 'sk-b')).status).toBe(202);
   });
 
-  it('holds for the images of questions too', async () => {
+  it('applies to images in questions too', async () => {
     expect((await upload('a', 9_990)).status).toBe(202);
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const content = [

@@ -38,7 +38,7 @@ describe('the legacy API through the OpenAI client', () => {
     expect(world.requested()[0]!.data).toMatchObject({ goal: 'Why is the sky blue?', answer: { max_tokens: 500, stop: ['END'] } });
   });
 
-  it('streams the text alone, whatever progress mode is asked for, and usage where it is asked for', async () => {
+  it('streams only the text, whatever progress mode is set, and usage when it is asked for', async () => {
     const played = engine();
     const options = { stream: true, stream_options: { include_usage: true } } as const;
     const stream = await client.completions.create({ ...question, ...options }, { headers: { 'x-conclave-progress': 'think' } });
@@ -54,7 +54,7 @@ describe('the legacy API through the OpenAI client', () => {
     expect({ text, finish, total }).toEqual({ text: 'It is blue [1].', finish: 'stop', total: 165 });
   });
 
-  it('asks a single model', async () => {
+  it('calls a single model', async () => {
     world.models.next(async () => reply());
     const answer = await client.completions.create({ ...question, model: 'm@fake' });
     expect(answer.choices).toEqual([{ text: 'Hello there', index: 0, logprobs: null, finish_reason: 'stop' }]);

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
-/** What the page loads, as the build of the console wrote it. */
+/** The files that the page loads, as listed by the build of the console. */
 export interface ConsoleManifest {
   /** Names under /assets/. */
   readonly script: string;
@@ -20,7 +20,7 @@ export interface ConsoleFile {
 
 const types: Readonly<Record<string, string>> = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8' };
 
-/** The built console in its folder; absent where it was not built. Names come from the folder alone, so that no path leads out of it. */
+/** The built console in its folder; absent if it was not built. Only names listed from the folder are served, so no path leads outside it. */
 @Injectable()
 export class ConsoleFiles {
   private readonly folder: string | null;
@@ -35,7 +35,7 @@ export class ConsoleFiles {
     this.manifest = isBuilt ? (JSON.parse(readFileSync(manifest, 'utf8')) as ConsoleManifest) : null;
   }
 
-  /** A file of the console, compressed if the reader takes that; null for an unknown name. */
+  /** A file of the console, compressed if the reader accepts that; null for an unknown name. */
   async read(name: string, gzip: boolean): Promise<ConsoleFile | null> {
     const type = types[extname(name)];
     if (this.folder === null || !type) return null;

@@ -1,8 +1,8 @@
 import type { ConsoleManifest } from './console-files.js';
 
 /**
- * Policy of the page: its own scripts and styles, requests to this origin, and no text that becomes a script. The nonce is for style
- * elements that the code editor makes.
+ * Policy of the page: its own scripts and styles, requests to this origin only, and no text evaluated as a script. The nonce is for style elements
+ * that the code editor creates.
  */
 export const consolePolicy = (nonce: string): string =>
   [
@@ -22,11 +22,11 @@ export const consolePolicy = (nonce: string): string =>
     "require-trusted-types-for 'script'",
   ].join('; ');
 
-/** The mark of the console as an image, so that a browser asks for no file. */
+/** The mark of the console as an inline image, so that a browser requests no file. */
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%231f5f8b' stroke-width='2'%3E%3Cpath d='M12 3l7.8 4.5v9L12 21l-7.8-4.5v-9z'/%3E%3Cpath d='M12 8.5l3 1.75v3.5L12 15.5l-3-1.75v-3.5z'/%3E%3C/svg%3E";
 
-/** The same page for every path of the console. It holds no data: the scripts read that from the API, with the rights of the reader. */
+/** The same page for every path of the console. It contains no data: the scripts read that from the API, with the rights of the reader. */
 export const consolePage = ({ script, modules, styles }: ConsoleManifest, nonce: string): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -17,7 +17,7 @@ export class ConsoleController {
     @Inject(ConsoleFiles) private readonly files: ConsoleFiles,
   ) {}
 
-  /** The console for browsers; a page of plain text for clients that do not ask for HTML, and where the console is not built. */
+  /** The console for browsers; a plain-text page for clients that do not ask for HTML, and when the console is not built. */
   @Get()
   async front(@Req() request: Request, @Res() response: Response): Promise<void> {
     if (this.files.manifest && wantsHtml(request)) return this.page(response);
@@ -37,7 +37,7 @@ export class ConsoleController {
     this.page(response);
   }
 
-  /** A new build has new names, so a browser may keep these for ever. */
+  /** A new build has new names, so a browser may cache these permanently. */
   @Get('assets/:name')
   async asset(@Req() request: Request, @Res() response: Response, @Param('name') name: string): Promise<void> {
     const file = await this.files.read(name, request.acceptsEncodings('gzip') === 'gzip');
@@ -63,5 +63,5 @@ export class ConsoleController {
   }
 }
 
-/** Browsers name HTML first; other clients take anything. */
+/** Browsers list HTML first; other clients accept anything. */
 const wantsHtml = ({ headers }: Request): boolean => /\btext\/html\b/i.test(headers.accept ?? '');

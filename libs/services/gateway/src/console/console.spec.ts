@@ -25,7 +25,7 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
 };
 
 describe('a gateway with a built console', () => {
-  it('gives browsers its page without a key, on the paths of the console alone, with a nonce of its own each time', async () => {
+  it('serves the page to browsers without a key, only on the paths of the console, with a new nonce each time', async () => {
     world = await World.open({ keys: twoTenants, parts: { consoleFolder: folder } });
     const pages = await Promise.all([get('/'), get('/console/runs/run_x'), get('/')]);
     for (const { status, text, headers } of pages) {
@@ -42,7 +42,7 @@ describe('a gateway with a built console', () => {
     expect((await get('/', { accept: '*/*' })).text).toContain('Try it in a terminal');
   });
 
-  it('serves the files of its folder alone, compressed where the browser takes that', async () => {
+  it('serves only the files of its folder, compressed when the browser accepts that', async () => {
     world = await World.open({ keys: twoTenants, parts: { consoleFolder: folder } });
     const script = await get('/assets/console-AB.js', { 'accept-encoding': 'gzip' });
     expect([script.text, script.headers.get('content-type'), script.headers.get('content-encoding')]).toEqual([
@@ -58,7 +58,7 @@ describe('a gateway with a built console', () => {
   });
 });
 
-it('without a built console the first page is plain, and the others say what to do', async () => {
+it('a gateway without a built console serves a plain first page, and the other paths say what to do', async () => {
   rmSync(join(folder, 'manifest.json'));
   world = await World.open({ parts: { consoleFolder: folder } });
   expect((await get('/')).text).toContain('Try it in a terminal');

@@ -32,11 +32,11 @@ import { textsOfTokens } from './token-texts.js';
 /** A request whose inputs were counted. */
 export interface AskedVectors extends Pick<EmbeddingRequest, 'model' | 'encoding_format' | 'dimensions'> {
   readonly input: EmbeddingInput;
-  /** Whether it holds one text, or the tokens of one, and no list of them. */
+  /** Whether it holds one text, or the tokens of one, rather than a list of them. */
   readonly isOne: boolean;
 }
 
-/** Requests for vectors: no run, one call that is recorded like a direct one. */
+/** Requests for vectors: no run, one call that is recorded like a direct call. */
 @Injectable()
 export class EmbeddingCalls {
   private running = 0;
@@ -52,7 +52,10 @@ export class EmbeddingCalls {
     @Inject(ModelChoices) private readonly choices: ModelChoices,
   ) {}
 
-  /** Throws MODEL_NOT_FOUND, REQUEST_INVALID, OVERLOADED, SHUTTING_DOWN, and answers RATE_LIMITED and BUDGET_SPENT before anything is asked. */
+  /**
+   * Throws MODEL_NOT_FOUND, REQUEST_INVALID, REQUEST_TOO_LARGE, OVERLOADED, SHUTTING_DOWN; later failures, such as RATE_LIMITED, BUDGET_SPENT
+   * and those of the model, are sent as the response.
+   */
   async answer(response: Response, asked: AskedVectors, caller: Caller, mayAsk: MayAsk): Promise<void> {
     const embedder = await this.directory.embedder(asked.model, mayAsk);
     const isBuilt = typeof embedder === 'object' && 'embed' in embedder;
@@ -112,7 +115,7 @@ export class EmbeddingCalls {
     signal: AbortSignal,
   ): Promise<{ readonly reply: EmbeddingReply; readonly model: string }> {
     const deadline = (await this.state.now()) + this.limits.directTimeoutMs;
-    // Every call has a record of its own.
+    // Every call has its own record.
     let callId = id;
     const ask = async (candidate: Candidate) => {
       const made = { callId, reservation: id, caller };
@@ -152,13 +155,13 @@ const isTexts = (input: EmbeddingInput): input is readonly string[] => typeof in
 const textsOf = async ({ input, isOne }: AskedVectors, mostBytes: number): Promise<readonly string[]> =>
   isTexts(input) ? input : textsOfTokens(input, { isOne, mostBytes });
 
-/** The call as the audit keeps it: its vectors are no text. */
+/** The call as recorded in the audit, without its vectors, which are not text. */
 const recorded = ({ usage, reportedModel, durationMs }: EmbeddingReply): ModelReply => ({
   ...{ content: '', reasoning: '', finishReason: 'stop', firstTokenMs: null },
   ...{ usage, reportedModel, durationMs },
 });
 
-/** Throws REQUEST_INVALID for a model that does not shorten its vectors. */
+/** Throws REQUEST_INVALID for a model that cannot shorten its vectors. */
 function assertLength(vectors: readonly Float32Array[], dimensions: number): void {
   const other = vectors.find(({ length }) => length !== dimensions);
   if (!other) return;

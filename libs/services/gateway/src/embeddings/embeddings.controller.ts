@@ -31,7 +31,7 @@ export class EmbeddingsController {
   }
 }
 
-/** What is to be embedded, one by one. */
+/** The inputs to embed, one by one. */
 function listOf(input: EmbeddingRequest['input']): Pick<AskedVectors, 'input' | 'isOne'> {
   if (typeof input === 'string') return { input: [input], isOne: true };
   if (typeof input[0] === 'number') return { input: [input as readonly number[]], isOne: true };

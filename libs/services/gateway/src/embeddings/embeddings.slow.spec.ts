@@ -25,8 +25,8 @@ afterEach(() => world.close());
 const recorded = (): CallRecorded[] => world.events<CallRecorded>('audit').filter(({ data }) => data.purpose === 'embedding');
 
 describe('embeddings through the OpenAI client', () => {
-  it('come from the embedder of the collections, as base64 and as numbers alike', async () => {
-    // The client asks for base64 by itself and reads it.
+  it('use the embedder of the collections, as base64 and as numbers alike', async () => {
+    // The client requests base64 by itself and decodes it.
     const packed = await client.embeddings.create({ model: 'conclave-embedding', input: ['ab', 'abc'] });
     const plain = await client.embeddings.create({ model: 'words-1', input: ['ab', 'abc'], encoding_format: 'float' });
     expect(packed.data.map(({ embedding }) => embedding)).toEqual([
@@ -38,7 +38,7 @@ describe('embeddings through the OpenAI client', () => {
     expect(recorded()).toEqual([]);
   });
 
-  it('come from a model of a provider, with its usage, its cost and a record of the call', async () => {
+  it('use a model of a provider, with its usage, its cost and a record of the call', async () => {
     const { data, response } = await client.embeddings.create({ model: 'e@fake', input: 'abcd', dimensions: 3 }).withResponse();
     expect(data.data[0]!.embedding).toEqual([4, 0.5, -1]);
     expect(data.usage).toEqual({ prompt_tokens: 7, total_tokens: 7 });
@@ -48,13 +48,13 @@ describe('embeddings through the OpenAI client', () => {
     expect(recorded()[0]!.data).toMatchObject({ model: 'e@fake', status: 'ok', request: null, usage: { prompt: 7, cost: 0.5 } });
   });
 
-  it('of the built-in embedder come from numbers of tokens as from the texts they stand for', async () => {
+  it('of the built-in embedder accept token ids and decode them to the text they stand for', async () => {
     const heard: string[] = [];
     const embed = embedder.embed.bind(embedder);
     const asked = await World.open({
       parts: { embedder: { ...embedder, embed: (texts, watch) => (heard.push(...texts), embed(texts, watch)) } },
     });
-    // Their own encoder is the judge of what numbers stand for.
+    // The official encoder shows which text the token ids stand for.
     const { Tiktoken } = await import('js-tiktoken/lite');
     const encoder = new Tiktoken((await import('js-tiktoken/ranks/cl100k_base')).default);
     const texts = ['Why is the sky blue?', 'Grüße aus 東京, 😀\n\tconst x = 1;'];
@@ -63,7 +63,7 @@ describe('embeddings through the OpenAI client', () => {
       const own = new OpenAI({ baseURL: `${asked.url}/v1`, apiKey: 'sk-test', maxRetries: 0 });
       const several = await own.embeddings.create({ model: 'conclave-embedding', input: lists });
       const one = await own.embeddings.create({ model: 'words-1', input: lists[1]! });
-      // The end of a text, and half of the last sign of another.
+      // The end-of-text token, and half of the last character of another text.
       await own.embeddings.create({ model: 'words-1', input: [[100_257], encoder.encode('東京😀').slice(0, -1)] });
       expect(heard).toEqual([...texts, texts[1], '<|endoftext|>', expect.stringMatching(/^東京\ufffd+$/)]);
       expect([several.data.length, one.data.length, several.usage.prompt_tokens > 0]).toEqual([2, 1, true]);
@@ -72,7 +72,7 @@ describe('embeddings through the OpenAI client', () => {
     }
   });
 
-  it('are refused where a few numbers stand for more text than a request may hold', async () => {
+  it('are refused when a few token ids stand for more text than a request may hold', async () => {
     const { Tiktoken } = await import('js-tiktoken/lite');
     const [spaces] = new Tiktoken((await import('js-tiktoken/ranks/cl100k_base')).default).encode(' '.repeat(81));
     const asked = client.embeddings.create({ model: 'conclave-embedding', input: Array<number>(20_000).fill(spaces!) });
@@ -83,17 +83,17 @@ describe('embeddings through the OpenAI client', () => {
     });
   });
 
-  it('of a model of a provider are asked for with the numbers of tokens that came', async () => {
+  it('of a model of a provider pass token ids on unchanged', async () => {
     await client.embeddings.create({ model: 'e@fake', input: [[15_339, 1_917], [9_906]] });
     await client.embeddings.create({ model: 'e@fake', input: [999_999, 1] });
     expect(world.models.embedded.map(({ input }) => input)).toEqual([[[15_339, 1_917], [9_906]], [[999_999, 1]]]);
   });
 
   it.each<[string, object, string, RegExp]>([
-    ['a number that is no token', { input: [1, 2, 100_256] }, 'input[2]', /is no token of cl100k_base.*send the text itself/],
-    ['such a number in a list of lists', { input: [[1], [2, 9e15]] }, 'input[1][1]', /is no token of cl100k_base/],
-    ['part of a number', { input: [[1, 2.5]] }, 'input[0][1]', /must be the number of a token/],
-    ['a number below 0', { input: [-1] }, 'input[0]', /must be the number of a token/],
+    ['a number that is not a token id', { input: [1, 2, 100_256] }, 'input[2]', /is not a token id of cl100k_base.*send the text itself/],
+    ['a number that is not a token id in a list of lists', { input: [[1], [2, 9e15]] }, 'input[1][1]', /is not a token id of cl100k_base/],
+    ['a fraction', { input: [[1, 2.5]] }, 'input[0][1]', /must be the number of a token/],
+    ['a negative number', { input: [-1] }, 'input[0]', /must be the number of a token/],
     ['texts and numbers in one list', { input: ['a', 1] }, 'input[1]', /must be a text/],
     ['numbers and texts in one list', { input: [1, 'a'] }, 'input[1]', /must be the number of a token/],
     ['a list without tokens', { input: [[1], []] }, 'input[1]', /at least one token/],
@@ -101,15 +101,20 @@ describe('embeddings through the OpenAI client', () => {
     ['neither text nor numbers', { input: { text: 'a' } }, 'input', /must be a text, a list of texts, or numbers of tokens/],
     ['no text', { input: [] }, 'input', /at least one text/],
     ['more texts than one request may have', { input: ['a', 'b', 'c', 'd'] }, 'input', /At most 3 texts/],
-    ['another form of numbers', { encoding_format: 'int8' }, 'encoding_format', /"float" or "base64"/],
-    ['a length that the embedder cannot give', { dimensions: 1 }, 'dimensions', /returns 2 numbers per text and does not shorten them/],
+    ['an unknown encoding format', { encoding_format: 'int8' }, 'encoding_format', /"float" or "base64"/],
+    [
+      'a length that the embedder does not support',
+      { dimensions: 1 },
+      'dimensions',
+      /returns 2 numbers per text and does not shorten them/,
+    ],
     ['a length that a model ignores', { model: 'e@fake', dimensions: 2 }, 'dimensions', /returns 3 numbers/],
   ])('are refused with a sentence for %s', async (_, over, param, sentence) => {
     const asked = client.embeddings.create({ model: 'conclave-embedding', input: 'a', ...over } as OpenAI.EmbeddingCreateParams);
     await expect(asked).rejects.toMatchObject({ status: 400, param, message: expect.stringMatching(sentence) });
   });
 
-  it('name the embedding models when the model is another, and say what a server says of a request', async () => {
+  it("name the embedding models when the model is not one, and pass on the server's error for a request", async () => {
     const other = client.embeddings.create({ model: 'conclave', input: 'a' });
     await expect(other).rejects.toMatchObject({ status: 404, code: 'model_not_found', message: expect.stringContaining('e@fake') });
     world.models.embeds = async () => {
@@ -120,7 +125,7 @@ describe('embeddings through the OpenAI client', () => {
     await until('the record', () => recorded().some(({ data }) => data.status === 'error'));
   });
 
-  it('stop when their client leaves', async () => {
+  it('stop when their client disconnects', async () => {
     let stopped = false;
     world.models.embeds = (_, { signal }) =>
       new Promise((_resolve, reject) =>
@@ -137,7 +142,7 @@ describe('embeddings through the OpenAI client', () => {
     await until('the end of the call', () => stopped, { timeoutMs: 1_000 });
   });
 
-  it('stand in a list of their own, so that no chat offers them', async () => {
+  it('have a list of models of their own, so that no chat offers those', async () => {
     const ids = async (query: string) =>
       ((await (await fetch(`${world.url}/v1/models${query}`)).json()) as OpenAI.ModelsPage).data.map(({ id }) => id);
     expect(await ids('')).not.toContain('e@fake');
@@ -146,7 +151,7 @@ describe('embeddings through the OpenAI client', () => {
     expect((await fetch(`${world.url}/v1/models?kind=other`)).status).toBe(400);
   });
 
-  it('need a key where keys are asked for', async () => {
+  it('require a key where keys are required', async () => {
     const keyed = await World.open({ parts: { embedder }, keys: twoTenants });
     try {
       const body = { model: 'conclave-embedding', input: 'a' };

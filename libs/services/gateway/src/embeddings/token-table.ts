@@ -1,8 +1,8 @@
 import cl100k from 'js-tiktoken/ranks/cl100k_base';
 
 /**
- * Base64 of the bytes that each number of cl100k_base stands for, which clients take for a model whose name they do not know. Imported for the first
- * request that needs it: 1 MB. The encoder of the same library would hold the process for half a second and take 80 MB, so only its table is used.
+ * Base64 of the bytes for each token id of cl100k_base, which clients use for a model whose name they do not know. Imported for the first request
+ * that needs it: 1 MB. The encoder of the same library would block the process for half a second and take 80 MB, so only its table is used.
  */
 export const tokenTable: readonly (string | undefined)[] = read();
 

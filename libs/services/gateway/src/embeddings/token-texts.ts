@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Failure } from '@conclave/contracts';
 
 /**
- * The texts that lists of token numbers stand for. Bytes that are no UTF-8, as where a client cut a text between two tokens, become the replacement
- * character. Throws REQUEST_INVALID with the place of a number that stands for nothing, REQUEST_TOO_LARGE for more than `mostBytes` of text: some
- * tokens stand for a hundred times what their number takes. `isOne`: the request holds one list and not a list of lists.
+ * The texts that lists of token ids stand for. Bytes that are not valid UTF-8, such as when a client cut a text inside a character, become the
+ * replacement character. Throws REQUEST_INVALID with the position of an unknown id, REQUEST_TOO_LARGE for more than `mostBytes` of text: some
+ * tokens stand for a hundred times the length of their id. `isOne`: the request contains one list, not a list of lists.
  */
 export async function textsOfTokens(
   lists: readonly (readonly number[])[],
@@ -18,14 +18,14 @@ export async function textsOfTokens(
     if (wrong >= 0)
       throw new Failure(
         'REQUEST_INVALID',
-        'The number is no token of cl100k_base, by which the numbers of this model are read: encode the text with it, or send the text itself.',
+        'The number is not a token id of cl100k_base, the encoding of this model: encode the text with it, or send the text itself.',
         { param: isOne ? `input[${wrong}]` : `input[${at}][${wrong}]` },
       );
     const text = bytesOf(list.map((number) => known[number]!));
     bytes += text.length;
     if (bytes > mostBytes) throw new Failure('REQUEST_TOO_LARGE', `The tokens stand for more than ${mostBytes} bytes of text.`);
     texts.push(text.toString('utf8'));
-    // A process answers others between two texts.
+    // The process can serve other requests between two texts.
     if (at + 1 < lists.length) await setImmediate();
   }
   return texts;

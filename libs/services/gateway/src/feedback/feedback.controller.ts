@@ -35,7 +35,7 @@ export class FeedbackController {
     const correction = words?.trim() ?? '';
     const header = await this.runs.header(runIdOf(responseId), caller);
     const { runId, data } = header;
-    // To other actors of the tenant the run does not exist.
+    // For other actors of the tenant the run does not exist.
     if (data.caller.actor !== caller.actor) throw new Failure('RUN_NOT_FOUND');
     // A cached answer is sent before its run has ended; learning accepts ratings in any order.
     if (!data.cached && !(await this.state.runs.read(runId))?.terminal) throw new Failure('ANSWER_NOT_THERE');

@@ -24,7 +24,7 @@ const rate = async (body: object, as = asA) => {
 const proposed = () => world.events<KnowledgeProposed>('knowledge.ingest');
 
 describe('feedback', () => {
-  it('rates the answer of a run and tells it to who learns', async () => {
+  it('rates the answer of a run and publishes the rating for learning', async () => {
     const run = await answered();
     const { status, body } = await rate({ response_id: run, rating: 2 });
     expect(status).toBe(202);
@@ -35,7 +35,7 @@ describe('feedback', () => {
   });
 
   it.each(['chatcmpl-', 'cmpl-', 'msg_', 'resp_'])(
-    'knows an answer by its id with %s too, and keeps a correction apart',
+    'also finds an answer by its id with %s, and stores a correction separately',
     async (prefix) => {
       const run = await answered();
       const correction = '  It is Rayleigh scattering. ';
@@ -48,7 +48,7 @@ describe('feedback', () => {
     },
   );
 
-  it('counts once: the same again is taken and has the same ids, another rating is refused', async () => {
+  it('counts once: a repeat is accepted with the same ids, another rating is refused', async () => {
     const run = await answered();
     for (let again = 0; again < 2; again += 1) expect((await rate({ response_id: run, rating: 5 })).status).toBe(202);
     expect(new Set(proposed().map(({ id }) => id))).toEqual(new Set([`${run}/feedback`]));
@@ -67,7 +67,7 @@ describe('feedback', () => {
     expect(proposed()).toMatchObject([{ id: `${run}/feedback`, data: { rating: 1 } }]);
   });
 
-  it('tells nobody but the owner that there is such a run', async () => {
+  it('reveals a run to its owner only', async () => {
     const run = await answered();
     const foreign = await rate({ response_id: run, rating: 1 }, asB);
     const none = await rate({ response_id: 'run_doesnotexist', rating: 1 }, asB);
@@ -79,7 +79,7 @@ describe('feedback', () => {
     expect(proposed()).toEqual([]);
   });
 
-  it('waits for the answer', async () => {
+  it('is refused until the run has an answer', async () => {
     await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, asA);
     expect(await rate({ response_id: world.run(), rating: 5 })).toMatchObject({
       status: 409,
@@ -92,7 +92,7 @@ describe('feedback', () => {
     ['a rating of 6', { response_id: 'run_12345678', rating: 6 }, 'rating'],
     ['half a star', { response_id: 'run_12345678', rating: 2.5 }, 'rating'],
     ['no id', { rating: 3 }, 'response_id'],
-    ['a correction without end', { response_id: 'run_12345678', rating: 3, correction: 'x'.repeat(4_001) }, 'correction'],
+    ['a correction that is too long', { response_id: 'run_12345678', rating: 3, correction: 'x'.repeat(4_001) }, 'correction'],
   ])('refuses %s', async (_what, body, field) => {
     expect(await rate(body)).toMatchObject({ status: 400, body: { error: { param: field } } });
   });

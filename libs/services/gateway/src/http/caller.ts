@@ -15,32 +15,32 @@ export function keyOf(headers: Request['headers']): string | null {
   return bearer ?? (typeof plain === 'string' && plain !== '' ? plain : null);
 }
 
-/** First 12 hex digits of the key's SHA-256: tells callers apart and is useless as a key. */
+/** First 12 hex digits of the key's SHA-256: enough to distinguish callers, and useless as a key. */
 export const fingerprint = (key: string): string => `key_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 
-/** The accounts that a request is limited by. */
+/** The accounts whose limits apply to a request. */
 export interface Limited {
   readonly tenant: string;
   readonly accounts: readonly LimitedAccount[];
 }
 
-/** Id of the account of all keys of a tenant together; no key has it. */
+/** Id of the account of all keys of a tenant together; no key has this id. */
 export const tenantAccount = '*';
 
-/** Id of the account of an end user behind a key. No id of a key has a space. */
+/** Id of the account of an end user behind a key. Ids of keys contain no space. */
 const userAccount = (keyId: string, user: string): string => `${keyId} ${user}`;
 export const isUserAccount = (id: string): boolean => isEndUserHash(id.split(' ').at(-1)!) && id.includes(' ');
 
-/** Longest id of an end user that is read. */
+/** Longest id of an end user that is accepted. */
 const longestEndUser = 1_000;
 
 const isEndUserId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= longestEndUser;
 
-/** The caller with the end user that a client behind a shared key names, if any. The id itself is never kept. */
+/** The caller with the end user that a client behind a shared key names, if any. The id itself is never stored. */
 export const withEndUser = (caller: Caller, id: unknown): Caller =>
   caller.user === undefined && isEndUserId(id) ? { ...caller, user: endUserHash(caller.tenant, id) } : caller;
 
-/** As `withEndUser`, for the end user whom a body of one of OpenAI's APIs names. A header that names one wins. */
+/** As `withEndUser`, for the end user named in the body by OpenAI's fields. A header takes precedence. */
 export const byEndUser = (caller: Caller, { safety_identifier: id, user }: NamesEndUser): Caller =>
   withEndUser(caller, isEndUserId(id) ? id : user);
 
@@ -50,10 +50,10 @@ export interface NamesEndUser {
   readonly safety_identifier?: unknown;
 }
 
-/** A body without the ids of its end user, as it may be kept. */
+/** A body without the ids of its end user, as it may be stored. */
 export const withoutEndUser = ({ user: _user, safety_identifier: _id, ...rest }: JsonObject): JsonObject => rest;
 
-/** Tells end users of a tenant apart, and differs between tenants. */
+/** Distinguishes the end users of a tenant; the same user has different hashes in different tenants. */
 export const endUserHash = (tenant: string, id: string): string =>
   `user_${createHash('sha256')
     .update(JSON.stringify([tenant, id]))
@@ -62,10 +62,10 @@ export const endUserHash = (tenant: string, id: string): string =>
 
 export const isEndUserHash = (text: string): boolean => /^user_[0-9a-f]{24}$/.test(text);
 
-/** Ids of templates and models that a key may ask; null for all. */
+/** Ids of templates and models that a key may use; null for all. */
 export type MayAsk = readonly string[] | null;
 
-/** The tenant whose admins administer all tenants, and what serves all of them. */
+/** The tenant whose admins administer every tenant and whatever all tenants share. */
 export const operatingTenant = 'default';
 
 /** The caller of an admin route. */
@@ -76,7 +76,7 @@ export interface Admin extends Caller {
 /** Identifies the caller and its rights by its key, or the cookie of a session that stands for one; never by the client's address. */
 @Injectable()
 export class Callers {
-  /** A request is asked about several times, and its session read once. */
+  /** The session of a request is read once, although several parts ask for it. */
   private readonly known = new WeakMap<Request, Promise<KeyOwner | null>>();
 
   constructor(
@@ -95,13 +95,13 @@ export class Callers {
     return withEndUser(caller, request.headers['x-openwebui-user-id']);
   }
 
-  /** The caller and what it may read of others in its tenant; where no key is needed and only this machine has access, everything. */
+  /** The caller and what it may read of others in its tenant: everything when keys are not required and only this machine has access. */
   async reader(request: Request): Promise<{ readonly caller: Caller; readonly role: KeyRole }> {
     const caller = await this.identify(request);
     return { caller, role: (await this.ownerOf(request))?.role ?? this.roleWithoutKey() };
   }
 
-  /** What a caller without a key may do at a gateway that asks for none. */
+  /** What a caller without a key may do at a gateway that does not require one. */
   roleWithoutKey(): KeyRole {
     return this.options.keys === null && !this.options.access?.open ? 'auditor' : 'user';
   }
@@ -114,8 +114,8 @@ export class Callers {
   }
 
   /**
-   * The caller of the audit, named by its key, and whether it may read that of all tenants. A caller without a key reads none, wherever it is:
-   * the audit holds prompts. Throws UNAUTHENTICATED, AUDITOR_KEY_NEEDED, STORE_UNAVAILABLE.
+   * The caller of the audit, named by its key, and whether it may read the audit of every tenant. A caller without a key may read none of it, from
+   * any machine: the audit contains prompts. Throws UNAUTHENTICATED, AUDITOR_KEY_NEEDED, STORE_UNAVAILABLE.
    */
   async identifyAuditor(request: Request): Promise<Caller & { readonly ofAll: boolean }> {
     const owner = await this.ownerOf(request);
@@ -123,7 +123,7 @@ export class Callers {
     return { tenant: owner.tenant, actor: owner.name, ofAll: owner.role === 'admin' && owner.tenant === operatingTenant };
   }
 
-  /** As `identifyAdmin`, for a route to what serves all tenants. Also throws OPERATOR_KEY_NEEDED. */
+  /** As `identifyAdmin`, for a route to something that all tenants share. Also throws OPERATOR_KEY_NEEDED. */
   async identifyOperator(request: Request): Promise<Admin> {
     const admin = await this.identifyAdmin(request);
     if (admin.tenant !== operatingTenant) throw new Failure('OPERATOR_KEY_NEEDED', `This key administers only the tenant ${admin.tenant}.`);
@@ -136,7 +136,7 @@ export class Callers {
     return owner !== null && (owner.detail === 'full' || owner.role !== 'user');
   }
 
-  /** Whether the caller may read why this gateway is not ready: operators; without keys, everybody unless other machines have access. */
+  /** Whether the caller may read why this gateway is not ready: operators may; without required keys everyone may, unless other machines have access. */
   async maySeeReasons(request: Request): Promise<boolean> {
     const { keys, access } = this.options;
     if (keys === null && !access?.open) return true;
@@ -154,7 +154,7 @@ export class Callers {
     return wish;
   }
 
-  /** What the caller may ask; null for everything. */
+  /** Ids that the caller may use; null for all. */
   async mayAsk(request: Request): Promise<MayAsk> {
     return (await this.ownerOf(request))?.templates ?? null;
   }
@@ -172,14 +172,14 @@ export class Callers {
     return accounts.length > 0 ? { tenant, accounts } : null;
   }
 
-  /** Returns null when no key is required and the caller has none that is known. Throws UNAUTHENTICATED, and what looking it up throws. */
+  /** Returns null when no key is required and the caller has no known key. Throws UNAUTHENTICATED, and the errors of the lookup. */
   ownerOf(request: Request): Promise<KeyOwner | null> {
     const known = this.known.get(request) ?? this.lookUp(request);
     this.known.set(request, known);
     return known;
   }
 
-  /** The owner of the key with this SHA-256, configured or issued; null for none. Throws STORE_UNAVAILABLE. */
+  /** The owner of the key with this SHA-256, configured or issued; null if there is none. Throws STORE_UNAVAILABLE. */
   async ownerOfHash(hash: string): Promise<KeyOwner | null> {
     const { keys, access } = this.options;
     return (await (keys ?? access?.known)?.identifyHash(hash)) ?? this.issued.identifyHash(hash);
@@ -192,13 +192,13 @@ export class Callers {
     if (session !== null) return this.watched(request, session === 'ended' ? null : session.keyHash);
     const configured = await (keys ?? access?.known)?.identify(value);
     if (configured) return configured;
-    // A revoked key must not become a caller without a key.
+    // A revoked key must not be treated as a caller without a key.
     if (value?.startsWith(issuedPrefix)) return this.watched(request, hashOfKey(value));
     if (keys !== null) throw new Failure('UNAUTHENTICATED');
     return null;
   }
 
-  /** The owner of this key, for as long as it is valid. Throws UNAUTHENTICATED. */
+  /** The owner of this key while it is valid. Throws UNAUTHENTICATED. */
   private async watched(request: Request, hash: string | null): Promise<KeyOwner> {
     const owner = hash === null ? null : await this.ownerOfHash(hash);
     if (!owner) throw new Failure('UNAUTHENTICATED');

@@ -19,7 +19,7 @@ describe.each([
   const chat = (headers: Record<string, string>, method = 'OPTIONS'): Promise<Response> =>
     fetch(`${world.url}/v1/chat/completions`, { method, headers });
 
-  it('may ask, with headers of their own, where their origin is allowed', async () => {
+  it('may send requests, with headers of their own, when their origin is allowed', async () => {
     const response = await chat({ origin, ...preflight });
     expect(response.status).toBe(204);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -39,7 +39,7 @@ describe.each([
     expect(response.headers.get('vary')).toMatch(/origin/i);
   });
 
-  it('get no leave where their origin is not allowed', async () => {
+  it('are refused when their origin is not allowed', async () => {
     for (const other of ['https://evil.example', 'https://chat.example.org.evil.example', 'http://chat.example.org', 'null']) {
       const response = await chat({ origin: other, ...preflight });
       expect(response.headers.get('access-control-allow-origin')).toBeNull();

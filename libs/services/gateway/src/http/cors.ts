@@ -2,7 +2,7 @@ import cors from 'cors';
 import type { RequestHandler } from 'express';
 import { methodsOf } from '@conclave/contracts';
 
-/** Headers of ours that a page may read. */
+/** Our response headers that a page may read. */
 const readable = [
   'x-run-id',
   'x-request-id',
@@ -16,12 +16,12 @@ const readable = [
   'retry-after',
   ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
 ];
-/** Seconds for which a browser need not ask again. */
+/** Seconds for which a browser may cache the answer to a preflight request. */
 const preflightS = 600;
 
 /**
  * Lets pages of these origins call every route from a browser. Keys travel in headers that the page sets itself: cookies are never allowed. Pages
- * of other origins get no such header, so that their browser keeps the answer from them.
+ * of other origins get no such header, so their browser does not show them the answer.
  */
 export function forPages(origins: readonly string[]): RequestHandler {
   return cors((request, done) => {

@@ -19,14 +19,14 @@ function doorsOf(world: World): readonly Door[] {
     route ? Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path: route.path })) : [],
   );
 }
-/** Answers without a key; the console holds no data, and signing in is how a page gets to have a key. */
+/** Public routes: the console holds no data, and signing in is how a page gets a session. */
 const isPublic = ({ method, path }: Door): boolean =>
   ['/', '/console/*page', '/assets/:name', '/health', '/health/live', '/health/ready'].includes(path) ||
   (method === 'POST' && path === '/v1/session');
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
-/** Takes keys of the roles auditor and admin, and no caller without a key. */
+/** Accepts keys of the roles auditor and admin, and no caller without a key. */
 const isForAuditors = ({ path }: Door): boolean => path === '/v1/audit';
-/** Admin routes to what belongs to one tenant; all others serve all tenants. */
+/** Admin routes for data of one tenant; all others concern every tenant. */
 const ofOneTenant: readonly string[] = [
   'GET /v1/admin/keys',
   'POST /v1/admin/keys',
@@ -81,7 +81,7 @@ describe('every route of the running gateway', () => {
   });
   afterAll(() => Promise.all([keyless.close(), keyed.close(), open.close()]));
 
-  it('stands in the table of routes, and every row of the table is served', () => {
+  it('is in the table of routes, and every row of the table is served', () => {
     const real = doorsOf(keyless).map(({ method, path }) => `${method} ${path.replaceAll(/[:*](\w+)/g, '{}')}`);
     const listed = routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\+?\}/g, '{}')}`);
     expect([...real].sort()).toEqual([...listed].sort());
@@ -90,7 +90,7 @@ describe('every route of the running gateway', () => {
     expect(names(routes.filter(({ open }) => open))).toEqual(names(doorsOf(keyless).filter(isPublic)));
   });
 
-  it('while no keys are asked for, answers nobody under a strange name and no page of another origin, whatever else they send', async () => {
+  it('without required keys, refuses every unknown host and every page of another origin, whatever else they send', async () => {
     const strange = [
       [{ host: 'evil.test' }, 'HOST_NOT_ALLOWED'],
       [{ host: 'localhost.evil.com' }, 'HOST_NOT_ALLOWED'],
@@ -116,13 +116,13 @@ describe('every route of the running gateway', () => {
     expect(keyless.runs()).toEqual([]);
   });
 
-  it('where other machines may ask without a key, is still closed to names that were pointed here', async () => {
+  it('when other machines may connect without a key, still refuses hosts whose name was pointed here', async () => {
     for (const door of doorsOf(open))
       expect([door, await send(open, door, { host: 'evil.test' })]).toEqual([door, { status: 403, code: 'HOST_NOT_ALLOWED' }]);
     expect(await send(open, { method: 'GET', path: '/v1/models' }, { host: '192.0.2.7:8080' })).toMatchObject({ status: 200 });
   });
 
-  it('while no keys are asked for, takes any key, and the key of the admin alone where an admin is needed', async () => {
+  it('without required keys, accepts any key, and only the admin key where an admin is needed', async () => {
     const hosts: readonly Record<string, string>[] = [{}, { host: 'gateway.test:8080' }, { host: 'localhost' }];
     for (const [at, door] of doorsOf(keyless).entries()) {
       const keys = [null, 'sk-any', 'sk-a-admin', adminKey];
@@ -138,7 +138,7 @@ describe('every route of the running gateway', () => {
     }
   });
 
-  it('where keys are asked for, answers as the role of the key says, wherever the caller is and whatever it claims', async () => {
+  it('with required keys, answers by the role of the key, wherever the caller is and whatever it claims', async () => {
     const roles = [
       [null, 401],
       ['sk-wrong', 401],
@@ -168,7 +168,7 @@ describe('every route of the running gateway', () => {
     }
   });
 
-  it('serves all tenants, and then takes no admin of one tenant, or belongs to one tenant', async () => {
+  it('either concerns all tenants and refuses an admin of one tenant, or belongs to one tenant', async () => {
     const admins = doorsOf(keyed).filter(isAdmin);
     const listed = admins.map(({ method, path }) => `${method} ${path}`);
     expect(ofOneTenant.filter((door) => !listed.includes(door))).toEqual([]);
@@ -182,7 +182,7 @@ describe('every route of the running gateway', () => {
     );
   });
 
-  it('is found by no other spelling of an admin path', async () => {
+  it('has no other spelling for an admin path', async () => {
     for (const path of [
       '/V1/ADMIN/prompts',
       '/v1/%61dmin/prompts',
@@ -196,7 +196,7 @@ describe('every route of the running gateway', () => {
     }
   });
 
-  it('reads the host of a target in absolute form, and wants one', async () => {
+  it('reads the host of a target in absolute form and requires one', async () => {
     const raw = (lines: readonly string[]): Promise<string> =>
       new Promise((resolve, reject) => {
         const { port } = new URL(keyless.url);

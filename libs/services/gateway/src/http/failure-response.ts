@@ -16,24 +16,24 @@ export function asFailure(error: unknown, path = ''): Failure {
   return new Failure('INTERNAL', undefined, { cause: error });
 }
 
-/** In the shape of the API that was asked. */
+/** The body in the error shape of the called API. */
 function bodyOf(failure: Failure, response: Response): object {
   if (!isMessagesPath(response.req.path)) return errorBody(failure);
   return messagesError(failure, String(response.getHeader('x-request-id') ?? ''));
 }
 
-/** Whether a path is one of Anthropic's API. */
+/** Whether the path belongs to Anthropic's API. */
 export const isMessagesPath = (path: string): boolean => /^\/v1\/messages(?:\/|$)/.test(path);
 
-/** Whether a repeat would pay again for what was paid: SDKs repeat by themselves. */
+/** Whether a repeat would pay again for work that was paid: SDKs retry by themselves. */
 function isPaid({ spec, options: { paid = false, context } }: Failure): boolean {
   const used = Usage.safeParse(context?.['usage']);
   return paid || spec.paid || (used.success && used.data.prompt + used.data.completion > 0);
 }
 
 /**
- * Writes a failure as the response. `paidFor`: a retry would start the work anew. Where white space of a JSON answer was sent, the head said
- * that it succeeds, so that only a connection that is reset says that it does not.
+ * Writes a failure as the response. `paidFor`: a retry would start the work again. When white space of a JSON answer was already sent, the head
+ * reported success, so only a reset of the connection can show the failure.
  */
 export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
   if (response.headersSent) {
@@ -51,7 +51,7 @@ export function sendFailure(response: Response, failure: Failure, retryAfterS: n
   response.statusCode = status;
   response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('content-length', body.length);
-  // The rest of an unread body must not be parsed as the next request of this connection.
+  // The rest of an unread body must not be parsed as the next request on this connection.
   if (!response.req.complete) response.setHeader('connection', 'close');
   response.end(body);
 }

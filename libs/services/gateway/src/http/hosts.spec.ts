@@ -12,7 +12,7 @@ const said = (
     { ...rules, open },
   )?.code ?? null;
 
-describe('the host of a request while no keys are asked for', () => {
+describe('the host of a request without required keys', () => {
   it.each([
     '127.0.0.1',
     '127.0.0.1:8080',
@@ -81,13 +81,13 @@ describe('the host of a request while no keys are asked for', () => {
     ].filter((host) => host !== '127.0.0.1.'),
   )('may not be %j', (host) => expect(said(host)).toBe('HOST_NOT_ALLOWED'));
 
-  it('is named once', () => {
+  it('must be named exactly once', () => {
     expect(said([])).toBe('HOST_NOT_ALLOWED');
     expect(said(['127.0.0.1', 'evil.test'])).toBe('HOST_NOT_ALLOWED');
     expect(said(['127.0.0.1', '127.0.0.1'])).toBe('HOST_NOT_ALLOWED');
   });
 
-  it('is the one of a target in absolute form too', () => {
+  it('must match the host of a target in absolute form', () => {
     expect(said('127.0.0.1:8080', { url: 'http://127.0.0.1:8080/v1/models' })).toBeNull();
     for (const url of [
       'http://evil.test/v1/models',
@@ -100,13 +100,13 @@ describe('the host of a request while no keys are asked for', () => {
     expect(said('127.0.0.1:8080', { url: '//evil.test/v1/models' })).toBeNull();
   });
 
-  it('may be any bare address, and still no name, where other machines may ask', () => {
+  it('may be any IP address, but still no name, when other machines may connect', () => {
     for (const host of ['192.168.1.5:8080', '[2001:db8::1]:8080', '10.0.0.9']) expect(said(host, { open: true })).toBeNull();
     for (const host of ['evil.test', '192.168.1.5.nip.io', '192.168.1']) expect(said(host, { open: true })).toBe('HOST_NOT_ALLOWED');
   });
 });
 
-describe('the origin of a request while no keys are asked for', () => {
+describe('the origin of a request without required keys', () => {
   it.each([
     ['127.0.0.1:8080', 'http://127.0.0.1:8080'],
     ['localhost', 'http://localhost'],
@@ -135,7 +135,7 @@ describe('the origin of a request while no keys are asked for', () => {
 });
 
 describe('a loopback name', () => {
-  it('is what this machine alone listens to', () => {
+  it('is one on which only this machine listens', () => {
     expect(['127.0.0.1', '127.8.8.8', 'localhost', '::1', '::ffff:127.0.0.1'].filter(isLoopback)).toHaveLength(5);
     expect(
       ['0.0.0.0', '::', '', '10.0.0.1', '127.evil.com', 'localhost.evil.com', '::2', '::ffff:10.0.0.1', '127.1'].filter(isLoopback),

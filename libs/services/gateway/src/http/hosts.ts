@@ -20,7 +20,7 @@ export function authorityOf(text: string): Authority | null {
 /** Returns an empty text for an invalid IPv6 address. */
 const shortestIPv6 = (address: string): string => (isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : '');
 
-/** Whether a name or address, from `authorityOf` or from HOST, is a loopback one. */
+/** Whether a name or address, from `authorityOf` or from HOST, is a loopback address. */
 export function isLoopback(name: string): boolean {
   if (isIPv6(name)) {
     const short = shortestIPv6(name);
@@ -34,7 +34,7 @@ export interface HostRules {
   readonly allowedHosts: readonly string[];
   /** Origins whose pages may call this gateway. */
   readonly origins?: readonly string[];
-  /** Other machines have access: then a bare address is allowed too, since only a name can be made to resolve to another machine. */
+  /** Other machines have access: then any IP address is allowed too, because only a name can be made to resolve to another machine. */
   readonly open: boolean;
 }
 
@@ -47,8 +47,8 @@ export interface Addressed {
 }
 
 /**
- * Why a request must not be answered while no keys are required; null when it may be. A browser page can reach this gateway under a
- * name that it made resolve here (Host shows it) or as a page of another origin (Origin shows it).
+ * Why a request must be refused while keys are not required; null when it may be answered. A page in a browser can reach this gateway under a name
+ * that it made resolve to it (visible in Host) or as a page of another origin (visible in Origin).
  */
 export function refusalOfHost({ headers, rawHeaders, url = '/' }: Addressed, rules: HostRules): Failure | null {
   const host = hostOf(rawHeaders);
@@ -62,8 +62,8 @@ export function refusalOfHost({ headers, rawHeaders, url = '/' }: Addressed, rul
 }
 
 /**
- * Whether a request with a cookie comes from a page of the host that it names, or from no page at all. `allowed` are names under which a proxy
- * shows this gateway. The host itself is not checked: a browser sends no cookie to another name.
+ * Whether a request with a cookie comes from a page of the host that it names, or from no page at all. `allowed`: names under which a proxy
+ * publishes this gateway. The host itself is not checked: a browser sends no cookie to another name.
  */
 export function isSamePage(
   { headers, rawHeaders }: Pick<Addressed, 'headers' | 'rawHeaders'>,

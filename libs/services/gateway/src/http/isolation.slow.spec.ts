@@ -6,7 +6,7 @@ import { shippedPrompts } from '@conclave/strategies';
 import type { PassageSearch } from '../options.js';
 import { completed, twoTenants, World } from '../__fixtures__/world.js';
 
-/** What belongs to a tenant and has an id. */
+/** Things that belong to a tenant and have an id. */
 type Kind =
   | 'run'
   | 'ended run'
@@ -27,22 +27,22 @@ type Kind =
 type Route = (typeof routes)[number];
 
 interface Row {
-  /** What the id names, by the name of the place that it stands in. */
+  /** The kind of thing that each id place of the route names. */
   readonly ids: Readonly<Record<string, Kind>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** The route takes auditors and admins alone. */
+  /** The route accepts only auditors and admins. */
   readonly audit?: true;
-  /** What all tenants share: the route answers with 403, whatever the id, to admins of a tenant. `listed`: open to every tenant. */
+  /** Data that all tenants share: the route answers admins of a tenant with 403, whatever the id. `listed`: open to every tenant. */
   readonly shared?: 'operator' | 'listed';
 }
 
 const shared = (place: string, kind: Kind, body: Row['body'] = {}): Row => ({ ids: { [place]: kind }, body, shared: 'operator' });
 const skillText = '---\nname: tidy\ndescription: Tidies.\n---\nTidy: $ARGUMENTS';
 
-/** Stands in everything of the first tenant: nothing that the second one is told may hold it. */
+/** Part of all data of the first tenant: no answer to the second tenant may contain it. */
 const secret = 'quincequietly';
 
-/** Each route that takes an id, and a request that its owner may make; what removes things stands last. */
+/** Each route that takes an id, with a request that its owner may send; requests that remove something come last. */
 const rows: Readonly<Record<string, Row>> = {
   'GET /v1/runs/{id}': { ids: { id: 'run' } },
   'GET /v1/runs/{id}/events': { ids: { id: 'ended run' } },
@@ -99,7 +99,7 @@ const rows: Readonly<Record<string, Row>> = {
 };
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
-/** Places of ids in a route: braces of its path, and fields of its body and its query that are named after something with an id. */
+/** Places of ids in a route: parameters in its path, and fields of its body and its query that are named after something with an id. */
 function idPlaces(route: Route): readonly string[] {
   const schema = route.request && z.toJSONSchema(route.request.schema, { io: 'input', unrepresentable: 'any' });
   const fields = Object.keys(schema?.properties ?? {}).filter((name) => /(_id|Id)$/.test(name));
@@ -107,7 +107,7 @@ function idPlaces(route: Route): readonly string[] {
   return [...[...route.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name!), ...fields, ...query];
 }
 const isAdmin = ({ path }: Route): boolean => path.startsWith('/v1/admin/');
-/** What is open to everybody, such as the files of the console, belongs to no tenant. */
+/** Public routes, such as the files of the console, belong to no tenant. */
 const withIds = Object.fromEntries(routes.flatMap((route) => (idPlaces(route).length > 0 && !route.open ? [[nameOf(route), route]] : [])));
 
 const credentials: readonly ((key: string) => Record<string, string>)[] = [
@@ -116,7 +116,7 @@ const credentials: readonly ((key: string) => Record<string, string>)[] = [
   (key) => signedIn.get(key)!,
 ];
 
-/** What a page sends that was signed in with a key, by the key. */
+/** The headers that a page sends after signing in, by key. */
 const signedIn = new Map<string, Record<string, string>>();
 async function signIn(key: string): Promise<void> {
   const response = await fetch(`${world.url}/v1/session`, {
@@ -144,7 +144,7 @@ const made = async <T>(path: string, body: unknown, key = 'sk-a'): Promise<T> =>
   if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
   return JSON.parse(text) as T;
 };
-/** Sends a request of a row with these ids in the places of its own. */
+/** Sends the request of a row with these ids in its places. */
 function request(route: Route, given: Readonly<Record<string, string>>, headers: Record<string, string>) {
   const left = new Map(Object.entries(given));
   const path = route.path.replaceAll(/\{(\w+)\+?\}/g, (_, name: string) => {
@@ -160,17 +160,17 @@ const unknownLike = (id: string): string => {
   const [, prefix = ''] = /^([a-z]+[_-])/.exec(id) ?? [];
   return prefix + id.slice(prefix.length).replaceAll(/[a-z]/g, 'q').replaceAll(/\d/g, '7');
 };
-/** All ways to put an id of this list in each of the places. */
+/** All ways to put an id from this list into each of the places. */
 const fillings = (places: readonly string[], values: readonly string[]): readonly Readonly<Record<string, string>>[] =>
   places.reduce<readonly Readonly<Record<string, string>>[]>(
     (all, place) => all.flatMap((one) => values.map((value) => ({ ...one, [place]: value }))),
     [{}],
   );
-/** Whether it is found in a text by nothing but itself; the name of a tenant is not. */
+/** Whether an id is long enough to be found in a text only as itself; the name of a tenant is not. */
 const isLong = (id: string): boolean => id.length > 3;
 const rightIds = ({ ids: kinds }: Row): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(kinds).map(([place, kind]) => [place, ids[kind]]));
-/** An answer without the ids of its request. */
+/** An answer with the ids of its request removed. */
 const plain = (answer: Awaited<ReturnType<typeof send>>, given: Readonly<Record<string, string>>) => ({
   ...answer,
   text: Object.values(given)
@@ -250,19 +250,19 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-describe('the table of what is isolated', () => {
-  it('has a row for each declared route that takes an id, and none for another', () => {
+describe('the table of isolated routes', () => {
+  it('has a row for each declared route that takes an id, and no other rows', () => {
     expect(Object.keys(rows).sort()).toEqual(Object.keys(withIds).sort());
     for (const [name, route] of Object.entries(withIds)) expect([name, Object.keys(rows[name]!.ids)]).toEqual([name, idPlaces(route)]);
   });
 });
 
-describe('to the keys of another tenant', () => {
-  it.each(Object.keys(rows))('every id is an unknown one: %s', async (name) => {
+describe('with the keys of another tenant', () => {
+  it.each(Object.keys(rows))('every id is treated as unknown: %s', async (name) => {
     const route = withIds[name]!;
     const row = rows[name]!;
     const places = Object.keys(row.ids);
-    // A model may have the name of a template: what all tenants may ask has no owner.
+    // A model may have the name of a template: ids that every tenant may use have no owner.
     const foreign = Object.values(ids).filter((id) => isLong(id) && !(row.shared === 'listed' && id === ids.template));
     const all = [...fillings(places, [...foreign, unknownLike(ids.run)]), rightIds(row)];
     const keys = isAdmin(route) ? ['sk-b-admin'] : row.audit ? ['sk-b-auditor', 'sk-b-admin'] : ['sk-b', 'sk-b-auditor', 'sk-b-admin'];
@@ -280,7 +280,7 @@ describe('to the keys of another tenant', () => {
     expect([world.commands().length, world.runs().length, world.events('knowledge.ingest').length]).toEqual(before);
   });
 
-  it('no list holds anything of it', async () => {
+  it('no list contains anything of the tenant', async () => {
     const lists = routes.filter((route) => route.method === 'GET' && !route.path.includes('{'));
     expect(lists.length).toBeGreaterThan(10);
     const ofAll = [ids.template, ids.prompt, ids.skill];
@@ -292,7 +292,7 @@ describe('to the keys of another tenant', () => {
       }
   });
 
-  it('an idempotency key leads to no run of it', async () => {
+  it('an idempotency key finds no run of the tenant', async () => {
     const body = { model: 'conclave', input: 'The same question?' };
     const start = async (key: string) => {
       const { text } = await send('POST', '/v1/runs', body, { 'x-api-key': key, 'idempotency-key': 'one-key' });
@@ -304,8 +304,8 @@ describe('to the keys of another tenant', () => {
   });
 });
 
-describe('to the keys of its own tenant', () => {
-  /** Shows that the requests of the table would have found something. In the order of the table, since its end removes things. */
+describe('with the keys of its own tenant', () => {
+  /** Proves that the requests of the table can find something. Follows the order of the table, because its last rows remove things. */
   it('every id of the right kind is found, by each credential header and by the cookie of a session', async () => {
     for (const [name, row] of Object.entries(rows)) {
       const route = withIds[name]!;

@@ -1,12 +1,12 @@
 import type { Response } from 'express';
 import type { GatewayLimits } from '../options.js';
 
-/** Longest silence that proxies are known to bear. */
+/** The longest silence that proxies are known to tolerate. */
 const longestSilenceMs = 10_000;
 
 /**
- * Sends white space while a JSON answer is awaited, which a parser skips, so that no proxy takes the connection for dead. `onHead` is called
- * before the first of it: the head of the answer goes out with it, as a success.
+ * Sends white space, which parsers skip, while a JSON answer is pending, so that no proxy closes the connection as dead. `onHead` is called before
+ * the first white space: it sends the head of the answer, as a success.
  */
 export function keepAlive(response: Response, { firstHeartbeatMs }: Pick<GatewayLimits, 'firstHeartbeatMs'>, onHead?: () => void): void {
   const beat = setInterval(
@@ -27,7 +27,7 @@ export function keepAlive(response: Response, { firstHeartbeatMs }: Pick<Gateway
   response.once('close', () => clearInterval(beat));
 }
 
-/** Sends the answer. Its headers are left out where white space went before. */
+/** Sends the answer. Its headers are left out when white space was sent before. */
 export function sendJson(response: Response, body: object, headers: Readonly<Record<string, string>> = {}): void {
   if (response.headersSent) {
     response.end(JSON.stringify(body));

@@ -3,19 +3,19 @@ import type { Request } from 'express';
 import { bodyCharacters } from '../attachments/content-parts.js';
 import { assertSimple } from './json-shape.js';
 
-/** A body larger than this many times the limit is not read to its end: the connection is closed instead. */
+/** A body that exceeds the limit by more than this factor is not read to its end: the connection is closed instead. */
 const drainFactor = 16;
 
 export interface JsonBody {
   readonly value: Record<string, unknown>;
-  /** The bytes as received, for telling a repeat from a new request. */
+  /** The bytes as received, to recognise repeats. */
   readonly raw: Buffer;
 }
 
 /**
- * Reads a JSON object. A body that is too large is read to its end and discarded: a client that is still sending would otherwise
- * see a closed connection instead of the answer. `attachmentBytes`: decoded bytes of images and files allowed in addition.
- * Throws MEDIA_TYPE_UNSUPPORTED, REQUEST_TOO_LARGE, REQUEST_TOO_COMPLEX, REQUEST_NOT_JSON, CALL_CANCELLED (the client left while sending).
+ * Reads a JSON object. A body that is too large is read to its end and discarded: a client that is still sending would otherwise see a closed
+ * connection instead of the answer. `attachmentBytes`: decoded bytes of images and files allowed in addition. Throws MEDIA_TYPE_UNSUPPORTED,
+ * REQUEST_TOO_LARGE, REQUEST_TOO_COMPLEX, REQUEST_NOT_JSON, CALL_CANCELLED (the client disconnected while sending).
  */
 export async function readJsonBody(request: Request, maxBytes: number, attachmentBytes = 0): Promise<JsonBody> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();

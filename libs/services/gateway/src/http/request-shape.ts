@@ -23,7 +23,7 @@ const sentence = (issue: Issue): string => {
 /** Parses the body by its schema. Throws REQUEST_INVALID, which names the field of the first error. */
 export const parseBody = <S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> => parsed(schema, withoutNulls(body));
 
-/** As `parseBody`, for a change of something: null is a value there, and what stays as it is is left out. */
+/** As `parseBody`, for an update: null is a value there, and unchanged fields are left out. */
 export const parseChange = <S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> => parsed(schema, body);
 
 function parsed<S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> {

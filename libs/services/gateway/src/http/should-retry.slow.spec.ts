@@ -4,7 +4,7 @@ import type { ModelReply } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { completed, reply, World } from '../__fixtures__/world.js';
 
-/** What SDKs repeat by themselves unless the response forbids it. */
+/** The status codes that SDKs retry by themselves unless the response forbids it. */
 const isRepeated = (status: number): boolean => [408, 409, 429].includes(status) || status >= 500;
 const codes = Object.keys(failures) as FailureCode[];
 const used = { calls: 1, prompt: 40, completion: 2, reasoning: 0, cost: 0, estimated: false };
@@ -21,7 +21,7 @@ afterEach(() => {
 const direct = (): Promise<Response> => world.chat({ model: 'm@fake', stream: false });
 const askTools = { model: 'conclave', stream: false, tools: [{ type: 'function', function: { name: 'look' } }] };
 
-/** Whether an SDK would repeat a request that got this response. */
+/** Whether an SDK would retry a request that got this response. */
 async function isAgain(response: Response): Promise<boolean> {
   await response.arrayBuffer();
   return isRepeated(response.status) && response.headers.get('x-should-retry') !== 'false';
@@ -30,7 +30,7 @@ async function isAgain(response: Response): Promise<boolean> {
 describe.each(codes)('%s', (code) => {
   const { retriable, paid } = failures[code];
 
-  it('before anything was paid is repeated where that can help', async () => {
+  it('before anything was paid is retried when that can help', async () => {
     const { runs } = world.stores.state;
     const accept = runs.accept;
     runs.accept = () => Promise.reject(new Failure(code));
@@ -39,14 +39,14 @@ describe.each(codes)('%s', (code) => {
     expect(isRefused).toBe(retriable && !paid && isRepeated(failures[code].status));
   });
 
-  it('of a model that had used tokens is never repeated, and of one that had not where that can help', async () => {
+  it('of a model that had used tokens is never retried, and of one that had not when that can help', async () => {
     world.models.next(() => Promise.reject(new Failure(code, undefined, { context: { usage: used } })));
     expect(await isAgain(await direct())).toBe(false);
     world.models.next(() => Promise.reject(new Failure(code)));
     expect(await isAgain(await direct())).toBe(retriable && !paid && isRepeated(failures[code].status));
   });
 
-  it('of a run, which has paid for its calls, is never repeated', async () => {
+  it('of a run, which has paid for its calls, is never retried', async () => {
     const before = world.runs().length;
     const answer = world.chat({ stream: false });
     await until('the run', () => world.runs().length > before);
@@ -56,8 +56,8 @@ describe.each(codes)('%s', (code) => {
   });
 });
 
-describe('what was paid before a failure', () => {
-  it('is not paid again by a repeat: the tool model had been asked when the run was refused', async () => {
+describe('a cost before the failure', () => {
+  it('is not paid again by a retry: the tool model had been called when the run was refused', async () => {
     const asked = await World.open({ template: { client_tools: 'ask_first', tool_model: 'm@fake' } });
     try {
       asked.models.next(async (): Promise<ModelReply> => reply());
@@ -69,7 +69,7 @@ describe('what was paid before a failure', () => {
     }
   });
 
-  it('is nothing where too many runs are open: the tool model is not asked', async () => {
+  it('does not arise when too many runs are open: the tool model is not called', async () => {
     const full = await World.open({ limits: { openRuns: 0 }, template: { client_tools: 'ask_first', tool_model: 'm@fake' } });
     try {
       const response = await full.chat(askTools);

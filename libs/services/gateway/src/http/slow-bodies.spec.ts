@@ -26,7 +26,7 @@ async function begun(length: number): Promise<Socket> {
 }
 
 describe('a body that', () => {
-  it('trickles is refused with 408, and its connection is closed', async () => {
+  it('trickles in is refused with 408, and its connection is closed', async () => {
     const socket = await begun(1_000);
     const answer = text(socket);
     const trickle = setInterval(() => socket.write(' '), 20);
@@ -39,11 +39,11 @@ describe('a body that', () => {
     expect(said).toContain('x-should-retry: false');
   });
 
-  it('never comes is refused with 408', async () => {
+  it('never arrives is refused with 408', async () => {
     expect(await text(await begun(10))).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('is here is no longer timed, also where nothing reads it', async () => {
+  it('has arrived is no longer timed, even when nothing reads it', async () => {
     const guard = slowBodies(100, (response) => void response.writeHead(408).end());
     const server = createServer((request, response) =>
       guard(request as Request, response as Response, () => void setTimeout(() => response.end('late'), 300)),
@@ -58,12 +58,12 @@ describe('a body that', () => {
     }
   });
 
-  it('comes steadily may take longer than the limit', async () => {
+  it('arrives steadily may take longer than the limit', async () => {
     const part = ' '.repeat(16 * 1024);
     const socket = await begun(3 * part.length);
     for (let n = 0; n < 3; n += 1) {
       socket.write(part);
-      // Each part allows a second more; together they take twice the limit.
+      // Each part allows one more second; together they take twice the limit.
       await after(200);
     }
     const [answer] = (await once(socket, 'data')) as [Buffer];

@@ -1,14 +1,14 @@
 import { Failure } from '@conclave/contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
-/** A body that comes at this rate, in bytes per second, may take as long as it needs: a large document over a slow line. */
+/** A body that arrives at this rate, in bytes per second, may take any time: a large document over a slow line. */
 const slowestBytesPerS = 16 * 1024;
-/** Longest time in milliseconds for any request, for the HTTP server itself: at the slowest rate, 56 MB. */
+/** Longest time in milliseconds for any request, for the HTTP server itself: 56 MB at the slowest rate. */
 export const longestRequestMs = 3_600_000;
 
 /**
- * Ends requests whose body trickles: it may take `timeoutMs`, and a second more for each 16 KB that have arrived. Otherwise a client that sends a
- * byte now and then would hold a connection for as long as it likes, or a slow line could never upload a document.
+ * Ends requests whose body trickles in: a body may take `timeoutMs`, plus one second for each 16 KB that have arrived. A fixed limit would refuse
+ * large documents on a slow line; no limit would let a client hold a connection by sending a byte now and then.
  */
 export function slowBodies(timeoutMs: number, refuse: (response: Response, failure: Failure) => void): RequestHandler {
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -24,7 +24,7 @@ function watch(request: Request, response: Response, timeoutMs: number, refuse: 
   const [startedAt, before] = [performance.now(), socket.bytesRead];
   let timer: NodeJS.Timeout;
   const look = (): void => {
-    // It is here, and its route does not read it.
+    // The body has arrived, but its route does not read it.
     if (request.complete) return;
     const allowedMs = timeoutMs + ((socket.bytesRead - before) / slowestBytesPerS) * 1_000;
     const leftMs = startedAt + allowedMs - performance.now();
@@ -35,7 +35,7 @@ function watch(request: Request, response: Response, timeoutMs: number, refuse: 
     const seconds = Math.round(timeoutMs / 1_000);
     if (!response.headersSent)
       refuse(response, new Failure('REQUEST_TOO_SLOW', `The limit is ${seconds} s (\`gateway.request_timeout_s\`).`));
-    // What still trickles in is not read.
+    // The rest of the body is not read.
     response.once('finish', () => socket.destroy());
     if (response.headersSent && response.writableFinished) socket.destroy();
   };

@@ -25,7 +25,7 @@ const get = async (path: string, key = 'sk-a') => {
 };
 
 describe('the knowledge graph over HTTP', () => {
-  it('is counted and listed by name, page by page', async () => {
+  it('is counted, and listed by name in pages', async () => {
     expect(GraphFacts.parse((await get('')).body)).toMatchObject({ entities: 3, relations: 1, insights: 1, quarantined: 0 });
     const list = async (query: string, key?: string) => EntityList.parse((await get(`/entities${query}`, key)).body);
     const first = await list('?limit=2');
@@ -35,7 +35,7 @@ describe('the knowledge graph over HTTP', () => {
     expect((await list('', 'sk-b')).data).toEqual([]);
   });
 
-  it('shows the neighbours of an entity with trust, and the insights with the runs that taught them', async () => {
+  it('shows the neighbours of an entity with their trust, and the insights with the runs they came from', async () => {
     const copper = EntityView.parse((await get('/entities/Copper')).body);
     expect(copper).toMatchObject({
       id: 'copper',

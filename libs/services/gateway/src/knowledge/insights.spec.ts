@@ -30,7 +30,7 @@ const learn = () =>
   });
 
 describe('insights of the knowledge graph', () => {
-  it('are listed for the run that taught them, once it has', async () => {
+  it('are listed for the run they were learned from', async () => {
     expect(await call(`?run=${world.run()}`)).toEqual({ status: 200, body: { object: 'list', data: [] } });
     const { id } = await learn();
     expect(InsightList.parse((await call(`?run=${world.run()}`)).body).data).toMatchObject([{ id, trust: 0.9, flagged: false }]);
@@ -38,7 +38,7 @@ describe('insights of the knowledge graph', () => {
     expect((await call('?run=run_doesnotexist')).status).toBe(404);
   });
 
-  it('say which run, answer and sources they come from, and that they were rated badly', async () => {
+  it('name their run, answer and sources, and whether they were rated badly', async () => {
     const { id } = await learn();
     await graph.adjustTrust({ tenant: 'a', runId: world.run(), eventId: 'e', positive: false });
     expect(InsightView.parse((await call(`/${id}`)).body)).toEqual({
@@ -55,7 +55,7 @@ describe('insights of the knowledge graph', () => {
     });
   });
 
-  it('are nothing to another tenant', async () => {
+  it('do not exist for another tenant', async () => {
     const { id } = await learn();
     expect(await call(`/${id}`, 'sk-b')).toMatchObject({ status: 404, body: { error: { code: 'INSIGHT_NOT_FOUND' } } });
     expect(await call(`?run=${world.run()}`, 'sk-b')).toMatchObject({ status: 404, body: { error: { code: 'RUN_NOT_FOUND' } } });

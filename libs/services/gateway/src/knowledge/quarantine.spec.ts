@@ -44,7 +44,7 @@ describe('contradictions of the knowledge graph', () => {
     expect((await call('?limit=0')).status).toBe(400);
   });
 
-  it('are decided once, by name, and then believed', async () => {
+  it('are resolved once, with the name of the person, and then believed', async () => {
     const { id } = (await open())[0]!;
     const accepted = Contradiction.parse((await call(`/${encodeURIComponent(id)}`, { accept: true })).body);
     expect(accepted).toMatchObject({ state: 'accepted', decidedBy: 'a-admin' });
@@ -55,7 +55,7 @@ describe('contradictions of the knowledge graph', () => {
     expect(relations.map(({ relation }) => relation)).toEqual(['CAUSES']);
   });
 
-  it('are nothing to another tenant', async () => {
+  it('do not exist for another tenant', async () => {
     const { id } = (await open())[0]!;
     expect(await call(`/${encodeURIComponent(id)}`, { accept: true }, 'sk-b-admin')).toMatchObject({
       status: 404,
@@ -65,7 +65,7 @@ describe('contradictions of the knowledge graph', () => {
     expect(await open()).toHaveLength(1);
   });
 
-  it('cannot be reached by a gateway without the graph, and it says what to set', async () => {
+  it('are not available on a gateway without the graph, which names the setting to add', async () => {
     const bare = await World.open();
     try {
       const response = await fetch(`${bare.url}/v1/admin/knowledge/quarantine`, { headers: byAdmin });

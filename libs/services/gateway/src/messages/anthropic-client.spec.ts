@@ -59,7 +59,7 @@ describe('the Anthropic client', () => {
     expect(final).toMatchObject({ stop_reason: 'end_turn', usage: { input_tokens: 120, output_tokens: 45 } });
   });
 
-  it('gets the events in order, named as their data says, and no progress that it did not ask for', async () => {
+  it('gets the events in order, named as in their data, and no progress unless it asked for it', async () => {
     const response = await world.post('/v1/messages', { ...question, stream: true });
     const stream = new SseClient(response);
     await engine();
@@ -85,7 +85,7 @@ describe('the Anthropic client', () => {
   it.each<[string, object, Record<string, string>]>([
     ['the request enables thinking', { thinking: { type: 'enabled', budget_tokens: 1024 } }, {}],
     ['a header chooses a progress mode', {}, { 'x-conclave-progress': 'reasoning' }],
-  ])('sees progress as one thinking block before the text when %s', async (_, over, headers) => {
+  ])('gets progress as one thinking block before the text when %s', async (_, over, headers) => {
     const stream = client.messages.stream({ ...question, ...over }, { headers });
     const kinds: string[] = [];
     stream.on('streamEvent', ({ type }) => kinds.at(-1) === type || kinds.push(type));
@@ -98,9 +98,9 @@ describe('the Anthropic client', () => {
     expect(kinds.filter((kind) => kind.startsWith('content_block'))).toEqual([...block, ...block]);
   });
 
-  it('sends instructions, images and earlier turns as the chat API takes them', async () => {
+  it('sends instructions, images and earlier turns as the chat API does', async () => {
     const played = engine();
-    // Older clients send a temperature, which this one no longer knows.
+    // Older clients send a temperature, which this version no longer has in its types.
     const asked = {
       ...question,
       system: [{ type: 'text' as const, text: 'Be brief.' }],
@@ -175,7 +175,7 @@ describe('the Anthropic client', () => {
     await played;
   });
 
-  it('throws on an error inside a stream, and on a run without an answer, which it does not ask again', async () => {
+  it('throws on an error inside a stream and on a run without an answer, and does not retry the latter', async () => {
     client = new Anthropic({ baseURL: world.url, apiKey: 'sk-test', maxRetries: 2 });
     const failure = { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } as const;
     const stream = client.messages.stream(question);
@@ -190,7 +190,7 @@ describe('the Anthropic client', () => {
     expect(world.runs()).toHaveLength(2);
   });
 
-  it('parks its run and ends its calls when it aborts: its SDK may send the request again', async () => {
+  it('parks its run and ends its calls when it aborts, because its SDK may send the request again', async () => {
     const stream = client.messages.stream(question);
     stream.on('error', () => undefined);
     stream.on('abort', () => undefined);
@@ -203,7 +203,7 @@ describe('the Anthropic client', () => {
     expect([told, world.stores.flagged.has(world.run())]).toEqual([[stopHint(world.run())], false]);
   });
 
-  it('is known by its key in either header, and gets errors of its own shape for a wrong one', async () => {
+  it('is identified by its key in either header, and gets errors of its own shape for a wrong key', async () => {
     const keyed = await World.open({ keys: twoTenants });
     try {
       const send = (headers: Record<string, string>) => keyed.post('/v1/messages/count_tokens', question, { headers });
@@ -216,7 +216,7 @@ describe('the Anthropic client', () => {
     }
   });
 
-  it('counts tokens by an estimate, also of images, and not for an unknown model', async () => {
+  it('counts tokens by an estimate, including images, and refuses to for an unknown model', async () => {
     const { input_tokens: plain } = await client.messages.countTokens(question);
     expect(plain).toBe(9);
     const image = { type: 'image' as const, source: { type: 'url' as const, url: 'https://example.org/a.png' } };
@@ -249,7 +249,7 @@ describe('the Anthropic client at a single model', () => {
     expect(world.runs()).toEqual([]);
   });
 
-  it('gives it tools, and reads their calls, streamed and whole', async () => {
+  it('sends tools to it and reads their calls, streamed and whole', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"sky"}' } };
     world.models.pass = async ({ body }, { onChunk }) => {
       const usage = { prompt_tokens: 3, completion_tokens: 2 };

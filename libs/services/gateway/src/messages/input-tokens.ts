@@ -1,14 +1,14 @@
 import { type CountTokensRequest, estimateTokens } from '@conclave/contracts';
 import { turnsOf } from './messages-request.js';
 
-/** Tokens that an image or a file counts for, whatever its size. */
+/** Estimated tokens of an image or a file, whatever its size. */
 const attachmentTokens = 1_000;
-/** Tokens of the marks around one message. */
+/** Tokens of the separators around one message. */
 const messageTokens = 4;
 
 type Loose = Readonly<Record<string, unknown>>;
 
-/** Estimate for one prompt of the request. */
+/** Estimated tokens of one prompt of the request. */
 export function estimateInput(request: CountTokensRequest): number {
   const { messages } = turnsOf(request);
   const tools = request.tools && request.tools.length > 0 ? estimateTokens(JSON.stringify(request.tools)) : 0;

@@ -10,7 +10,7 @@ type Loose = Readonly<Record<string, unknown>>;
 export const messageShape = (fields: ChatFields, options: Omit<WriterOptions, 'frame'>): AnswerShape => ({
   prefix: 'msg_',
   heartbeat: eventText({ type: 'ping' }),
-  // Tags in a text and status events are forms of other front ends.
+  // Tags in a text and status events are formats of other front ends.
   modeOf: (mode) => (mode === 'none' ? mode : 'reasoning'),
   writer: (frame) => new MessageWriter({ ...options, frame }),
   whole: (completion, { id, model }): MessageAnswer => {
@@ -46,13 +46,13 @@ function callBlock({ id, function: named }: Loose): AnsweredBlock {
   return { type: 'tool_use', id: String(id ?? ''), name: String(name ?? ''), input: argumentsOf(text) };
 }
 
-/** Arguments that a model wrote; none where they are no JSON object. */
+/** Arguments that a model wrote; empty when they are not a JSON object. */
 function argumentsOf(text: unknown): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(typeof text === 'string' ? text : '{}');
     return isJsonObject(value) ? { ...value } : {};
   } catch {
-    // decided: a model that writes broken arguments called its tool all the same; the client sees a call without them
+    // decided: a model that writes invalid arguments still called its tool; the client gets the call without them
     return {};
   }
 }

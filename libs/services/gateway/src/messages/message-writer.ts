@@ -8,10 +8,10 @@ const count = (value: unknown): number => (typeof value === 'number' ? value : 0
 
 export const eventText = (event: MessageEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
-/** Of an answer whose server counted nothing. */
+/** Usage of an answer whose server counted nothing. */
 export const nothingUsed: MessageUsage = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
 
-/** Usage of a chat answer in Anthropic's names; null without any. */
+/** Usage of a chat answer under Anthropic's names; null when there is none. */
 export const usageOf = (usage: unknown): MessageUsage | null =>
   isJsonObject(usage)
     ? {
@@ -32,14 +32,14 @@ export interface WriterOptions {
   readonly frame: ChunkFrame;
   /** Whether progress and the thinking of a model are shown. */
   readonly thinking: boolean;
-  /** Estimated tokens of the request, which clients want to know before the answer. */
+  /** Estimated tokens of the request, which clients expect before the answer. */
   readonly inputTokens: number;
   readonly requestId: string;
 }
 
 type Kind = 'text' | 'thinking' | 'tool_use';
 
-/** Chat chunks as Anthropic's events: one block open at a time, each ended before the next begins. */
+/** Converts chat chunks to Anthropic's events: one block is open at a time and ends before the next begins. */
 export class MessageWriter implements AnswerWriter {
   private index = -1;
   private open_: { readonly kind: Kind; readonly call: number | null } | null = null;

@@ -6,10 +6,10 @@ import type { RequestHeaders } from '../chat/option-headers.js';
 type Loose = Readonly<Record<string, unknown>>;
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Whether progress, or the thinking of a direct model, is to be shown. */
+/** Whether progress, or the thinking of a direct model, is shown. */
 export const wantsThinking = ({ thinking }: CountTokensRequest): boolean => thinking?.type === 'enabled' || thinking?.type === 'adaptive';
 
-/** The request in the chat protocol. Progress is shown only where the request, an option or a header asks for it. */
+/** The request in the chat protocol. Progress is shown only when the request, an option or a header asks for it. */
 export function chatOf(request: MessagesRequest, headers: RequestHeaders): ChatFields {
   const { messages, paths } = turnsOf(request);
   const chosen = request.conclave?.progress ?? headers['x-conclave-progress'];
@@ -42,7 +42,7 @@ export const turnsOf = ({
   return { messages: all.map(({ message }) => message), paths: all.map(({ path }) => path) };
 };
 
-/** One message of blocks as chat messages: results of tools are messages of their own there. */
+/** One message of blocks as chat messages: results of tools become messages of their own. */
 function fromBlocks(role: 'user' | 'assistant', blocks: readonly MessageBlock[]): readonly Loose[] {
   const results = blocks.filter(({ type }) => type === 'tool_result').map(resultOf);
   const calls = blocks.filter(({ type }) => type === 'tool_use').map(callOf);
@@ -53,10 +53,10 @@ function fromBlocks(role: 'user' | 'assistant', blocks: readonly MessageBlock[])
   return [...results, ...(parts.length > 0 || results.length === 0 ? [{ role, content }] : [])];
 }
 
-/** Blocks that are no content of a chat message. */
+/** Blocks that do not become content of a chat message. */
 const apart: ReadonlySet<string> = new Set(['tool_result', 'tool_use', 'thinking', 'redacted_thinking']);
 
-/** A block as a part of a chat message; an unknown one stays as it is, and is refused like any unknown part. */
+/** A block as a part of a chat message; an unknown one is passed on unchanged and refused like any unknown part. */
 function partOf(block: MessageBlock): Loose {
   const source = isJsonObject(block['source']) ? block['source'] : {};
   switch (block.type) {

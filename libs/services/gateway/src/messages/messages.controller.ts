@@ -12,7 +12,7 @@ import { estimateInput } from './input-tokens.js';
 import { messageShape } from './message-shape.js';
 import { chatOf, wantsThinking } from './messages-request.js';
 
-/** Anthropic's Messages API. Any value of `anthropic-version` is taken. */
+/** Anthropic's Messages API. Any value of `anthropic-version` is accepted. */
 @Controller('v1/messages')
 export class MessagesController {
   constructor(

@@ -4,20 +4,20 @@ import { Failure, type ModelChoice } from '@conclave/contracts';
 /** One of the models that may answer. */
 export interface Candidate {
   readonly ref: string;
-  /** Whether another is asked if this one fails, which then need not be tried twice. */
+  /** Whether another model is called if this one fails; then this one need not be tried twice. */
   readonly hasOther: boolean;
 }
 
-/** Which of several models answers a direct call. Open calls and turns are those of this process. */
+/** Which of several models answers a direct call. Counts open calls, and takes turns, within this process. */
 @Injectable()
 export class ModelChoices {
   private readonly open = new Map<string, number>();
-  /** Calls so far, by the list of models. */
+  /** Number of calls so far, by the list of models. */
   private readonly turns = new Map<string, number>();
 
   /**
-   * Asks one model after the other until one answers. Another is asked only after a failure that is the model's or its server's, and may pass,
-   * and while `mayGoOn`. Throws what the last one asked throws.
+   * Calls one model after the other until one answers. Another model is called only after a failure that is caused by the model or its server and
+   * may be temporary, and only while `mayGoOn`. Throws the error of the last call.
    */
   async first<T>(choice: ModelChoice, ask: (candidate: Candidate) => Promise<T>, mayGoOn: () => boolean): Promise<T> {
     const refs = this.inOrder(choice);
@@ -52,7 +52,7 @@ export class ModelChoices {
   }
 }
 
-/** Overloaded, away, too slow, kept from calls by its breaker: another model may do better. */
+/** Overloaded, away, too slow, or closed by its breaker: another model may succeed. */
 const isOfProvider = (error: unknown): boolean =>
   error instanceof Failure && error.retriable && (error.code.startsWith('PROVIDER_') || error.code === 'CALL_TIMEOUT');
 

@@ -29,8 +29,8 @@ export class ModelDirectory {
   ) {}
 
   /**
-   * Resolves a model name, with the collections of the tenant; for a template with a `split`, to the arm for this body. Throws
-   * MODEL_NOT_FOUND with the ids that the caller may ask, and PROVIDER_UNREACHABLE for a template whose model servers are all down.
+   * Resolves a model name, with the collections of the tenant; for a template with a `split`, to the arm for this body. Throws MODEL_NOT_FOUND with
+   * the ids that the caller may use, and PROVIDER_UNREACHABLE for a template whose model servers are all down.
    */
   async resolve(name: string, tenant: string, raw: Buffer, mayAsk: MayAsk): Promise<Resolved> {
     await this.options.catalogue.upToDate?.();
@@ -40,8 +40,8 @@ export class ModelDirectory {
   }
 
   /**
-   * Templates that a run of this one may start runs of, and those may in turn, by id, with the collections of the tenant, whether or not
-   * the caller may ask them itself. Throws MODEL_NOT_FOUND if one is no longer offered.
+   * Templates whose runs may be started by a run of this one, and recursively, by id, with the collections of the tenant, whether or not the caller
+   * may use them itself. Throws MODEL_NOT_FOUND if one is no longer offered.
    */
   async startedBy(template: Template, tenant: string): Promise<Readonly<Record<string, Template>>> {
     const found: Record<string, Template> = {};
@@ -66,7 +66,7 @@ export class ModelDirectory {
     return other ? { ...other, split_of: template.id } : template;
   }
 
-  /** What a name stands for now. Throws MODEL_NOT_FOUND, PROVIDER_UNREACHABLE. */
+  /** Resolves a name now. Throws MODEL_NOT_FOUND, PROVIDER_UNREACHABLE. */
   async named(name: string, mayAsk: MayAsk): Promise<Resolved> {
     const { catalogue } = this.options;
     const resolved = catalogue.resolve(name);
@@ -88,19 +88,19 @@ export class ModelDirectory {
     throw await this.unknown(mayAsk);
   }
 
-  /** A caller may ask what its key names, under any alias; a key that names an alias may ask that alone. */
+  /** A caller may use what its key names, under any alias; a key that names only an alias may use only that alias. */
   private mayBeAsked(name: string, mayAsk: MayAsk): boolean {
     return mayAsk === null || mayAsk.includes(name) || this.idsOf(name).some((id) => mayAsk.includes(id));
   }
 
-  /** Throws MODEL_NOT_FOUND unless the caller may ask this template by some name, or the one whose arm it is. */
+  /** Throws MODEL_NOT_FOUND unless the caller may use this template under some name, or the template whose arm it is. */
   async assertAskable({ id, split_of: whole }: Pick<Template, 'id' | 'split_of'>, mayAsk: MayAsk): Promise<void> {
     const ids = whole === undefined ? [id] : [id, whole];
     if (mayAsk === null || mayAsk.some((name) => [name, ...this.idsOf(name)].some((one) => ids.includes(one)))) return;
     throw await this.unknown(mayAsk);
   }
 
-  /** Ids of what a name stands for; none for an unknown one. */
+  /** Ids under which a name may be used; empty for an unknown name. */
   private idsOf(name: string): readonly string[] {
     const resolved = this.options.catalogue.resolve(name);
     if (!resolved) return [];
@@ -118,7 +118,7 @@ export class ModelDirectory {
     return (await this.described()).filter(({ id, kind }) => kind === undefined && this.mayBeAsked(id, mayAsk)).map(objectOf);
   }
 
-  /** Models that make vectors. Front ends offer what `list` holds for chats, so these stand apart. */
+  /** Embedding models. They have a list of their own, because front ends offer everything in `list` for chats. */
   async embeddings(mayAsk: MayAsk): Promise<readonly ModelObject[]> {
     const { embedder } = this.options;
     const own =
@@ -135,8 +135,8 @@ export class ModelDirectory {
   }
 
   /**
-   * What makes the vectors for this name: our own embedder, or one of these models. Throws MODEL_NOT_FOUND with the ids of embedding models,
-   * REQUEST_INVALID for models whose vectors cannot be compared.
+   * The embedder for this name: our own, or one of these models. Throws MODEL_NOT_FOUND with the ids of embedding models, REQUEST_INVALID for
+   * models whose vectors are not comparable.
    */
   async embedder(name: string, mayAsk: MayAsk): Promise<Embedder | string | ModelChoice> {
     const { embedder, catalogue } = this.options;

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { openMetrics } from '@conclave/platform';
 import { gatewayMetrics } from './gateway-metrics.js';
 
-it('nothing that the gateway reports is thrown away', async () => {
+it('every event that the gateway reports appears in the metrics', async () => {
   const metrics = openMetrics();
   const gateway = gatewayMetrics(metrics);
   gateway.onRequest({ method: 'GET', route: '/v1/models', status: 200, ms: 20 });

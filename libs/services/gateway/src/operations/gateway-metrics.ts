@@ -24,7 +24,7 @@ export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   onFirstContent: (kind, ms) => metrics.observe('first_content_seconds', { endpoint: kind }, ms / 1000),
   onCancel: (reason) => metrics.count('run_cancels_total', { reason }),
   onParked: () => metrics.count('parked_runs_total', {}),
-  // Direct calls pass through no consumer, where other calls are counted.
+  // Direct calls pass through no consumer, where all other calls are counted.
   onCall: (call) => measureCall(metrics, call),
 });
 

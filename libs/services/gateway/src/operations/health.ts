@@ -8,7 +8,7 @@ import { Connections } from '../stream/connections.js';
 /** Milliseconds a store may take to report its health before it counts as red. */
 const answerMs = 2_000;
 
-/** Whether this gateway can work, as sentences about what is missing. */
+/** Whether this gateway can work; the reasons against it are sentences. */
 @Injectable()
 export class Health {
   private stores: { readonly red: Promise<readonly string[]>; readonly until: number } | null = null;

@@ -15,7 +15,7 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
 };
 
 describe('the page at /', () => {
-  it('shows address and one line to try without a key, the models to those who may see them, and runs nothing', async () => {
+  it('shows its address and one line to try without a key, lists the models only for authorized callers, and runs no script', async () => {
     const stranger = await get('/');
     expect([stranger.status, stranger.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(stranger.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -31,7 +31,7 @@ describe('the page at /', () => {
 });
 
 describe('health', () => {
-  it('stands at /health as at /health/ready', async () => {
+  it('is served at /health and at /health/ready', async () => {
     expect(await get('/health')).toMatchObject({ status: 200, text: '{"status":"ready"}' });
     world.stores.red = 'is older than the log.';
     expect(await get('/health')).toMatchObject({ status: 503, text: '{"status":"not_ready"}' });
@@ -42,12 +42,12 @@ describe('health', () => {
     expect(await get('/health/live')).toMatchObject({ status: 200, text: '{"status":"live"}' });
   });
 
-  it('is ready when nothing is red', async () => {
+  it('is ready when no check is red', async () => {
     expect(await get('/health/ready')).toMatchObject({ status: 200, text: '{"status":"ready"}' });
     expect(JSON.parse((await get('/health/ready', admin)).text)).toEqual({ status: 'ready', red: [] });
   });
 
-  it('says in sentences what is red, to the admin alone', async () => {
+  it('explains in sentences what is red, only to the admin', async () => {
     world.stores.red = 'is older than the log.';
     world.consumer = 'no fetch for 30 s.';
     const { status, text, headers } = await get('/health/ready', admin);
@@ -61,7 +61,7 @@ describe('health', () => {
       expect(await get('/health/ready', key ? { 'x-api-key': key } : {})).toMatchObject({ status: 503, text: '{"status":"not_ready"}' });
   });
 
-  it('says the reasons to whoever reaches it where no keys are asked for, unless other machines may ask', async () => {
+  it('shows the reasons to every caller when keys are not required, unless other machines may connect', async () => {
     const [local, open] = [await World.open(), await World.open({ access: { open: true } })];
     try {
       for (const one of [local, open]) one.stores.red = 'is older than the log.';
@@ -73,23 +73,23 @@ describe('health', () => {
     }
   });
 
-  it('is red when a store throws instead of answering', async () => {
+  it('is red when a store throws an error', async () => {
     world.stores.state.health = () => Promise.reject(new Failure('STORE_UNAVAILABLE'));
     expect(JSON.parse((await get('/health/ready', admin)).text).red).toEqual(['State store: The state store does not answer.']);
   });
 
-  it('does not refuse questions because a consumer stands still', async () => {
+  it('does not refuse questions while a consumer is stalled', async () => {
     world.consumer = 'no fetch for 30 s.';
     expect((await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, { headers: { 'x-api-key': 'sk-a' } })).status).toBe(202);
   });
 });
 
 describe('on the public port', () => {
-  it('are no metrics, with any key', async () => {
+  it('metrics are not served, with any key', async () => {
     for (const key of ['sk-a', 'sk-admin']) expect((await get('/metrics', { 'x-api-key': key })).status).toBe(404);
   });
 
-  it('are details of health for the operator alone', async () => {
+  it('details of health are served only to the operator', async () => {
     world.stores.red = 'is older than the log.';
     expect(JSON.parse((await get('/v1/admin/health', { 'x-api-key': 'sk-admin' })).text)).toEqual({
       status: 'not_ready',
@@ -100,8 +100,8 @@ describe('on the public port', () => {
   });
 });
 
-describe('documents', () => {
-  it('are served as they are printed', async () => {
+describe('the API documents', () => {
+  it('are served as they were generated', async () => {
     const key = { 'x-api-key': 'sk-a' };
     expect(JSON.parse((await get('/openapi.json', key)).text)).toMatchObject({
       openapi: '3.1.0',
@@ -110,7 +110,7 @@ describe('documents', () => {
     expect(JSON.parse((await get('/asyncapi.json', key)).text)).toEqual({ asyncapi: '3.0.0' });
   });
 
-  it('need a key where keys are asked for, and none else', async () => {
+  it('require a key only where keys are required', async () => {
     for (const path of ['/openapi.json', '/asyncapi.json']) {
       expect((await get(path)).status).toBe(401);
       expect((await get(path, { 'x-api-key': 'sk-wrong' })).status).toBe(401);
@@ -127,7 +127,7 @@ describe('documents', () => {
 describe('models', () => {
   const key = { authorization: 'Bearer sk-a' };
 
-  it('are listed as OpenAI clients expect them', async () => {
+  it('are listed as OpenAI clients expect', async () => {
     const { status, text } = await get('/v1/models', key);
     expect(status).toBe(200);
     const list = JSON.parse(text) as { object: string; data: { id: string }[] };
@@ -142,17 +142,17 @@ describe('models', () => {
     expect(JSON.parse(text)).toMatchObject({ id: decodeURIComponent(id), object: 'model' });
   });
 
-  it('that nobody knows are a 404 with the valid ids', async () => {
+  it('that do not exist are a 404 that lists the valid ids', async () => {
     const { status, text } = await get('/v1/models/nobody', key);
     expect(status).toBe(404);
     expect(JSON.parse(text)).toMatchObject({ error: { code: 'model_not_found', message: expect.stringContaining('org/m:8b@fake') } });
   });
 
-  it('need a key like everything else', async () => {
+  it('require a key like everything else', async () => {
     expect((await get('/v1/models')).status).toBe(401);
   });
 
-  it('are the templates alone while a provider does not answer', async () => {
+  it('include only the templates while a provider does not answer', async () => {
     const slow = await World.open({ limits: { modelListMs: 50 }, describeModels: () => new Promise(() => undefined) });
     try {
       const began = performance.now();
@@ -166,14 +166,14 @@ describe('models', () => {
 });
 
 describe('every response', () => {
-  it.each(['/health/live', '/v1/models', '/v1/nothing', '/openapi.json'])('carries a request id and our mark: %s', async (path) => {
+  it.each(['/health/live', '/v1/models', '/v1/nothing', '/openapi.json'])('has a request id and our header: %s', async (path) => {
     const { headers } = await get(path);
     expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
     expect(headers.get('x-conclave')).toBe('1');
     expect(headers.get('x-powered-by')).toBeNull();
   });
 
-  it('is reported once, under the path of the route table', async () => {
+  it('is reported once, under its path in the route table', async () => {
     await get('/v1/models/org/m:8b@fake', { 'x-api-key': 'sk-a' });
     await get('/v1/secret-path');
     expect(world.metric('onRequest').map(([request]) => request)).toMatchObject([

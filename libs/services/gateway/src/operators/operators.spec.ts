@@ -55,7 +55,7 @@ describe('model servers over HTTP', () => {
     ]);
   });
 
-  it('under an address are looked at without a key, and the lines to add them are given', async () => {
+  it('at a given address are tried without a key, and the configuration lines to add them are returned', async () => {
     trial.known.push(server('trial'));
     trial.listed.push(model('tiny', 'trial'));
     trial.next(() => Promise.resolve(reply({ content: 'OK' })));
@@ -69,7 +69,7 @@ describe('model servers over HTTP', () => {
     expect(opened).toEqual(['http://127.0.0.1:11434/v1']);
   });
 
-  it('that do not answer, or refuse the call, are a result and not a failure', async () => {
+  it('that do not answer, or refuse the call, are a normal result and not an error', async () => {
     trial.known.push(server('trial', false));
     expect(await tested({ base_url: 'https://models.example.org/v1' })).toMatchObject({
       ok: false,
@@ -96,7 +96,7 @@ describe('model servers over HTTP', () => {
     'http://169.254.169.254/latest',
     'http://[fe80::1]/v1',
     'nonsense',
-  ])('are not looked at under %s', async (address) => {
+  ])('are not tried at %s', async (address) => {
     const { status, body } = await send('POST', '/v1/admin/providers/test', { base_url: address });
     expect([status, opened]).toEqual([400, []]);
     expect(body.error!.message).not.toContain('secret');
@@ -104,7 +104,7 @@ describe('model servers over HTTP', () => {
 });
 
 describe('services over HTTP', () => {
-  it('are the live processes, what groups have left, the stores, and open dead letters', async () => {
+  it('are listed: live processes, the lag of groups, the stores, open dead letters', async () => {
     for (const id of ['gateway-host-a-1-00000001', 'graph-ingest-host-b-7-0000000a'])
       await world.stores.kept.leases.renewProcess({ id, service: 'x', classes: [], ttlMs: 60_000 });
     const record = {
@@ -137,7 +137,7 @@ describe('services over HTTP', () => {
     ]);
   });
 
-  it('that are away are named with what they said', async () => {
+  it('that are away are named with their error', async () => {
     world.stores.red = 'It is full.';
     const report = ServicesReport.parse((await send('GET', '/v1/admin/services')).body);
     expect(report.dependencies).toContainEqual({ name: 'state store', state: 'red', sentence: 'It is full.', ms: expect.any(Number) });

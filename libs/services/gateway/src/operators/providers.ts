@@ -4,10 +4,10 @@ import { demoProvider, Failure, type ProviderTest, type ProviderTestRequest, typ
 import { MODELS, type ModelInfo, type Models, type ProviderStatus, STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
-/** Milliseconds that a look at a server may take, and the small call. */
+/** Milliseconds that looking at a server may take, and the test call. */
 const lookMs = 10_000;
 const callMs = 20_000;
-/** Models of a server that are named in a sentence. */
+/** Most model names in a sentence. */
 const namedModels = 5;
 
 /** Model servers, as an operator sees and tests them. */
@@ -90,7 +90,7 @@ const breakerView = (state: HeldState): NonNullable<ProviderView['breaker']> => 
   return { state: state.kind, since: state.opened.at, failed: 0 };
 };
 
-/** Addresses of services that clouds run beside a machine, and that give away its credentials. */
+/** Addresses of metadata services that clouds run beside a machine and that reveal its credentials. */
 const metadata = /^(169\.254\.|\[fe80:|\[fd00:ec2::|metadata\.google\.internal$)/i;
 
 /** Throws REQUEST_INVALID. */
@@ -130,13 +130,13 @@ function sentenceOf(reachable: boolean, note: string, models: readonly ModelInfo
   return call ? `${found} ${call.model}: ${call.sentence}${call.ok ? ` (${call.duration_ms} ms)` : ''}` : found;
 }
 
-/** A name for a server that nobody has named. */
+/** A name for a server without one. */
 const nameOf = ({ hostname, port }: URL): string =>
   /^(localhost|127\.|\[::1\])/.test(hostname)
     ? `local${port && `-${port}`}`
     : hostname.replaceAll(/[^A-Za-z0-9.-]/g, '').slice(0, 64) || 'server';
 
-/** Written with quotes, so that nothing of an address is read as YAML. */
+/** Quoted, so that no part of an address is parsed as YAML. */
 const yamlOf = (url: URL): string =>
   [
     'providers:',

@@ -8,14 +8,14 @@ import { Callers } from '../http/caller.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { Health } from '../operations/health.js';
 
-/** Milliseconds that a store, the log of a group, or the topic of dead letters may take. */
+/** Milliseconds that a store, the lag of a group, or the topic of dead letters may take. */
 const patienceMs = 3_000;
 /** Milliseconds for which a count of dead letters is reused: each one reads the whole topic. */
 const deadForMs = 5_000;
 
 type Dependency = ServicesReport['dependencies'][number];
 
-/** What runs, what waits, and what is away, for operators. */
+/** Shows operators which processes run, which work waits, and which stores are away. */
 @Controller('v1/admin/services')
 export class ServicesController {
   private readonly letters: DeadLetters;
@@ -95,7 +95,7 @@ export class ServicesController {
   }
 }
 
-/** A port that throws or does not answer in time has no say. */
+/** Returns `otherwise` when the port throws or does not answer in time. */
 const within = <T, E>(answer: Promise<T>, otherwise: E): Promise<T | E> =>
   pTimeout<T | E, E>(answer, { milliseconds: patienceMs, fallback: () => otherwise }).catch(() => otherwise);
 
@@ -108,7 +108,7 @@ async function stateOf(name: string, ask: (() => Promise<string | null>) | null)
   return { name, state: sentence === null ? 'ok' : 'red', sentence, ms: Math.round(performance.now() - began) };
 }
 
-/** Ids are `<service>-<host>-<pid>-<8 hexadecimal digits>`; host names and services may hold dashes. */
+/** Ids are `<service>-<host>-<pid>-<8 hexadecimal digits>`; names of hosts and services may contain dashes. */
 function partsOf(id: string): { readonly service: string; readonly host: string | null } {
   const [, service, host] =
     /^(standalone|gateway|planner|experts|merger|learning|graph-ingest|webhooks)-(.+)-\d+-[0-9a-f]{8}$/.exec(id) ?? [];

@@ -27,7 +27,7 @@ const changes = () => world.events<SettingChanged>('audit');
 const offered = () => settingOffers(world.stores.state, { warn: () => undefined })();
 
 describe('prompts over HTTP', () => {
-  it('are listed and shown with the text that comes with the product', async () => {
+  it('are listed and shown with their shipped text', async () => {
     const list = PromptList.parse((await call('GET', '')).body);
     expect(list.data.map(({ name }) => name)).toEqual(shippedPrompts.map(({ name }) => name));
     expect(list.data.every(({ overridden, version }) => !overridden && version === 0)).toBe(true);
@@ -37,7 +37,7 @@ describe('prompts over HTTP', () => {
     expect(await call('GET', '/nothing')).toMatchObject({ status: 404, body: { error: { code: 'PROMPT_NOT_FOUND' } } });
   });
 
-  it('are changed, and what new runs are offered follows; the audit says who did it', async () => {
+  it('are changed, new runs use the change, and the audit names who made it', async () => {
     expect((await offered()).prompts).toEqual({});
     const changed = await put('thinking', { text: 'Think hard.' });
     expect(changed.status).toBe(200);
@@ -66,7 +66,7 @@ describe('prompts over HTTP', () => {
     expect(changes()).toEqual([]);
   });
 
-  it('go back in one call: to the text before, to any kept version, to the shipped one', async () => {
+  it('are rolled back in one call: to the text before, to any kept version, to the shipped one', async () => {
     for (const text of ['one', 'two', 'three']) await put('expert', { text });
     expect((await back('expert')).body).toMatchObject({ text: 'two', version: 4 });
     expect((await back('expert', { version: 1 })).body).toMatchObject({ text: 'one', version: 5 });
@@ -86,20 +86,20 @@ describe('prompts over HTTP', () => {
     expect(changes().map(({ data }) => data.version)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('that were never changed go back to themselves, and the first change to the shipped text', async () => {
+  it('that were never changed roll back to themselves, and the first change to the shipped text', async () => {
     expect((await back('expert')).body).toMatchObject({ text: null, version: 0 });
     await put('expert', { text: 'mine' });
     expect((await back('expert')).body).toMatchObject({ text: null, version: 2 });
   });
 
-  it('are not overwritten by who read an older version, and a repeat changes nothing', async () => {
+  it('are not overwritten from an older version, and a repeat changes nothing', async () => {
     await put('expert', { text: 'one', version: 0 });
     expect(await put('expert', { text: 'other', version: 0 })).toMatchObject({ status: 409, body: { error: { code: 'SETTING_CHANGED' } } });
     expect((await put('expert', { text: 'one', version: 0 })).body).toMatchObject({ version: 1 });
     expect(new Set(changes().map(({ id }) => id)).size).toBe(1);
   });
 
-  it('of which the audit was not told are told by the repeat', async () => {
+  it('whose audit event was lost are audited by the repeat', async () => {
     world.publishFails = true;
     expect((await put('expert', { text: 'one' })).status).toBe(500);
     world.publishFails = false;
@@ -107,14 +107,14 @@ describe('prompts over HTTP', () => {
     expect(changes()).toMatchObject([{ data: { before: null, after: { text: 'one' }, version: 1 } }]);
   });
 
-  it('are for the admin alone', async () => {
+  it('are for the admin only', async () => {
     expect((await call('PUT', '/expert', { text: 'x' }, { 'x-api-key': 'sk-any' })).status).toBe(403);
     expect((await call('GET', '', undefined, { 'x-api-key': 'sk-any' })).status).toBe(403);
   });
 });
 
-describe('what the settings offer', () => {
-  it('leaves out what cannot be used, says so once, and reads tools', async () => {
+describe('the offers of the settings', () => {
+  it('leave out invalid entries, warn once, and read tools', async () => {
     const { settings } = world.stores.state;
     const said: unknown[] = [];
     const read = settingOffers(world.stores.state, { warn: (_line, fields) => void said.push(fields) });

@@ -40,7 +40,7 @@ export function settingOffers({ settings }: Pick<StateStore, 'settings'>, logger
     );
     return Object.fromEntries(
       stored.flatMap(([name, { data }]) => {
-        // Options that this version of the strategy does not take would make every template unusable.
+        // Options that this version of the strategy does not support would make every template unusable.
         const isUsable = data && knownStrategy(data.strategy)?.options.safeParse(data.options).success;
         return isUsable ? [[name.slice(templateSetting('').length), data]] : [];
       }),

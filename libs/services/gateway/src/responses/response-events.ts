@@ -2,14 +2,14 @@ import type { ResponseEvent, ResponseItem } from '@conclave/contracts';
 import { type ResponseEnd, type ResponseHead, responseOf } from './response-object.js';
 import type { Loose } from './responses-request.js';
 
-/** An event before it is numbered. */
+/** An event before it has a number. */
 export type Unnumbered = readonly [type: ResponseEvent['type'], members: Loose];
 
 /** An event as a whole server-sent event. */
 export const eventText = ([type, members]: Unnumbered, sequence: number): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...members })}\n\n`;
 
-/** What ends the item at this place of the output: its whole text, its whole part, itself. */
+/** The events that end the output item at this position: its whole text, its whole part, the item itself. */
 export function closing(item: ResponseItem, at: number): readonly Unnumbered[] {
   const place = { item_id: item.id, output_index: at };
   const done: Unnumbered = ['response.output_item.done', { output_index: at, item }];
@@ -36,7 +36,7 @@ export function closing(item: ResponseItem, at: number): readonly Unnumbered[] {
   }
 }
 
-/** What begins an item, and its text in one piece. */
+/** The events that begin an item, and its text in one piece. */
 function opening(item: ResponseItem, at: number): readonly Unnumbered[] {
   const place = { item_id: item.id, output_index: at };
   const added = (empty: ResponseItem): Unnumbered => ['response.output_item.added', { output_index: at, item: empty }];
@@ -70,7 +70,7 @@ function opening(item: ResponseItem, at: number): readonly Unnumbered[] {
   }
 }
 
-/** What every stream of a response begins with. */
+/** The events with which every stream of a response begins. */
 export const begun = (head: ResponseHead): readonly Unnumbered[] => {
   const response = responseOf(head, { status: 'in_progress', output: [], usage: null });
   return [
@@ -79,7 +79,7 @@ export const begun = (head: ResponseHead): readonly Unnumbered[] => {
   ];
 };
 
-/** The events of a response that has ended: the same ones whenever they are asked for. One that was cancelled ends as a failed one does. */
+/** The events of an ended response: always the same ones. A cancelled response ends like a failed one. */
 export function eventsOf(head: ResponseHead, end: ResponseEnd): readonly Unnumbered[] {
   const last = end.status === 'completed' || end.status === 'incomplete' ? end.status : 'failed';
   return [

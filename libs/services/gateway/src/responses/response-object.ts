@@ -13,7 +13,7 @@ import {
 import { isJsonObject } from '@conclave/ports';
 import type { ChunkFrame } from '../chat/chat-shapes.js';
 
-/** What a response repeats of its request, and its id. */
+/** The fields of its request that a response repeats, and its id. */
 export type ResponseHead = Omit<ResponseObject, 'status' | 'output' | 'usage' | 'error' | 'incomplete_details' | 'conclave'>;
 
 export const headOf = (request: ResponseRequest, { id, created, model }: ChunkFrame): ResponseHead => ({
@@ -38,7 +38,7 @@ export const headOf = (request: ResponseRequest, { id, created, model }: ChunkFr
   metadata: request.metadata ?? {},
 });
 
-/** How far a response is. */
+/** The progress of a response. */
 export interface ResponseEnd {
   readonly status: ResponseStatus;
   readonly output: readonly ResponseItem[];
@@ -57,13 +57,13 @@ export const responseOf = (head: ResponseHead, { status, output, usage, failure,
   ...(facts ? { conclave: facts } : {}),
 });
 
-/** A failure in the words of every other API. */
+/** A failure with the sentence that every other API uses. */
 export const failureIn = (failure: Failure): NonNullable<ResponseEnd['failure']> => {
   const { message, code } = errorBody(failure).error;
   return { message, code: code ?? failure.code };
 };
 
-/** The part of a response's id behind its prefix, from which its items get theirs. */
+/** The part of a response's id after its prefix, from which the ids of its items are made. */
 export const suffixOf = (id: string): string => id.slice('resp_'.length);
 
 export const textPart = (text: string, citations: readonly UrlCitation[]): ResponseText => ({
@@ -87,7 +87,7 @@ export const messageItem = (
 
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-/** Usage of a chat answer in the names of this API; null without any. */
+/** Usage of a chat answer under this API's names; null when there is none. */
 export function usageOf(usage: unknown): ResponseUsage | null {
   if (!isJsonObject(usage)) return null;
   const details = isJsonObject(usage['completion_tokens_details']) ? usage['completion_tokens_details'] : {};

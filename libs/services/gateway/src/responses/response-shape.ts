@@ -16,7 +16,7 @@ export interface ShapedRequest {
   readonly reasoning: boolean;
 }
 
-/** What is kept of a request when its response has an id. */
+/** The fields of a request that are stored once its response has an id. */
 export const storedOf = (
   { request, fields }: Pick<ShapedRequest, 'request' | 'fields'>,
   frame: ChunkFrame,
@@ -29,14 +29,14 @@ export const storedOf = (
   end: null,
 });
 
-/** Answers in the shape of OpenAI's Responses API, kept unless the request says otherwise. */
+/** Answers in the shape of OpenAI's Responses API, stored unless the request disables that. */
 export function responseShape(asked: ShapedRequest, stored: StoredResponses): AnswerShape {
   const { request, fields, caller, reasoning } = asked;
   const keeps = request.store !== false;
   let writer: ResponseWriter | null = null;
   return {
     prefix: 'resp_',
-    // Tags in a text and status events are forms of other front ends.
+    // Tags in a text and status events are formats of other front ends.
     modeOf: (mode) => (mode === 'none' ? mode : 'reasoning'),
     writer: (frame) => (writer = new ResponseWriter(headOf(request, frame), reasoning)),
     whole: (completion, frame) => responseOf(headOf(request, frame), endOf(completion, frame.id, reasoning)),

@@ -8,7 +8,7 @@ import { type Following, StreamHub } from '../stream/stream-hub.js';
 import { begun, eventsOf, eventText, type Unnumbered } from './response-events.js';
 import { ResponseViews, type Standing } from './response-views.js';
 
-/** Stored responses as streams of events. What is in progress ends its stream when it ends; its client may leave and come back. */
+/** Stored responses as streams of events. The stream of a response in progress ends with it; its client may disconnect and come back. */
 @Injectable()
 export class ResponseStreams {
   constructor(
@@ -20,8 +20,8 @@ export class ResponseStreams {
   ) {}
 
   /**
-   * Sends the events after number `after`, -1 for all; the last one always, so that no client waits for an end that it has missed. Throws
-   * RESPONSE_NOT_FOUND, STORE_* before the head.
+   * Sends the events after number `after`, -1 for all; always includes the last event, so that no client waits for an end that it has missed.
+   * Throws RESPONSE_NOT_FOUND, STORE_* before the head.
    */
   async send(response: Response, id: string, caller: Caller, after: number): Promise<void> {
     const standing = await this.views.standing(id, caller);
@@ -43,7 +43,7 @@ export class ResponseStreams {
     }
     const first = begun(standing.stored.head);
     sse.open(textOf(first, after + 1));
-    // The response goes on, so its stream is cut and not ended.
+    // The response continues, so its stream is cut without an end.
     const cut = (end: StreamEnd): void => {
       close(end);
       sse.cut();
@@ -53,7 +53,7 @@ export class ResponseStreams {
       () => close('disconnected'),
       () => cut('shutdown'),
     );
-    /** `ended`: whether the run has; one that has asked a question may have its answer already, and goes on. */
+    /** `ended`: whether the run has ended. A run that asked a question may already have the answer and continue. */
     const finish = async (ended: boolean): Promise<void> => {
       const all = eventsIn(await this.views.standing(id, caller));
       if (closed || (!all && !ended)) return;

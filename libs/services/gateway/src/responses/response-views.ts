@@ -18,13 +18,13 @@ import { failureIn, messageItem, type ResponseEnd, type ResponseHead, responseOf
 import { formatOf, type Loose } from './responses-request.js';
 import { type StoredResponse, StoredResponses } from './stored-responses.js';
 
-/** A response, and how far it is. */
+/** A response and its progress. */
 export interface Standing {
   readonly stored: StoredResponse;
   readonly end: ResponseEnd;
 }
 
-/** Stored responses as they are now, from the record of their run. */
+/** Stored responses in their current state, from the records of their runs. */
 @Injectable()
 export class ResponseViews {
   constructor(
@@ -33,7 +33,7 @@ export class ResponseViews {
     @Inject(KeptSchema) private readonly kept: KeptSchema,
   ) {}
 
-  /** Answers that are made to keep their schema now, by the id of their response. */
+  /** Answers that are being converted to their schema, by the id of their response. */
   private readonly fitting = new Map<string, Promise<ResponseEnd>>();
 
   /** Throws RESPONSE_NOT_FOUND, also when the run has expired, STORE_*. */
@@ -42,13 +42,13 @@ export class ResponseViews {
     return responseOf(stored.head, end);
   }
 
-  /** As `view`, in its parts. */
+  /** As `view`, returning the parts separately. */
   async standing(id: string, caller: Caller): Promise<Standing> {
     const stored = await this.stored.read(caller.tenant, id);
     return { stored, end: await this.endOf(stored, caller) };
   }
 
-  /** Messages that a response which follows this one begins with. Throws RESPONSE_NOT_FOUND, REQUEST_INVALID while it is not finished. */
+  /** Messages with which a response that follows this one begins. Throws RESPONSE_NOT_FOUND, REQUEST_INVALID while it is not finished. */
   async continued(id: string, caller: Caller): Promise<readonly Loose[]> {
     const param = 'previous_response_id';
     const stored = await this.stored.read(caller.tenant, id, param);
@@ -72,8 +72,8 @@ export class ResponseViews {
   }
 
   /**
-   * The end of a run whose answer has to keep a schema. Nobody may have waited for it, so it is made to when it is first read, and kept as it is
-   * then: the call that this may take is paid once.
+   * The end of a run whose answer must match a schema. Possibly no client waited for it, so it is converted when it is first read and the result is
+   * stored: the model call is paid once.
    */
   private fitted(stored: StoredResponse, view: RunView, schema: JsonObject, caller: Caller): Promise<ResponseEnd> {
     const { id } = stored.head;
@@ -83,13 +83,13 @@ export class ResponseViews {
   }
 
   private async fit(stored: StoredResponse, view: RunView, schema: JsonObject, caller: Caller): Promise<ResponseEnd> {
-    // Paid by who asked, whoever reads it.
+    // Charged to the owner of the response, whoever reads it.
     const { template, answer, caller: payer } = (await this.runs.header(view.id, caller)).data;
     const { signal } = new AbortController();
     const fitted = await this.kept.fit(completedOf(view), { runId: view.id, schema, answer, template, caller: payer, signal });
     const { outcome, usage, failure } = fitted;
     const end = endOfRun(stored.head, { ...view, outcome, answer: fitted.answer, failure, usage: { ...view.usage, total: usage } });
-    // What was deleted meanwhile does not come back.
+    // A response that was deleted meanwhile is not stored again.
     await this.stored.read(caller.tenant, stored.head.id);
     await this.stored.keep(caller.tenant, { ...stored, end });
     if (await this.runs.erased(view.id, caller)) await this.stored.remove(caller.tenant, stored.head.id);

@@ -12,7 +12,7 @@ type Open =
   | { readonly kind: 'message'; text: string; readonly citations: UrlCitation[] }
   | { readonly kind: 'call'; readonly index: number; item: Call };
 
-/** Chat chunks as the events of the Responses API: one item open at a time, numbered without gaps. */
+/** Converts chat chunks to the events of the Responses API: one item is open at a time, and numbers have no gaps. */
 export class ResponseWriter implements AnswerWriter {
   private sequence = 0;
   private readonly output: ResponseItem[] = [];
@@ -27,7 +27,7 @@ export class ResponseWriter implements AnswerWriter {
     private readonly reasoning: boolean,
   ) {}
 
-  /** The answer as it was written; nothing follows. */
+  /** The written answer; nothing follows it. */
   get end(): ResponseEnd {
     const status = this.finish === 'length' ? 'incomplete' : 'completed';
     const output = this.item ? [...this.output, this.whole(this.item)] : this.output;
@@ -70,7 +70,7 @@ export class ResponseWriter implements AnswerWriter {
     });
   }
 
-  /** Closes the item that is being written. */
+  /** Closes the open item. */
   private close(): string {
     const { item } = this;
     if (!item) return '';
@@ -81,7 +81,7 @@ export class ResponseWriter implements AnswerWriter {
     return events.join('');
   }
 
-  /** An item as it stands when it is closed now. */
+  /** The open item as it would be if it were closed now. */
   private whole(item: Open): ResponseItem {
     switch (item.kind) {
       case 'reasoning':
@@ -159,7 +159,7 @@ export class ResponseWriter implements AnswerWriter {
 
   private readonly idOf = (prefix: string): string =>
     `${prefix}_${suffixOf(this.head.id)}${this.output.length === 0 ? '' : `_${this.output.length}`}`;
-  /** The id under which a stored run shows its only message. */
+  /** The id of the only message in the response of a stored run. */
   private readonly messageId = (): string =>
     this.output.some(({ type }) => type === 'message') ? this.idOf('msg') : `msg_${suffixOf(this.head.id)}`;
   private place(id = this.messageId()): { readonly item_id: string; readonly output_index: number; readonly content_index: 0 } {

@@ -43,7 +43,7 @@ const usage = {
 };
 
 describe('the Responses API through the OpenAI client', () => {
-  it('answers with text, citations, usage and what the request said', async () => {
+  it('answers with text, citations, usage and the settings of the request', async () => {
     const response = await asked({
       instructions: 'Be brief.',
       max_output_tokens: 500,
@@ -88,7 +88,7 @@ describe('the Responses API through the OpenAI client', () => {
     });
   });
 
-  it('shows progress as a reasoning item where a summary is asked for', async () => {
+  it('shows progress as a reasoning item when a summary is requested', async () => {
     const played = engine();
     const final = await client.responses.stream({ ...question, reasoning: { summary: 'auto' } }).finalResponse();
     await played;
@@ -96,7 +96,7 @@ describe('the Responses API through the OpenAI client', () => {
     expect(JSON.stringify(final.output[0])).toContain('Agentic Loop');
   });
 
-  it('ends as incomplete where the text was cut, and as failed where there is none, also when it is read later', async () => {
+  it('ends as incomplete when the text was cut short and as failed when there is none, also when it is read later', async () => {
     const cut = engine(0, { cutShort: true });
     const stream = client.responses.stream(question);
     const incomplete = await stream.finalResponse();
@@ -123,7 +123,7 @@ describe('the Responses API through the OpenAI client', () => {
     expect(await client.responses.retrieve(id)).toMatchObject({ status: 'failed', error: { message: 'No model answered.' } });
   });
 
-  it('goes on from a stored response, without its instructions', async () => {
+  it('continues from a stored response, without its instructions', async () => {
     const first = await asked({ instructions: 'Be brief.' });
     const second = await asked({
       input: [{ role: 'user', content: [{ type: 'input_text', text: 'And the sea?' }] }],
@@ -144,7 +144,7 @@ describe('the Responses API through the OpenAI client', () => {
     ]);
   });
 
-  it('is read, listed and forgotten by its id, and not at all without storage', async () => {
+  it('is read, listed and deleted by its id, and is not stored with store: false', async () => {
     const { id } = await asked({
       input: [
         { role: 'user', content: 'Hello' },
@@ -167,7 +167,7 @@ describe('the Responses API through the OpenAI client', () => {
     await expect(client.responses.retrieve(unkept.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  it('works in the background while nobody waits, until it is done or cancelled', async () => {
+  it('works in the background without a client until it is done or cancelled', async () => {
     const queued = await client.responses.create({ ...question, background: true });
     expect(queued).toMatchObject({ status: 'queued', background: true, output: [] });
     expect(world.requested()[0]!.data.origin).toBe('runs');
@@ -194,7 +194,7 @@ describe('the Responses API through the OpenAI client', () => {
     return all;
   }
 
-  it('is streamed once more when it has ended, from any event on', async () => {
+  it('is streamed again after its end, from any event', async () => {
     const { id } = await asked();
     const all = await events(id);
     expect(all.map(({ type, sequence_number: n }) => `${n} ${type.replace('response.', '')}`)).toEqual([
@@ -207,13 +207,13 @@ describe('the Responses API through the OpenAI client', () => {
     expect(all[4]).toMatchObject({ delta: 'It is blue [1].', item_id: read.output[0]!.id });
     expect(await events(id)).toEqual(all);
     expect(await events(id, { starting_after: 4 })).toEqual(all.slice(5));
-    // A client that had its first part as a live stream, with more events, gets the end all the same.
+    // A client that read the first part as a live stream, with more events, still gets the end.
     for (const after of [9, 500]) expect(await events(id, { starting_after: after })).toEqual([end]);
     const wrong = await fetch(`${world.url}/v1/responses/${id}?stream=true&starting_after=x`);
     expect([wrong.status, ((await wrong.json()) as { error: { param: string } }).error.param]).toEqual([400, 'starting_after']);
   });
 
-  it('is streamed as failed where it failed or was cancelled', async () => {
+  it('is streamed as failed when it failed or was cancelled', async () => {
     const failure = { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } as const;
     for (const [n, outcome] of (['failed', 'cancelled'] as const).entries()) {
       const { id } = await client.responses.create({ ...question, background: true });
@@ -223,7 +223,7 @@ describe('the Responses API through the OpenAI client', () => {
     }
   });
 
-  it('is streamed while it is in progress in the background, and its client may leave and come back', async () => {
+  it('is streamed while it is in progress in the background, and its client may disconnect and return', async () => {
     const waited = await World.open({ limits: { firstHeartbeatMs: 5, heartbeatMs: 5 }, share: world });
     const leaving = new AbortController();
     const first = new SseClient(
@@ -253,7 +253,7 @@ describe('the Responses API through the OpenAI client', () => {
     schema: { type: 'object', properties: { town: { type: 'string' } }, required: ['town'], additionalProperties: false },
   };
 
-  it('keeps its schema in the background too: it is made to when it is read first, by one call', async () => {
+  it('matches its schema in the background too: the first read converts it with one call', async () => {
     const { id } = await client.responses.create({ ...question, background: true, text: { format } });
     await engine(0, { answer: 'The town is Rome.' });
     world.models.next(async () => reply({ content: '{"town":"Rom"}' }));
@@ -268,7 +268,7 @@ describe('the Responses API through the OpenAI client', () => {
     expect(world.requested().at(-1)!.data.conversation.at(-1)).toEqual({ role: 'assistant', content: '{"town":"Rom"}' });
   });
 
-  it('fails in the background where nothing keeps its schema', async () => {
+  it('fails in the background when the answer cannot be made to match the schema', async () => {
     const { id } = await client.responses.create({ ...question, background: true, text: { format } });
     await engine(0, { answer: 'I only write prose.' });
     world.models.next(async () => reply({ content: 'Prose again.' }));
@@ -278,7 +278,7 @@ describe('the Responses API through the OpenAI client', () => {
     expect(world.models.calls).toHaveLength(1);
   });
 
-  it('parks its run and ends its calls when its client leaves the stream: its SDK may send the request again', async () => {
+  it('parks its run and ends its calls when its client leaves the stream, because its SDK may send the request again', async () => {
     const stream = client.responses.stream(question);
     stream.on('error', () => undefined);
     stream.on('abort', () => undefined);
@@ -291,7 +291,7 @@ describe('the Responses API through the OpenAI client', () => {
     expect([told, world.stores.flagged.has(world.run())]).toEqual([[stopHint(world.run())], false]);
   });
 
-  it('belongs to its tenant alone, under every route', async () => {
+  it('belongs to its tenant only, on every route', async () => {
     const keyed = await World.open({ keys: twoTenants });
     try {
       const of = (apiKey: string) => new OpenAI({ baseURL: `${keyed.url}/v1`, apiKey, maxRetries: 0 });
@@ -319,9 +319,9 @@ describe('the Responses API through the OpenAI client', () => {
     ['an unknown item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type', /may be `message`/],
     ['an empty question', { instructions: 'x', input: [{ role: 'user', content: ' ' }] }, 'input[0].content', /no text/],
     ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
-    ['a limit that is none', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
-    ['a tool that has to be called', { tool_choice: 'required' }, 'tool_choice', /none can be required/],
-    ['the background without storage', { background: true, store: false }, 'store', /read later/],
+    ['an invalid limit', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
+    ['a tool that must be called', { tool_choice: 'required' }, 'tool_choice', /none can be required/],
+    ['background mode without storage', { background: true, store: false }, 'store', /read later/],
     ['a stored conversation', { conversation: 'c' }, 'conversation', /previous_response_id/],
   ])('refuses %s with a sentence that names its field', async (_, over, param, sentence) => {
     const refused = client.responses.create({ ...question, ...over } as OpenAI.Responses.ResponseCreateParamsNonStreaming);
@@ -334,7 +334,7 @@ describe('the Responses API at a single model', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"sky"}' } };
   const tools = [{ type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: false }];
 
-  it('keeps the answer of the model, streamed or not, and goes on from it', async () => {
+  it('stores the answer of the model, streamed or not, and continues from it', async () => {
     world.models.next(async ({ onDelta }) => {
       onDelta?.({ content: 'Hello ' });
       onDelta?.({ content: 'there' });
@@ -357,7 +357,7 @@ describe('the Responses API at a single model', () => {
     ]);
   });
 
-  it('gives it tools, and brings their calls and their results', async () => {
+  it('sends tools to it and passes on their calls and their results', async () => {
     world.models.pass = async (_, { onChunk }) => {
       const send = (delta: object, finish_reason: string | null = null): void =>
         onChunk!({ choices: [{ index: 0, delta, finish_reason }] });

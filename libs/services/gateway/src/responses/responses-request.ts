@@ -6,7 +6,7 @@ import type { RequestHeaders } from '../chat/option-headers.js';
 export type Loose = Readonly<Record<string, unknown>>;
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Items of the input; a text is one message of the user. */
+/** Items of the input; a plain text is one user message. */
 export const itemsOf = ({ input }: Pick<ResponseRequest, 'input'>): readonly ResponseInputItem[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input;
 
@@ -79,7 +79,7 @@ function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
 const outputOf = (output: unknown): string =>
   Array.isArray(output) ? output.map((part: unknown) => (isJsonObject(part) ? textIn(part['text']) : '')).join('') : textIn(output);
 
-/** A part as one of a chat message; an unknown one stays as it is, and is refused like any unknown part. */
+/** A part as a part of a chat message; an unknown one is passed on unchanged and refused like any unknown part. */
 function partOf(part: Loose): Loose {
   switch (part['type']) {
     case 'input_text':
@@ -97,7 +97,7 @@ function partOf(part: Loose): Loose {
   }
 }
 
-/** `{type, name, schema, strict}` lies one level deeper in the chat protocol. */
+/** `{type, name, schema, strict}` is nested one level deeper in the chat protocol. */
 export function formatOf({ type, ...rest }: Loose): Loose {
   return type === 'json_schema' ? { type, json_schema: present(rest) } : { type };
 }

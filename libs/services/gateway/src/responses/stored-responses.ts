@@ -6,9 +6,9 @@ import * as z from 'zod';
 import type { ResponseEnd, ResponseHead } from './response-object.js';
 import type { Loose } from './responses-request.js';
 
-/** Milliseconds a response can be read: as long as its run. */
+/** Milliseconds for which a response can be read: as long as its run. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
-/** Most characters of the input, and of the conversation before and with it, that are kept; older ones are dropped first. */
+/** Most characters stored of the input, and of the conversation up to and including it; the oldest are dropped first. */
 const keptCharacters = 40_000;
 
 const Loosely = z.record(z.string(), z.unknown());
@@ -30,17 +30,17 @@ const Stored = z.object({
     .nullable(),
 });
 
-/** A response as it is kept. */
+/** A response as it is stored. */
 export interface StoredResponse {
   readonly runId: string | null;
   readonly head: ResponseHead;
   readonly input: readonly (Loose & { readonly id: string; readonly type: string })[];
   readonly messages: readonly Loose[];
-  /** How it ended, where the record of its run does not say so: the answer of a direct model, or one that was made to keep a schema. */
+  /** How it ended, when the record of its run does not say so: the answer of a direct model, or one that was converted to a schema. */
   readonly end: ResponseEnd | null;
 }
 
-/** Responses by id, each known to its tenant alone. */
+/** Responses by id, each visible only to its tenant. */
 @Injectable()
 export class StoredResponses {
   constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'durable'>) {}
@@ -52,7 +52,7 @@ export class StoredResponses {
       tenant,
       key: keyOf(rest.head.id),
       value,
-      // What is kept once more does not stay longer.
+      // Storing a response again does not extend its time.
       ttlMs: Math.max(1_000, Math.min(keptMs, rest.head.created_at * 1_000 + keptMs - Date.now())),
       tags: rest.runId === null ? [] : [runTag(rest.runId)],
     });
@@ -76,7 +76,7 @@ export class StoredResponses {
 
 const keyOf = (id: string): string => `response/${id}`;
 
-/** The input as it is shown later, each item with an id; images and files are marks. */
+/** The input as it is shown later, each item with an id; images and files are replaced by marks. */
 export const keptItems = (items: readonly ResponseInputItem[], suffix: string): StoredResponse['input'] =>
   items.map((item, at) => {
     const type = item.type ?? 'message';
@@ -92,7 +92,7 @@ const marked = (part: Loose): Loose =>
       ? { type: 'input_text', text: '[file]' }
       : part;
 
-/** Images and files of earlier turns are not looked at again. */
+/** Images and files of earlier turns are not read again. */
 function withoutFiles(message: Loose): Loose {
   const { content } = message;
   if (!Array.isArray(content)) return message;

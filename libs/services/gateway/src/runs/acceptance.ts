@@ -15,14 +15,14 @@ import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
-import type { Accepted, AskedRun, CheckedFork, CheckedRequest } from './checked-request.js';
+import type { CheckedRun, AskedRun, CheckedFork, CheckedRequest } from './checked-request.js';
 import { DeliveryTargets } from './delivery-targets.js';
 import { ForkLinks } from './fork-links.js';
 import { QueueWaits } from './queue-waits.js';
 
 /** Most runs of one retry key that end without an answer before a further run is refused. */
 const generations = 8;
-/** An SDK retries within its time-outs; after this, an equal question is a new one. */
+/** SDKs retry within their time-outs; after this time, an equal question is a new one. */
 const retryWindowMs = 30 * 60_000;
 /** Outcomes after which a retry starts a new run. */
 const withoutAnswer: ReadonlySet<string> = new Set(['cancelled', 'failed']);
@@ -39,9 +39,9 @@ export interface AcceptedRun {
   /** Value of the header `x-conclave-cache` if a cache has answered. */
   readonly cache?: string | undefined;
   /**
-   * What the engine will write about the run, if a cache has answered it and this request has begun it: the client is answered from it
-   * at once, and the run ends through the log some milliseconds later. If it ends otherwise (cancelled meanwhile, or dead-lettered),
-   * the record says so, and the client keeps an answer that an earlier run committed.
+   * The entries that the engine will write about the run, if a cache has answered it and this request started it: the client is answered from them
+   * immediately, and the run ends through the log some milliseconds later. If it ends otherwise (cancelled meanwhile, or dead-lettered), the record
+   * says so, and the client keeps an answer that an earlier run committed.
    */
   readonly kept?: readonly EngineEntry[] | undefined;
 }
@@ -69,12 +69,11 @@ export class Acceptance {
   ) {}
 
   /**
-   * Accepts the question or the fork, or finds the run it repeats. Throws NOT_READY, RUN_ERASED, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
-   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING, for a webhook WEBHOOK_UNKNOWN, WEBHOOK_REFUSED, for a limited key RATE_LIMITED,
-   * BUDGET_SPENT; nothing is accepted then.
-   * A client that leaves after `known` was called is reported.
+   * Accepts the question or the fork, or finds the run that it repeats. Throws NOT_READY, RUN_ERASED, OVERLOADED, QUEUE_TOO_LONG, STORE_*; for
+   * attachments ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING; for a webhook WEBHOOK_UNKNOWN, WEBHOOK_REFUSED; for a limited key
+   * RATE_LIMITED, BUDGET_SPENT. Nothing is accepted then. A client that disconnects after `known` was called is reported.
    */
-  async accept(asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+  async accept(asked: CheckedRun, known: OnKnown): Promise<AcceptedRun> {
     await this.health.assertAccepting();
     const { repeat, origin } = asked;
     for (let generation = 0; generation < generations; generation++) {
@@ -94,8 +93,8 @@ export class Acceptance {
   }
 
   /**
-   * The id of a run that this retry key has not begun. Two gateways that get one request at the same moment create one run: with an
-   * Idempotency-Key the id is derived from it, and of equal retries without one the first claims the id for all.
+   * An id for a run that this retry key has not started. Two gateways that receive one request at the same moment create one run: with an
+   * Idempotency-Key the id is derived from it; of equal retries without a key, the first claims the id for all.
    */
   protected async idOf(retryKey: string, { repeat, caller }: AskedRun): Promise<string> {
     if (repeat.idempotent) return `run_${retryKey.slice(0, 32)}`;
@@ -130,7 +129,7 @@ export class Acceptance {
         ...(deliver.length > 0 ? { deliver: [...deliver] } : {}),
         ...(retryKey === null ? {} : { retryKey }),
       },
-      // What the tools of a client give makes the question another one.
+      // The results of a client's tools make this a different question.
       question.options.cache && !clientTools?.calls.length,
     );
   }
@@ -147,14 +146,14 @@ export class Acceptance {
     };
   }
 
-  private async begin(runId: string, retryKey: string | null, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+  private async begin(runId: string, retryKey: string | null, asked: CheckedRun, known: OnKnown): Promise<AcceptedRun> {
     this.admit(asked, runId);
     const header = await this.reserved(runId, retryKey, asked);
     const begin = (): Promise<AcceptedRun> => this.begun(header, asked, known);
     return 'question' in asked && asked.askTools ? afterPaying(begin) : begin();
   }
 
-  private async begun(header: PlanRequested, asked: Accepted, known: OnKnown): Promise<AcceptedRun> {
+  private async begun(header: PlanRequested, asked: CheckedRun, known: OnKnown): Promise<AcceptedRun> {
     const { origin } = asked;
     const { runId, traceparent } = header;
     const { template, requestedAt } = header.data;
@@ -173,7 +172,7 @@ export class Acceptance {
   }
 
   /** Stores the request of a run within the limits of its key. Throws what `accept` throws; then nothing stays reserved. */
-  private async reserved(runId: string, retryKey: string | null, asked: Accepted): Promise<PlanRequested> {
+  private async reserved(runId: string, retryKey: string | null, asked: CheckedRun): Promise<PlanRequested> {
     const plan = (): PlannedWork => ({
       ...{ runId, sort: 'run', kind: asked.template.id },
       ...needOfRun(asked.template, this.limits.reserveTokens),
@@ -183,7 +182,7 @@ export class Acceptance {
     let clientTools: ClientToolsAsked | undefined;
     try {
       if (!askTools) return await this.stored(runId, retryKey, asked, room);
-      // Nothing is paid for a request that is then refused.
+      // A request that is refused afterwards must not be charged.
       const open = await this.state.runs.openCount();
       if (open >= this.limits.openRuns) throw this.overloaded(runId, open);
       clientTools = await askTools(runId);
@@ -197,7 +196,7 @@ export class Acceptance {
   private async stored(
     runId: string,
     retryKey: string | null,
-    asked: Accepted,
+    asked: CheckedRun,
     room: Room | null,
     clientTools?: ClientToolsAsked,
   ): Promise<PlanRequested> {
@@ -212,13 +211,13 @@ export class Acceptance {
     throw this.overloaded(runId, outcome.open);
   }
 
-  /** The trace of a run, and whether it is recorded: every later event of the run says the same. */
+  /** The trace of a run, and whether it is recorded: every later event of the run repeats it. */
   private traceFor(runId: string, client: TraceContext | undefined): Pick<TraceContext, 'traceId' | 'sampled'> {
     const traceId = client?.traceId ?? traceIdOfRun(runId);
     return { traceId, sampled: this.options.tracer?.samples(traceId, client) ?? client?.sampled ?? true };
   }
 
-  /** Two gateways that get one request at the same moment may find different answers: the header stored first is the run. */
+  /** Two gateways that receive one request at the same moment may find different answers: the header stored first is the run. */
   private async firstOf(header: PlanRequested): Promise<PlanRequested> {
     return (await this.state.runs.header(header.runId)) ?? header;
   }
@@ -239,7 +238,7 @@ export class Acceptance {
   }
 
   /**
-   * An accepted run will run: if its event cannot be published now, a sweep publishes it from the header, and the client has its
+   * An accepted run is always carried out: if its event cannot be published now, a sweep publishes it from the header, and the client has its
    * stream meanwhile.
    */
   private async publish(header: PlanRequested): Promise<void> {
@@ -251,7 +250,7 @@ export class Acceptance {
     await pTimeout(published, { milliseconds: this.limits.publishMs, fallback: () => undefined });
   }
 
-  /** The run of this retry key if it can still yield an answer; `over` if it cannot, or if the request is no longer a retry. */
+  /** The run of this retry key if it can still return an answer; `over` if it cannot, or if the request is no longer a retry. */
   private async repeated(retryKey: string, { caller, repeat }: AskedRun): Promise<AcceptedRun | 'over' | null> {
     const runId = await this.state.runs.findRetry(retryKey);
     if (runId === null) return null;
@@ -281,7 +280,7 @@ export class Acceptance {
 const erasedBefore = (): Failure =>
   new Failure('RUN_ERASED', 'This request repeats one whose run was deleted. Send it with another Idempotency-Key to ask again.');
 
-/** Says of a failure that the tool model has been asked before it. */
+/** Marks a failure as one after which the tool model has been paid. */
 async function afterPaying<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -293,7 +292,7 @@ async function afterPaying<T>(act: () => Promise<T>): Promise<T> {
 
 const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (cached ? cacheHeader(cached) : undefined);
 
-/** A run gets no more than what is left of the budgets of its key. */
+/** A run gets at most what is left of the budgets of its key. */
 const within = ({ tokens, cost }: Room, limits: RunLimits): RunLimits => ({
   ...limits,
   tokens: Math.min(limits.tokens, Math.max(1, tokens ?? limits.tokens)),

@@ -12,13 +12,13 @@ export interface RepeatKey {
   readonly idempotent: boolean;
   /** Whether this request itself says that it may be a repeat. */
   readonly mayAttach: boolean;
-  /** How its client comes back if it leaves before the answer is complete. */
+  /** How its client can come back if it disconnects before the answer is complete. */
   readonly wayBack: WayBack;
 }
 
-/** What every request for a run says. */
+/** The part that every request for a run contains. */
 export interface AskedRun {
-  /** Whose key may have limits; absent: nothing limits the run. */
+  /** The owner of the key, which may have limits; absent: nothing limits the run. */
   readonly request?: Request;
   readonly template: Template;
   readonly caller: Caller;
@@ -27,32 +27,32 @@ export interface AskedRun {
   readonly repeat: RepeatKey;
   /** Whether the run's events hold prompts and raw replies. */
   readonly detail?: 'redacted' | 'full';
-  /** What the client's `traceparent` says, if it sent one. */
+  /** The client's `traceparent`, if it sent one. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** Asks, for the run with this id, whether a tool of the client is needed. Throws OVERLOADED, SHUTTING_DOWN, CALL_CANCELLED. */
+/** Decides, for the run with this id, whether a tool of the client is needed. Throws OVERLOADED, SHUTTING_DOWN, CALL_CANCELLED. */
 export type AskTools = (runId: string) => Promise<ClientToolsAsked>;
 
 /** A question that passed every check. */
 export interface CheckedRequest extends AskedRun {
   readonly question: ClientQuestion;
-  /** Asked once the run has an id, unless an earlier run is attached to. */
+  /** Called once the run has an id, unless the request attaches to an earlier run. */
   readonly askTools?: AskTools | undefined;
 }
 
-/** A run that is taken up or asked again, and what the new run with this id begins with. */
+/** A run that is forked or rerun, and what the new run with this id begins with. */
 export interface CheckedFork extends AskedRun {
-  /** The run that is taken up or asked again: deleted, it takes the new one along. */
+  /** The run that is forked or rerun: deleting it deletes the new one too. */
   readonly of: string;
   readonly begins: (runId: string) => Pick<PlanRequested['data'], 'fork'> & Omit<PlanRequested['data'], MadeHere>;
 }
 
 /** Members of a request that its acceptance adds. */
 type MadeHere = 'requestedAt' | 'caller' | 'origin' | 'template' | 'retryKey' | 'detail';
-export type Accepted = CheckedRequest | CheckedFork;
+export type CheckedRun = CheckedRequest | CheckedFork;
 
-/** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
+/** Equal requests without these headers are separate runs: many users behind one front-end key ask "Hello". */
 export function repeatOf(
   request: Request,
   caller: Caller,
@@ -69,7 +69,7 @@ export function repeatOf(
   return { key: hash.update(raw).digest('hex'), idempotent, mayAttach, wayBack };
 }
 
-/** Collects what acceptance needs from a checked request to fork a run, or to ask its question again. */
+/** Collects what acceptance needs from a checked request that forks a run or asks its question again. */
 export const checkedFork = (
   request: Request,
   of: string,

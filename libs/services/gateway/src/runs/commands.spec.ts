@@ -4,7 +4,7 @@ import { Failure } from '@conclave/contracts';
 import type { GatewayOptions } from '../options.js';
 import { Commands } from './commands.js';
 
-/** Commands over a store that fails the first `failures` times it is told that a client left. */
+/** Commands over a store that fails the first `failures` times when it is told that a client disconnected. */
 function commandsOver(failures: number) {
   const warned: unknown[] = [];
   let told = 0;
@@ -22,8 +22,8 @@ function commandsOver(failures: number) {
   return { commands, warned, told: () => told };
 }
 
-describe('a client that left while the stores are unavailable', () => {
-  it('is reported again until the stores know', async () => {
+describe('a client that disconnects while the stores are unavailable', () => {
+  it('is reported again until the stores have stored it', async () => {
     const { commands, warned, told } = commandsOver(2);
     await commands.release('run', 'client');
     expect([told(), warned]).toEqual([3, [true, true]]);

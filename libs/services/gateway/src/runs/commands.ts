@@ -1,19 +1,18 @@
 import pRetry from 'p-retry';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
+import type { Command } from '@conclave/loop';
 import { traceparentIn } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore, stopHint } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
 /**
- * How a client comes back to a run that it left: by its Idempotency-Key, or in a retry that it has begun; by a retry that it may or may not
- * make, as SDKs do after a time-out and not after an abort; or not at all.
+ * How a client comes back to a run that it left: by its Idempotency-Key or in a retry that has already started; by a retry that it may or may not
+ * make, as SDKs do after a time-out but not after an abort; or not at all.
  */
 export type WayBack = 'certain' | 'possible' | 'none';
 
-type Command = CommandIssued['data']['command'];
-
-/** Retries of reporting that a client left, while our stores are unavailable: after 0.1, 0.4, 1.6, 6.4 and 25.6 s. */
+/** Delays before reporting again that a client disconnected while our stores are unavailable: 0.1, 0.4, 1.6, 6.4 and 25.6 s. */
 const tellAgain = { retries: 5, minTimeout: 100, factor: 4, unref: true } as const;
 
 /** Sends commands to the engine: first the flag that workers read, then the ordered event. */
@@ -33,7 +32,7 @@ export class Commands {
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
     const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, ...(key === null ? {} : { key }), command });
-    // The flag first: workers stop at once, and a run of which a worker reports the flag before this event arrives waits for it.
+    // The flag first: workers stop immediately, and a run that learns of the flag from a worker before this event arrives waits for the event.
     if (command.name === 'cancel') await this.state.runs.cancel(runId);
     await this.log.publish([event]);
     if (command.name === 'cancel')
@@ -42,8 +41,8 @@ export class Commands {
   }
 
   /**
-   * Reports that a client left its run. The last one cancels it, or parks it if it has a way back; then the calls under way go on to their
-   * end, unless the client only may retry. Never throws: no client is left to see an error.
+   * Reports that a client left its run. The last client cancels the run, or parks it if it can come back. Calls in progress of a parked run
+   * continue to their end, unless the client can come back only by a retry. Never throws: no client is left to receive an error.
    */
   async leave(runId: string, clientId: string, caller: Caller, wayBack: WayBack): Promise<void> {
     this.options.probe?.note({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
@@ -60,7 +59,7 @@ export class Commands {
     });
   }
 
-  /** The gateway ended a client's stream: the client no longer counts, and the run goes on. */
+  /** The gateway ended a client's stream: the client no longer counts, and the run continues. */
   async release(runId: string, clientId: string): Promise<void> {
     await this.retry(runId, async () => {
       await this.state.runs.detach(runId, clientId);
@@ -76,7 +75,7 @@ export class Commands {
           error,
           triesAgain: retriesLeft > 0,
         }),
-    }).catch(() => undefined); // decided: each failure is logged above, and nobody is left to hear of it
+    }).catch(() => undefined); // decided: each failure is logged above, and no caller is left to receive it
   }
 }
 

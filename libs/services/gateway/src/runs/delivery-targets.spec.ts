@@ -40,7 +40,7 @@ describe('the webhook of a run', () => {
     expect(told()).toEqual([{ url: 'https://good.example/x' }]);
   });
 
-  it('is none of another tenant, none that does not exist, and no address that is not allowed; no run begins then', async () => {
+  it('cannot belong to another tenant, be unknown, or have an address that is not allowed; no run starts then', async () => {
     for (const webhook of ['ofB', 'toString', 'nobody'])
       expect(await refusal(await begin('a', { webhook }))).toEqual([400, 'WEBHOOK_UNKNOWN', 'webhook']);
     const bad = { webhook: { url: 'https://bad.example/' } };
@@ -53,7 +53,7 @@ describe('the webhook of a run', () => {
     expect(await refusal(await begin('a', bad))).toEqual([400, 'WEBHOOK_REFUSED', 'webhook.url']);
   });
 
-  it('is one of the default delivery of its template where the request names none: those that the tenant may use, each once', async () => {
+  it('is the default of its template when the request names none: each webhook that the tenant may use, once', async () => {
     await world.close();
     await open(reasoning);
     await begin('a', {});
@@ -64,7 +64,7 @@ describe('the webhook of a run', () => {
     expect(told()).toEqual([{ webhook: 'ofA' }]);
   });
 
-  it('may be changed for a template at run time, not to one that does not exist', async () => {
+  it('may be changed for a template at run time, but only to one that exists', async () => {
     await world.close();
     world = await World.open({ template: reasoning, parts: { webhooks } });
     const put = (names: readonly string[]) =>

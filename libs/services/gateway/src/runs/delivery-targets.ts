@@ -4,14 +4,14 @@ import { knownStrategy } from '@conclave/strategies';
 import type { RequestOptions } from '../chat/chat-request.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
-/** Who is told of the end of a run. It is settled when the run is accepted, so that later changes of the template do not touch it. */
+/** Who is notified of the end of a run. This is decided when the run is accepted, so later changes of the template do not affect it. */
 @Injectable()
 export class DeliveryTargets {
   constructor(@Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'webhooks'>) {}
 
   /**
-   * The webhook that the request names, else those of the template that the tenant may use. Throws WEBHOOK_UNKNOWN, WEBHOOK_REFUSED for what
-   * the request names.
+   * The webhook that the request names, otherwise those of the template that the tenant may use. Throws WEBHOOK_UNKNOWN, WEBHOOK_REFUSED for a
+   * webhook that the request names.
    */
   of(wish: RequestOptions['webhook'], template: Template, tenant: string): readonly DeliveryTarget[] {
     if (typeof wish === 'string') {
@@ -32,7 +32,7 @@ export class DeliveryTargets {
     return [...new Set(names)].filter((name) => this.isUsable(name, tenant)).map((webhook) => ({ webhook }));
   }
 
-  /** Throws WEBHOOK_UNKNOWN for the first name that no webhook has. */
+  /** Throws WEBHOOK_UNKNOWN for the first name that is not a webhook. */
   check(names: readonly string[]): void {
     const known = Object.keys(this.options.webhooks?.tenants ?? {});
     const missing = names.find((name) => !known.includes(name));

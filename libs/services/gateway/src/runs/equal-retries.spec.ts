@@ -8,7 +8,7 @@ afterEach(async () => {
   await Promise.all([world.close(), other.close()]);
 });
 
-/** Two gateways, both of which look for an earlier run before either stores one. */
+/** Two gateways that both look for an earlier run before either of them stores one. */
 async function open(options: WorldOptions = {}): Promise<void> {
   world = await World.open(options);
   other = await World.open({ ...options, share: { stores: world.stores, broker: world.broker } });
@@ -34,11 +34,11 @@ const finish = (): void => {
   for (const runId of world.runs()) world.stores.write(runId, [completed()]);
 };
 
-describe('two equal requests that come at the same moment, to two gateways', () => {
+describe('two equal requests at the same moment, to two gateways', () => {
   it.each([
     ['retries', { 'x-stainless-retry-count': '1' }],
     ['requests with one Idempotency-Key', { 'idempotency-key': 'k' }],
-  ])('are one run as %s, which both show', async (_what, headers) => {
+  ])('are one run as %s, and both show its id', async (_what, headers) => {
     await open();
     const answers = [world, other].map((gateway) => gateway.chat({ stream: false }, { headers }));
     await attached(2);
@@ -69,7 +69,7 @@ describe('two equal requests that come at the same moment, to two gateways', () 
     await Promise.all(answers);
   });
 
-  it('are one run again after the run that they repeat has failed', async () => {
+  it('are one new run after the run that they repeat has failed', async () => {
     await open();
     const first = world.chat({ stream: false });
     await until('the first run', () => world.requested().length === 1);

@@ -34,7 +34,7 @@ const ended = async (headers: Record<string, string> = {}): Promise<string> => {
 const erasures = () => world.events<{ type: string; data: { actor: string } } & never>('audit').map(({ id, data }) => ({ id, data }));
 
 describe('DELETE /v1/runs/{id}', () => {
-  it('deletes an ended run, says that nothing of it is left, and notes who did it', async () => {
+  it('deletes an ended run, reports that nothing of it is left, and records who did it', async () => {
     const id = await ended();
     const { status, body } = await call('DELETE', `/v1/runs/${id}`);
     expect(status).toBe(200);
@@ -46,7 +46,7 @@ describe('DELETE /v1/runs/{id}', () => {
     }
   });
 
-  it('leaves 410 for the tenant on every route of the run, 404 for others, and no place in the list', async () => {
+  it('leaves 410 for the tenant on every route of the run, 404 for others, and removes the run from the list', async () => {
     const id = await ended();
     await call('DELETE', `/v1/runs/${id}`);
     for (const path of ['', '/events', '/facts']) {
@@ -56,7 +56,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(RunList.parse((await call('GET', '/v1/runs')).body).data).toEqual([]);
   });
 
-  it('is for the tenant of the run alone', async () => {
+  it('is for the tenant of the run only', async () => {
     const id = await ended();
     expect(await call('DELETE', `/v1/runs/${id}`, 'sk-b')).toMatchObject({ status: 404, body: { error: { code: 'RUN_NOT_FOUND' } } });
     expect((await call('DELETE', `/v1/runs/${id}`, 'nobody')).status).toBe(401);
@@ -66,7 +66,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(await call('DELETE', `/v1/runs/${id}`, 'sk-b')).toMatchObject({ status: 404 });
   });
 
-  it('refuses a run that has not ended, and says how to end it', async () => {
+  it('refuses a run that has not ended and says how to end it', async () => {
     const id = await begin();
     expect(await call('DELETE', `/v1/runs/${id}`)).toMatchObject({
       status: 409,
@@ -75,7 +75,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(erasures()).toEqual([]);
   });
 
-  it('may be repeated, and completes what a failure has left', async () => {
+  it('may be repeated, and completes what a failure left behind', async () => {
     const id = await ended();
     const erase = world.log.erase.bind(world.log);
     world.log.erase = () => Promise.reject(new Error('the log does not answer'));
@@ -87,7 +87,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(new Set(erasures().map((one) => one.id))).toEqual(new Set([`${id}/erased`]));
   });
 
-  it('says until when records stay that the log cannot erase', async () => {
+  it('reports until when records stay when the log cannot erase them', async () => {
     const id = await ended();
     world.log.erase = (() => Promise.resolve('kept')) as unknown as typeof world.log.erase;
     const { body } = await call('DELETE', `/v1/runs/${id}`);
@@ -98,7 +98,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(view.message).toContain(new Date(view.gone_by!).toISOString().slice(0, 10));
   });
 
-  it('takes what was kept of the run for later questions, and bans it', async () => {
+  it('removes the cached answers of the run and prevents them from being stored again', async () => {
     const id = await ended();
     const { caches } = world.stores.state;
     const entry = { tenant: 'a', key: 'exact', value: 'canary', ttlMs: 60_000, tags: [runTag(id)] };
@@ -118,7 +118,7 @@ describe('DELETE /v1/runs/{id}', () => {
       ...{ domain: 'general', confidence: 0.9, at: 1, answer: 'It sings.' },
     });
 
-  it('takes what the knowledge graph learned from it alone, of its tenant', async () => {
+  it('removes what the knowledge graph learned from this run only, for its tenant', async () => {
     const id = await ended();
     await learned(id);
     await learned(id, 'b');
@@ -127,7 +127,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(await graph.stats('b')).toMatchObject({ entities: 1, syntheses: 1 });
   });
 
-  it('has the graph forget it later where it does not answer', async () => {
+  it('has the graph forget it later when the graph does not answer', async () => {
     const id = await ended();
     await graph.close();
     expect(await call('DELETE', `/v1/runs/${id}`)).toMatchObject({ status: 200 });
@@ -135,7 +135,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(proposed.map(({ data: { kind, tenant, about } }) => [kind, tenant, about])).toEqual([['erasure', 'a', id]]);
   });
 
-  it('takes runs along that were begun with what it had come to, and names those that have not ended', async () => {
+  it('also deletes reruns and forks of the run, and names those that have not ended', async () => {
     const id = await ended();
     const rerun = async (of: string): Promise<string> => {
       const response = await world.post(`/v1/runs/${of}/reruns`, { template: 'conclave' }, { headers: { 'x-api-key': 'sk-a' } });
@@ -154,7 +154,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect((await call('GET', `/v1/runs/${open}`)).status).toBe(410);
   });
 
-  it('takes the stored response of the run', async () => {
+  it('deletes the stored response of the run', async () => {
     const response = await world.post(
       '/v1/responses',
       { model: 'conclave', input: 'Which canary?', background: true },
@@ -167,7 +167,7 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(await call('GET', `/v1/responses/${id}`)).toMatchObject({ status: 404, body: { error: { code: 'RESPONSE_NOT_FOUND' } } });
   });
 
-  it('answers a repeat of the deleted request with 410, however late, and asks nobody again', async () => {
+  it('answers a repeat of the deleted request with 410, however late, and calls no model again', async () => {
     const key = { 'idempotency-key': 'once' };
     const id = await ended(key);
     await call('DELETE', `/v1/runs/${id}`);

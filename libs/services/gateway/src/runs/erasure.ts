@@ -19,10 +19,10 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { ForkLinks } from './fork-links.js';
 import { RunDirectory } from './run-directory.js';
 
-/** The longest that a record of a run stays on the log, where the configuration does not say it. */
+/** The longest time that a record of a run stays on the log, when the configuration does not set it. */
 const usualLogMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
-/** Deletes ended runs for good. Every step may be repeated, so a deletion that failed half-way is completed by the next one. */
+/** Deletes ended runs permanently. Every step may be repeated, so a deletion that failed half-way is completed by the next one. */
 @Injectable()
 export class Erasure {
   constructor(
@@ -33,11 +33,11 @@ export class Erasure {
     @Inject(ForkLinks) private readonly links: ForkLinks,
   ) {}
 
-  /** Throws RUN_NOT_FOUND, RUN_NOT_ENDED, REQUEST_INVALID for a child run, and the failures of the stores: then repeat it. */
+  /** Throws RUN_NOT_FOUND, RUN_NOT_ENDED, REQUEST_INVALID for a child run, and the failures of the stores: then repeat the deletion. */
   async erase(id: string, caller: Caller): Promise<RunErasedView> {
     const { tenant, requestedAt, erasedAt } =
       (await this.runs.erased(id, caller)) ?? (await this.ended(await this.runs.header(id, caller)));
-    // Before anything goes: a store that is rebuilt from the log meanwhile finds it.
+    // First of all, so that a store that is rebuilt from the log meanwhile finds it.
     await this.log.publish([
       ownEvent(
         RunErased,
@@ -55,7 +55,7 @@ export class Erasure {
     return viewOf(id, log, erasedAt, this.options.logMs ?? usualLogMs, forks);
   }
 
-  /** What the knowledge graph learned from the run. Where it cannot be reached from here, the service that writes it does that later. */
+  /** Deletes what the knowledge graph learned from the run. If the graph cannot be reached from here, the service that writes it deletes that later. */
   private async forget(id: string, { tenant, actor }: Caller, at: number): Promise<void> {
     try {
       if (this.options.graph) return void (await this.options.graph.forget({ tenant, runId: id }));
@@ -65,14 +65,14 @@ export class Erasure {
     await this.log.publish([
       ownEvent(
         KnowledgeProposed,
-        // Records of the run itself are erased, this one with them.
+        // Records of the run itself are erased, including this one.
         { id: `${id}/forgotten`, runId: `forgotten_${id}`, source: 'gateway', time: at },
         { kind: 'erasure', tenant, actor, text: '', about: id, rating: null, document: null, proposedAt: at },
       ),
     ]);
   }
 
-  /** Runs that begin with what this one had come to. Those that have not ended are left and named. */
+  /** Deletes forks and reruns of this run. Those that have not ended are left and named. */
   private async eraseForks(id: string, caller: Caller): Promise<{ readonly forks: string[]; readonly open_forks: string[] }> {
     const [forks, open_forks]: [string[], string[]] = [[], []];
     for (const fork of await this.links.close(caller.tenant, id)) {
@@ -83,20 +83,20 @@ export class Erasure {
       } catch (error) {
         const code = error instanceof Failure ? error.code : null;
         if (code === 'RUN_NOT_ENDED') open_forks.push(fork);
-        // One that was never accepted, or that has expired.
+        // A run that was never accepted, or that has expired.
         else if (code !== 'RUN_NOT_FOUND') throw error;
       }
     }
     return { forks, open_forks };
   }
 
-  /** What is to be known of an ended run, whose child runs are erased already. */
+  /** What the deletion needs to know of an ended run whose child runs are already erased. */
   private async ended({ runId, data }: PlanRequested): Promise<ErasedRun> {
     if (depthOf(runId) > 0) throw new Failure('REQUEST_INVALID', 'A child run is deleted with the run that began it.', { param: 'id' });
     const { requestedAt, caller } = data;
     const { tenant } = caller;
     const children = await this.childrenOf(runId);
-    // The innermost first: as long as a run is there, its child runs can be told.
+    // The innermost first: a run's child runs can be determined only while the run exists.
     for (const child of children.reverse()) {
       await this.forget(child, caller, requestedAt);
       if ((await this.state.runs.erase({ runId: child, tenant, requestedAt })) === 'open')

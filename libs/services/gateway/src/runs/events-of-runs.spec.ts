@@ -30,7 +30,7 @@ const seen = (client: SseClient, run: string) =>
     .map(({ id = 0, kind }) => `${id} ${kind}`);
 
 describe('the events of several runs', () => {
-  it('come on one connection with the id of their run, each run from its own place, and end with the last run', async () => {
+  it('arrive on one connection with the id of their run, each run from its own position, and end with the last run', async () => {
     const [one, other] = [await started(), await started()];
     world.stores.write(other, [planning]);
     const client = new SseClient(await ask(`${one}:0,${other}:1`));
@@ -44,12 +44,12 @@ describe('the events of several runs', () => {
     expect(seen(client, other)).toEqual(['2 replanning', '3 run.completed']);
     for (const { data, id } of events) {
       for (const shape of [RunsEntryShape, StreamEntryShape]) expect(shape.safeParse(JSON.parse(data!)).success).toBe(true);
-      // An id of one run would say nothing of the others.
+      // An event id of one run would say nothing about the others.
       expect(id).toBeNull();
     }
   });
 
-  it('begin with the snapshot of a run whose place the stream does not hold', async () => {
+  it('start with the snapshot of a run whose position is no longer in the stream', async () => {
     const [one, other] = [await started(), await started()];
     world.stores.write(one, [planning, again, completed()]);
     world.stores.write(other, [planning, completed()]);
@@ -61,7 +61,7 @@ describe('the events of several runs', () => {
     expect(seen(client, other)).toEqual([]);
   });
 
-  it('count as one open stream, which a client that leaves ends', async () => {
+  it('count as one open stream, which ends when its client disconnects', async () => {
     const [one, other] = [await started(), await started()];
     const leaving = new AbortController();
     await fetch(`${world.url}/v1/events?runs=${one},${other}`, { signal: leaving.signal });
@@ -71,7 +71,7 @@ describe('the events of several runs', () => {
     expect(world.metric('onStreamClose')).toEqual([['events', 'disconnected']]);
   });
 
-  it('are refused as a whole, with the name of the run that cannot be read: an unknown one, or one of another tenant', async () => {
+  it('are refused as a whole, naming the run that cannot be read: an unknown one, or one of another tenant', async () => {
     await world.close();
     world = await World.open({ keys: twoTenants });
     const [own, foreign] = [await started({ 'x-api-key': 'sk-b' }), await started({ 'x-api-key': 'sk-a' })];

@@ -7,10 +7,10 @@ import { textIn } from '../http/query.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEvents } from './run-events.js';
 
-/** Most runs of one stream. */
+/** Most runs in one stream. */
 const mostRuns = 50;
 
-/** Several runs on one connection: a browser has six to a server, and shows more runs than that. */
+/** Several runs on one connection: a browser opens six connections to a server and may show more runs than that. */
 @Controller('v1/events')
 export class EventsController {
   constructor(
@@ -26,7 +26,7 @@ export class EventsController {
     const full = await this.callers.maySeeDetail(request);
     const wanted = runsIn(query);
     const headers = await Promise.all([...wanted.keys()].map((id) => this.runs.header(id, caller).catch((error) => refused(error, id))));
-    // Nothing is shown before the record of it is durable.
+    // Nothing is shown before the record of the read is durable.
     for (const { runId, data } of full ? headers : []) if (data.detail === 'full') await this.detailReads.ofRun(runId, caller);
     await this.events.followAll(
       response,
@@ -35,7 +35,7 @@ export class EventsController {
   }
 }
 
-/** Ids of runs and the ids after which their entries are wanted, from `a:12,b`. Throws REQUEST_INVALID. */
+/** Ids of runs, each with the entry id after which to start, from `a:12,b`. Throws REQUEST_INVALID. */
 function runsIn(query: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const part of (textIn(query, 'runs') ?? '').split(',')) {
@@ -50,7 +50,7 @@ function runsIn(query: Readonly<Record<string, unknown>>): ReadonlyMap<string, n
   return found;
 }
 
-/** Says which run cannot be read, so that a reader goes on with the others. */
+/** Names the run that cannot be read, so that a reader can continue with the others. */
 function refused(error: unknown, id: string): never {
   if (error instanceof Failure && !isOutage(error)) throw new Failure(error.code, error.detail, { param: id });
   throw error;

@@ -3,10 +3,10 @@ import { Failure, topicsFor } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
-/** Holds the place behind the last run that was taken up from a deleted one. */
+/** Placeholder after the last fork of a deleted run, which blocks further ones. */
 const closed = 'erased';
 
-/** Which runs were taken up from which, as forks or under another template: each holds a numbered place of the run it begins with. */
+/** Records which runs were forked or rerun from which: each occupies a numbered place of the run it begins with. */
 @Injectable()
 export class ForkLinks {
   constructor(
@@ -14,7 +14,7 @@ export class ForkLinks {
     @Inject(STATE) private readonly state: { readonly once: StateStore['once'] },
   ) {}
 
-  /** Before the new run is accepted. Throws RUN_ERASED if the other one is being deleted, STORE_*. */
+  /** Called before the new run is accepted. Throws RUN_ERASED if the other run is being deleted, STORE_*. */
   async add(tenant: string, of: string, runId: string): Promise<void> {
     for (let place = 0; ; place += 1) {
       const { mine, holder } = await this.claim(tenant, of, place, runId);
@@ -23,7 +23,7 @@ export class ForkLinks {
     }
   }
 
-  /** Those that were added so far, some of which may never have been accepted; from then on none is. May be repeated. */
+  /** Returns the runs that were added so far, some of which may never have been accepted, and blocks further ones. May be repeated. */
   async close(tenant: string, of: string): Promise<readonly string[]> {
     const runs: string[] = [];
     for (;;) {
@@ -34,7 +34,7 @@ export class ForkLinks {
   }
 
   private claim(tenant: string, of: string, place: number, holder: string) {
-    // A run can be taken up until it expires, and deleted as long.
+    // A run can be forked until it expires, and deleted for as long.
     const ttlMs = 2 * (this.options.logMs ?? Math.max(...topicsFor().map(({ retentionMs }) => retentionMs)));
     return this.state.once.claim({ tenant, name: `taken-up/${of}/${place}`, holder, ttlMs });
   }

@@ -3,10 +3,10 @@ import type { ExpertProfile, RequestedTask, Template } from '@conclave/contracts
 import { canonicalJson } from '@conclave/loop';
 import type { Resolved } from '../options.js';
 
-/** Who makes the calls of a fork: one model or several, the first that answers; or the models of a template, each in its part. */
+/** The models of a fork: one model or several, of which the first that answers is used; or the models of a template, each in its role. */
 export type TodaysModels = Resolved;
 
-/** A recorded template as it was, but with other models and what is known of them today. */
+/** A recorded template unchanged, except for other models and their current metadata. */
 export function withModels(recorded: Template, today: TodaysModels, known: Pick<Template, 'prices' | 'contexts'>): Template {
   const source = today.kind === 'template' ? today.template : allBy(today.kind === 'model' ? [today.ref] : today.models);
   const { planner, judge, experts } = source;
@@ -28,7 +28,7 @@ const allBy = (models: string[]): Pick<Template, 'planner' | 'judge' | 'experts'
   experts: {},
 });
 
-/** Models that a task of a recorded run asks under this template. */
+/** Models that a task of a recorded run calls under this template. */
 export function modelsOfTask({ spec: { capability }, tier }: RequestedTask, { experts, judge }: Template): readonly string[] {
   if (!capability.startsWith('expert.')) return judge.models;
   const profile = experts[capability.slice('expert.'.length)] ?? experts['general'];

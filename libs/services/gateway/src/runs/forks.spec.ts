@@ -5,7 +5,7 @@ import { template, twoTenants, World } from '../__fixtures__/world.js';
 
 let world: World;
 let runId: string;
-/** Steps of the run on the log. */
+/** Number of steps of the run on the log. */
 let steps: number;
 
 const a = { 'x-api-key': 'sk-a' };
@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('the facts of a run', () => {
-  it('stand on the log with their steps, and are shown to its tenant alone', async () => {
+  it('are on the log with their steps and are shown to its tenant only', async () => {
     await recorded();
     const { data } = RunFactList.parse(await (await get(`/v1/runs/${runId}/facts`)).json());
     expect(data[0]).toMatchObject({ step: 1, kind: 'RunStarted', sentence: expect.stringContaining('Who founded the mill?') });
@@ -75,7 +75,7 @@ describe('a rerun', () => {
     expect(world.requested()).toHaveLength(2);
   });
 
-  it('of a run that stays local is refused with a template that does not', async () => {
+  it('of a run that must stay local is refused with a template that does not stay local', async () => {
     await world.close();
     world = await World.open({ keys: twoTenants, template: { local_only: true }, others: [{ ...template, id: 'other' }] });
     await recorded();
@@ -85,7 +85,7 @@ describe('a rerun', () => {
 });
 
 describe('a fork', () => {
-  it('is accepted as a run of its own, with the facts of the other one and the models that are named', async () => {
+  it('is accepted as a run of its own, with the facts of the original and the named models', async () => {
     await recorded();
     const response = await fork({ step: 3, model: 'org/m:8b@fake' });
     expect(response.status).toBe(202);
@@ -111,13 +111,13 @@ describe('a fork', () => {
     expect(view.fork).toMatchObject({ of: runId, step: 3 });
   });
 
-  it("asks today's models of the template where none is named", async () => {
+  it("uses today's models of the template when it names none", async () => {
     await recorded();
     expect((await fork({ step: 1 })).status).toBe(202);
     expect(world.requested().at(-1)!.data.template.planner.models).toEqual(['m@fake']);
   });
 
-  it('is begun once by a repeat with the same Idempotency-Key', async () => {
+  it('is started once for repeats with the same Idempotency-Key', async () => {
     await recorded();
     const keyed = { ...a, 'idempotency-key': 'once' };
     const [first, second] = [await fork({ step: 2 }, keyed), await fork({ step: 2 }, keyed)].map((response) => response.json());
@@ -126,14 +126,14 @@ describe('a fork', () => {
     expect(world.runs()).toHaveLength(2);
   });
 
-  it('is refused to other tenants, and for a run that is unknown', async () => {
+  it('is refused for other tenants and for an unknown run', async () => {
     await recorded();
     for (const response of [await fork({ step: 1 }, b), await fork({ step: 1 }, a, 'run_unknown000'), await fork({ step: 1 }, a, 'x')])
       expect(await refusal(response)).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
     expect(world.runs()).toHaveLength(1);
   });
 
-  it('is refused with the steps that there are', async () => {
+  it('is refused at a step that does not exist, naming the steps that do', async () => {
     await recorded();
     const said = async (body: unknown) => (await refusal(await fork(body))).message;
     expect(await said({ step: steps + 1 })).toMatch(`It has ${steps} steps, so there is no step ${steps + 1}.`);
@@ -144,7 +144,7 @@ describe('a fork', () => {
     expect(world.runs()).toHaveLength(1);
   });
 
-  it('is refused where steps before it are missing, and where none is on the log', async () => {
+  it('is refused when steps before it are missing, or when no step is on the log', async () => {
     await recorded([2]);
     expect(await refusal(await fork({ step: 3 }))).toMatchObject({
       status: 409,

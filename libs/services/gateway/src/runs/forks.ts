@@ -12,7 +12,7 @@ import { modelsOfTask, type TodaysModels, withModels } from './fork-models.js';
 import { recordedOf } from './recorded.js';
 import { RunDirectory } from './run-directory.js';
 
-/** Runs as the log holds them: their facts, and what a run begins with that takes one of them up. */
+/** Runs as recorded on the log: their facts, and what a fork or rerun begins with. */
 @Injectable()
 export class Forks {
   constructor(
@@ -34,8 +34,8 @@ export class Forks {
   }
 
   /**
-   * What a fork of this run after this step begins with. Throws RUN_NOT_FOUND, MODEL_NOT_FOUND, PROVIDER_UNREACHABLE, and FORK_REFUSED with
-   * the steps that can be named, or with what is missing.
+   * What a fork of this run after this step begins with. Throws RUN_NOT_FOUND, MODEL_NOT_FOUND, PROVIDER_UNREACHABLE, and FORK_REFUSED with the
+   * steps that are allowed, or with what is missing.
    */
   async checked(
     id: string,
@@ -44,7 +44,7 @@ export class Forks {
     mayAsk: MayAsk,
   ): Promise<Pick<CheckedFork, 'of' | 'template' | 'caller' | 'begins'>> {
     const { runId, data: recorded } = await this.runs.header(id, caller);
-    // Whoever may not ask a template does not continue its runs with other models either.
+    // A caller that may not use a template cannot continue its runs with other models either.
     await this.models.assertAskable(recorded.template, mayAsk);
     if (!knownStrategy(recorded.template.strategy)) throw refused(`The strategy ${recorded.template.strategy} no longer exists.`);
     const steps = whole(await this.stepsOf(runId), step);
@@ -77,7 +77,7 @@ export class Forks {
         ...(recorded.children
           ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) }
           : {}),
-        // What it answers is a trial: no cache answers it, and none is filled by it.
+        // Its answer is an experiment: no cache answers it, and none stores it.
         caching: null,
         fork: take(newId)!,
       }),
@@ -85,8 +85,8 @@ export class Forks {
   }
 
   /**
-   * What another run begins with that is asked the same of another template. Nothing is taken from caches, and nothing kept in them. Throws
-   * RUN_NOT_FOUND, RUN_ERASED, MODEL_NOT_FOUND, FORK_REFUSED.
+   * What a rerun, the same question for another template, begins with. It neither reads from caches nor writes to them. Throws RUN_NOT_FOUND,
+   * RUN_ERASED, MODEL_NOT_FOUND, FORK_REFUSED.
    */
   async again(
     id: string,
@@ -128,7 +128,7 @@ export class Forks {
     }
   }
 
-  /** Throws FORK_REFUSED if models of a `local_only` run would be outside. */
+  /** Throws FORK_REFUSED if models of a `local_only` run would be outside the local machine. */
   private async assertLocal(today: TodaysModels): Promise<void> {
     const isLocal =
       today.kind === 'template'
@@ -154,7 +154,7 @@ export class Forks {
     return template ? { kind: 'template', template } : today;
   }
 
-  /** Prices and context lengths that today's templates and model servers name. */
+  /** Prices and context lengths from today's templates and model servers. */
   private async knownOfModels(): Promise<Pick<Template, 'prices' | 'contexts'>> {
     const listed = await this.models.models();
     const templates = this.options.catalogue.templates();
@@ -175,7 +175,7 @@ export class Forks {
 
 const refused = (why: string): Failure => new Failure('FORK_REFUSED', why, { param: 'step' });
 
-/** The steps up to this one. Throws FORK_REFUSED where one is missing. */
+/** The steps up to this one. Throws FORK_REFUSED when one is missing. */
 function whole(steps: readonly RecordedStep[], step: number): readonly RecordedStep[] {
   const last = steps.at(-1)?.version ?? 0;
   if (last === 0) throw refused('None of its steps is on the log: it has not started, or they have expired.');
@@ -186,7 +186,7 @@ function whole(steps: readonly RecordedStep[], step: number): readonly RecordedS
   return upTo;
 }
 
-/** Throws FORK_REFUSED where the recorded facts cannot be read by this version. */
+/** Throws FORK_REFUSED when this version cannot read the recorded facts. */
 function taken<T>(take: () => T): T {
   try {
     return take();

@@ -33,7 +33,7 @@ async function until(holds: () => Promise<boolean>, ms = 10_000): Promise<void> 
 }
 
 describe('admission by the wait for workers', () => {
-  it('refuses a run whose tasks would wait too long, says when to come again, and admits it when the queue is short', async () => {
+  it('refuses a run whose tasks would wait too long, says when to retry, and admits it when the queue is short', async () => {
     world = await World.open({ limits: { maxQueueWaitMs: 20_000, retryAfterS: 5 } });
     await say({ worker: 'w1', classes: { expert: { slots: 4, waitMs: 33_000 } } });
     await until(async () => (await ask()).status === 503);
@@ -50,7 +50,7 @@ describe('admission by the wait for workers', () => {
     expect(world.history.filter(({ phase }) => phase === 'refused').at(-1)).toMatchObject({ data: { code: 'QUEUE_TOO_LONG' } });
   });
 
-  it('takes the mean over the slots of a class, and a worker that leaves counts no more', async () => {
+  it('uses the mean over the slots of a class and ignores workers that have left', async () => {
     world = await World.open({ limits: { maxQueueWaitMs: 20_000 } });
     await say({ worker: 'w1', classes: { expert: { slots: 1, waitMs: 70_000 } } });
     await until(async () => (await ask()).status === 503);
@@ -62,14 +62,14 @@ describe('admission by the wait for workers', () => {
     await until(async () => (await ask()).status === 202);
   });
 
-  it('never waits longer than the tasks of the template may', async () => {
+  it('refuses when the wait exceeds the start time-out of the template', async () => {
     world = await World.open({ limits: { maxQueueWaitMs: 60_000 }, template: { start_timeout_s: 10 } });
     await say({ worker: 'w1', classes: { judge: { slots: 1, waitMs: 11_000 } } });
     await until(async () => (await ask()).status === 503);
     expect((await refusal()).message).toContain('the limit is 10 s');
   });
 
-  it('looks only at classes that the template may use', async () => {
+  it('considers only classes that the template may use', async () => {
     expect([...classesOf({ ...template, classes: { ...template.classes, 'expert.general': 'gpu' } })].sort()).toEqual([
       'evidence',
       'gpu',
@@ -84,7 +84,7 @@ describe('admission by the wait for workers', () => {
     await until(async () => (await ask()).status === 202);
   });
 
-  it('admits runs while it knows nothing: no report, a report that nobody renewed, nonsense, a store that does not answer', async () => {
+  it('admits runs when it has no usable report: none, an expired one, an invalid one, or a store that does not answer', async () => {
     world = await World.open({ limits: { maxQueueWaitMs: 1_000 } });
     for (const nonsense of ['', '{', 'null', '{"worker":1}', '{"worker":"w","classes":{"expert":{"slots":0,"waitMs":99999}}}'])
       await world.stores.state.hints.publish(loadChannel, nonsense);
@@ -107,7 +107,7 @@ describe('admission by the wait for workers', () => {
     world = await World.open({ limits: { maxQueueWaitMs: 0 } });
     await say({ worker: 'w1', classes: { expert: { slots: 1, waitMs: 900_000 } } });
     expect((await ask()).status).toBe(202);
-    // The one of the run streams.
+    // The subscription to run streams.
     expect(world.stores.subscriptions).toBe(1);
   });
 
@@ -120,7 +120,7 @@ describe('admission by the wait for workers', () => {
     expect(await (await same()).json()).toMatchObject({ id: first.id, attached: true });
   });
 
-  it('is counted under its reason', async () => {
+  it('counts a refusal under its reason', async () => {
     world = await World.open();
     const metrics = openMetrics();
     gatewayMetrics(metrics).onRefused('QUEUE_TOO_LONG');
@@ -155,7 +155,7 @@ const taskOf = (n: number): Event => {
 };
 
 describe('a slow worker', () => {
-  it('makes the gateway refuse runs while its queue is long, and admit them when it has caught up', async () => {
+  it('makes the gateway refuse runs while its queue is long and admit them when it has caught up', async () => {
     world = await World.open({ limits: { maxQueueWaitMs: 1_500, openRuns: 10_000 } });
     let finish = (): void => undefined;
     const gate = new Promise<void>((resolve) => (finish = resolve));

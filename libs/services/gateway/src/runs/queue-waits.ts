@@ -4,14 +4,14 @@ import { capabilitiesOf, classOf } from '@conclave/loop';
 import { leaseTtlMs, loadChannel, readLoadReport, STATE, type LoadReport, type StateStore } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 
-/** Longest Retry-After in seconds; clients ignore longer ones. */
+/** Longest Retry-After in seconds; clients ignore longer values. */
 const longestRetryS = 60;
-/** Milliseconds between two tries to subscribe to the workers' reports. */
+/** Milliseconds between two attempts to subscribe to the workers' reports. */
 const listenAgainMs = 5_000;
 
 /**
- * How long tasks wait for a worker, as reported by the workers. A report that is not renewed expires, and a class without a report
- * counts as free: its runs are admitted.
+ * How long tasks wait for a worker, from the workers' reports. A report that is not renewed expires, and a class without a report counts as free:
+ * its runs are admitted.
  */
 @Injectable()
 export class QueueWaits implements OnApplicationShutdown {
@@ -28,8 +28,8 @@ export class QueueWaits implements OnApplicationShutdown {
   }
 
   /**
-   * Throws QUEUE_TOO_LONG when tasks of a class that the template may use wait longer than configured, or longer than they may wait
-   * before they time out.
+   * Throws QUEUE_TOO_LONG when tasks of a class that the template may use wait longer than the configured limit, or longer than their own start
+   * time-out.
    */
   assertShort(template: Template): void {
     const { maxQueueWaitMs, retryAfterS } = this.limits;
@@ -67,7 +67,7 @@ export class QueueWaits implements OnApplicationShutdown {
     await stop?.();
   }
 
-  /** Subscribes to the workers' reports; retried later if the store does not answer. */
+  /** Subscribes to the workers' reports; retries later if the store does not answer. */
   private listen(): void {
     if (this.limits.maxQueueWaitMs === 0 || this.listening || Date.now() < this.nextTry) return;
     this.nextTry = Date.now() + listenAgainMs;

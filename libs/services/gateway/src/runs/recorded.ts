@@ -1,7 +1,7 @@
 import type { CallRecorded, StepRecorded } from '@conclave/contracts';
 import type { EventLog } from '@conclave/ports';
 
-/** Steps of a run, by number, and its calls, as the audit holds them; a record that stands there more than once counts once. */
+/** Steps of a run by number, and its calls, as recorded in the audit; duplicate records count once. */
 export async function recordedOf(
   log: Pick<EventLog, 'read'>,
   runId: string,

@@ -5,7 +5,7 @@ import { Callers } from '../http/caller.js';
 import { textIn } from '../http/query.js';
 import { RunRecords } from './run-records.js';
 
-/** What the log holds of a run, for people who ask what took so long or cost so much. */
+/** The records of a run on the log, for finding out why it was slow or expensive. */
 @Controller('v1/runs/:id/records')
 export class RecordsController {
   constructor(

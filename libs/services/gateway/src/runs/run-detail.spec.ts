@@ -33,7 +33,7 @@ describe.each([
     door = path;
   });
 
-  it('are shown to a key that may see them, and to no other key of the tenant', async () => {
+  it('are shown to a key that may see them and to no other key of the tenant', async () => {
     world = await World.open({ keys: twoTenants });
     expect(await asked('sk-a-full')).toEqual({ status: 202, detail: 'full' });
     world.write(...thoughts, completed());
@@ -44,7 +44,7 @@ describe.each([
     expect(await events(by('sk-b'))).not.toContain(secret);
   });
 
-  it('are kept by no run of another key, which is told so when it asks for them', async () => {
+  it('are stored for no run of another key, which is refused when it asks for them', async () => {
     world = await World.open({ keys: twoTenants });
     expect(await asked('sk-a')).toEqual({ status: 202, detail: 'redacted' });
     expect(await asked('sk-a', { conclave: { detail: 'full' } })).toMatchObject({ status: 403 });
@@ -56,7 +56,7 @@ describe.each([
     expect([chat.status, ((await chat.json()) as { error: { code: string } }).error.code]).toEqual([403, 'DETAIL_NOT_ALLOWED']);
   });
 
-  it('without keys are kept where the admin asks for them, and shown to the admin alone', async () => {
+  it('without keys are stored when the admin asks for them and shown to the admin only', async () => {
     world = await World.open();
     expect(await asked('any')).toEqual({ status: 202, detail: 'redacted' });
     expect(await asked(adminKey)).toEqual({ status: 202, detail: 'redacted' });
@@ -69,7 +69,7 @@ describe.each([
     expect(await events()).not.toContain(secret);
   });
 
-  it('are shown to an auditor and an admin of the tenant, whose own runs keep them only when they ask for it', async () => {
+  it('are shown to an auditor and an admin of the tenant, whose own runs store them only on request', async () => {
     world = await World.open({ keys: twoTenants });
     expect(await asked('sk-a-auditor')).toEqual({ status: 202, detail: 'redacted' });
     await world.close();
@@ -82,13 +82,13 @@ describe.each([
   });
 });
 
-describe('keys of the configuration', () => {
+describe('configured keys', () => {
   const settings = {
     ann: { key_env: 'ANN', tenant: 'acme', detail: 'full' as const, role: 'user' as const },
     bob: { key_env: 'BOB', tenant: 'default', detail: 'redacted' as const, role: 'user' as const },
   };
 
-  it('say whose they are, what they may, and nothing about any other key', async () => {
+  it('name their owner and rights, and nothing about any other key', async () => {
     world = await World.open({ keys: knownKeys(configuredKeys(settings, { ann: 'sk-ann', bob: 'sk-bob' })) });
     const models = async (key?: string) => (await fetch(`${world.url}/v1/models`, key ? by(key) : {})).status;
     expect([await models('sk-ann'), await models('sk-bob'), await models('sk-an'), await models('ANN'), await models()]).toEqual([
@@ -99,7 +99,7 @@ describe('keys of the configuration', () => {
     expect(caller).toEqual({ tenant: 'acme', actor: expect.stringMatching(/^key_[0-9a-f]{12}$/) });
   });
 
-  it('are none where none is named; a named one without its value opens nothing', async () => {
+  it('are none when none is configured; a named key without a value opens nothing', async () => {
     world = await World.open();
     expect(configuredKeys({}, {})).toEqual([]);
     expect(await knownKeys(configuredKeys(settings, { ann: 'sk-ann' })).identify('')).toBeNull();

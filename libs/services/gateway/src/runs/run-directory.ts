@@ -5,10 +5,10 @@ import { commandsOf } from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { StreamHub } from '../stream/stream-hub.js';
 
-/** Milliseconds a request waits for the record of a run whose cached answer was sent before it. */
+/** Milliseconds that a request waits for the record of a run whose cached answer was sent before that record was written. */
 const recordWithinMs = 1_000;
 
-/** Runs by their id, for callers who may see them. */
+/** Runs by id, for callers who may see them. */
 @Injectable()
 export class RunDirectory {
   constructor(
@@ -31,7 +31,7 @@ export class RunDirectory {
     return erased?.tenant === tenant ? erased : null;
   }
 
-  /** Waits up to one second for the record of a run that a cache has answered, then shows it as it is. Throws RUN_NOT_FOUND, RUN_ERASED. */
+  /** Waits up to one second for the record of a run that a cache has answered, then returns the current state. Throws RUN_NOT_FOUND, RUN_ERASED. */
   async view(id: string, caller: Caller): Promise<RunView> {
     const header = await this.header(id, caller);
     let stored = await this.state.runs.read(id);
@@ -40,7 +40,7 @@ export class RunDirectory {
     return { ...view, usage: { ...view.usage, recorded: await this.state.usage.ofRun(id) } };
   }
 
-  /** Resolves to whether the run ends within one second. */
+  /** Returns whether the run ends within one second. */
   ends(id: string): Promise<boolean> {
     return new Promise((resolve) => {
       const stop = (ended: boolean): void => {
@@ -66,7 +66,7 @@ export class RunDirectory {
   }
 }
 
-/** The view of a run that the engine has not begun, from its header. */
+/** The view of a run that the engine has not handled yet, from its header. */
 const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   object: 'run',
   id: runId,

@@ -20,7 +20,7 @@ const some: StreamBody[] = [
 const ids = (client: SseClient) => client.events.filter((event) => event.id).map((event) => Number(event.id));
 
 describe('the events of a run', () => {
-  it('come with ids and names as they are written, and end after the terminal entry', async () => {
+  it('arrive with ids and names as they are written and end after the terminal entry', async () => {
     const client = await follow();
     world.write(...some);
     await until('two events', () => client.events.length === 2);
@@ -41,7 +41,7 @@ describe('the events of a run', () => {
     expect(await (await follow('?after=1', { 'last-event-id': '2' })).all()).toHaveLength(1);
   });
 
-  it('are resumed on another gateway without a loss or a repeat', async () => {
+  it('are resumed on another gateway without losses or repeats', async () => {
     const first = await follow();
     world.write(...some);
     await until('two events', () => first.events.length === 2);
@@ -59,12 +59,12 @@ describe('the events of a run', () => {
     }
   });
 
-  it('end at once for a reader that has seen the end', async () => {
+  it('end immediately for a reader that has seen the end', async () => {
     world.write(...some, completed());
     expect(await (await follow('?after=3')).all()).toEqual([]);
   });
 
-  it('begin with a snapshot for an id the stream never had', async () => {
+  it('start with a snapshot for an id that the stream never had', async () => {
     world.compose();
     await world.chunk('It is', 0);
     const client = await follow('?after=99');
@@ -83,7 +83,7 @@ describe('the events of a run', () => {
     expect(ids(client)).toEqual([3]);
   });
 
-  it('begin with a snapshot for an id the stream holds no longer, and still end with the terminal entry', async () => {
+  it('start with a snapshot for an id that the stream no longer holds, and still end with the terminal entry', async () => {
     world.write(...some, completed());
     world.stores.trimmed.set(world.run(), 3);
     const client = await follow('?after=1');

@@ -37,16 +37,16 @@ export class RunEvents {
   }
 
   /**
-   * Sends the entries of several runs as they come, each with the id of its run, and ends when all of these runs have ended. Snapshots
-   * come first, as `follow` sends them. Throws STORE_* before the head.
+   * Sends the entries of several runs as they arrive, each with the id of its run, and ends when all of these runs have ended. Snapshots come
+   * first, as in `follow`. Throws STORE_* before the head.
    */
   async followAll(response: Response, runs: readonly Followed[]): Promise<void> {
     const readings = await Promise.all(runs.map((run) => this.reading(run)));
     this.stream(response, readings, (runId, entry) => eventOf(entry, runId));
   }
 
-  /** Where the stream of a run is to be read from. */
-  private async reading({ runId, after, full }: Followed): Promise<Reading> {
+  /** The position from which the stream of a run is read. */
+  private async reading({ runId, after, full }: Followed): Promise<StreamPosition> {
     const page = await this.hub.read(runId, after, 1);
     const outside = after > page.last || (page.last > 0 && after + 1 < page.first);
     const snapshot = outside ? await this.snapshot(runId, page) : null;
@@ -57,7 +57,7 @@ export class RunEvents {
     return { runId, cursor, first: snapshot ? eventOf(snapshot.event) : '', over: seenAll || expired, full };
   }
 
-  private stream(response: Response, readings: readonly Reading[], frame: (runId: string, entry: StreamEntry) => string): void {
+  private stream(response: Response, readings: readonly StreamPosition[], frame: (runId: string, entry: StreamEntry) => string): void {
     const followings = new Set<Following>();
     const unfinished = new Set(readings.filter(({ over }) => !over).map(({ runId }) => runId));
     let closed = false;
@@ -75,7 +75,7 @@ export class RunEvents {
       close(end);
       sse.end(events);
     };
-    /** The last events of a run; with those of the last run the stream ends. */
+    /** The last events of a run; the stream ends with those of the last run. */
     const runEnds = (runId: string, events: string): void => {
       unfinished.delete(runId);
       if (unfinished.size === 0) finish(events, 'finished');
@@ -122,7 +122,7 @@ export class RunEvents {
     }
   }
 
-  /** The state of the run and the answer so far, from the stream as far as it is kept, otherwise from the stored run. */
+  /** The state of the run and the answer so far, from the stream as far as it is stored, otherwise from the run's record. */
   private async snapshot(runId: string, { first, last }: StreamPage): Promise<{ readonly event: Snapshot; readonly over: boolean }> {
     const stored = await this.state.runs.read(runId);
     const view = stored?.terminal ? this.options.describeRun(stored.state) : null;
@@ -143,7 +143,7 @@ export class RunEvents {
   }
 }
 
-interface Reading {
+interface StreamPosition {
   readonly runId: string;
   readonly cursor: number;
   /** Event to send before the entries, or an empty text. */
@@ -161,7 +161,7 @@ export function redacted(entry: StreamEntry): StreamEntry {
   return rest;
 }
 
-/** One event: with its id, so that a reader can come back with it, or among those of several runs with the id of its run. */
+/** One event: with its id, so that a reader can resume from it; or, among those of several runs, with the id of its run. */
 function eventOf(entry: StreamEntry | Snapshot, runId: string | null = null): string {
   const id = runId === null && 'id' in entry ? `id: ${entry.id}\n` : '';
   return `${id}event: ${entry.kind}\ndata: ${JSON.stringify(runId === null ? entry : { ...entry, runId })}\n\n`;

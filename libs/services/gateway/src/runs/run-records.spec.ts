@@ -11,7 +11,7 @@ let step: string;
 const get = (path: string, key: string) => fetch(world.url + path, { headers: { 'x-api-key': key } });
 const records = async (key: string) => RunRecordList.parse(await (await get(`/v1/runs/${runId}/records`, key)).json()).data;
 const bodies = (key: string, query: string) => get(`/v1/runs/${runId}/records/bodies?${query}`, key);
-/** Who has read, by the run. */
+/** Actors that have read prompts, by run. */
 const reads = (): unknown[] =>
   world.broker
     .records('audit')
@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('the records of a run', () => {
-  it('are its steps and calls by time, each once, and say which attempt another one took the place of', async () => {
+  it('are its steps and calls by time, each once, and mark attempts that were superseded', async () => {
     const data: StepRecorded['data'] = {
       ...{ version: 1, input: { id: runId, type: 'PlanRequested', time: 1, data: {} }, now: 30, facts: [], rule: 'D3' as const },
       ...{ ruleSentence: 'Enough was found.', outputs: [{ id: 'o', type: 'TaskDispatched' }], hash: '0', stateHash: null },
@@ -55,7 +55,7 @@ describe('the records of a run', () => {
     expect(JSON.stringify(found)).not.toContain(secret);
   });
 
-  it('show prompt and reply of one call to an auditor, which is recorded, and to nobody who may not see them', async () => {
+  it('show prompt and reply of one call to an auditor, which is recorded, and to no one who may not see them', async () => {
     await world.log.publish([call(1)]);
     expect((await records('sk-a')).map((record) => record.kind === 'call' && record.bodies)).toEqual(['forbidden']);
     expect((await records('sk-a-auditor')).map((record) => record.kind === 'call' && record.bodies)).toEqual(['readable']);
@@ -68,7 +68,7 @@ describe('the records of a run', () => {
     expect(reads()).toEqual([runId]);
   });
 
-  it('name what is missing: the call, an attempt that there never was, bodies that were not kept', async () => {
+  it('are refused without a step, for an attempt that never existed, and for bodies that were not kept', async () => {
     await world.log.publish([call(1, { request: null, reply: null })]);
     expect((await bodies('sk-a-auditor', '')).status).toBe(400);
     expect((await bodies('sk-a-auditor', `step=${encodeURIComponent(step)}&attempt=2`)).status).toBe(404);
@@ -77,7 +77,7 @@ describe('the records of a run', () => {
     expect((await records('sk-a-auditor')).map((record) => record.kind === 'call' && record.bodies)).toEqual(['not_kept']);
   });
 
-  it('end a long prompt where the limit is, and say so', async () => {
+  it('cut a long prompt at the limit and say so', async () => {
     await world.log.publish([call(1, { reply: 'x'.repeat(100_001) })]);
     const shown = CallBodies.parse(await (await bodies('sk-a-auditor', `step=${encodeURIComponent(step)}`)).json());
     expect([shown.reply.length, shown.cut]).toEqual([100_000, true]);

@@ -13,10 +13,10 @@ import { DetailReads } from '../audit/detail-reads.js';
 import { recordedOf } from './recorded.js';
 import { RunDirectory } from './run-directory.js';
 
-/** Most characters of a prompt or a reply that one answer holds. */
+/** Most characters of a prompt or a reply in one response. */
 const mostCharacters = 100_000;
 
-/** Steps and calls of runs, as the audit holds them. */
+/** Steps and calls of runs, as recorded in the audit. */
 @Injectable()
 export class RunRecords {
   constructor(
@@ -39,7 +39,7 @@ export class RunRecords {
   }
 
   /**
-   * Prompt and reply of one call. The read is on the audit before they are returned. Throws RUN_NOT_FOUND, RUN_ERASED, DETAIL_NOT_ALLOWED,
+   * Prompt and reply of one call. The read is recorded on the audit before they are returned. Throws RUN_NOT_FOUND, RUN_ERASED, DETAIL_NOT_ALLOWED,
    * REQUEST_INVALID, CALL_NOT_FOUND.
    */
   async bodies(id: string, caller: Caller, mayRead: boolean, step: string | null, attempt: number): Promise<CallBodies> {

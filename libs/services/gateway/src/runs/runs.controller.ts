@@ -152,7 +152,7 @@ export class RunsController {
     const lastEventId = request.headers['last-event-id'];
     const cursor = lastEventId === undefined || lastEventId === '' ? integer(after, 'after', 0) : integer(lastEventId, 'last-event-id', 0);
     const full = await this.callers.maySeeDetail(request);
-    // Nothing is shown before the record of it is durable.
+    // Nothing is shown before the record of the read is durable.
     if (full && header.data.detail === 'full') await this.detailReads.ofRun(header.runId, caller);
     await this.events.follow(response, { runId: header.runId, after: cursor ?? 0, full });
   }
@@ -167,7 +167,7 @@ export class RunsController {
     const key = repeatKey(request, caller);
     const run = await this.state.runs.read<Pick<RunState, 'commands'>>(runId);
     const first = key === null ? undefined : run?.state.commands.find((command) => command.key === key);
-    // A repeat returns the number of the first, even after the end; one that overtakes it is told apart by the engine.
+    // A repeat returns the number of the first command, even after the end of the run; the engine recognises a repeat that arrives before the first.
     if (!first && run?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
     if (!first && (run?.state.commands.length ?? 0) >= mostCommands)
       throw new Failure('COMMAND_REJECTED', `The run has taken ${mostCommands} commands, and takes no more.`);
@@ -185,7 +185,7 @@ function sendAccepted(response: Response, { runId, attached }: AcceptedRun, temp
   response.status(202).setHeader('x-run-id', runId).setHeader('location', self).json(accepted);
 }
 
-/** Most commands of one run: each stands in its state. */
+/** Most commands of one run: each is part of its state. */
 const mostCommands = 500;
 
 /** Hash of the sender and the Idempotency-Key; null without one. */
@@ -197,7 +197,7 @@ function repeatKey(request: Request, { tenant, actor }: Caller): string | null {
     .digest('hex');
 }
 
-/** Throws COMMAND_NOT_TAKEN, which names the commands that runs of the strategy take. */
+/** Throws COMMAND_NOT_TAKEN, which lists the commands that the strategy supports. */
 function refuseUntaken(command: CommandName, strategy: string): void {
   const taken = commandsOf(strategy);
   if (taken.includes(command)) return;

@@ -26,7 +26,7 @@ describe('a run', () => {
     expect(world.stores.clients(accepted.id).size).toBe(0);
   });
 
-  it('is shown before and after the engine has begun it', async () => {
+  it('is shown before and after the engine has handled it', async () => {
     await start();
     const early = RunView.parse(await (await get(`/v1/runs/${world.run()}`)).json());
     expect(early).toMatchObject({ id: world.run(), status: 'accepted', terminal: false, question: 'Why?' });
@@ -35,7 +35,7 @@ describe('a run', () => {
     expect(late).toMatchObject({ status: 'completed', terminal: true, answer: 'It is blue [1].', rule: 'D3' });
   });
 
-  it('is shown with what the ledger holds of its calls, which goes on after its end', async () => {
+  it('is shown with the usage that the ledger has recorded, also for calls after its end', async () => {
     await start();
     const id = world.run();
     const shown = async () => RunView.parse(await (await get(`/v1/runs/${id}`)).json()).usage;
@@ -55,7 +55,7 @@ describe('a run', () => {
     expect(world.requested()).toHaveLength(1);
   });
 
-  it('needs a template and a question', async () => {
+  it('requires a template and a question', async () => {
     expect(await (await start(a, { model: 'm@fake', input: 'x' })).json()).toMatchObject({
       error: { param: 'model', message: expect.stringContaining('/v1/chat/completions') },
     });
@@ -64,7 +64,7 @@ describe('a run', () => {
 });
 
 describe('the list of runs', () => {
-  it('shows those of the tenant, newest first, page by page', async () => {
+  it('shows those of the tenant, newest first, in pages', async () => {
     for (const input of ['one', 'two', 'three']) await start(a, { model: 'conclave', input });
     await start(b, { model: 'conclave', input: 'of another' });
     const first = RunList.parse(await (await get('/v1/runs?limit=2')).json());
@@ -98,7 +98,7 @@ describe('a run of another tenant', () => {
     expect(world.commands()).toEqual([]);
   });
 
-  it('is not attached to by a retry', async () => {
+  it('is not found by a retry of another tenant', async () => {
     await start();
     const response = await start({ ...b, 'x-stainless-retry-count': '1' });
     expect(RunAccepted.parse(await response.json()).attached).toBe(false);
@@ -109,7 +109,7 @@ describe('a run of another tenant', () => {
 describe('a command', () => {
   const command = (body: unknown) => world.post(`/v1/runs/${world.run()}/commands`, body, { headers: a });
 
-  it('cancels: the flag first, then the event in its order', async () => {
+  it('cancels: the flag first, then the event with its sequence number', async () => {
     await start();
     const response = await command({ command: 'cancel', reason: 'changed my mind' });
     expect(response.status).toBe(202);
@@ -131,7 +131,7 @@ describe('a command', () => {
       { command: 'override_step', skill: 'research', input: 'x' },
       { name: 'override_step', skill: 'research', input: 'x' },
     ],
-  ])('that no run of the strategy takes is refused at the door, with what is taken: %j', async (body, sent) => {
+  ])('that the strategy does not support is refused, with the supported ones: %j', async (body, sent) => {
     await start();
     const response = await command(body);
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([409, 'false']);
@@ -143,7 +143,7 @@ describe('a command', () => {
       },
     });
     expect([world.commands(), world.stores.flagged.size]).toEqual([[], 0]);
-    // The engine knows the command by this name.
+    // The engine uses this name for the command.
     expect(commandOf(CommandRequest.parse(body))).toEqual(sent);
     expect(await (await command({ command: 'cancel' })).json()).toMatchObject({ seq: 1 });
   });
@@ -155,7 +155,7 @@ describe('a command', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'REQUEST_INVALID', param: expect.stringMatching(/command|text/) } });
   });
 
-  it('comes too late for a run that has ended', async () => {
+  it('is refused for a run that has ended', async () => {
     await start();
     world.write(completed());
     const response = await command({ command: 'cancel' });

@@ -17,10 +17,10 @@ export function tokenIn(header: string | undefined): string | null {
   return null;
 }
 
-/** What the store knows a token by: it cannot be turned back into one. */
+/** The id of a token in the store: the token cannot be derived from it. */
 export const idOf = (token: string): string => derived(token, 'id').toString('hex');
 
-/** What a page sends beside its cookie; a page of another origin can read neither. */
+/** The value that a page sends together with its cookie; a page of another origin can read neither. */
 export const csrfOf = (token: string): string => derived(token, 'csrf').toString('base64url');
 
 export function isCsrf(token: string, given: unknown): boolean {
@@ -29,7 +29,7 @@ export function isCsrf(token: string, given: unknown): boolean {
   return wanted.length === got.length && timingSafeEqual(wanted, got);
 }
 
-/** Sealed with the token, so that the store alone says nothing about the key of a session. */
+/** Encrypted with the token, so that the store alone reveals nothing about the key of a session. */
 export function seal(token: string, text: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', derived(token, 'seal'), nonce);
@@ -37,7 +37,7 @@ export function seal(token: string, text: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Throws when it was sealed with another token. */
+/** Throws when it was encrypted with another token. */
 export function unseal(token: string, box: string): string {
   const bytes = Buffer.from(box, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', derived(token, 'seal'), bytes.subarray(0, 12), { authTagLength: 16 });

@@ -41,7 +41,7 @@ export class SessionController {
   async show(@Req() request: Request): Promise<SessionView> {
     const session = await this.sessions.of(request);
     if (session === 'ended') this.setCookie(request, '', 0);
-    // A cookie that names no session is taken back, so that a page which needs no key is not shut out by it.
+    // An unknown session's cookie is deleted, so that it does not lock out a page that needs no key.
     if (session === 'ended' && this.options.keys !== null) throw new Failure('UNAUTHENTICATED');
     const owner = session === 'ended' ? null : await this.callers.ownerOf(request);
     if (owner) return this.viewOf(owner, session === 'ended' ? null : session);

@@ -32,7 +32,7 @@ const signIn = async (world: World, key = 'sk-a-admin', headers: Record<string, 
   const view = SessionView.parse(answer.body);
   return { view, set: answer.cookie!, cookie: answer.cookie!.split(';')[0]!, csrf: view.csrf! };
 };
-/** Moves the clock on. */
+/** Advances the clock. */
 function later(ms: number): void {
   const at = Date.now() + ms;
   jest.spyOn(Date, 'now').mockImplementation(() => at);
@@ -40,7 +40,7 @@ function later(ms: number): void {
 const show = (world: World, cookie: string) => send(world, 'GET', '/v1/session', { cookie });
 
 describe('a page that signs in with a key', () => {
-  it('is told who it is, and gets a cookie that scripts cannot read and other sites cannot send', async () => {
+  it('learns who it is and gets a cookie that scripts cannot read and other sites cannot send', async () => {
     const world = await open();
     const { view, set, cookie } = await signIn(world);
     expect(view).toMatchObject({ role: 'admin', tenant: 'a', key_name: 'a-admin', keyless: false });
@@ -54,7 +54,7 @@ describe('a page that signs in with a key', () => {
     expect((await send(world, 'POST', '/v1/session', {}, {})).body.error!.message).toContain('either `key` or `token`');
   });
 
-  it('gives its key away nowhere: not in the cookie, the store or a line of the log', async () => {
+  it('never exposes its key: not in the cookie, the store or the log', async () => {
     const world = await open();
     const written = jest.spyOn(world.stores.state.caches, 'write');
     const { set, csrf } = await signIn(world);
@@ -80,7 +80,7 @@ describe('a page that signs in with a key', () => {
     expect(first.requested()[0]!.data).toMatchObject({ caller: { tenant: 'a', actor: 'key_a_admin' } });
   });
 
-  it('needs the CSRF token for whatever changes something, and for nothing else', async () => {
+  it('needs the CSRF token for every request that changes something, and for no other', async () => {
     const world = await open();
     const [{ cookie, csrf }, other] = [await signIn(world), await signIn(world)];
     const start = (headers: Record<string, string>) =>
@@ -92,11 +92,11 @@ describe('a page that signs in with a key', () => {
     expect((await send(world, 'DELETE', '/v1/session', { cookie })).status).toBe(403);
     expect((await start({ 'x-conclave-csrf': csrf })).status).toBe(202);
     expect((await send(world, 'GET', '/v1/runs', { cookie })).status).toBe(200);
-    // A key in a header is not sent by a browser on its own.
+    // A browser does not send a key in a header on its own.
     expect((await send(world, 'POST', '/v1/runs', { cookie, 'x-api-key': 'sk-b' }, { model: 'conclave', input: 'Why?' })).status).toBe(202);
   });
 
-  it('is not served through pages of other origins', async () => {
+  it('is refused for requests from pages of other origins', async () => {
     const world = await open({ access: { allowedHosts: ['chat.example.org'], origins: ['https://friend.example'] } });
     const { cookie } = await signIn(world);
     const port = new URL(world.url).port;
@@ -125,7 +125,7 @@ describe('a page that signs in with a key', () => {
     expect(planted).toMatchObject({ status: 403, cookie: null, body: { error: { code: 'SESSION_ORIGIN_NOT_ALLOWED' } } });
   });
 
-  it('gets a Secure cookie where a trusted proxy says that the browser uses TLS, and from nobody else', async () => {
+  it('gets a Secure cookie only when a trusted proxy says that the browser uses TLS', async () => {
     const trusting = await open({ access: { trustedProxies: ['127.0.0.1'] } });
     const plain = await open();
     expect((await signIn(trusting, 'sk-a', { 'x-forwarded-proto': 'https' })).set).toContain('; Secure');
@@ -135,7 +135,7 @@ describe('a page that signs in with a key', () => {
 });
 
 describe('a session ends', () => {
-  it('when it is signed out, everywhere at once, and nothing restores it', async () => {
+  it('when it is signed out, on every gateway, and nothing restores it', async () => {
     const first = await open();
     const second = await open({ share: first });
     const { cookie, csrf } = await signIn(first);
@@ -147,7 +147,7 @@ describe('a session ends', () => {
     }
   });
 
-  it('with its key: revoked, and expired', async () => {
+  it('when its key is revoked or expires', async () => {
     const world = await open();
     const issue = async (more: object) =>
       (await send(world, 'POST', '/v1/admin/keys', { 'x-api-key': 'sk-operator' }, { name: 'page', tenant: 'a', ...more })).body as {
@@ -164,7 +164,7 @@ describe('a session ends', () => {
       await until('the session to end', async () => (await send(world, 'GET', '/v1/runs', { cookie })).status === 401);
   });
 
-  it('after a time without a request, and after a time in all, however much it is used', async () => {
+  it('after a time without a request, and after a maximum age, however much it is used', async () => {
     const world = await open({ limits: { sessionIdleMs: 600_000, sessionMs: 3_600_000 } });
     const idle = await signIn(world);
     later(599_000);
@@ -183,8 +183,8 @@ describe('a session ends', () => {
   });
 });
 
-describe('a gateway that needs no key', () => {
-  it('says so and what may be done without one; with the admin key it signs in like any other', async () => {
+describe('a gateway that requires no key', () => {
+  it('says so and what a caller without one may do; with the admin key it signs in like any other', async () => {
     const world = await open({ keys: null });
     const nobody = await send(world, 'GET', '/v1/session');
     expect(nobody).toMatchObject({ status: 200, body: { role: 'auditor', tenant: 'default', key_name: null, keyless: true, csrf: null } });
@@ -193,7 +193,7 @@ describe('a gateway that needs no key', () => {
     expect(view).toMatchObject({ role: 'admin', keyless: true, key_name: 'ada' });
     expect((await send(world, 'GET', '/v1/admin/prompts', { cookie })).status).toBe(200);
     await send(world, 'DELETE', '/v1/session', { cookie, 'x-conclave-csrf': csrf });
-    // An ended session does not pass for somebody without a key; the page is told to forget it and goes on without.
+    // An ended session does not count as a caller without a key; the page is told to delete it and continues without.
     expect((await send(world, 'GET', '/v1/runs', { cookie })).status).toBe(401);
     expect(await show(world, cookie)).toMatchObject({
       status: 200,

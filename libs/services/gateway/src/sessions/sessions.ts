@@ -8,11 +8,11 @@ import { authorityOf, isSamePage } from '../http/hosts.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { csrfOf, idOf, isCsrf, newToken, seal, tokenIn, unseal } from './session-token.js';
 
-/** Not the name of a tenant: what is kept here belongs to none of them. */
+/** Not the name of a tenant: sessions belong to none. */
 const keptUnder = '*sessions';
 /** Milliseconds for which a one-time link opens the console. */
 const linkMs = 10 * 60_000;
-/** Milliseconds between two notes that a session is used. */
+/** Milliseconds between two records that a session is in use. */
 const noteEveryMs = 60_000;
 const unsafe = /^(?!GET$|HEAD$|OPTIONS$)/;
 
@@ -31,12 +31,12 @@ export interface Session {
 }
 
 /**
- * Sessions of pages in a browser. A cookie with a random token stands for an API key; the state store keeps, under a hash of the token, which
- * key that is, sealed with the token. So every gateway of the system knows a session, and neither cookie nor store gives a key away.
+ * Sessions of pages in a browser. A cookie with a random token stands for an API key; the state store keeps the hash of that key, encrypted with
+ * the token, under a hash of the token. So every gateway of the system knows a session, and neither the cookie nor the store reveals a key.
  */
 @Injectable()
 export class Sessions {
-  /** Hash of the value of a key by the token of an unused link. */
+  /** Hash of a key's value, by the token of an unused link. */
   private readonly links = new Map<string, { readonly keyHash: string; readonly until: number }>();
 
   constructor(
@@ -45,21 +45,21 @@ export class Sessions {
     @Inject(STATE) private readonly state: Pick<StateStore, 'caches'>,
   ) {}
 
-  /** Begins a session for the key with this hash. */
+  /** Starts a session for the key with this hash. */
   async begin(keyHash: string): Promise<Session> {
     const [token, now] = [newToken(), Date.now()];
     await this.write(token, { key: keyHash, began: now, noted: now });
     return this.sessionOf(token, { key: keyHash, began: now, noted: now });
   }
 
-  /** A token that begins one session for the key with this hash, at this gateway, within ten minutes. */
+  /** A token that starts one session for the key with this hash, at this gateway, within ten minutes. */
   makeLink(keyHash: string): string {
     const token = newToken();
     this.links.set(idOf(token), { keyHash, until: Date.now() + linkMs });
     return token;
   }
 
-  /** The hash of the key that a link is for; it is worth nothing afterwards. Throws SIGN_IN_LINK_INVALID. */
+  /** The hash of the key that a link is for; the link is invalid afterwards. Throws SIGN_IN_LINK_INVALID. */
   takeLink(token: string): string {
     const id = idOf(token);
     const link = this.links.get(id);
@@ -69,8 +69,8 @@ export class Sessions {
   }
 
   /**
-   * The session that a request's cookie names; null without a cookie, `ended` for one that names none. Throws SESSION_ORIGIN_NOT_ALLOWED,
-   * CSRF_TOKEN_NEEDED, and what the store throws.
+   * The session that a request's cookie names; null without a cookie, `ended` for a cookie that names no session. Throws
+   * SESSION_ORIGIN_NOT_ALLOWED, CSRF_TOKEN_NEEDED, and the errors of the store.
    */
   async of(request: Request): Promise<Session | 'ended' | null> {
     const token = tokenIn(request.headers.cookie);
@@ -84,7 +84,7 @@ export class Sessions {
 
   /** Ends a session at every gateway. */
   async end({ token, endsAt }: Session): Promise<void> {
-    // The ban keeps a gateway that notes its use at this moment from restoring it.
+    // The ban prevents a gateway that records its use at this moment from restoring it.
     await this.state.caches.removeTagged(keptUnder, idOf(token), Math.max(1, endsAt - Date.now()));
   }
 
@@ -122,6 +122,6 @@ export class Sessions {
   }
 }
 
-/** Address that opens the console signed in, once. The token stands after `#`, so that no server and no log sees it. */
+/** Address that opens the console signed in, once. The token follows `#`, so that it reaches no server and no log. */
 export const signInLink = (address: string, sessions: Sessions, key: string): string =>
   `${address}/#signin=${sessions.makeLink(hashOfKey(key))}`;

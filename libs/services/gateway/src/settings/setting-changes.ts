@@ -4,16 +4,16 @@ import { Failure, makeEvent, SettingChanged } from '@conclave/contracts';
 import { traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 
-/** Most tries of a change while the same setting changes concurrently. */
+/** Most attempts at a change while the same setting changes concurrently. */
 const tries = 5;
 
 export interface SettingChange {
   readonly name: string;
   readonly actor: string;
   readonly value: unknown;
-  /** Version that was read; nothing is written if the version differs by now. Null: any version is replaced. */
+  /** Version that was read; nothing is written if the current version differs. Null: any version is replaced. */
   readonly expected: number | null;
-  /** What the audit shows of a value; default all of it. */
+  /** The part of a value that the audit shows; by default all of it. */
   readonly shown?: (value: unknown) => unknown;
 }
 
@@ -26,8 +26,8 @@ export class SettingChanges {
   ) {}
 
   /**
-   * Returns the version that holds the value. An equal value is not written again, but its event is published again, so a repeat after
-   * a failure completes the change. Throws SETTING_CHANGED, STORE_*, LOG_UNAVAILABLE: send it again.
+   * Returns the version that holds the value. An equal value is not written again, but its event is published again, so a repeat after a failure
+   * completes the change. Throws SETTING_CHANGED; and STORE_*, LOG_UNAVAILABLE: then send it again.
    */
   async write(change: SettingChange): Promise<number> {
     const { settings } = this.state;

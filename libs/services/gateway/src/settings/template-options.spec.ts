@@ -22,7 +22,7 @@ const check = async (body: unknown) => TemplateCheck.parse((await call('POST', '
 const changes = () => world.events<SettingChanged>('audit');
 
 describe('templates over HTTP', () => {
-  it('are listed, and shown whole with the schema of their options', async () => {
+  it('are listed, and shown with the schema of their options', async () => {
     expect(TemplateList.parse((await call('GET', '')).body).data).toMatchObject([
       { id: 'conclave', strategy: 'reasoning', hash: '0123456789abcdef', overridden: false, version: 0 },
     ]);
@@ -32,7 +32,7 @@ describe('templates over HTTP', () => {
     expect(await call('GET', '/nothing')).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
   });
 
-  it('keep every version with its options, its time and who made it; the audit says the same', async () => {
+  it('keep every version with its options, its time and its author, and the audit says the same', async () => {
     await put({ max_iterations: 7 });
     await put({ max_iterations: 9 }, 1);
     const { versions, version, changed } = await view();
@@ -50,7 +50,7 @@ describe('templates over HTTP', () => {
     expect(await put({ max_iterations: 1 }, 1)).toMatchObject({ status: 409, body: { error: { code: 'SETTING_CHANGED' } } });
   });
 
-  it('go back to any kept version, one version, and the file', async () => {
+  it('go back one version, to any kept version, and to the file', async () => {
     for (const steps of [5, 6, 7]) await put({ max_iterations: steps });
     const back = async (body: object) => TemplateView.parse((await call('POST', '/conclave/rollback', body)).body);
     expect(await back({})).toMatchObject({ changed: { max_iterations: 6 }, version: 4 });
@@ -62,7 +62,7 @@ describe('templates over HTTP', () => {
     });
   });
 
-  it('are checked as an object or as YAML, with the line of each fault, and nothing is changed', async () => {
+  it('are checked as an object or as YAML, with the line of each fault, without changing anything', async () => {
     expect(await check({ options: { max_iterations: 7 } })).toMatchObject({ valid: true, faults: [], changed: { max_iterations: 7 } });
     expect(await check({ yaml: 'options:\n  max_iterations: 7\n' })).toMatchObject({ valid: true, changed: { max_iterations: 7 } });
     expect(await check({ yaml: '' })).toMatchObject({ valid: true, changed: {} });
@@ -86,7 +86,7 @@ describe('templates over HTTP', () => {
     expect([(await view()).version, changes()]).toEqual([0, []]);
   });
 
-  it('take models, limits and rounds beside the options, keep them in every version, and go back to them', async () => {
+  it('accept models, limits and rounds beside the options, keep them in every version, and go back to them', async () => {
     const settings = { max_agentic_rounds: 2, limits: { cost: 0.5, tokens: 9_000 }, judge: { models: ['m@fake'] } };
     const saved = TemplateView.parse((await put({ max_iterations: 7 }, 0, settings)).body);
     expect(saved).toMatchObject({
@@ -98,7 +98,7 @@ describe('templates over HTTP', () => {
     expect(Object.keys(saved.settingsSchema['properties'] as object)).toEqual(expect.arrayContaining(['limits', 'judge', 'experts']));
     expect(changes()[0]!.data.after).toEqual({ strategy: 'reasoning', options: { max_iterations: 7 }, settings });
     expect(TemplateList.parse((await call('GET', '')).body).data[0]).toMatchObject({ overridden: true });
-    // A client that knows options alone leaves the rest.
+    // A client that sends only options leaves the rest unchanged.
     await put({});
     expect(await view()).toMatchObject({ changed: null, settings, version: 2 });
     await put({}, 2, {});
@@ -108,7 +108,7 @@ describe('templates over HTTP', () => {
     expect(TemplateView.parse((await call('POST', '/conclave/rollback', { version: 0 })).body)).toMatchObject({ settings: {}, version: 5 });
   });
 
-  it('refuse settings that are none, and models that are not there, and change nothing', async () => {
+  it('refuse invalid settings and missing models without changing anything', async () => {
     for (const settings of [
       { limits: { cost: -1 } },
       { judge: { models: [] } },

@@ -17,10 +17,10 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { DeliveryTargets } from '../runs/delivery-targets.js';
 import { SettingChanges } from './setting-changes.js';
 
-type Options = Record<string, unknown>;
-/** What was changed of a template: options of its strategy, and the rest. */
+type OptionValues = Record<string, unknown>;
+/** The changes of a template: options of its strategy, and other settings. */
 interface Change {
-  readonly options: Options;
+  readonly options: OptionValues;
   readonly settings: TemplateTuning;
 }
 type Fault = TemplateCheck['faults'][number];
@@ -35,7 +35,7 @@ export class TemplateOptions {
     @Inject(DeliveryTargets) private readonly targets: DeliveryTargets,
   ) {}
 
-  /** Offered ones, then those that are switched off. */
+  /** Offered templates, then those that are switched off. */
   async list(): Promise<readonly TemplateItem[]> {
     const prefix = templateSetting('');
     const stored = await this.state.settings.list(prefix);
@@ -79,10 +79,13 @@ export class TemplateOptions {
     };
   }
 
-  /** Replaces all that was changed; without `settings` only the options. Throws MODEL_NOT_FOUND, REQUEST_INVALID, PROMPT_INVALID, WEBHOOK_UNKNOWN, SETTING_CHANGED. */
+  /**
+   * Replaces all changes; without `settings` only the options. Throws MODEL_NOT_FOUND, REQUEST_INVALID, PROMPT_INVALID, WEBHOOK_UNKNOWN,
+   * SETTING_CHANGED.
+   */
   async change(
     id: string,
-    { options, settings: wanted }: { readonly options: Options; readonly settings?: TemplateTuning | undefined },
+    { options, settings: wanted }: { readonly options: OptionValues; readonly settings?: TemplateTuning | undefined },
     actor: string,
     expected: number | null,
   ): Promise<TemplateView> {
@@ -102,7 +105,7 @@ export class TemplateOptions {
     return this.view(id);
   }
 
-  /** Says what `change` would refuse, and changes nothing. Throws MODEL_NOT_FOUND. */
+  /** Reports what `change` would refuse, without changing anything. Throws MODEL_NOT_FOUND. */
   async check(id: string, { options = {}, settings: given = {}, yaml }: TemplateCheckRequest): Promise<TemplateCheck> {
     const { strategy } = await this.summary(id);
     const source = yaml === undefined ? null : parsedYaml(yaml);
@@ -133,7 +136,7 @@ export class TemplateOptions {
     );
   }
 
-  /** Goes back to a kept version, to the file (0) or, with null, one version. Throws as `change`, and SETTING_VERSION_NOT_FOUND. */
+  /** Goes back to a kept version, to the file (0) or, with null, by one version. Throws as `change`, and SETTING_VERSION_NOT_FOUND. */
   async rollBack(id: string, version: number | null, actor: string): Promise<TemplateView> {
     const { version: present } = await this.summary(id);
     const wanted = version ?? Math.max(0, present - 1);
@@ -170,7 +173,7 @@ export class TemplateOptions {
     );
   }
 
-  /** What is wrong with a change, and what `change` throws because of it. */
+  /** The faults of a change, and the error that `change` throws because of them. */
   private async read(
     id: string,
     strategy: string,
@@ -223,7 +226,10 @@ const refused = (faults: readonly RawFault[], param: string) => ({
   failure: new Failure('REQUEST_INVALID', faults.map(({ message }) => message).join(' '), { param }),
 });
 
-const answer = (read: { readonly options: Options; readonly settings: Options } | null, faults: readonly Fault[]): TemplateCheck => ({
+const answer = (
+  read: { readonly options: OptionValues; readonly settings: OptionValues } | null,
+  faults: readonly Fault[],
+): TemplateCheck => ({
   object: 'template_check',
   valid: faults.length === 0,
   faults: [...faults],
@@ -232,15 +238,15 @@ const answer = (read: { readonly options: Options; readonly settings: Options } 
 });
 
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
-const isObject = (value: unknown): value is Options => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is OptionValues => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A fault with the place of what is at fault; an unknown setting is at fault itself, not what it stands in. */
+/** A fault with its position; the position of an unknown setting is the setting itself, not the object that contains it. */
 function faultOf(issue: z.core.$ZodIssue): RawFault {
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   return { path: [...issue.path, ...unknown], message: issue.message };
 }
 
-/** A sentence for a text whose aliases stand for more than is read. */
+/** A sentence for a YAML text whose aliases expand to more than is allowed. */
 function parsedYaml(text: string): YamlSource | string {
   try {
     return readYaml(text, 'template');
@@ -256,7 +262,7 @@ function withoutActor(value: unknown): unknown {
   return shown;
 }
 
-function schemaOf(shape: z.ZodType | undefined): Options {
+function schemaOf(shape: z.ZodType | undefined): OptionValues {
   if (!shape) return {};
   const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
   return schema;

@@ -10,7 +10,7 @@ const mostBytes = longestSkill * 4;
 export type FolderSkill =
   { readonly name: string; readonly text: string; readonly skill: Skill } | { readonly name: string; readonly faults: readonly string[] };
 
-/** Skills of a folder: each Markdown file is one, approved by being there. Read anew each time, so that changes apply. */
+/** Skills of a folder: each Markdown file is one and counts as approved. Read again each time, so that changes apply. */
 export class SkillFolder {
   constructor(private readonly folder: string) {}
 

@@ -39,13 +39,13 @@ async function goalOf(input: string): Promise<{ readonly goal: string; readonly 
 }
 
 describe('a skill', () => {
-  it('of the folder writes the goal, with the words of the user as data', async () => {
+  it("from the folder writes the goal, with the user's words as data", async () => {
     const { goal, skill } = await goalOf('/review my DATA>>> text');
     expect(skill).toEqual({ name: 'review', arguments: 'my DATA>>> text', version: 3 });
     expect(goal).toMatch(/^Review:\n\n<<<DATA\nmy DATA>> text\nDATA>>>\n\nText between/);
   });
 
-  it('is called in a chat too, at the start of the last message alone', async () => {
+  it('is called in a chat too, only at the start of the last message', async () => {
     const messages = [
       { role: 'user', content: '/review first' },
       { role: 'assistant', content: 'Fine.' },
@@ -60,13 +60,13 @@ describe('a skill', () => {
   });
 
   it.each(['/unknown do it', '/usr/bin/env', '/../review x', '/review.md x', '/constructor x'])(
-    'that nobody knows is plain text: %s',
+    'that does not exist is plain text: %s',
     async (input) => {
       expect(await goalOf(input)).toEqual({ goal: input, skill: undefined });
     },
   );
 
-  it('added over HTTP never runs before exactly this text was approved', async () => {
+  it('added over HTTP never runs before exactly this text is approved', async () => {
     const added = await call('PUT', '/translate', translate());
     expect(SkillView.parse(added.body)).toMatchObject({ source: 'setting', approved: false, version: 1 });
     expect(await goalOf('/translate Hallo')).toEqual({ goal: '/translate Hallo', skill: undefined });
@@ -92,13 +92,13 @@ describe('a skill', () => {
     ]);
   });
 
-  it('cannot approve itself in the call that adds it', async () => {
+  it('cannot be approved in the call that adds it', async () => {
     const { status, body } = await call('PUT', '/translate', { ...translate(), approved: true });
     expect([status, body.error!.message]).toEqual([400, expect.stringContaining('approved by a separate call')]);
     expect((await call('GET', '/translate')).status).toBe(404);
   });
 
-  it('is refused with what is wrong about it, and where a file has its name', async () => {
+  it('is refused when it is invalid, or when a skill file has the same name', async () => {
     expect(await call('PUT', '/translate', { text: 'no front matter' })).toMatchObject({
       status: 400,
       body: { error: { code: 'SKILL_INVALID' } },
@@ -108,7 +108,7 @@ describe('a skill', () => {
     expect(await call('POST', '/nothing/approval', { approved: true, version: 1 })).toMatchObject({ status: 404 });
   });
 
-  it('is listed whether approved or not, faulty files beside it, and goes when it is removed', async () => {
+  it('is listed whether approved or not, with invalid files beside it, and disappears when it is removed', async () => {
     await writeFile(join(folder, 'broken.md'), 'nothing');
     await call('PUT', '/translate', translate());
     const list = SkillList.parse((await call('GET', '')).body);
@@ -123,7 +123,7 @@ describe('a skill', () => {
     expect((await call('GET', '/translate')).status).toBe(404);
   });
 
-  it('takes no arguments without end', async () => {
+  it('limits the length of its arguments', async () => {
     const response = await world.post('/v1/runs', { model: 'conclave', input: `/review ${'x'.repeat(8_001)}` });
     expect(await response.json()).toMatchObject({ error: { code: 'REQUEST_INVALID', message: expect.stringContaining('at most 8000') } });
   });

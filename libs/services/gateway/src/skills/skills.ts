@@ -8,7 +8,7 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { SkillFolder } from './skill-folder.js';
 
-/** A skill added over HTTP; a removed one has no text. The approval holds for this text only. */
+/** A skill added over HTTP; a removed one has no text. The approval is for this text only. */
 const StoredSkill = z.object({ text: z.string().nullable(), approvedBy: z.string().nullable() });
 
 interface StoredSkill {

@@ -9,8 +9,8 @@ interface Open {
 }
 
 /**
- * Requests that wait for a run. Distinguishes a client that left from a connection closed by the gateway: only a close that a
- * running gateway sees before it ended the response is a disconnect.
+ * Requests that wait for a run. Distinguishes a client that disconnected from a connection that the gateway closed: only a close that a running
+ * gateway sees before it ended the response is a disconnect.
  */
 @Injectable()
 export class Connections {

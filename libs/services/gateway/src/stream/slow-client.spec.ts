@@ -20,7 +20,7 @@ function writeAll(): void {
 }
 
 describe('a client', () => {
-  it('that asks for `Connection: close` gets it: the connection ends with the stream', async () => {
+  it('that sends `Connection: close` gets it: the connection ends with the stream', async () => {
     world = await World.open();
     const { hostname, port } = new URL(world.url);
     const body = JSON.stringify({ model: 'conclave', stream: true, messages: [{ role: 'user', content: 'Why?' }] });
@@ -40,7 +40,7 @@ describe('a client', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is not written to beyond what its connection takes, and gets everything when it reads again', async () => {
+  it('is not sent more than its connection takes, and gets everything when it reads again', async () => {
     world = await World.open();
     const client = await RawClient.open(world.url);
     client.post('/v1/chat/completions', body);
@@ -66,7 +66,7 @@ describe('a client that does not read', () => {
     expect(content.length).toBe(text.length * chunkLength);
   }, 30_000);
 
-  it('is dropped when it stays away, the run goes on, and its events can be read later', async () => {
+  it('is disconnected when it does not read for too long; the run continues, and its events can be read later', async () => {
     world = await World.open({ limits: { slowClientMs: 150 } });
     const client = await RawClient.open(world.url);
     client.post('/v1/chat/completions', body);

@@ -12,7 +12,7 @@ export const sseHeaders = {
 } as const;
 
 export interface SseWatch {
-  /** Sent while there is nothing to say; a comment line if absent. */
+  /** Heartbeat while there is nothing to send; a comment line if absent. */
   readonly heartbeat?: string | undefined;
   /** The client has caught up after falling behind. */
   readonly drained: () => void;
@@ -65,12 +65,12 @@ export class Sse {
     if (this.done) return;
     this.stop();
     this.response.end(events);
-    // A client that does not read the last bytes is cut off after the same time.
+    // A client that does not read the last bytes is disconnected after the same time.
     const patience = setTimeout(() => this.response.destroy(), this.limits.slowClientMs);
     this.response.once('close', () => clearTimeout(patience));
   }
 
-  /** Cuts the connection without an end, so that the client cannot take the part it received for the whole. */
+  /** Cuts the connection without an end, so that the client cannot mistake the part it received for the whole. */
   cut(): void {
     this.stop();
     this.response.destroy();

@@ -13,7 +13,7 @@ const runId = 'run_resume00';
 const planning = (epoch: number): EngineEntry => ({ kind: 'planning', epoch, iteration: epoch, max: 9 });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Steps, in this order: entries arrive, the reader returns with a given id, it leaves, a hint is lost, reads become slow. */
+/** Steps, in this order: entries arrive, the reader resumes after a given id, it disconnects, a hint is lost, reads become slow. */
 const happening = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('append' as const), count: fc.integer({ min: 1, max: 7 }) }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('leave' as const), back: fc.nat(6) }) },
@@ -57,8 +57,8 @@ class Reader {
   }
 }
 
-describe('a stream that is resumed', () => {
-  it('gives every connection the ids behind the one it names without a gap, whatever comes between', async () => {
+describe('a resumed stream', () => {
+  it('gives every connection all ids after the one it names without a gap, whatever happens between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 25 }), async (happenings) => {
         const stores = new MemoryStores();

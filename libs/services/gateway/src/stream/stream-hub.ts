@@ -75,7 +75,7 @@ class Feed {
           this.dirty = true;
         else if (Date.now() - this.lastNews > silenceMs || page.last < from) await this.checkEnd(waiting, page);
       } catch (error) {
-        // The store is unavailable: heartbeats go on and the next poll retries. The run itself does not depend on this.
+        // The store is unavailable: heartbeats continue and the next poll retries. The run itself is not affected.
         if (!this.outage) this.hub.options.logger.warn('run stream cannot be read', { run: this.runId, error });
         this.outage = true;
         return;
@@ -149,7 +149,7 @@ export class StreamHub {
     return this.stream.read(runId, after, limit);
   }
 
-  /** Delivers entries after `viewer.cursor`, at once and then as they arrive. `known`: the run was not accepted just now. */
+  /** Delivers entries after `viewer.cursor`, immediately and then as they arrive. `known`: the run was not accepted just now. */
   follow(runId: string, viewer: Viewer, known: boolean): Following {
     const feed = this.feeds.get(runId) ?? new Feed(runId, this);
     this.feeds.set(runId, feed);

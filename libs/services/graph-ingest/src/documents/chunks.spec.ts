@@ -13,7 +13,7 @@ const covered = (text: string, chunks: readonly Chunk[]): readonly boolean[] => 
 };
 
 describe('a chunk', () => {
-  it('is a short text as it is', () => {
+  it('is the whole text when that is short', () => {
     expect(chunksOf('doc', '  One line.\n\nAnother.  ')).toEqual([{ id: 'doc#0', headings: [], text: 'One line.\n\nAnother.', offset: 2 }]);
     expect(chunksOf('doc', ' \n\t ')).toEqual([]);
     expect(chunksOf('doc', '')).toEqual([]);
@@ -36,7 +36,7 @@ describe('a chunk', () => {
     ]);
   });
 
-  it('takes no line of code for a heading', () => {
+  it('does not mistake a line of code for a heading', () => {
     const text = '# Use\n```sh\n# a remark\n\n~~~\n## another\n```\n## Next\ntext\n';
     expect(chunksOf('d', text).map(({ headings }) => headings)).toEqual([['Use'], ['Use', 'Next']]);
     expect(chunksOf('d', '```\n# never closed\n\n# at all')).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('a chunk', () => {
     }
   });
 
-  it('repeats nothing if no overlap is wanted, nor across headings', () => {
+  it('repeats nothing when no overlap is set, nor across headings', () => {
     expect(
       chunksOf('d', prose(60), { overlap: 0 })
         .map(({ text }) => text)
@@ -72,7 +72,7 @@ describe('a chunk', () => {
     expect(textWithHeadings({ headings: [], text: 'text' })).toBe('text');
   });
 
-  it('splits no character, whatever it is made of', () => {
+  it('splits no character, whatever its parts', () => {
     const family = '👩‍👩‍👧‍👦';
     for (const unit of ['😀', family, 'e\u0301', 'नि', '🇩🇪']) {
       const text = unit.repeat(2_000);
@@ -124,7 +124,7 @@ describe('any text', () => {
   const text = fc.array(bit, { maxLength: 60 }).map((bits) => bits.join(''));
   const options = fc.record({ size: fc.integer({ min: 40, max: 400 }), overlap: fc.integer({ min: 0, max: 100 }) });
 
-  it('is in the chunks completely, each of them within the limits, in order and unchanged', () => {
+  it('is completely contained in the chunks, each within the limits, in order and unchanged', () => {
     fc.assert(
       fc.property(text, options, (source, { size, overlap }) => {
         const chunks = chunksOf('doc', source, { size, overlap });
@@ -144,7 +144,7 @@ describe('any text', () => {
     );
   });
 
-  it('of prose consists of chunks that stay whole if they are cut again', () => {
+  it('of prose consists of chunks that stay whole when they are cut again', () => {
     fc.assert(
       fc.property(fc.lorem({ maxCount: 60, mode: 'sentences' }), options, (source, bounds) => {
         for (const { text: part } of chunksOf('doc', source, bounds))

@@ -1,4 +1,4 @@
-import { sectionsOf, type Span } from './sections.js';
+import { sectionsOf, type TextSpan } from './sections.js';
 
 /** A part of a document that is embedded and retrieved as a unit. */
 export interface Chunk {
@@ -56,7 +56,7 @@ const sentenceEnd = /[.!?…]["'”’»)\]]*\s+|[。！？]["'”’»)\]]*\s*|
 const wordEnd = /\s+/g;
 
 /** Spans of at most `limit` characters that cover the whole one. */
-function piecesOf(text: string, whole: Span, limit: number): readonly Span[] {
+function piecesOf(text: string, whole: TextSpan, limit: number): readonly TextSpan[] {
   if (whole.end - whole.start <= limit) return [whole];
   return divided(text, whole, sentenceEnd).flatMap((sentence) =>
     sentence.end - sentence.start <= limit
@@ -69,8 +69,8 @@ function piecesOf(text: string, whole: Span, limit: number): readonly Span[] {
   );
 }
 
-function divided(text: string, { start, end }: Span, border: RegExp): readonly Span[] {
-  const parts: Span[] = [];
+function divided(text: string, { start, end }: TextSpan, border: RegExp): readonly TextSpan[] {
+  const parts: TextSpan[] = [];
   let from = start;
   for (const found of text.slice(start, end).matchAll(border)) {
     const to = start + found.index + found[0].length;
@@ -80,8 +80,8 @@ function divided(text: string, { start, end }: Span, border: RegExp): readonly S
   return from < end ? [...parts, { start: from, end }] : parts;
 }
 
-function slicesOf(text: string, { start, end }: Span, limit: number): readonly Span[] {
-  const slices: Span[] = [];
+function slicesOf(text: string, { start, end }: TextSpan, limit: number): readonly TextSpan[] {
+  const slices: TextSpan[] = [];
   let from = start;
   while (end - from > limit) {
     const to = characterBorder(text, from, from + limit);
@@ -104,8 +104,8 @@ function characterBorder(text: string, from: number, to: number): number {
 }
 
 /** Joins neighbouring spans up to `size`; each result begins with whole spans of the previous one, at most `overlap` characters. */
-function packed(pieces: readonly Span[], size: number, overlap: number): readonly Span[] {
-  const joined: Span[] = [];
+function packed(pieces: readonly TextSpan[], size: number, overlap: number): readonly TextSpan[] {
+  const joined: TextSpan[] = [];
   let first = 0;
   for (let next = 0; next <= pieces.length; next += 1) {
     const piece = pieces[next];
@@ -119,7 +119,7 @@ function packed(pieces: readonly Span[], size: number, overlap: number): readonl
   return joined;
 }
 
-function trimmed(text: string, { start, end }: Span): Span {
+function trimmed(text: string, { start, end }: TextSpan): TextSpan {
   const inside = text.slice(start, end);
   const from = start + inside.length - inside.trimStart().length;
   return { start: from, end: Math.max(from, start + inside.trimEnd().length) };

@@ -1,5 +1,5 @@
 /** A part of a text, [start, end) in UTF-16 units. */
-export interface Span {
+export interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -8,15 +8,15 @@ export interface Span {
 export interface Section {
   /** Headings above, outermost first. */
   readonly headings: readonly string[];
-  readonly paragraphs: readonly Span[];
+  readonly paragraphs: readonly TextSpan[];
 }
 
-interface Line extends Span {
+interface Line extends TextSpan {
   /** Without its end. */
   readonly text: string;
 }
 
-interface Block extends Span {
+interface Block extends TextSpan {
   /** Set for a heading: its level, from 1, and its text. */
   readonly heading?: { readonly level: number; readonly title: string };
 }
@@ -65,7 +65,7 @@ function blocksOf(text: string): readonly Block[] {
     } else {
       if (closes?.test(line)) closes = null;
       else if (marker && !closes) closes = new RegExp(`^ {0,3}${marker[0]}{${marker.length},}[ \\t]*$`);
-      open = { start: (open as Span | null)?.start ?? start, end };
+      open = { start: (open as TextSpan | null)?.start ?? start, end };
     }
   }
   flush();
@@ -80,7 +80,7 @@ function blocksOf(text: string): readonly Block[] {
 export function sectionsOf(text: string): readonly Section[] {
   const sections: Section[] = [];
   const path: (string | undefined)[] = [];
-  let paragraphs: Span[] = [];
+  let paragraphs: TextSpan[] = [];
   let hasText = false;
   const flush = (): void => {
     if (paragraphs.length > 0) sections.push({ headings: path.filter((heading) => heading !== undefined), paragraphs });

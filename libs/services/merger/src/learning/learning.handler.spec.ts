@@ -101,7 +101,7 @@ describe('what a committed run adds to the cache of plans', () => {
   it.each<[string, Partial<Completed>]>([
     ['ended well', {}],
     ['ended at a limit', { outcome: 'limit_reached' }],
-  ])('is its first plan when it %s, for 30 minutes from the commit on', async (_what, over) => {
+  ])('is its first plan when it %s, for 30 minutes after the commit', async (_what, over) => {
     const { complete, plan: kept, wait } = world();
     wait(29 * 60_000);
     await complete({ plan, ...over });
@@ -122,7 +122,7 @@ describe('what a committed run adds to the cache of plans', () => {
     expect(await kept()).toBeNull();
   });
 
-  it('is removed by a bad rating, and does not come back', async () => {
+  it('is removed by a bad rating and does not return', async () => {
     const { complete, plan: kept, rate } = world();
     await complete({ plan });
     await rate(1);
@@ -172,7 +172,7 @@ describe('what a committed run adds to the caches of answers', () => {
     expect([await exact(), await semantic()]).toEqual([null, null]);
   });
 
-  it('lasts 30 minutes for the same question and 7 days for others, from the commit on and not from a late delivery', async () => {
+  it('lasts 30 minutes for the same question and 7 days for similar ones, counted from the commit even when the delivery is late', async () => {
     const { complete, exact, semantic, wait } = world();
     wait(29 * 60_000);
     await complete();
@@ -230,7 +230,7 @@ describe('what a committed run adds to the caches of answers', () => {
 });
 
 describe('facts', () => {
-  it('are what came from outside and the answer, with the fields by which filters select', async () => {
+  it('are those found outside and the answer, with the fields by which filters select', async () => {
     const { complete, facts } = world();
     await complete({
       evidence: [fact('Hamlet is a play by Shakespeare.'), fact('remembered', 'memory'), fact('known', 'graph')],
@@ -254,7 +254,7 @@ describe('facts', () => {
   });
 
   it.each(['corpus', 'collection'] as const)(
-    'hold no copy of a document (%s), nor what an answer took from it: documents change',
+    'contain no copy of a document (%s), nor what an answer took from it: documents change',
     async (kind) => {
       const { complete, facts } = world();
       await complete({ evidence: [fact('The pool opens at 8.', kind), fact('Pools are wet.')] });
@@ -262,13 +262,13 @@ describe('facts', () => {
     },
   );
 
-  it('hold no bare result of a tool, which does not say what was asked', async () => {
+  it('contain no bare result of a tool, which does not say what was asked', async () => {
     const { complete, facts } = world();
     await complete({ question: 'What is 2 + 3?', answer: '2 + 3 = 5', evidence: [fact('{"result":"5"}', 'tool')] });
     expect((await facts()).map(({ text }) => text)).toEqual(['What is 2 + 3?\n2 + 3 = 5']);
   });
 
-  it('are bounded', async () => {
+  it('have a maximum length', async () => {
     const { complete, facts } = world();
     await complete({ evidence: [fact('long '.repeat(10_000))], answer: 'x'.repeat(50_000) });
     for (const { text } of await facts()) expect(text.length).toBeLessThanOrEqual(4_000);
@@ -401,7 +401,7 @@ describe('while the vectors or the embedder are unavailable', () => {
         return () => void (all.embedder.fails = null);
       },
     ],
-  ])('the record waits for %s, and then all is learned once', async (_what, takeAway) => {
+  ])('the record waits for %s, and then everything is learned once', async (_what, takeAway) => {
     const all = world();
     const bring = takeAway(all);
     expect(await all.complete()).toEqual({ deferMs: expect.any(Number) });
@@ -424,7 +424,7 @@ describe('while the vectors or the embedder are unavailable', () => {
     expect(await all.answers()).toEqual([]);
   });
 
-  it('what is permanently wrong becomes a dead letter, and is not awaited', async () => {
+  it('permanent failures become dead letters and are not waited for', async () => {
     const all = world();
     all.embedder.fails = new Failure('VECTORS_INCOMPATIBLE');
     await expect(all.complete()).rejects.toMatchObject({ code: 'VECTORS_INCOMPATIBLE' });

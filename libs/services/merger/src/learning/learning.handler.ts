@@ -60,7 +60,7 @@ export class LearningHandler {
     return outcome;
   }
 
-  /** What could not be learned is not waited for. */
+  /** Records that could not be learned from do not wait. */
   @EventPattern('dead:RunCompleted')
   async onDead(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
     await this.reads.done(event, 'learning');
@@ -89,7 +89,7 @@ export class LearningHandler {
   async onProposed(@Payload() event: KnowledgeProposed): Promise<HandlerOutcome> {
     const { kind, tenant, about, rating } = event.data;
     if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
-    // Written before the run is read: a run learned at the same moment reads the rating after it has written its makers.
+    // Written before the run is read: a run that is learned at the same moment reads the rating after it has written its makers.
     await this.state.caches.write({
       tenant,
       key: ratingKey(about),

@@ -5,7 +5,7 @@ import { LearningHandler } from './learning.handler.js';
 /** Learning from ended runs: its own consumer group, `learning`, in the merger process. */
 @Module({})
 export class LearningModule {
-  /** `forgets`: nobody can read the records of a run any longer once all have read its end. */
+  /** `forgets`: the records of a run become unreadable once all consumers have read its end. */
   static register({ forgets = false }: { readonly forgets?: boolean } = {}): DynamicModule {
     return { module: LearningModule, controllers: [LearningHandler], providers: [endedReads(forgets)] };
   }

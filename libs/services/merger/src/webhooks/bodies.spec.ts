@@ -32,24 +32,27 @@ describe('the body of our own format', () => {
     expect(event({ outcome: 'cancelled', answer: null })).toMatchObject({ type: 'run.cancelled', data: { answer: null } });
   });
 
-  it('contains the question only if prompts are stored in full', () => {
+  it('contains the question only when prompts are stored in full', () => {
     expect(event({}, { withQuestion: false }).data.question).toBeNull();
     expect(bodyOf(ended(), { ...usual, withQuestion: false })).not.toContain('Hamlet?');
   });
 
-  it.each(['a', 'ü', '🦁', '"', '\n'])('is bounded: without the sources, then with an answer cut between characters (%j)', (character) => {
-    const maxBytes = 4_096;
-    const text = bodyOf(ended({ answer: character.repeat(50_000) }), { ...usual, maxBytes });
-    const { data } = WebhookEvent.parse(JSON.parse(text));
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
-    expect(Buffer.byteLength(text)).toBeGreaterThan(maxBytes - 20);
-    expect(data).toMatchObject({ sources: [], truncated: true });
-    expect(data.answer).toMatch(/…$/);
-    expect(data.answer).not.toMatch(/\p{Surrogate}/u);
-    const page = { kind: 'web' as const, title: 'T'.repeat(100), url: null };
-    const short = event({ sources: Array.from({ length: 100 }, () => page) }, { maxBytes });
-    expect(short.data).toMatchObject({ answer: 'Shakespeare [1].', sources: [], truncated: true });
-  });
+  it.each(['a', 'ü', '🦁', '"', '\n'])(
+    'has a maximum size: without the sources, then with an answer cut between characters (%j)',
+    (character) => {
+      const maxBytes = 4_096;
+      const text = bodyOf(ended({ answer: character.repeat(50_000) }), { ...usual, maxBytes });
+      const { data } = WebhookEvent.parse(JSON.parse(text));
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
+      expect(Buffer.byteLength(text)).toBeGreaterThan(maxBytes - 20);
+      expect(data).toMatchObject({ sources: [], truncated: true });
+      expect(data.answer).toMatch(/…$/);
+      expect(data.answer).not.toMatch(/\p{Surrogate}/u);
+      const page = { kind: 'web' as const, title: 'T'.repeat(100), url: null };
+      const short = event({ sources: Array.from({ length: 100 }, () => page) }, { maxBytes });
+      expect(short.data).toMatchObject({ answer: 'Shakespeare [1].', sources: [], truncated: true });
+    },
+  );
 });
 
 // The members are those of https://core.telegram.org/bots/api#sendmessage and https://docs.discord.com/developers/resources/webhook#execute-webhook.

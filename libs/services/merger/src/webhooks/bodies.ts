@@ -26,7 +26,7 @@ export function bodyOf(event: RunCompleted, { preset, chatId, maxBytes, withQues
         link_preview_options: { is_disabled: true },
       });
     case 'discord':
-      // An answer that contains `@everyone` must notify nobody.
+      // An answer that contains `@everyone` must not notify anyone.
       return JSON.stringify({ content: message(event, longestMessage.discord, withQuestion), allowed_mentions: { parse: [] } });
     case 'json':
       return within(maxBytes, webhookEvent(event, withQuestion));
@@ -81,7 +81,7 @@ function message({ runId, data }: RunCompleted, longest: number, withQuestion: b
   return `${head}${cut(said, longest - head.length - tail.length)}${tail}`;
 }
 
-/** The beginning of a text, at most this many UTF-16 units, without half characters. */
+/** The beginning of a text, at most this many UTF-16 units, without splitting a character. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   if (most < 1) return '';

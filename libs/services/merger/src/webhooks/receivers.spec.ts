@@ -3,12 +3,12 @@ import { Failure } from '@conclave/contracts';
 import { type DeliveryLimits, Receivers } from './receivers.js';
 
 const limits: DeliveryLimits = { atOnce: 8, waiting: 5, longestWaitMs: 1_000 };
-/** Of 8 deliveries at the same time, one receiver gets so many. */
+/** One receiver gets at most this many of 8 concurrent deliveries. */
 const share = 2;
 
 let receivers: Receivers;
 let clock: number;
-/** Deliveries that are being made, oldest first, and how each ends. */
+/** Deliveries in progress, oldest first, with functions that end them. */
 let posts: { readonly name: string; readonly runId: string; readonly end: (failure?: Failure) => Promise<void> }[];
 /** How deliveries ended, by receiver and run. */
 let ends: Map<string, string>;
@@ -63,7 +63,7 @@ describe('deliveries to several receivers', () => {
     expect(ends.get('ops r0')).toBe('taken');
   });
 
-  it('are made one after the other by each, and never more at once than all may have', async () => {
+  it('never exceed the total limit, and begin as earlier ones end', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) runsOf(name, 3);
     await settled();
     expect(posts).toHaveLength(limits.atOnce);
@@ -74,7 +74,7 @@ describe('deliveries to several receivers', () => {
     expect([...ends.values()]).toEqual(Array(15).fill('taken'));
   });
 
-  it('wait in bounded number for one that takes none; further ones are final, and those that wait are tried on', async () => {
+  it('wait in bounded number for a receiver that accepts none; further ones fail finally, and the waiting ones are tried again', async () => {
     runsOf('silent', 5);
     for (let n = 0; n < 5; n++) await endOf('silent', failed);
     runsOf('silent', 1, 5);
@@ -86,13 +86,13 @@ describe('deliveries to several receivers', () => {
     await endOf('silent', failed);
     expect(ends.get('silent r0')).toBe('WEBHOOK_FAILED');
     await endOf('silent');
-    // It takes them again: nobody is refused.
+    // The receiver accepts deliveries again: none is refused.
     runsOf('silent', 6, 6);
     await settled();
     expect([...ends.values()].filter((end) => end === 'dead')).toHaveLength(1);
   });
 
-  it('that came at once before the receiver failed are refused as soon as it has, the newest first', async () => {
+  it('that arrived together before the receiver failed are refused as soon as it has failed, the newest first', async () => {
     runsOf('silent', 9);
     await endOf('silent', failed);
     expect([...ends.values()]).toEqual(['WEBHOOK_FAILED']);
@@ -101,14 +101,14 @@ describe('deliveries to several receivers', () => {
     expect(made('silent')).toEqual(['r2', 'r3']);
   });
 
-  it('are not refused for one that takes them slowly', async () => {
+  it('are not refused for a receiver that accepts them slowly', async () => {
     runsOf('slow', 50);
     await endOf('slow', failed);
     for (let n = 0; n < 49; n++) await endOf('slow');
     expect([...ends.values()].filter((end) => end === 'taken')).toHaveLength(49);
   });
 
-  it('forget runs that are dead, deleted, or with another process for long', async () => {
+  it('forget runs that are dead, deleted, or have been with another process for long', async () => {
     runsOf('silent', 5);
     for (let n = 0; n < 5; n++) await endOf('silent', failed);
     receivers.forget('silent', 'r0');

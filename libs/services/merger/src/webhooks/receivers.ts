@@ -1,39 +1,39 @@
 import { Failure } from '@conclave/contracts';
 
-/** Bounds of the deliveries that one process makes. */
+/** Limits of the deliveries that one process makes. */
 export interface DeliveryLimits {
-  /** Deliveries at the same time, to all receivers together. */
+  /** Concurrent deliveries, to all receivers together. */
   readonly atOnce: number;
-  /** Ended runs that wait for one receiver which does not take them. */
+  /** Ended runs that may wait for one receiver that accepts none. */
   readonly waiting: number;
-  /** Milliseconds between two attempts at most. */
+  /** Most milliseconds between two attempts. */
   readonly longestWaitMs: number;
 }
 
-/** One receiver can get this part of the deliveries at the same time, so that others find room while it does not answer. */
+/** One receiver can use this fraction of the concurrent deliveries, so that others have room while it does not answer. */
 const parts = 4;
-/** Milliseconds after which a run that waited is no longer counted: another process may have it now. */
+/** Milliseconds after which a waiting run is no longer counted: another process may have it now. */
 const forgottenMs = (longestWaitMs: number): number => 2 * longestWaitMs + 60_000;
 
 interface Turn {
   readonly runId: string;
-  /** No attempt was made for it. */
+  /** No attempt was made for it yet. */
   readonly isFirst: boolean;
   readonly begin: () => void;
   readonly refuse: () => void;
 }
 interface Receiver {
   readonly turns: Turn[];
-  /** Runs whose delivery has begun and not ended, by id: when the last attempt failed, null while one is due or being made. */
+  /** Runs whose delivery has begun and not ended, by id: when the last attempt failed, or null while an attempt is due or in progress. */
   readonly runs: Map<string, number | null>;
   running: number;
-  /** Since the last delivery that was taken. */
+  /** Failures since the last successful delivery. */
   failures: number;
 }
 
 /**
- * Whose turn it is to be called. Receivers share the deliveries at the same time, and a bounded number of runs waits for one that fails: the log
- * holds what waits in memory, so that without a bound one receiver would keep the ends of runs from all others.
+ * Decides which delivery is next. Receivers share the concurrent deliveries, and a limited number of runs waits for one that fails: the log keeps
+ * waiting records in memory, so that without a limit one receiver would hold back the ends of runs from all others.
  */
 export class Receivers {
   private readonly all = new Map<string, Receiver>();
@@ -48,8 +48,8 @@ export class Receivers {
   }
 
   /**
-   * Makes a delivery when its turn comes. Throws what `post` throws, CALL_CANCELLED once the signal aborts before its turn, and a final
-   * WEBHOOK_FAILED where too many runs wait for the receiver: then nothing was sent.
+   * Makes a delivery when its turn comes. Throws the errors of `post`, CALL_CANCELLED once the signal aborts before its turn, and a final
+   * WEBHOOK_FAILED when too many runs wait for the receiver: then nothing was sent.
    */
   async deliver(name: string, runId: string, signal: AbortSignal, post: () => Promise<void>): Promise<void> {
     const receiver = this.of(name);
@@ -82,7 +82,7 @@ export class Receivers {
     }
   }
 
-  /** The run waits for the receiver no more. */
+  /** The run no longer waits for the receiver. */
   forget(name: string, runId: string): void {
     const receiver = this.all.get(name);
     receiver?.runs.delete(runId);
@@ -129,7 +129,7 @@ export class Receivers {
     });
   }
 
-  /** Begins what there is room for, first for the receiver with the fewest on their way. */
+  /** Starts the deliveries that there is room for, first for the receiver with the fewest in progress. */
   private begin(): void {
     while (this.running < this.limits.atOnce) {
       const ready = [...this.all.values()].filter(({ turns, running }) => turns.length > 0 && running < this.share);
@@ -138,7 +138,7 @@ export class Receivers {
     }
   }
 
-  /** Whether with so many more runs too many wait for a receiver that takes none. */
+  /** Whether, with this many more runs, too many would wait for a receiver that accepts none. */
   private isFull(receiver: Receiver, more: number): boolean {
     const { waiting, longestWaitMs } = this.limits;
     const isOver = (): boolean => receiver.failures >= this.share && receiver.runs.size + more > waiting;
@@ -148,7 +148,7 @@ export class Receivers {
     return isOver();
   }
 
-  /** Refuses the newest of those that were not tried yet, as many as are too many. */
+  /** Refuses the newest of those that were not tried yet, as many as exceed the limit. */
   private shed(receiver: Receiver): void {
     for (const turn of [...receiver.turns].reverse()) {
       if (!this.isFull(receiver, 0)) return;

@@ -66,7 +66,7 @@ describe('the end of a run', () => {
     expect(posts).toHaveLength(1);
   });
 
-  it('is delivered once to each, also if the log delivers it twice or one of them fails', async () => {
+  it('is delivered once to each receiver, even when the log delivers it twice or one receiver fails', async () => {
     failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
     const event = to({ webhook: 'ops' }, { webhook: 'news' });
     await expect(handler.onCompleted(event, context())).rejects.toThrow('status 500');
@@ -83,7 +83,7 @@ describe('the end of a run', () => {
     ]);
   });
 
-  it('is durable before anybody outside receives it', async () => {
+  it('is durable before any receiver outside gets it', async () => {
     let durable = false;
     const watched = { caches: state.caches, runs: state.runs, now: () => state.now(), durable: async () => void (durable = true) };
     const before: boolean[] = [];
@@ -96,7 +96,7 @@ describe('the end of a run', () => {
     expect(before).toEqual([true]);
   });
 
-  it('is signed under a constant id, for an address of a client too', async () => {
+  it('is signed under an id that is the same in every attempt, also for an address from a client', async () => {
     const event = to({ url: 'https://client.example/hook' });
     failing.set('https://client.example/hook', new Failure('WEBHOOK_FAILED'));
     await expect(handler.onCompleted(event, context())).rejects.toThrow();
@@ -109,13 +109,13 @@ describe('the end of a run', () => {
     expect(posts[0]!.headers['webhook-id']).not.toContain('.');
   });
 
-  it('is final for a receiver for which too many wait, unless another one of the run is tried again', async () => {
+  it('fails finally for a receiver with too many waiting runs, unless another receiver of the run is tried again', async () => {
     failing.set('https://news.example/', new Failure('WEBHOOK_FAILED', 'news.example answers with status 500.'));
     const event = (n: number, ...more: DeliveryTarget[]) => ended({ deliver: [{ webhook: 'news' }, ...more] }, `run_0000000${n}`);
     for (const n of [1, 2]) await expect(handler.onCompleted(event(n), context())).rejects.toMatchObject({ options: {} });
     const refused = { message: expect.stringContaining('2 ended runs wait for it already'), options: { final: true } };
     await expect(handler.onCompleted(event(3), context())).rejects.toMatchObject(refused);
-    // Of this one another receiver is told all the same, and if it fails, it is tried again.
+    // Another receiver of this run is still called, and if it fails, it is tried again.
     await expect(handler.onCompleted(event(4, { webhook: 'ops' }), context())).rejects.toMatchObject(refused);
     failing.set('https://ops.example/', new Failure('WEBHOOK_FAILED', 'ops.example answers with status 500.'));
     await expect(handler.onCompleted(event(5, { webhook: 'ops' }), context())).rejects.toThrow('ops.example answers');
@@ -130,7 +130,7 @@ describe('the end of a run', () => {
     expect(posts).toEqual([]);
   });
 
-  it('that was finally delivered to nobody is counted and reported, once for each receiver', async () => {
+  it('that could not be delivered to a receiver is counted and reported, once for each receiver', async () => {
     failing.set('https://news.example/', new Failure('WEBHOOK_FAILED'));
     const event = to({ webhook: 'ops' }, { webhook: 'news' });
     await expect(handler.onCompleted(event, context())).rejects.toThrow();

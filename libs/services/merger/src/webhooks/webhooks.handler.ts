@@ -21,7 +21,7 @@ import { signed } from './signature.js';
 export interface Webhook {
   readonly preset: WebhookPreset;
   readonly url: string;
-  /** Absent: nothing is signed. */
+  /** Absent: deliveries are not signed. */
   readonly secret?: string | undefined;
   readonly chatId?: string | undefined;
 }
@@ -44,7 +44,7 @@ const byAddress = 'address';
 
 const isFinal = (failure: unknown): boolean => failure instanceof Failure && failure.options.final === true;
 const nameOf = (target: DeliveryTarget): string => ('webhook' in target ? target.webhook : byAddress);
-/** Who is called, as deliveries are counted: an address by its host and tenant, for none may use up what another one needs. */
+/** The receiver for which deliveries are counted: an address by its host and tenant, so that no tenant can use up the room of another. */
 const receiverOf = (target: DeliveryTarget, { data }: RunCompleted): string =>
   'webhook' in target ? target.webhook : `${URL.canParse(target.url) ? new URL(target.url).host : byAddress} of ${data.caller.tenant}`;
 const markOf = (runId: string, name: string): string => `delivered/${runId}/${name}`;
@@ -69,7 +69,7 @@ export class WebhooksHandler {
     this.receivers = new Receivers(options.limits);
   }
 
-  /** Throws the failure of the first target that could not be reached; those that were are not called again. */
+  /** Throws the failure of the first target that could not be reached; those that were reached are not called again. */
   @EventPattern('RunCompleted')
   async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     await this.tell(event, context);
@@ -82,11 +82,11 @@ export class WebhooksHandler {
     if (open.length === 0) return;
     // The end of a run that was deleted in the meantime is no longer delivered.
     if (await this.state.runs.erased(event.runId)) return this.forget(event);
-    // The end of the run must not be known outside before it is sure here.
+    // The end of the run must not be published outside before it is durable here.
     await this.state.durable();
     const tried = await Promise.allSettled(open.map((target) => this.deliver(target, event, context)));
     const failures = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-    // While one of them is tried again, the record is no dead letter for another.
+    // While one target is tried again, the record is not a dead letter for another.
     if (failures.length > 0) throw failures.find((failure) => !isFinal(failure)) ?? failures[0];
   }
 
@@ -124,7 +124,7 @@ export class WebhooksHandler {
     try {
       await this.receivers.deliver(receiverOf(target, event), runId, signal, () => this.post(target, event, signal));
     } catch (error) {
-      // A process that is told to stop hands the record back, and one that is refused was not sent: neither is an attempt.
+      // A process that is told to stop hands the record back, and a refused delivery was not sent: neither counts as an attempt.
       if (!signal.aborted && !isFinal(error)) this.metrics.count('webhook_deliveries_total', { webhook: name, outcome: 'failed' });
       throw error;
     }
@@ -146,7 +146,7 @@ export class WebhooksHandler {
       secret: clientSecret,
     };
     const body = bodyOf(event, { preset, chatId, maxBytes, withQuestion });
-    // The same in every attempt, so that a receiver can drop repeats; it contains no full stop, which separates the signed parts.
+    // Equal in every attempt, so that a receiver can drop repeats; contains no full stop, which separates the signed parts.
     const id = `${event.runId}_${nameOf(target)}`;
     const headers = secret === undefined ? {} : { ...signed(secret, { id, at: await this.state.now(), body }) };
     await this.sender.post({ url, by: known ? 'operator' : 'client', headers, body, signal });

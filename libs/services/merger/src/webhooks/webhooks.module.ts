@@ -2,10 +2,10 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { endedReads, type Loaded, type ServeOptions } from '@conclave/platform';
 import { WEBHOOK_OPTIONS, WebhooksHandler, type Webhook, type WebhookOptions } from './webhooks.handler.js';
 
-/** Telling receivers of ended runs: its own consumer group, `webhooks`, in the merger process. */
+/** Notifies receivers of ended runs: its own consumer group, `webhooks`, in the merger process. */
 @Module({})
 export class WebhooksModule {
-  /** `forgets`: nobody can read the records of a run any longer once all have read its end. */
+  /** `forgets`: the records of a run become unreadable once all consumers have read its end. */
   static register({ forgets = false, ...options }: WebhookOptions & { readonly forgets?: boolean }): DynamicModule {
     return {
       module: WebhooksModule,
@@ -17,10 +17,10 @@ export class WebhooksModule {
 
 const telegram = 'https://api.telegram.org';
 
-/** Hosts of clients' addresses that may fail at the same time without a delay for anybody else. */
+/** Number of hosts of clients' addresses that may fail at the same time without delaying others. */
 const clientReceivers = 4;
 
-/** How the webhooks of a configuration are served; null where none is configured, so that no run waits for a consumer it does not need. */
+/** How the webhooks of a configuration are served; null when none is configured, so that no run waits for a consumer it does not need. */
 export function webhookService(
   { configuration, secrets }: Pick<Loaded, 'configuration' | 'secrets'>,
   forgets = false,
@@ -33,7 +33,7 @@ export function webhookService(
     return [name, { preset, secret, chatId, url: preset === 'telegram' ? `${base.replace(/\/$/, '')}/bot${botToken}/sendMessage` : base }];
   });
   const longestWaitMs = delivery.longest_retry_s * 1_000;
-  // Room for what may wait for each receiver, so that none of them fills it, and for what is on its way to others.
+  // Room for the runs that may wait for each receiver, so that none of them fills it, and for deliveries to others in progress.
   const receivers = resolved.length + (delivery.client_hosts.length > 0 ? clientReceivers : 0);
   const held = receivers * delivery.waiting + 4 * delivery.concurrency;
   return {
@@ -45,7 +45,7 @@ export function webhookService(
       limits: { atOnce: delivery.concurrency, waiting: delivery.waiting, longestWaitMs },
       forgets,
     }),
-    // How many are made at the same time is decided receiver by receiver.
+    // The number of concurrent deliveries is decided per receiver.
     concurrency: { events: held },
     held,
     retry: { attempts: delivery.attempts, backoffMs: delivery.retry_s * 1_000, maxBackoffMs: longestWaitMs },

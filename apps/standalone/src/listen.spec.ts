@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { Module, type INestApplication } from '@nestjs/common';
+import { Module, type INestApplication, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { listen, usualPort } from './listen.js';
@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-async function app(): Promise<INestApplication> {
-  const made = await NestFactory.create(EmptyModule, { logger: false, bodyParser: false });
+async function app(logger: false | LoggerService = false): Promise<INestApplication> {
+  const made = await NestFactory.create(EmptyModule, { logger, bodyParser: false });
   open.push(made);
   return made;
 }
@@ -42,10 +42,14 @@ describe('listening', () => {
 
   it('refuses a chosen port that is taken, with a sentence that says what to do', async () => {
     const port = await take(0);
-    await expect(listen(await app(), '127.0.0.1', port)).rejects.toMatchObject({
+    const said: unknown[] = [];
+    const error = (message: unknown) => void said.push(message);
+    const logger = { log: () => undefined, warn: () => undefined, error };
+    await expect(listen(await app(logger), '127.0.0.1', port)).rejects.toMatchObject({
       code: 'CONFIGURATION_INVALID',
       message: expect.stringContaining(`Port ${port} is taken. Set PORT to another one`) as unknown,
     });
+    expect(said).toEqual([]);
   });
 
   it('uses any free port for 0', async () => {

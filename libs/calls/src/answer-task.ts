@@ -1,5 +1,6 @@
 import type { ThoughtCode } from '@conclave/contracts';
 import { boundedDetail } from '@conclave/contracts';
+import type { ModelReply } from '@conclave/ports';
 import type { Ask } from '@conclave/strategies';
 import { askModels, type AskOutcome, type MadeReply, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls, ShownIn } from './calls.js';
@@ -73,10 +74,14 @@ function unanswered(answered: Exclude<AskOutcome, { kind: 'answer' }>): Performe
     : { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
 }
 
-export const emptyAnswer: ResultPart = {
-  status: 'error',
-  failure: note('PROVIDER_REPLY_INVALID', 'The model returned an empty answer.'),
-};
+/** The result of a reply without an answer. A model that only thinks is a common one with too small a limit of tokens. */
+export function emptyAnswer(reply: { readonly reasoning: string; readonly finishReason: ModelReply['finishReason'] } | null): ResultPart {
+  const thought = reply && reply.reasoning.trim() !== '' ? ` It sent only its thinking, ${reply.reasoning.length} characters.` : '';
+  const cut =
+    reply?.finishReason === 'length' ? ' It stopped at its limit of tokens: raise the context or the length of replies of its server.' : '';
+  const kept = reply?.finishReason === 'content_filter' ? ' Its server held the answer back (content_filter).' : '';
+  return { status: 'error', failure: note('PROVIDER_REPLY_INVALID', `The model returned an empty answer.${thought}${cut}${kept}`) };
+}
 
 /** A line of the thought stream from a worker; `n` identifies the line within its attempt, so that a repeat is not shown twice. */
 export interface ThoughtLine {

@@ -49,6 +49,7 @@ export class ProviderAccess {
             return await perform(leftMs);
           } catch (error) {
             health = healthOf(error, leftMs);
+            if (health === 'unwell') this.breakers.noteFailure(model, error as Failure);
             throw error;
           } finally {
             await settle(health);

@@ -108,6 +108,8 @@ describe('a provider that fails five times in a row', () => {
       ['c@other', expect.objectContaining(before)],
       ['c@other', expect.objectContaining(before)],
     ]);
+    // The process that made the failed calls also says why they failed.
+    expect(said.map(([, note]) => note!.message.includes('Its last failure: The model server failed.'))).toEqual([true, false]);
     expect(await two.metrics.text()).toContain('conclave_provider_breaker{provider="sick"} 2');
     expect(await one.metrics.text()).toContain('conclave_provider_breaker_openings_total{provider="sick"} 1');
     expect(await two.metrics.text()).not.toContain('conclave_provider_breaker_openings_total{provider="sick"}');

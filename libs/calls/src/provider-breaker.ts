@@ -30,10 +30,17 @@ export function healthOf(error: unknown, timeoutMs: number, codes: ReadonlySet<s
 /** The circuit breakers of all providers, as one process sees them. A provider without a breaker lets every call through. */
 export class ProviderBreakers {
   private readonly breakers: CircuitBreakers;
+  /** Provider -> why its last call in this process failed; a refusal without the reason would not say what to mend. */
+  private readonly reasons = new Map<string, string>();
 
   constructor(private readonly parts: BreakerParts) {
     this.breakers = new CircuitBreakers(parts);
     parts.metrics.onCollect(() => this.measure());
+  }
+
+  /** A call showed that its provider is unwell. */
+  noteFailure(model: string, { message }: Failure): void {
+    this.reasons.set(providerNameOf(model), message);
   }
 
   /** `by` is the id of the call. Refusals are PROVIDER_UNWELL. */
@@ -45,7 +52,7 @@ export class ProviderBreakers {
         name: provider,
         settings: () => this.settingsOf(provider),
         refusal: (retryInMs) =>
-          new Failure('PROVIDER_UNWELL', `Provider ${provider} is retried in ${Math.ceil(retryInMs / 1000)} s.`, {
+          new Failure('PROVIDER_UNWELL', `Provider ${provider} is retried in ${Math.ceil(retryInMs / 1000)} s.${this.reasonOf(provider)}`, {
             retryAfterMs: retryInMs,
           }),
         onOpened: (call) => {
@@ -56,6 +63,11 @@ export class ProviderBreakers {
       },
       by,
     );
+  }
+
+  private reasonOf(provider: string): string {
+    const reason = this.reasons.get(provider);
+    return reason === undefined ? '' : ` Its last failure: ${reason}`;
   }
 
   private async settingsOf(provider: string): Promise<BreakerSettings | undefined> {

@@ -277,6 +277,7 @@ export {
   StoredDocument,
   StoredDocumentIds,
   StoredUploads,
+  StoredToolOffers,
   toolOffersSetting,
   uploadsSetting,
 } from './stored-documents.js';

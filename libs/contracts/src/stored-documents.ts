@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { TemplateTuning } from './configuration/index.js';
+import { ToolOffer } from './template.js';
 import { Timestamp } from './values.js';
 
 /** The stored form of a tenant's collections; shared by gateway and graph-ingest. */
@@ -49,6 +50,7 @@ export const StoredDocumentIds = z.object({ ids: z.array(z.string()) });
 
 /** Setting in which a process with tool servers publishes their offers. */
 export const toolOffersSetting = 'offers/tools';
+export const StoredToolOffers = z.object({ tools: z.array(ToolOffer) });
 /** Setting that holds an operator's text for a prompt, or a skill added over HTTP. */
 export const promptSetting = (name: string): string => `prompts/${name}`;
 /** Setting that holds what an operator changed of a template. */

@@ -67,6 +67,33 @@ describe('the offered tools', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
+  it('stay while their server is still starting, and go when it has failed', async () => {
+    const status = { name: 'a', ok: false, error: null as string | null, tools: 0 };
+    let looks = 0;
+    const server = { offers: async () => ((looks += 1), []), status: () => [status] } as unknown as ToolServers;
+    const { state, stored, begin } = world(server);
+    const before = { tools: [{ name: 'a.b', description: 'c', signature: 'd' }] };
+    await state.settings.write(toolOffersSetting, 0, before);
+    const published = begin(1);
+    while (looks < 3) await new Promise((resolve) => setImmediate(resolve));
+    expect(await stored()).toEqual({ version: 1, value: before });
+    status.error = 'It ended with code 1.';
+    while ((await stored())?.version !== 2) await new Promise((resolve) => setImmediate(resolve));
+    await published.close();
+    expect((await stored())?.value).toEqual({ tools: [] });
+  });
+
+  it('are those of the servers that answer, and of others what was stored', async () => {
+    const status = ['new', 'old', 'gone'].map((name) => ({ name, ok: name === 'new', error: name === 'gone' ? 'x' : null, tools: 1 }));
+    const tool = (name: string) => ({ name, description: 'c', signature: 'd' });
+    const { state, stored, begin } = world({ offers: async () => [tool('new.b')], status: () => status } as unknown as ToolServers);
+    await state.settings.write(toolOffersSetting, 0, { tools: ['gone.a', 'new.a', 'old.a'].map(tool) });
+    const published = begin();
+    await published.asked;
+    await published.close();
+    expect((await stored())?.value).toEqual({ tools: [tool('new.b'), tool('old.a')] });
+  });
+
   it('are none if no server is configured, also after there was one; and nothing is asked', async () => {
     const asked = { offers: () => Promise.reject(new Error('asked')) } as unknown as ToolServers;
     const { state, stored, begin, said } = world(asked, { mcp: {} });

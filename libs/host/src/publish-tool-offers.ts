@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { toolOffersSetting, type Configuration, type ToolOffer } from '@conclave/contracts';
+import { StoredToolOffers, toolOffersSetting, type Configuration, type ToolOffer } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
-import type { StateStore, ToolServers } from '@conclave/ports';
+import type { StateStore, ToolServers, ToolServerStatus } from '@conclave/ports';
 
 /** Interval at which tool servers are asked for their offers. */
 const everyMs = 60_000;
@@ -26,6 +26,9 @@ export interface PublishedOffers {
  * Maintains the setting in which gateways find the tools of this process's servers: once now, in the background, then every minute, and
  * more often while a server is unavailable. Writes the setting when it changes. If no server is configured, starts nothing and empties the
  * setting.
+ *
+ * A server that is still starting keeps the tools that are stored for it: without them templates would be other ones for some seconds after
+ * each start on a busy machine, to which no cached answer belongs. A server that has failed offers none.
  */
 export function publishToolOffers({ configuration, ports, logger, everyMs: every = everyMs }: OfferParts): PublishedOffers {
   const { state, tools } = ports;
@@ -33,16 +36,18 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let looksInVain = 0;
+  let silent: readonly string[] = [];
   const look = async (): Promise<void> => {
     try {
       const offers = configured ? await configured.offers() : [];
-      if (!closed && (await written(state.settings, offers)))
+      silent = (configured?.status() ?? []).filter((server) => hasNotSaid(server, offers)).map(({ name }) => name);
+      if (!closed && (await written(state.settings, offers, silent)))
         logger.info('The list of offered tools has changed.', { tools: offers.length });
     } catch (error) {
       logger.warn('The list of offered tools could not be published; it is retried.', { error });
     }
     if (closed || !configured) return;
-    const away = configured.status().some(({ ok }) => !ok);
+    const away = silent.length > 0 || configured.status().some(({ ok }) => !ok);
     const wait = away ? Math.min(every, soonMs * 2 ** looksInVain) : every;
     looksInVain = away ? looksInVain + 1 : 0;
     timer = setTimeout(() => {
@@ -61,14 +66,29 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
   };
 }
 
-/** Returns whether it had to be written. If another process was faster, its servers are the same, so losing the race is harmless. */
-async function written(settings: StateStore['settings'], offers: readonly ToolOffer[]): Promise<boolean> {
-  const tools = offers.map(({ name, description, signature, repeatable, readOnly }) => ({
-    ...{ name, description, signature },
-    ...(repeatable === undefined ? {} : { repeatable }),
-    ...(readOnly === undefined ? {} : { readOnly }),
-  }));
+/** Whether a server has neither listed its tools nor failed: it is still starting, or became ready after the list was made. */
+const hasNotSaid = ({ name, ok, error, tools }: ToolServerStatus, offers: readonly ToolOffer[]): boolean =>
+  error === null && (!ok || tools > 0) && !offers.some(isOf(name));
+
+const isOf =
+  (server: string) =>
+  ({ name }: { readonly name: string }): boolean =>
+    name.startsWith(`${server}.`);
+
+/**
+ * Returns whether it had to be written. Tools of the `silent` servers stay as they are. If another process was faster, its servers are the
+ * same, so losing the race is harmless.
+ */
+async function written(settings: StateStore['settings'], offers: readonly ToolOffer[], silent: readonly string[]): Promise<boolean> {
   const present = await settings.read(toolOffersSetting);
+  const before = StoredToolOffers.safeParse(present?.value).data?.tools ?? [];
+  const tools = [...offers, ...before.filter((tool) => silent.some((server) => isOf(server)(tool)))]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, description, signature, repeatable, readOnly }) => ({
+      ...{ name, description, signature },
+      ...(repeatable === undefined ? {} : { repeatable }),
+      ...(readOnly === undefined ? {} : { readOnly }),
+    }));
   if (!present && tools.length === 0) return false;
   if (present && isDeepStrictEqual(present.value, { tools })) return false;
   return settings.write(toolOffersSetting, present?.version ?? 0, { tools });

@@ -23,7 +23,10 @@ export function say(turning: Turning, draft: Draft | null): void {
   const ending = turning.run.ending!;
   if (draft === null) {
     const failure = turning.run.failure ?? lastFailure(turning) ?? nothingFound;
-    const reason = `${ending.reason} Nothing was found to answer from: ${failure.message}`;
+    // A run that a failure ended already names it.
+    const reason = ending.reason.includes(failure.message)
+      ? `${ending.reason} Nothing was found to answer from.`
+      : `${ending.reason} Nothing was found to answer from: ${failure.message}`;
     return endRun(turning, { ...ending, outcome: 'failed', reasonCode: 'empty_ledger', reason }, null, failure);
   }
   const { unwritten, ...answer } = draft;

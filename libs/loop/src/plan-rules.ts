@@ -104,10 +104,15 @@ export function dedupe(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
     .map((task) => ({ ...task, needs: [...new Set(task.needs.map((need) => twinOf.get(need) ?? need))] }));
 }
 
-/** The plan used if the planner returns none: one general task on the goal. */
-export const fallbackTasks = (goal: string): readonly PlannedTask[] => [
-  { id: 'fallback', capability: 'expert.general', task: goal, query: null, needs: [], metadata_filters: null },
-];
+/** The plan used if the planner returns none: one general task on the goal, after the named searches for `query`. */
+export function fallbackTasks(goal: string, searches: readonly string[] = [], query = goal): readonly PlannedTask[] {
+  const found = searches.map((capability): PlannedTask => {
+    const id = `fallback-${capability}`;
+    return { id, capability, task: query, query, needs: [], metadata_filters: null };
+  });
+  const needs = found.map(({ id }) => id);
+  return [...found, { id: 'fallback', capability: 'expert.general', task: goal, query: null, needs, metadata_filters: null }];
+}
 
 /** Capabilities that do exactly what their arguments say. */
 const deterministic: ReadonlySet<string> = new Set(['mcp', 'math']);

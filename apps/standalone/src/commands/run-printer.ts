@@ -99,7 +99,7 @@ export class RunPrinter {
         ...(this.held ? [this.held.trimEnd()] : []),
         ...(named.length > 0 ? ['📚 Sources', ...named] : []),
         `🏁 ${outcomeWords[outcome]}: ${reason}`,
-        ...(failure ? [`   ${failure.message}`] : []),
+        ...(failure && !reason.includes(failure.message) ? [`   ${failure.message}`] : []),
         `   ${spent}`,
         '',
       ].join('\n'),

@@ -2,7 +2,7 @@ import { Failure } from '@conclave/contracts';
 import { createParser } from 'eventsource-parser';
 import type { CompletionBody } from './concessions.js';
 import type { ProviderConfig } from './configuration.js';
-import { readError } from './error-body.js';
+import { readError, type UpstreamError } from './error-body.js';
 import { ErrorReply, post, type ProviderReply } from './provider-client.js';
 import type { ReplyReader } from './reply-reader.js';
 import { readWhole } from './small-request.js';
@@ -44,13 +44,25 @@ async function readStream(provider: string, reply: ProviderReply, reader: ReplyR
   if (!watchdog.cut && !whole) throw new Failure('PROVIDER_STREAM_BROKEN', `Provider ${provider} sent no finish reason.`);
 }
 
-/** Throws ErrorReply for an error in the body: some servers send it with status 200. */
+/**
+ * Throws ErrorReply for an error in the body: some servers send it with status 200, as the body, in a list (Gemini), or in a choice
+ * (OpenRouter).
+ */
 function withoutError(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { error, object } = value as { error?: unknown; object?: unknown };
-  if (!error && object !== 'error') return value;
-  throw new ErrorReply(null, readError(value));
+  const [first] = Array.isArray(value) ? (value as unknown[]) : [value];
+  if (typeof first !== 'object' || first === null) return value;
+  const { error, object, choices } = first as { error?: unknown; object?: unknown; choices?: unknown };
+  if (error || object === 'error') throw new ErrorReply(null, readError(first));
+  const failed = Array.isArray(choices) ? (choices as unknown[]).find(isFailedChoice) : undefined;
+  if (failed) throw new ErrorReply(null, failed.error ? readError(failed.error) : noReason);
+  return value;
 }
+
+const isFailedChoice = (choice: unknown): choice is { readonly error?: unknown } => {
+  const { error, finish_reason: reason } = (choice ?? {}) as { error?: unknown; finish_reason?: unknown };
+  return Boolean(error) || reason === 'error';
+};
+const noReason: UpstreamError = { message: 'The reply ended with an error.', type: '', code: '', param: '' };
 
 /** Most characters of one event; a server that sends more would never stop. */
 const longestEvent = 16_000_000;

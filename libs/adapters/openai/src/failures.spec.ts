@@ -57,6 +57,26 @@ describe('a repeated call', () => {
     server.expectCalls(5);
   });
 
+  it('waits for the time that an error of Gemini names, or does not follow if it is too long', async () => {
+    const busy = (retryDelay: string) => [
+      { error: { code: 429, message: 'Quota exceeded.', status: 'RESOURCE_EXHAUSTED', details: [{ '@type': 'RetryInfo', retryDelay }] } },
+    ];
+    const server = await scripted(
+      { match: 'soon', reply: { status: 429, body: busy('0.2s') } },
+      { match: 'soon', reply: { text: 'hi' } },
+      { match: 'later', reply: { status: 429, body: busy('86400s') } },
+    );
+    const began = performance.now();
+    expect((await open(server.url).call(ask('soon'), watch())).content).toBe('hi');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(200);
+    expect(await failureOf(open(server.url).call(ask('later'), watch()))).toMatchObject({
+      code: 'PROVIDER_RATE_LIMITED',
+      detail: expect.stringContaining('Quota exceeded.'),
+      options: { retryAfterMs: 86_400_000 },
+    });
+    server.expectCalls(3);
+  });
+
   it('reaches a server that comes back', async () => {
     const first = await scripted();
     const { port, url } = first;
@@ -128,6 +148,28 @@ describe('a failure', () => {
       'CONTEXT_OVERFLOW',
       1,
     ],
+    [
+      'llama.cpp overflow in the middle of a reply',
+      500,
+      { error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } },
+      'CONTEXT_OVERFLOW',
+      1,
+    ],
+    [
+      'Gemini overflow',
+      400,
+      [
+        {
+          error: {
+            code: 400,
+            message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+            status: 'INVALID_ARGUMENT',
+          },
+        },
+      ],
+      'CONTEXT_OVERFLOW',
+      1,
+    ],
     ['Ollama overflow', 500, { error: { message: 'prompt too long; exceeded max context length by 12 tokens' } }, 'CONTEXT_OVERFLOW', 1],
   ])('for %s has its code and is not retried', async (_name, status, body, code, calls) => {
     const server = await scripted({ match: 'hello', reply: { status, body } });
@@ -157,6 +199,40 @@ describe('a failure', () => {
     const models = open(url);
     expect(await codeOf(models.call(ask(), watch()))).toBe('CONTEXT_OVERFLOW');
     expect(await codeOf(models.call(ask(), watch()))).toBe('PROVIDER_UNAUTHENTICATED');
+  });
+
+  it.each([
+    ['in a list', '[{"error":{"code":400,"message":"The key is not valid.","status":"INVALID_ARGUMENT"}}]'],
+    [
+      'in a choice',
+      '{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":400,"message":"The key is not valid."}}]}',
+    ],
+  ])('inside a stream is found %s', async (_name, chunk) => {
+    const url = await bare(
+      (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${chunk}\n\n`),
+    );
+    expect(await failureOf(open(url).call(ask(), watch()))).toMatchObject({
+      code: 'PROVIDER_REFUSED',
+      detail: expect.stringContaining('The key is not valid.'),
+    });
+  });
+
+  it('of a server in the middle of its reply is a broken stream, which says why', async () => {
+    const chunks = [
+      { choices: [{ index: 0, delta: { content: 'The an' } }] },
+      {
+        error: { code: 'server_error', message: 'The machine behind it is gone' },
+        choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
+      },
+    ];
+    const url = await bare((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(''));
+    });
+    expect(await failureOf(open(url).call(ask(), watch()))).toMatchObject({
+      code: 'PROVIDER_STREAM_BROKEN',
+      detail: expect.stringContaining('The machine behind it is gone'),
+    });
   });
 
   it('never carries prompt or key', async () => {

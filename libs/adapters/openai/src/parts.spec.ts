@@ -57,6 +57,23 @@ describe('the words of a server', () => {
       { message: 'm', type: 'BadRequestError', code: '400', param: '' },
     ],
     [{ detail: 'Not Found' }, { message: 'Not Found', type: '', code: '', param: '' }],
+    [
+      [{ error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details: [{ reason: 'x' }, { retryDelay: '23.4s' }] } }],
+      { message: 'm', type: 'RESOURCE_EXHAUSTED', code: '429', param: '', afterMs: 23_400 },
+    ],
+    [
+      { error: { message: 'Provider returned error', code: 400, metadata: { raw: '{"error":{"message":"no"}}', provider_name: 'Azure' } } },
+      { message: 'Provider returned error (Azure): no', type: '', code: '400', param: '' },
+    ],
+    [
+      { error: { message: 'Provider returned error', code: 429, metadata: { raw: 'busy now' } } },
+      { message: 'Provider returned error: busy now', type: '', code: '429', param: '' },
+    ],
+    [
+      { error: { message: 'flagged', code: 403, metadata: { reasons: ['x'], provider_name: 'OpenAI' } } },
+      { message: 'flagged', type: '', code: '403', param: '' },
+    ],
+    [[], { message: '', type: '', code: '', param: '' }],
     ['plain', { message: 'plain', type: '', code: '', param: '' }],
     [null, { message: '', type: '', code: '', param: '' }],
   ])('are read from %j', (body, expected) => expect(readError(body)).toEqual(expected));

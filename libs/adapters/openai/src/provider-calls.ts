@@ -36,7 +36,7 @@ import { Watchdog } from './watchdog.js';
 
 /** Outcome of one attempt. */
 type Attempted =
-  | { readonly reply: ReturnType<ReplyReader['reply']>; readonly body: ReplyReader['body'] }
+  | { readonly reply: ReturnType<ReplyReader['reply']>; readonly body: ReplyReader['body']; readonly beganInThinking: boolean }
   | { readonly fault: FailedAttempt; readonly spent: Usage; readonly streamed: boolean };
 
 /** One request with all its attempts, ours or passed through. */
@@ -63,6 +63,8 @@ export class ProviderCalls {
   readonly maxConcurrency: number;
   private readonly slots: CallSlots;
   private readonly concessions: LearnedConcessions;
+  /** Models whose last reply began in the middle of thinking, because the chat template opens it: the next one will, too. */
+  private readonly beginInThinking = new Set<string>();
 
   constructor(
     readonly name: string,
@@ -144,6 +146,8 @@ export class ProviderCalls {
       const body = exchange.bodyOf(made);
       const ended = await this.attempt(body, exchange, deadline, onFirstText);
       if ('reply' in ended) {
+        if (ended.beganInThinking) this.beginInThinking.add(model);
+        else this.beginInThinking.delete(model);
         for (const concession of now) this.concessions.confirm(model, concession);
         const usage = priced(addUsage(spent, ended.reply.usage), price);
         return { ...ended.reply, body: ended.body, usage, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) };
@@ -161,7 +165,7 @@ export class ProviderCalls {
         continue;
       }
       if (ended.streamed || !fault.again || tries >= Math.min(this.retry.attempts, exchange.attempts))
-        throw withContext(exchange.passed ? asRefused(fault, this.config.api_key) : fault.failure, spent, price);
+        throw withContext(exchange.passed ? asRefused(fault, this.config.api_key) : failureOf(ended), spent, price);
       const waitMs = backOffMs(tries + 1, fault.afterMs, this.retry);
       if (waitMs > this.retry.longest_wait_ms || performance.now() + waitMs >= deadline) throw withContext(fault.failure, spent, price);
       tries += 1;
@@ -172,7 +176,11 @@ export class ProviderCalls {
 
   private async attempt(body: CompletionBody, exchange: Exchange, deadline: number, onFirstText: () => void): Promise<Attempted> {
     const { signal, onDelta, passed, estimatedPrompt } = exchange;
-    const reader = new ReplyReader(this.name, { onDelta, onFirstText, ...(passed ? { passed } : {}) });
+    const reader = new ReplyReader(
+      this.name,
+      { onDelta, onFirstText, ...(passed ? { passed } : {}) },
+      !passed && this.beginInThinking.has(body.model),
+    );
     const said = { ...this.config, ...exchange.known };
     const timeouts = { ...this.timeouts, ...(said.idle_ms === undefined ? {} : { idle_ms: said.idle_ms }) };
     const firstTokenMs = said.first_token_ms ?? (this.config.local ? null : timeouts.first_token_ms);
@@ -193,7 +201,8 @@ export class ProviderCalls {
     // An aborted stream may end without an error.
     const failure = watchdog.failure(this.name);
     if (failure) return { fault: notAgain(failure), spent: reader.spent(estimatedPrompt), streamed: reader.streamed };
-    return { reply: reader.reply(estimatedPrompt), body: reader.body };
+    const reply = reader.reply(estimatedPrompt);
+    return { reply, body: reader.body, beganInThinking: reader.beganInThinking };
   }
 }
 
@@ -210,6 +219,12 @@ const stringsIn = (value: unknown): readonly string[] =>
     : typeof value === 'object' && value !== null
       ? Object.values(value).flatMap(stringsIn)
       : [];
+
+/** A server that fails in the middle of its reply has broken the stream: whoever asked may ask again, which a refusal does not allow. */
+const failureOf = ({ fault: { failure, again }, streamed }: Extract<Attempted, { fault: FailedAttempt }>): Failure =>
+  streamed && again && failure.code === 'PROVIDER_FAILED'
+    ? new Failure('PROVIDER_STREAM_BROKEN', failure.detail, failure.options)
+    : failure;
 
 /** Our own timeouts are not retried: a hanging server would only get more work. */
 const notAgain = (failure: Failure): FailedAttempt => ({

@@ -63,6 +63,22 @@ describe('a streamed reply', () => {
     expect(await open(server.url).call(ask(), watch())).toMatchObject({ content: 'yes', reasoning: 'hm' });
   });
 
+  it('of a model that begins in the middle of its thinking shows none of it from the second reply on', async () => {
+    const thinks = { chunks: [{ text: 'First I ' }, { text: 'consider.\n</think>\n\n' }, { text: 'Two ' }, { text: 'rivers.' }] };
+    const plain = { chunks: [{ text: 'Three ' }, { text: 'lakes.' }] };
+    const server = await scripted(...[thinks, thinks, plain, plain].map((reply) => ({ match: 'hello', reply })));
+    const models = open(server.url);
+    const seen: string[] = [];
+    const replies = [];
+    for (const at of [0, 1, 2, 3]) {
+      seen[at] = '';
+      replies.push(await models.call(ask(), watch({ onDelta: ({ content = '' }) => void (seen[at] += content) })));
+    }
+    expect(replies.map(({ content }) => content)).toEqual(['Two rivers.', 'Two rivers.', 'Three lakes.', 'Three lakes.']);
+    expect(replies.map(({ reasoning }) => reasoning.trim())).toEqual(['First I consider.', 'First I consider.', '', '']);
+    expect(seen.slice(1)).toEqual(['Two rivers.', 'Three lakes.', 'Three lakes.']);
+  });
+
   it('counts tokens if the server sends no usage, and prices them', async () => {
     const server = await scripted({ match: 'hello', reply: { text: 'one two three four', usage: null } });
     const reply = await open(server.url, {}, { models: { 'm@p': { price: { input: 1_000_000, output: 2_000_000 } } } }).call(

@@ -51,7 +51,9 @@ export class ReplyReader {
   /** A passed reply that arrived whole, not in chunks. */
   body: JsonObject | null = null;
   hasUsage = false;
-  private readonly splitter = new ThinkSplitter();
+  /** Whether the reply began with thinking whose opening tag was in the prompt; known once it is complete. */
+  beganInThinking = false;
+  private readonly splitter: ThinkSplitter;
   private content = '';
   private reasoning = '';
   private finish: ModelReply['finishReason'] = 'unknown';
@@ -65,7 +67,11 @@ export class ReplyReader {
   constructor(
     private readonly provider: string,
     private readonly watch: ReplyWatch,
-  ) {}
+    /** Whether such a beginning is expected. */
+    unopenedThinking = false,
+  ) {
+    this.splitter = new ThinkSplitter(unopenedThinking);
+  }
 
   /** Takes a chunk of a stream. Throws PROVIDER_REPLY_INVALID for an unknown shape. */
   chunk(chunk: unknown): void {
@@ -185,6 +191,7 @@ export class ReplyReader {
     for (const piece of this.splitter.end()) this.emit(piece.kind, piece.text);
     const usage = this.spent(estimatedPrompt);
     const { content, reasoning } = takeUnopenedThinking(this.content);
+    this.beganInThinking = this.splitter.closedUnopened || content !== this.content;
     return { content, reasoning: this.reasoning + reasoning, finishReason: this.finish, reportedModel: this.reportedModel, usage };
   }
 

@@ -4,25 +4,82 @@ export interface ThinkPiece {
   readonly text: string;
 }
 
-const open = '<think>';
-const close = '</think>';
+/** How models mark a block of thinking before their answer. The first is the usual one; only it is recognised inside an answer too. */
+const blocks = [
+  ['<think>', '</think>'],
+  ['<thinking>', '</thinking>'], // distilled and fine-tuned models
+  ['<thought>', '</thought>'], // Gemini's OpenAI endpoint, EXAONE
+  ['<reasoning>', '</reasoning>'],
+  ['<reason>', '</reason>'],
+  ['[think]', '[/think]'], // Magistral
+  ['<seed:think>', '</seed:think>'], // Seed-OSS
+  ['<|begin_of_thought|>', '<|end_of_thought|>'],
+  ['◁think▷', '◁/think▷'], // Kimi
+  ['<|channel>thought', '<channel|>'], // Gemma 4
+  // gpt-oss, whose channels a server shows as they are
+  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+  ['<|start|>assistant<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+] as const;
+const [[open, close]] = blocks;
+
+/** What gpt-oss writes before an answer without thinking. */
+const leads = ['<|channel|>final<|message|>', '<|start|>assistant<|channel|>final<|message|>'] as const;
+
+/** Signs of the end of a turn, which a server with the wrong chat template does not remove from the end of an answer. */
+const turnEnds = [
+  '<|im_end|>',
+  '<|eot_id|>',
+  '<|end|>',
+  '<|return|>',
+  '<|endoftext|>',
+  '<|end_of_text|>',
+  '<|end_of_turn|>',
+  '<end_of_turn>',
+] as const;
+
+const patterns = new Map(blocks.flat().map((tag) => [tag as string, new RegExp(tag.replace(/[[\]|/]/g, '\\$&'), 'i')]));
+/** Position of a tag in a text, in any case; -1 if it is not there. Letters may become longer in lower case, so positions are not counted there. */
+const find = (text: string, tag: string): number => text.search(patterns.get(tag)!);
+const startsWith = (text: string, tag: string): boolean => text.slice(0, tag.length).toLowerCase() === tag;
 
 /** Length of the longest end of `text` that may be the beginning of `tag`. */
 function heldBack(text: string, tag: string): number {
-  for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) if (tag.startsWith(text.slice(-length))) return length;
+  for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1)
+    if (startsWith(tag, text.slice(-length).toLowerCase())) return length;
   return 0;
 }
 
+/** Length of the sign of the end of a turn at the end of `text`, with the white space after it; 0 if there is none. */
+function turnEnd(text: string): number {
+  const bare = text.trimEnd();
+  const sign = turnEnds.find((one) => bare.endsWith(one));
+  return sign === undefined ? 0 : text.length - bare.length + sign.length;
+}
+
+/** Length of the end of `text` that is, or may become, such a sign. */
+const mayEndTurn = (text: string): number => turnEnd(text) || Math.max(...turnEnds.map((sign) => heldBack(text, sign)));
+
 /**
- * Separates `<think>…</think>` from the answer. The chunk boundaries never change the result.
+ * Separates thinking, such as `<think>…</think>`, from the answer. The chunk boundaries never change the result.
  *
  * Blocks before the answer are passed on as they arrive, without surrounding white space. A tag inside the answer may be a mention
  * of the tag: its text is held until the block closes; if it never closes, tag and text belong to the answer.
+ *
+ * `unopened`: the model's last reply began with thinking whose opening tag was in the prompt. Then everything before the first closing tag
+ * is thinking, and held until that tag comes; without one, all of it is the answer.
  */
 export class ThinkSplitter {
   private held = '';
-  private state: 'before' | 'thinking' | 'answer' | 'aside' = 'before';
+  private state: 'unopened' | 'before' | 'thinking' | 'answer' | 'aside';
   private sawBlock = false;
+  /** Whether the reply began with thinking that was opened in the prompt; seen only if it was expected. */
+  closedUnopened = false;
+  /** Closing tag of the block that is open. */
+  private closing: string = close;
+
+  constructor(unopened = false) {
+    this.state = unopened ? 'unopened' : 'before';
+  }
 
   push(text: string): ThinkPiece[] {
     this.held += text;
@@ -33,23 +90,31 @@ export class ThinkSplitter {
 
   /** Returns the text still held at the end of the stream. */
   end(): ThinkPiece[] {
+    if (this.state === 'unopened') {
+      // An ordinary reply after all.
+      this.state = 'before';
+      return [...this.push(''), ...this.end()];
+    }
     const rest = this.state === 'aside' ? open + this.held : this.held;
     this.held = '';
     if (this.state === 'before' && this.sawBlock && rest.trim() === '') return [];
-    return piece(this.state === 'thinking' ? 'reasoning' : 'content', rest);
+    if (this.state === 'thinking') return piece('reasoning', rest);
+    return piece('content', this.state === 'answer' ? rest.slice(0, rest.length - turnEnd(rest)) : rest);
   }
 
   /** Consumes what can be decided from the front of `held`; returns false when more text is needed. */
   private step(pieces: ThinkPiece[]): boolean {
     switch (this.state) {
+      case 'unopened':
+        return this.beforeClosing(pieces);
       case 'before':
         return this.beforeAnswer(pieces);
       case 'thinking':
-        return this.until(close, 'reasoning', 'before', pieces);
+        return this.until(this.closing, 'reasoning', 'before', pieces);
       case 'answer':
         return this.until(open, 'content', 'aside', pieces);
       case 'aside': {
-        const at = this.held.indexOf(close);
+        const at = find(this.held, close);
         if (at < 0) return false;
         pieces.push(...piece('reasoning', this.held.slice(0, at)));
         this.held = this.held.slice(at + close.length);
@@ -59,23 +124,44 @@ export class ThinkSplitter {
     }
   }
 
+  private beforeClosing(pieces: ThinkPiece[]): boolean {
+    if (startsWith(this.held.trimStart(), open)) {
+      this.state = 'before';
+      return true;
+    }
+    const at = find(this.held, close);
+    if (at < 0) return false;
+    pieces.push(...piece('reasoning', this.held.slice(0, at)));
+    this.held = this.held.slice(at + close.length);
+    this.state = 'before';
+    this.sawBlock = true;
+    this.closedUnopened = true;
+    return true;
+  }
+
   private beforeAnswer(pieces: ThinkPiece[]): boolean {
     const text = this.held.trimStart();
-    if (text.startsWith(open)) {
-      this.held = text.slice(open.length);
+    const block = blocks.find(([tag]) => startsWith(text, tag));
+    if (block) {
+      this.held = text.slice(block[0].length);
+      this.closing = block[1];
       this.state = 'thinking';
       this.sawBlock = true;
       return true;
     }
-    if (open.startsWith(text)) return false;
-    if (this.sawBlock) this.held = text;
+    const lead = leads.find((tag) => startsWith(text, tag));
+    if (lead) {
+      this.held = text.slice(lead.length);
+      this.sawBlock = true;
+    } else if ([...blocks.map(([tag]) => tag), ...leads].some((tag) => startsWith(tag, text.toLowerCase()))) return false;
+    if (this.sawBlock) this.held = this.held.trimStart();
     this.state = 'answer';
     return this.until(open, 'content', 'aside', pieces);
   }
 
   private until(tag: string, kind: ThinkPiece['kind'], then: 'before' | 'aside', pieces: ThinkPiece[]): boolean {
-    const at = this.held.indexOf(tag);
-    const end = at >= 0 ? at : this.held.length - heldBack(this.held, tag);
+    const at = find(this.held, tag);
+    const end = at >= 0 ? at : this.held.length - Math.max(heldBack(this.held, tag), kind === 'content' ? mayEndTurn(this.held) : 0);
     pieces.push(...piece(kind, this.held.slice(0, end)));
     this.held = this.held.slice(at >= 0 ? at + tag.length : end);
     if (at >= 0) this.state = then;

@@ -29,7 +29,7 @@ const overflowWords = [
   /maximum context length/, // OpenAI, vLLM, Mistral, DeepSeek
   /exceed_context_size_error|exceeds? the available context size/, // llama.cpp
   /longer than the maximum model length|context length is only/, // vLLM
-  /context (length|window|size)? ?(was )?(exceeded|overflow)/, // LM Studio, several proxies
+  /context (length|window|size)? ?((was|has been) )?(exceeded|overflow)/, // LM Studio, llama.cpp in the middle of a reply, several proxies
   /exceeds? (the )?(max(imum)? )?context (length|window|size)/, // Ollama
   /tokens to keep from the initial prompt is greater than the context/, // LM Studio
   /input token count .* exceeds/, // Gemini
@@ -65,7 +65,7 @@ export function faultOf(error: unknown, provider: string, started: boolean, secr
 /** The server answered with an error status, or with an error inside its stream. */
 function answered({ status: sent, said, headers }: ErrorReply, provider: string, secrets: HiddenTexts, now: number): FailedAttempt {
   const status = sent ?? (/^[45]\d\d$/.test(said.code) ? Number(said.code) : 500);
-  const afterMs = retryAfterMs(headers, now);
+  const afterMs = retryAfterMs(headers, now) ?? said.afterMs ?? null;
   const { code, again, hint } = kindOf(status, said);
   const detail = [`Provider ${provider}, status ${status}${nameOf(said)}.`, hint, quotable(said.message, secrets)]
     .filter(Boolean)

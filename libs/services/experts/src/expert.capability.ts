@@ -76,7 +76,7 @@ export const expertCapability =
           text.push(quotes.end() + note);
           await text.flush();
         }
-        if (read.text === '') return emptyAnswer;
+        if (read.text === '') return emptyAnswer(reply);
         await appendThoughts(stream, task, attempt, [
           { n: 2, code: 'expert.response', text: `${model} answered, confidence ${read.confidence.toFixed(2)}`, detail: reply.content },
         ]);

@@ -9,6 +9,7 @@ import {
   type Capability,
   type ShownIn,
 } from '@conclave/calls';
+import type { ModelReply } from '@conclave/ports';
 import type { AnyQuestion } from '@conclave/strategies';
 
 /** Answers a judge's tasks by its ask and reports progress. A live text streams as the model writes it. */
@@ -20,7 +21,11 @@ export const judgeCapability =
     const input = ask.input.parse(task.data.input);
     const tell = (attempt: number, n: number, code: ThoughtCode, text: string, detail: string): Promise<void> =>
       appendThoughts(stream, task, attempt, [{ n, code, text, detail }]);
-    let read = { attempt: 0, content: '' };
+    let read: { readonly attempt: number; readonly content: string; readonly reply: ModelReply | null } = {
+      attempt: 0,
+      content: '',
+      reply: null,
+    };
     return answerByAsk(
       maker,
       context,
@@ -34,7 +39,7 @@ export const judgeCapability =
           await tell(attempt, 0, lines.codes.prompt, text, promptDetail(messages));
         },
         onRead: async ({ attempt, reply, faults, output }, { n, of }) => {
-          read = { attempt, content: reply.content };
+          read = { attempt, content: reply.content, reply };
           if (!lines) return;
           const text =
             faults[0] === undefined
@@ -45,7 +50,7 @@ export const judgeCapability =
       },
       async (given) => {
         const output = given ?? unreadable;
-        if (output === null) return emptyAnswer;
+        if (output === null) return emptyAnswer(read.reply);
         if (lines && !given) await tell(read.attempt, 2, lines.codes.response, lines.says(output, input), read.content);
         return result?.(output) ?? { status: 'ok', output };
       },

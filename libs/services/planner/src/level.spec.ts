@@ -29,6 +29,7 @@ describe('a question with an image', () => {
     ];
     expect(told((await world.plan('run_1', asked)).tasks)).toEqual(looked);
     const fallback = await world.plan('run_2', asked);
-    expect([fallback.fallback, told(fallback.tasks)]).toEqual([true, looked]);
+    const [vision, general] = looked;
+    expect([fallback.fallback, told(fallback.tasks)]).toEqual([true, [vision, ['research', 0], [general![0], 2]]]);
   });
 });

@@ -106,6 +106,22 @@ describe('the planner', () => {
     expect(asked[2]!.prompt).toContain('no task');
   });
 
+  it('searches for the question itself if no reply was a plan and there is something to search, then asks one expert', async () => {
+    const { handler } = planner({ replies: ['chat', 'chat', 'chat'] });
+    const { template, goal } = request.data;
+    const searching = {
+      ...request,
+      data: { ...request.data, template: { ...template, capabilities: ['research', 'math', 'collections'] } },
+    };
+    const [plan] = (await handler.onRequest(searching, context)) as unknown as [{ data: { tasks: unknown[] } }];
+    expect(plan.data).toMatchObject({ fallback: true, reAsks: 2 });
+    expect(plan.data.tasks).toMatchObject([
+      { id: 'fallback-research', capability: 'research', query: goal, needs: [] },
+      { id: 'fallback-collections', capability: 'collections', query: goal, needs: [] },
+      { id: 'fallback', capability: 'expert.general', task: goal, needs: ['fallback-research', 'fallback-collections'] },
+    ]);
+  });
+
   it('says what is wrong with every reply that is not a plan, and that it is requested again', async () => {
     const { handler, said } = planner({ replies: ['chat', '{"tasks":[]}', good] });
     await handler.onRequest(request, context);

@@ -105,6 +105,8 @@ function withClientResults(request: PlanRequested['data'], { runId, data: { memo
 }
 
 /** An empty plan, before its reply is read. */
+/** Capabilities that search by a text as it is. */
+const searchesByText = ['research', 'collections'] as const;
 const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage: noUsage };
 
 /** Splits a goal into tasks; on a gap, plans the next round. One plan per epoch, from whichever planner. */
@@ -288,7 +290,11 @@ export class PlannerHandler {
         ...records,
       ];
     const isFallback = asked.kind === 'unreadable';
-    const { tasks: wanted, searchQuestion } = isFallback ? { tasks: fallbackTasks(request.goal), searchQuestion: null } : asked.output;
+    // A model that writes no usable plan may still answer well from what a search for the question finds.
+    const searches = searchesByText.filter((name) => request.template.capabilities.includes(name));
+    const { tasks: wanted, searchQuestion } = isFallback
+      ? { tasks: fallbackTasks(request.goal, searches, question), searchQuestion: null }
+      : asked.output;
     const tasks = [...(gap === null ? withVision(wanted, request, level.complexity) : wanted)];
     return planned({ ...blank, ...level, epoch, tasks, searchQuestion, fallback: isFallback, reAsks, usage }, records);
   }

@@ -17,22 +17,11 @@ const text = (...values: readonly unknown[]): string | null => {
 export function readPlan(reply: string, template: Template, question: string, complexity: Complexity = 'moderate'): PlanReply {
   const value = jsonIn(reply);
   if (value === undefined) return { ok: false, faults: ['The reply contains no JSON. Reply with a JSON object {"tasks":[...]} only.'] };
-  const list = Array.isArray(value)
-    ? value
-    : isObject(value)
-      ? Array.isArray(value['tasks'])
-        ? value['tasks']
-        : Array.isArray(value['plan'])
-          ? value['plan']
-          : isObject(value) && text(value['task'])
-            ? [value]
-            : null
-      : null;
+  const { list, plan } = listIn(value);
   if (list === null) return { ok: false, faults: ['The JSON has no list "tasks".'] };
   const entries = list.filter(isObject);
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
-  const wantsResearch =
-    (isObject(value) && value['research_needed'] === true) || entries.some((entry) => entry['research_needed'] === true);
+  const wantsResearch = plan['research_needed'] === true || entries.some((entry) => entry['research_needed'] === true);
   const drafts = entries.map((entry, index) => readTask(entry, index, template));
   const tasks = drafts.map((draft) => draft.task);
   if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
@@ -48,7 +37,26 @@ export function readPlan(reply: string, template: Template, question: string, co
   const faults = [...drafts.flatMap((draft) => draft.faults), ...faultsOfPlan(tasks, template, complexity)];
   return faults.length > 0
     ? { ok: false, faults }
-    : { ok: true, tasks, searchQuestion: isObject(value) ? text(value['search_question'], value['standalone_question']) : null };
+    : { ok: true, tasks, searchQuestion: text(plan['search_question'], plan['standalone_question']) };
+}
+
+/** Deepest wrapping that is taken off a plan. */
+const mostWraps = 3;
+
+/** The list of tasks and the object that holds it, also if they are wrapped, such as in `{"response": {"tasks": []}}` or a list of one plan. */
+function listIn(value: unknown, depth = 0): { readonly list: readonly unknown[] | null; readonly plan: Loose } {
+  if (Array.isArray(value)) {
+    const [only] = value as unknown[];
+    const isPlan = value.length === 1 && isObject(only) && ['tasks', 'plan'].some((name) => Array.isArray(only[name]));
+    return isPlan ? listIn(only, depth + 1) : { list: value, plan: {} };
+  }
+  if (!isObject(value)) return { list: null, plan: {} };
+  for (const name of ['tasks', 'plan']) if (Array.isArray(value[name])) return { list: value[name], plan: value };
+  if (text(value['task']) !== null) return { list: [value], plan: value };
+  const members = Object.values(value);
+  const inner = members.length === 1 ? members[0] : value['plan'];
+  const within = typeof inner === 'string' ? jsonIn(inner) : inner;
+  return depth < mostWraps && typeof within === 'object' && within !== null ? listIn(within, depth + 1) : { list: null, plan: {} };
 }
 
 function readTask(entry: Loose, index: number, template: Template): { task: PlannedTask; saysNeeds: boolean; faults: readonly string[] } {

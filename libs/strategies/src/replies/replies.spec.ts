@@ -18,6 +18,23 @@ describe('a plan reply', () => {
     ['a bare array', '[{"id":"x1","task":"do","capability":"expert.general"}]'],
     ['trailing commas and a comment', '{"tasks":[{"id":"x1","task":"do","capability":"expert.general",},], // one\n}'],
     ['other names of the fields', '{"plan":[{"name":"x1","description":"do","expert":"general"}]}'],
+    ['single quotes', "{'tasks': [{'id': 'x1', 'task': 'do', 'category': 'general', 'needs': []}]}"],
+    ['keys without quotes', '{tasks: [{id: "x1", task: "do", category: "general"}]}'],
+    ['typographic quotes', '{“tasks”: [{“id”: “x1”, “task”: “do”, “category”: “general”}]}'],
+    ['a line break in a string', '{"tasks":[{"id":"x1","task":"do","why":"first\nthe rest","category":"general"}]}'],
+    ["Python's words", "Plan: {'tasks': [{'id': 'x1', 'task': 'do', 'category': 'general', 'needs': None, 'final': True}]}"],
+    ['a missing end', '```json\n{"tasks":[{"id":"x1","task":"do","category":"general"}'],
+    ['a missing comma', '{"tasks":[{"id":"x1" "task":"do" "category":"general"}]}'],
+    ['another fence', '~~~json\n{"tasks":[{"id":"x1","task":"do","category":"general"}]}\n~~~'],
+    ['a JSON string', JSON.stringify('{"tasks":[{"id":"x1","task":"do","category":"general"}]}')],
+    ['a list of one plan', '[{"tasks":[{"id":"x1","task":"do","category":"general"}]}]'],
+    ['a wrapping', '{"response":{"tasks":[{"id":"x1","task":"do","category":"general"}]}}'],
+    ['a plan in a plan', '{"thought":"easy","plan":{"tasks":[{"id":"x1","task":"do","category":"general"}]}}'],
+    ['a form before it', 'In the form {"tasks": [...]}, as you asked: {"tasks":[{"id":"x1","task":"do","category":"general"}]}'],
+    [
+      'a form before it, with single quotes',
+      "In the form {'tasks': [...]}: {'tasks': [{'id': 'x1', 'task': 'do', 'category': 'general'}]}",
+    ],
     ['braces in prose before it', 'I use {braces}. {"tasks":[{"id":"x1","task":"do","category":"General"}]}'],
   ])('is read from %s', (_what, reply) => {
     expect(plan(reply)).toMatchObject({ ok: true, tasks: [{ id: 'x1', capability: 'expert.general', task: 'do' }] });
@@ -52,6 +69,8 @@ describe('a plan reply', () => {
 
   it.each([
     ['no JSON', 'I would ask an expert.', 'no JSON'],
+    ['prose in brackets', 'I would {ask an expert: the best one} [as you said].', 'no JSON'],
+    ['a schema', '{"type":"object","properties":{"tasks":{"type":"array"}}}', 'no list "tasks"'],
     ['an unknown capability', '[{"id":"x","task":"t","capability":"shell.run"}]', 'unknown capability'],
     [
       'a circle',
@@ -72,6 +91,18 @@ describe('a plan reply', () => {
     expect(jsonIn('{"__proto__":{"polluted":1}}')).toBeDefined();
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
+});
+
+describe('JSON without its end', () => {
+  it('is read as a whole if only brackets are missing', () =>
+    expect(jsonIn('Plan: {"tasks":[{"id":"a","task":"first"},{"id":"b","task":"second"')).toEqual({
+      tasks: [
+        { id: 'a', task: 'first' },
+        { id: 'b', task: 'second' },
+      ],
+    }));
+  it('is not read if it was cut off, and neither is the first value inside it', () =>
+    expect(jsonIn('{"tasks":[{"id":"a","task":"first"},{"id":"b","task":"sec')).toBeUndefined());
 });
 
 describe('an expert reply', () => {

@@ -47,7 +47,7 @@ const lines: Lines = {
   'run.forked': ({ of, step }) => `🍴 Up to here as ${of} up to its step ${step}; from here on live`,
   planning: ({ epoch }) => (epoch === 0 ? '📋 Planning' : '📋 Planning how to close the gap'),
   'plan.ready': ({ tasks, fallback, says }) => [
-    `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (one general task, because no plan was usable)' : ''}`,
+    `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (a general one, because no plan was usable)' : ''}`,
     ...tasks.map(
       ({ taskId, capability, task, needs }) =>
         `${localOf(taskId)} · ${nameOf(capability)}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`,

@@ -1,13 +1,10 @@
-import { promptSetting, StoredTemplateOptions, templateSetting, ToolOffer, toolOffersSetting } from '@conclave/contracts';
+import { promptSetting, StoredTemplateOptions, StoredToolOffers, templateSetting, toolOffersSetting } from '@conclave/contracts';
 import type { Logger, TemplateInput } from '@conclave/platform';
 import type { StateStore } from '@conclave/ports';
 import { knownStrategy, promptFaults, shippedPrompts } from '@conclave/strategies';
-import * as z from 'zod';
 import { textOf } from './stored-prompt.js';
 
 type Offers = TemplateInput['offers'];
-
-const StoredTools = z.object({ tools: z.array(ToolOffer) });
 
 /**
  * Returns a reader of what the settings add to templates: the operator's prompts, and tools found by a process with tool servers.
@@ -29,7 +26,7 @@ export function settingOffers({ settings }: Pick<StateStore, 'settings'>, logger
     );
     const prompts = Object.fromEntries(read.filter((entry): entry is readonly [string, string] => entry[1] !== null));
     const options = await changedOptions();
-    const tools = StoredTools.safeParse((await settings.read(toolOffersSetting))?.value);
+    const tools = StoredToolOffers.safeParse((await settings.read(toolOffersSetting))?.value);
     return { tools: tools.success ? tools.data.tools : [], collections: [], tenantCollections: true, prompts, options };
   };
 

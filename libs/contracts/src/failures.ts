@@ -89,6 +89,7 @@ const rows = {
   DEAD_LETTER_NOT_FOUND:       [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No dead letter has this id, or it has expired. `conclave dead list --all` lists them.'],
   DEAD_LETTER_SETTLED:         [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This dead letter is already settled. Set `again` to re-drive it once more.'],
   RUN_FAILED:                  [502, 'server_error',           'own_run',                 yes, no,  yes, 'The run ended without any result to answer from.'],
+  STRATEGY_FAILED:             [500, 'server_error',           'caller_configuration',    no,  no,  no,  'The code of this strategy failed. If it is an extension, whoever runs this system has to correct the module and restart; otherwise report it.'],
   RUN_CANCELLED:               [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  yes, 'The run was cancelled.'],
   ANSWER_SUPERSEDED:           [502, 'server_error',           'own_superseded',          yes, no,  yes, 'The attempt that wrote the text so far failed and is being repeated. Send the request again with the same Idempotency-Key to follow the new attempt.'],
   SHUTTING_DOWN:               [503, 'server_error',           'own_shutdown',            yes, no,  no,  'The gateway is shutting down. Runs of `POST /v1/runs` go on; those of other requests wait for a repeat, and are cancelled without one.'],

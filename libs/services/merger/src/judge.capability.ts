@@ -3,6 +3,7 @@ import {
   answerByAsk,
   emptyAnswer,
   LiveText,
+  note,
   promptDetail,
   appendThoughts,
   type Calls,
@@ -10,6 +11,12 @@ import {
   type ShownIn,
 } from '@conclave/calls';
 import type { AnyQuestion } from '@conclave/strategies';
+
+/** A question without an output for unusable replies fails with what is wrong with the last one. */
+const unreadableReply = (fault: string) => ({
+  status: 'error' as const,
+  failure: note('PROVIDER_REPLY_INVALID', `The reply could not be used: ${fault}`),
+});
 
 /** Answers a judge's tasks by its ask and reports progress. A live text streams as the model writes it. */
 export const judgeCapability =
@@ -20,7 +27,7 @@ export const judgeCapability =
     const input = ask.input.parse(task.data.input);
     const tell = (attempt: number, n: number, code: ThoughtCode, text: string, detail: string): Promise<void> =>
       appendThoughts(stream, task, attempt, [{ n, code, text, detail }]);
-    let read = { attempt: 0, content: '' };
+    let read = { attempt: 0, content: '', fault: '' };
     return answerByAsk(
       maker,
       context,
@@ -34,7 +41,7 @@ export const judgeCapability =
           await tell(attempt, 0, lines.codes.prompt, text, promptDetail(messages));
         },
         onRead: async ({ attempt, reply, faults, output }, { n, of }) => {
-          read = { attempt, content: reply.content };
+          read = { attempt, content: reply.content, fault: faults[0] ?? '' };
           if (!lines) return;
           const text =
             faults[0] === undefined
@@ -45,7 +52,7 @@ export const judgeCapability =
       },
       async (given) => {
         const output = given ?? unreadable;
-        if (output === null) return emptyAnswer;
+        if (output === null) return read.fault === '' ? emptyAnswer : unreadableReply(read.fault);
         if (lines && !given) await tell(read.attempt, 2, lines.codes.response, lines.says(output, input), read.content);
         return result?.(output) ?? { status: 'ok', output };
       },

@@ -79,7 +79,7 @@ const rows = {
   PROVIDER_STREAM_BROKEN:      [502, 'upstream_error',         'provider_stream',         yes, no,  yes, 'The model server ended its stream before the answer was complete.'],
   PROVIDER_REPLY_INVALID:      [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The model server sent a reply that does not follow the OpenAI protocol.'],
   CONTEXT_OVERFLOW:            [400, 'upstream_error',         'provider_context',        no,  no,  no,  'The prompt is longer than the context of the model.'],
-  CALL_TIMEOUT:                [504, 'upstream_error',         'provider_timeout',        yes, no,  yes, 'The model did not answer in time.'],
+  CALL_TIMEOUT:                [504, 'upstream_error',         'provider_timeout',        yes, no,  yes, 'No answer came in time.'],
   CALL_CANCELLED:              [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  no,  'The call was cancelled.'],
   TASK_EXPIRED:                [504, 'server_error',           'policy_deadline',         no,  no,  no,  'The task was not started before its deadline.'],
   ALLOWANCE_EXHAUSTED:         [500, 'server_error',           'policy_budget',           no,  no,  no,  'The task used up its allowance of model calls or tokens.'],

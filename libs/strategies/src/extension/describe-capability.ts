@@ -19,6 +19,8 @@ export interface Working {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly tenant: string;
+  /** Shows a line to those who watch the run: at most 50 of a call. */
+  progress(text: string): void;
 }
 
 /** Result of a capability. A plain text is a fact whose source is the capability. */

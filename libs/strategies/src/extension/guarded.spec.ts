@@ -235,7 +235,7 @@ describe('a capability of an extension', () => {
     const spec = { ...research('t', ''), capability: 'days', args: { from: '2026-01-02' } };
     const input = declaration.input({ task: { spec } } as never);
     expect(input).toMatchObject({ values: { args: { from: '2026-01-02' } } });
-    const values = (input as { values: { args: Record<string, unknown> } }).values;
+    const values = (input as unknown as { values: { args: Record<string, unknown> } }).values;
     expect(await perform({ task: '', query: null, args: values.args }, {} as never)).toEqual({ facts: ['true'] });
     expect(declaration.faults!({ ...spec, args: { from: 'soon' } }, template())).toHaveLength(1);
   });

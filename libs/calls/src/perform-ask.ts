@@ -1,7 +1,7 @@
-import { addUsage, noUsage, type Event, type FailureNote, type Usage } from '@conclave/contracts';
+import { addUsage, Failure, noUsage, type Event, type FailureNote, type Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { faultsOf, reAsked, reAskTokens, type Ask, type TextFilter } from '@conclave/strategies';
-import { askModels, type MadeReply, type ModelQuestion } from './ask-models.js';
+import { askModels, type AskOutcome, type MadeReply, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls } from './calls.js';
 import type { LiveText } from './live-text.js';
 import { ReadOnce } from './read-once.js';
@@ -112,30 +112,32 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
       return reading;
     };
     const reading = new ReadOnce(read);
-    const answered = await askModels(maker, {
-      ...question,
-      messages: (tokens) =>
-        faulty === null
-          ? ask.prompt(input, { tokens, prompts })
-          : reAsked(ask.prompt(input, { tokens: tokens - reAskTokens, prompts }), faulty.reply.content, faulty.faults),
-      calls: Math.min(callsPerTry, asking.calls - usage.calls),
-      ...(asking.tokens === undefined ? {} : { tokens: asking.tokens - usage.prompt - usage.completion }),
-      ...(typeof asking.cost === 'number' ? { cost: asking.cost - usage.cost } : {}),
-      firstIndex: reAsks * callsPerTry,
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(json ? { wishedFormat: json } : {}),
-      ...(parameters ? { parameters } : {}),
-      ...(onBegun ? { onBegun: (begun, model, messages, before) => onBegun({ attempt: begun, model, messages, before }, tried) } : {}),
-      ...(live && ask.show
-        ? {
-            onContent: (text, of) => {
-              if (heard?.attempt !== of) heard = new Heard(of, ask.show!(input), live(of));
-              heard.push(text);
-            },
-          }
-        : {}),
-      onReply: async (answer) => void (await reading.of(answer)),
-    });
+    const answered = await orUnasked(
+      askModels(maker, {
+        ...question,
+        messages: (tokens) =>
+          faulty === null
+            ? ask.prompt(input, { tokens, prompts })
+            : reAsked(ask.prompt(input, { tokens: tokens - reAskTokens, prompts }), faulty.reply.content, faulty.faults),
+        calls: Math.min(callsPerTry, asking.calls - usage.calls),
+        ...(asking.tokens === undefined ? {} : { tokens: asking.tokens - usage.prompt - usage.completion }),
+        ...(typeof asking.cost === 'number' ? { cost: asking.cost - usage.cost } : {}),
+        firstIndex: reAsks * callsPerTry,
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(json ? { wishedFormat: json } : {}),
+        ...(parameters ? { parameters } : {}),
+        ...(onBegun ? { onBegun: (begun, model, messages, before) => onBegun({ attempt: begun, model, messages, before }, tried) } : {}),
+        ...(live && ask.show
+          ? {
+              onContent: (text, of) => {
+                if (heard?.attempt !== of) heard = new Heard(of, ask.show!(input), live(of));
+                heard.push(text);
+              },
+            }
+          : {}),
+        onReply: async (answer) => void (await reading.of(answer)),
+      }),
+    );
     if (answered.kind === 'busy') return answered;
     records.push(...answered.records);
     usage = addUsage(usage, answered.usage);
@@ -147,6 +149,17 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
     if ('output' in said) return { kind: 'output', output: said.output, reply, model, usage, records, attempt, reAsks };
     last = { reply, model, faults: said.faults };
     if (reAsks === ask.reAsks) return { kind: 'unreadable', last, usage, records, attempt, reAsks };
+  }
+}
+
+/** A question that the code of its strategy cannot put is not asked: it would not be put the next time either. */
+async function orUnasked(asked: Promise<AskOutcome>): Promise<AskOutcome> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'STRATEGY_FAILED') throw error;
+    const failure = { code: error.code, message: error.detail ?? error.message, retriable: false };
+    return { kind: 'failed', failure, attempt: 0, usage: noUsage, records: [] };
   }
 }
 

@@ -6,6 +6,7 @@ import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, RequestedTask } f
 import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
+import { strategyFailed } from './strategy-failed.js';
 import { ThoughtCode } from './thoughts.js';
 import { AwaitedCalls, ClientEvidence, FailureNote, RuleId, Timestamp, Usage } from './values.js';
 
@@ -32,6 +33,7 @@ export const factSpecs = [
     { strategy: z.string() },
     ({ strategy }) => `The strategy ${strategy} decides.`,
   ),
+  strategyFailed,
   defineFact(
     'RunForked',
     'The facts so far are those of another run; from here on this run decides by itself.',

@@ -283,6 +283,7 @@ export {
 } from './stored-documents.js';
 export { CollectionOffer, ExpertProfile, RunLimits, StrategyId, Template, ToolOffer } from './template.js';
 export { StageCode, stages } from './stages.js';
+export { faultSentence } from './strategy-failed.js';
 export { boundedDetail, longestDetail, type Thought, ThoughtCode, thoughts } from './thoughts.js';
 export { estimatePrompt, estimateTokens, imageTokens } from './tokens.js';
 export {

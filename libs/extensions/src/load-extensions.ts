@@ -1,8 +1,10 @@
+import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure } from '@conclave/contracts';
 import { addCapability, addStrategy } from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
+import { outlive } from './outlive.js';
 
 const loaded = new Set<string>();
 
@@ -24,12 +26,20 @@ export async function loadExtensions(paths: readonly string[]): Promise<void> {
     } catch (error) {
       throw refused(path, error);
     }
+    outlive(path);
     loaded.add(path);
   }
 }
 
 async function extensionOf(path: string): Promise<Extension> {
   let extension: unknown;
+  if (/\.[cm]?ts$/.test(path) && !runsTypeScript())
+    throw refused(
+      path,
+      new Error(
+        `this Node.js (${process.version}) does not run TypeScript. Use 22.18 or newer, or compile it: npx esbuild ${basename(path)} --bundle --format=esm --platform=node --outfile=${basename(path).replace(/\.[cm]?ts$/, '.mjs')}, and name the result`,
+      ),
+    );
   try {
     const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
     if (typeof module.default !== 'function') throw new Error('it exports no function by default');
@@ -38,11 +48,17 @@ async function extensionOf(path: string): Promise<Extension> {
     throw refused(path, error);
   }
   const given = extension as Extension | null | undefined;
+  for (const name of Object.keys(given ?? {}))
+    if (name !== 'strategies' && name !== 'capabilities')
+      throw refused(path, new Error(`its function returns \`${name}\`, which is unknown; there are: strategies, capabilities`));
   const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);
   if (typeof given !== 'object' || given === null || !isList(given.strategies) || !isList(given.capabilities))
     throw refused(path, new Error('its function does not return an object with the lists `strategies` and `capabilities`'));
   return given;
 }
+
+/** Newer versions of Node.js strip the types of TypeScript by themselves. */
+const runsTypeScript = (): boolean => Boolean((process.features as { readonly typescript?: unknown }).typescript);
 
 const refused = (path: string, error: unknown): Failure =>
   new Failure('CONFIGURATION_INVALID', `extensions: ${path} cannot be used: ${sentenceOf(error)}`);

@@ -6,7 +6,7 @@ const nothing = (): never => {
   throw new Error('A run of a strategy that is not there can only be ended.');
 };
 
-/** Replaces a strategy that this version does not have, so that its runs can still be ended. */
+/** Replaces a strategy that this version does not have, or whose code failed, so that its runs can still be ended. */
 const absent = (id: string): Strategy => ({
   id: id as StrategyId,
   commands: [],
@@ -22,12 +22,23 @@ const absent = (id: string): Strategy => ({
   report: () => ({ complexity: 'moderate', review: 'none' }),
 });
 
+/** The strategies, without one of them. */
+export const without =
+  (id: string, strategies: Strategies): Strategies =>
+  (wanted) =>
+    wanted === id ? absent(id) : strategies(wanted);
+
 export const orAbsent =
   (strategies: Strategies): Strategies =>
-  (id) => {
-    try {
-      return strategies(id);
-    } catch {
-      return absent(id);
-    }
-  };
+  (id) =>
+    known(strategies, id) ?? absent(id);
+
+export const isKnown = (strategies: Strategies, id: string): boolean => known(strategies, id) !== null;
+
+function known(strategies: Strategies, id: string): Strategy | null {
+  try {
+    return strategies(id);
+  } catch {
+    return null;
+  }
+}

@@ -1,7 +1,10 @@
 import { planId, type RunView, type Source } from '@conclave/contracts';
+import { without } from './absent-strategy.js';
 import { readBudget, reserved } from './budget.js';
 import { clientToolsRef } from './client-tools.js';
 import { currentFacts } from './memory.js';
+import type { Strategy } from './strategy.js';
+import { StrategyFault } from './strategy-fault.js';
 import { statusOf, tasksOf, type RunState, type TaskState } from './state.js';
 import { otherRules } from './table.js';
 import { usageOf } from './usage.js';
@@ -14,11 +17,8 @@ type Item = RunView['usage']['items'][number];
 export function describeRun(stored: unknown, strategies: Strategies): RunView {
   const run = stored as RunState;
   const { template, limits, cached, goal, requestedAt } = run.request;
-  const strategy = strategies(run.strategy);
-  const own = viewOf(run, strategies, null);
-  const { complexity, review, steps } = strategy.report(own);
+  const { complexity, review, steps, limitsOfRounds, takes } = ofStrategy(run, strategies);
   const { calls, tokens, cost } = reserved(run);
-  const limitsOfRounds = strategy.limits(own);
   const isOver = run.endedAt !== null;
   const { clientTools } = run.request;
   const asked = clientTools && clientTools.usage.calls > 0 ? [clientTools] : [];
@@ -67,7 +67,7 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
       run.endedAt === null
         ? []
         : [...otherRules(run.ending!.rule, { ...run, limits: limitsOfRounds, budget: readBudget(run, run.endedAt) })],
-    takes: [...strategy.commands],
+    takes: [...takes],
     commands: run.commands.map(({ name, epoch, key: _, ...command }) => ({ ...command, command: name, round: epoch })),
     waitsFor: run.question ? { question: run.question.text, deadline: run.question.deadline } : null,
     usage: {
@@ -83,6 +83,20 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     startedAt: requestedAt,
     completedAt: run.endedAt,
   };
+}
+
+/** What the strategy says of the run; a strategy whose code fails says nothing. */
+function ofStrategy(run: RunState, strategies: Strategies) {
+  const view = viewOf(run, strategies, null);
+  const said = ({ report, limits, commands }: Strategy) => ({ ...report(view), limitsOfRounds: limits(view), takes: commands });
+  const silent = without(run.strategy, strategies)(run.strategy);
+  if (run.faulty) return said(silent);
+  try {
+    return said(strategies(run.strategy));
+  } catch (error) {
+    if (!(error instanceof StrategyFault)) throw error;
+    return said(silent);
+  }
 }
 
 const taskView = (id: string, task: TaskState): View => ({

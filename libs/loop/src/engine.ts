@@ -5,11 +5,12 @@ import {
   type EngineEntry,
   type Event,
   factEntries,
+  factSentence,
   noUsage,
   type PlanRequested,
   type RunFact,
 } from '@conclave/contracts';
-import { orAbsent } from './absent-strategy.js';
+import { orAbsent, without } from './absent-strategy.js';
 import { readBudget } from './budget.js';
 import { awaitClientTools } from './waiting.js';
 import { endCancelled, takeCommand } from './commands.js';
@@ -17,6 +18,7 @@ import { endFromCache, endRun, endsByClock } from './ending.js';
 import { evolve, textOf } from './fold.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
+import { StrategyFault } from './strategy-fault.js';
 import { takeUp } from './take-up.js';
 import { Turning } from './turning.js';
 import { advance } from './turns.js';
@@ -68,15 +70,16 @@ export function step(
   const isTimer = input.type === 'TimerFired';
   if (isTimer && input.data.arm !== state?.due.arm) return null;
   const isAbort = input.type === 'CommandIssued' && input.data.command.name === 'abort';
-  const turning = new Turning(state, input.runId, Math.max(at, state?.last ?? at), isAbort ? orAbsent(strategies) : strategies);
-  if (state === null && request !== null) {
-    begin(turning, request.data);
-    settle(turning);
+  const begun = (known: Strategies): Turning => new Turning(state, input.runId, Math.max(at, state?.last ?? at), known);
+  let turning = begun(isAbort ? orAbsent(strategies) : strategies);
+  try {
+    turnBy(turning, state === null, input, request);
+  } catch (error) {
+    if (!(error instanceof StrategyFault)) throw error;
+    // Nothing of the step counts: it begins anew without this strategy.
+    turning = begun(without(error.strategy, strategies));
+    endFaulty(turning, state === null, input, request, error);
   }
-  // A request answered by a cache ends its run before the input is applied.
-  const isOver = turning.facts.length > 0 && turning.run.endedAt !== null;
-  if (!isOver) receive(turning, input);
-  if (isTimer || turning.facts.length > 0) settle(turning);
   const { facts, outputs, cancels } = turning;
   if (facts.length === 0 && !isTimer) return null;
   const run = { ...turning.run, last: turning.now };
@@ -85,11 +88,43 @@ export function step(
   return { next, facts, outputs, entries: facts.flatMap(factEntries), cancels, timer, status: statusOf(next) };
 }
 
+/** Applies the input, then everything that follows from the state. */
+function turnBy(turning: Turning, isNew: boolean, input: EngineInput, request: PlanRequested | null): void {
+  if (isNew && request !== null) {
+    begin(turning, request.data);
+    settle(turning);
+  }
+  // A request answered by a cache ends its run before the input is applied.
+  const isOver = turning.facts.length > 0 && turning.run.endedAt !== null;
+  if (!isOver) receive(turning, input);
+  if (input.type === 'TimerFired' || turning.facts.length > 0) settle(turning);
+}
+
+/** Ends a run whose strategy failed. The input still counts: what a result cost, and a cancel. */
+function endFaulty(
+  turning: Turning,
+  isNew: boolean,
+  input: EngineInput,
+  request: PlanRequested | null,
+  { strategy, where, why, message }: StrategyFault,
+): void {
+  if (isNew) {
+    const asked = input.type === 'PlanRequested' ? input.data : request!.data;
+    turning.put({ kind: 'RunStarted', at: turning.now, strategy: asked.template.strategy, maxRounds: 1, request: asked });
+  }
+  turning.put({ kind: 'StrategyFailed', strategy, where, why });
+  if (!isNew && input.type !== 'TimerFired') receive(turning, input);
+  if (turning.run.endedAt !== null) return;
+  const failure = { code: 'STRATEGY_FAILED', message, retriable: false } as const;
+  endRun(turning, { outcome: 'failed', rule: null, reason: message, reasonCode: 'strategy_failed' }, null, failure);
+}
+
 /** Advances until nothing follows from the state. */
 function settle(turning: Turning): void {
   for (let pass = 1; turning.run.endedAt === null && advance(turning); pass += 1) {
     if (pass < mostPasses) continue;
-    const reason = `The strategy ${turning.run.strategy} goes in circles.`;
+    const last = factSentence(turning.facts.at(-1)!);
+    const reason = `The strategy ${turning.run.strategy} goes in circles: ${mostPasses} times in a row it found something to do, and nothing was open or awaited. Its last fact: ${last}`;
     const failure = { code: 'RUN_FAILED', message: reason, retriable: false } as const;
     endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null, failure);
   }
@@ -168,7 +203,15 @@ function takePlan(turning: Turning, plan: Extract<EngineInput, { type: 'PlanCrea
   const strategy = turning.strategies(run.strategy);
   const [fault] = failure ? [failure.message] : strategy.planner.faults(viewOf(run, turning.strategies, null), plan);
   if (fault === undefined) return turning.put({ kind: 'PlanTaken', epoch, by: 'planner', plan });
-  turning.put({ kind: 'PlanRefused', epoch, why: failure ? fault : 'its plan was not valid', by: 'planner', usage, failure, plan });
+  turning.put({
+    kind: 'PlanRefused',
+    epoch,
+    why: failure ? fault : `its plan was not valid. ${fault}`,
+    by: 'planner',
+    usage,
+    failure,
+    plan,
+  });
 }
 
 function takeResult(turning: Turning, result: Extract<EngineInput, { type: 'ResultReady' }>['data']): void {

@@ -10,7 +10,7 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
   if (fact.kind === 'RunStarted') return begun(fact);
   if (run === null) throw new Error(`The first fact of a run is RunStarted, not ${fact.kind}.`);
   const next = folded(run, fact, strategies);
-  if (fact.kind === 'StrategyChosen') return next;
+  if (fact.kind === 'StrategyChosen' || next.faulty) return next;
   const strategy = strategies(next.strategy);
   const view = viewOf(next, strategies, null);
   let own: unknown = strategy.evolve ? strategy.evolve(next.own, fact, view) : next.own;
@@ -102,6 +102,8 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
       const chosen = { ...run, strategy: fact.strategy, plan: null, own: null };
       return { ...chosen, own: strategies(fact.strategy).initial(viewOf(chosen, strategies, null)) };
     }
+    case 'StrategyFailed':
+      return { ...run, faulty: true };
     case 'RunForked':
       return forked(run, fact);
     case 'PlanAwaited':

@@ -35,6 +35,7 @@ export {
   type StepTrace,
 } from './replay.js';
 export { type Command, isJudge, judgeName, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
+export { StrategyFault } from './strategy-fault.js';
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export type { Strategies } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';

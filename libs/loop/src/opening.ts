@@ -4,6 +4,7 @@ import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
 import { runCapability } from './child-runs.js';
 import { classOf } from './plan-rules.js';
+import { StrategyFault } from './strategy-fault.js';
 import { isJudge, judgeName, type RunState, type TaskState } from './state.js';
 import { viewOf } from './view.js';
 
@@ -25,7 +26,8 @@ export function admit(turning: Turning, wishes: readonly RequestedTask[], helper
   if (isNarrow && wishes[0]) keep(wishes[0].spec.id);
   for (const wish of wishes) {
     const ref = refOf(run, run.epoch, wish.spec.id);
-    if (turning.run.tasks[ref]) throw new Error(`The strategy ${run.strategy} uses the task id ${ref} twice.`);
+    if (turning.run.tasks[ref])
+      throw new StrategyFault(run.strategy, 'dispatch', `the task id "${wish.spec.id}" is used twice in plan ${run.epoch}.`);
     const taskClass = classOf(run.request.template, wish.spec.capability);
     turning.put({ kind: 'TaskAdmitted', ref, epoch: run.epoch, helper, taskClass, wish });
   }
@@ -37,7 +39,12 @@ export function admit(turning: Turning, wishes: readonly RequestedTask[], helper
 export function admitJudge(turning: Turning, name: string, how: Pick<RequestedTask, 'stream' | 'from' | 'composes'>): void {
   const { run, strategies } = turning;
   const judge = strategies(run.strategy).judges[name];
-  if (!judge) throw new Error(`The strategy ${run.strategy} has no judge ${name}.`);
+  if (!judge)
+    throw new StrategyFault(
+      run.strategy,
+      'judge',
+      `there is no judge called "${name}"; there are: ${Object.keys(strategies(run.strategy).judges).join(', ') || 'none'}.`,
+    );
   let n = 0;
   while (run.tasks[judgeTaskId(run.runId, run.epoch, name, n)]) n += 1;
   const { local } = parseTaskId(judgeTaskId(run.runId, run.epoch, name, n))!;

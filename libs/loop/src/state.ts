@@ -118,6 +118,8 @@ export interface RunState {
   };
   /** The current strategy. */
   readonly strategy: string;
+  /** Its code failed: nothing of it is called any more. Absent for any other run. */
+  readonly faulty?: true;
   /** The strategy's own part of the state. */
   readonly own: unknown;
   /** Number of the awaited or running plan. */

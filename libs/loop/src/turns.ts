@@ -1,4 +1,5 @@
 import { parentTaskOf, taskId, type Reading } from '@conclave/contracts';
+import { isKnown } from './absent-strategy.js';
 import { readBudget } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
@@ -6,6 +7,7 @@ import { isOscillating } from './memory.js';
 import { admit, admitJudge, openReady } from './opening.js';
 import type { Owed } from './state.js';
 import { lastMoves, type Move } from './strategy.js';
+import { StrategyFault } from './strategy-fault.js';
 import { decideRow, ended } from './table.js';
 import { limitsOf, viewOf } from './view.js';
 import { awaitUser } from './waiting.js';
@@ -25,10 +27,16 @@ export function advance(turning: Turning): boolean {
   if (openReady(turning)) return true;
   if (run.awaiting || Object.values(run.tasks).some(({ status }) => status === 'open')) return false;
   const blocked = Object.entries(run.tasks).find(([, { status }]) => status === 'blocked');
-  if (blocked) throw new Error(`The task ${blocked[0]} can never begin.`);
+  if (blocked)
+    throw new StrategyFault(run.strategy, 'dispatch', `the task ${blocked[1].spec.id} can never begin: what it needs waits for it.`);
   const moves = strategies(run.strategy).next(viewOf(run, strategies, now));
-  if (moves.length > 0) return done(apply(turning, moves));
-  if (!run.ending) throw new Error(`The strategy ${run.strategy} has nothing open and wants nothing.`);
+  if (moves.length > 0) return done(apply(turning, 'next', moves));
+  if (!run.ending)
+    throw new StrategyFault(
+      run.strategy,
+      'next',
+      'it returned no move although nothing is open. It may do that only while `run.ending` is set.',
+    );
   return done(sayLast(turning));
 }
 
@@ -48,23 +56,23 @@ function turn(turning: Turning, owed: Owed): void {
       hook: 'plan',
       plan: { epoch: run.epoch, fallback: plan.fallback, ...(says ? { says } : {}), tasks: announced(run.runId, run.epoch, moves) },
     });
-    return apply(turning, moves);
+    return apply(turning, 'onPlan', moves);
   }
   turning.put({ kind: 'Turn', hook: owed.hook });
   switch (owed.hook) {
     case 'noPlan': {
       const fallback = strategy.planner.fallback?.(view);
-      if (fallback) return apply(turning, [{ do: 'take', plan: fallback }]);
+      if (fallback) return apply(turning, 'planner.fallback', [{ do: 'take', plan: fallback }]);
       const reason = ended(`The planner gave no ${run.planned > 0 ? 'further ' : ''}plan: ${owed.why}`);
       return decideEnd(turning, { outcome: 'stuck', rule: 'D4', reason, reasonCode: 'planner_failed' });
     }
     case 'result': {
       const task = run.tasks[owed.ref]!;
       const counts = task.epoch === run.epoch && run.ending === null;
-      return counts ? apply(turning, strategy.onResult?.(view, owed.ref, task) ?? []) : undefined;
+      return counts ? apply(turning, 'onResult', strategy.onResult?.(view, owed.ref, task) ?? []) : undefined;
     }
     case 'decided':
-      return apply(turning, strategy.onDecided?.(view, owed.then) ?? []);
+      return apply(turning, 'onDecided', strategy.onDecided?.(view, owed.then) ?? []);
     case 'command': {
       const { seq, command } = owed;
       const { name } = command;
@@ -75,7 +83,7 @@ function turn(turning: Turning, owed: Owed): void {
       const refused = run.ending ? 'The answer is being written.' : moves.find((move) => move.do === 'reject')?.reason;
       if (refused !== undefined) return turning.put({ kind: 'CommandRejected', seq, name, reason: refused });
       if (!isApplied) turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now });
-      return apply(turning, moves);
+      return apply(turning, 'onCommand', moves);
     }
   }
 }
@@ -91,14 +99,16 @@ const announced = (runId: string, epoch: number, moves: readonly Move[]) =>
       needs: [...spec.needs],
     }));
 
-function apply(turning: Turning, moves: readonly Move[]): void {
+/** `by`: the function that returned the moves. */
+function apply(turning: Turning, by: string, moves: readonly Move[]): void {
   moves.forEach((move, index) => {
-    if (lastMoves.has(move.do) && index < moves.length - 1) throw new Error(`The move ${move.do} is not the last one.`);
-    make(turning, move);
+    if (lastMoves.has(move.do) && index < moves.length - 1)
+      throw new StrategyFault(turning.run.strategy, by, `the move "${move.do}" has to be the last one of its list.`);
+    make(turning, by, move);
   });
 }
 
-function make(turning: Turning, move: Move): void {
+function make(turning: Turning, by: string, move: Move): void {
   const { run, now, strategies } = turning;
   switch (move.do) {
     case 'dispatch':
@@ -125,7 +135,7 @@ function make(turning: Turning, move: Move): void {
     case 'record':
       return turning.put(move.fact);
     case 'reject':
-      throw new Error('Only a command can be rejected.');
+      throw new StrategyFault(run.strategy, by, 'only `onCommand` can reject: the move "reject" refuses a command.');
     case 'plan': {
       cancelOpen(turning, 'all');
       const { roundName } = strategies(run.strategy);
@@ -150,9 +160,15 @@ function make(turning: Turning, move: Move): void {
     case 'ask':
       return awaitUser(turning, move.question);
     case 'say':
-      if (!run.ending) throw new Error('An answer is said once the run is finishing.');
+      if (!run.ending)
+        throw new StrategyFault(
+          run.strategy,
+          by,
+          'the move "say" is only for a run that is ending: return "decide" with `sufficient: true`, and say the answer once `run.ending` is set.',
+        );
       return say(turning, move.draft);
     case 'become':
+      if (!isKnown(strategies, move.strategy)) throw new StrategyFault(run.strategy, by, `there is no strategy called "${move.strategy}".`);
       return turning.put({ kind: 'StrategyChosen', strategy: move.strategy });
   }
 }

@@ -154,7 +154,11 @@ describe('another strategy', () => {
   it('that returns no move when it must is a fault, not a run that hangs', () => {
     const silent: Strategy = { ...toy([]), next: () => [] };
     const run = new Scenario({ strategy: 'reasoning' }, silent);
-    expect(() => run.requested()).toThrow('wants nothing');
+    run.requested();
+    expect(run.completed()).toMatchObject({
+      ...{ outcome: 'failed', reasonCode: 'strategy_failed' },
+      failure: { code: 'STRATEGY_FAILED', message: expect.stringContaining('returned no move although nothing is open') },
+    });
   });
 
   it('that goes in circles by itself is ended after 200 turns', () => {
@@ -168,6 +172,10 @@ describe('another strategy', () => {
     const twice: Strategy = { ...toy([]), onPlan: () => [{ do: 'dispatch', tasks: [requested('a', 'one'), requested('a', 'two')] }] };
     const run = new Scenario({ strategy: 'reasoning' }, twice);
     run.requested();
-    expect(() => run.planned(0, [expert('x', 'y')], noUsage)).toThrow('twice');
+    run.planned(0, [expert('x', 'y')], noUsage);
+    expect(run.completed()).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('the task id "a" is used twice in plan 0'),
+    });
   });
 });

@@ -20,12 +20,44 @@ const modules = [...guide.matchAll(/```js\n\/\/ (\S+\.mjs)\n([\s\S]*?)```/g)].ma
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
 for (const { name, code } of modules) writeFileSync(join(folder, name), code);
 
+// Mistakes that a stranger makes: each strategy has one.
+const mistakes = {
+  throwing: ["next: () => { throw new TypeError('no votes'); }", 'failed in `next`: TypeError: no votes (broken.mjs:'],
+  asynchronous: ["next: async () => [{ do: 'plan' }]", 'It returned a promise (it must not be `async`), not a list of moves.'],
+  endless: ["next: () => [{ do: 'note', data: { n: 1 } }]", 'goes in circles'],
+  bigint: ["initial: () => ({ n: 10n }), next: () => [{ do: 'plan' }]", 'own.n is a bigint'],
+  unfolding: ["evolve: () => { throw new Error('no state'); }, next: () => [{ do: 'plan' }]", 'failed in `evolve`: Error: no state'],
+  becoming: ["next: () => [{ do: 'become', strategy: 'nowhere' }]", 'there is no strategy called "nowhere"'],
+} as const;
+writeFileSync(
+  join(folder, 'broken.mjs'),
+  `export default ({ strategy, capability }) => ({
+    strategies: [${Object.entries(mistakes)
+      .map(([id, [code]]) => `strategy({ id: '${id}', ${code} })`)
+      .join(',\n')}],
+    capabilities: [capability({
+      name: 'careless',
+      forPlanner: 'fails where nobody waits for it',
+      async perform(_, { progress }) {
+        progress('Half of it is done');
+        setTimeout(() => { throw new Error('after the end'); }, 50);
+        void Promise.reject(new Error('nobody waits'));
+        return { facts: ['It is done.'] };
+      },
+    })],
+  });`,
+);
+
 let system: System;
 beforeAll(async () => {
   system = await System.start({
     configuration: {
-      extensions: modules.map(({ name }) => join(folder, name)),
-      templates: { careful: { ...plainTemplate, strategy: 'second-look', options: { looks: 2 }, capabilities: ['tides'] } },
+      extensions: [...modules.map(({ name }) => name), 'broken.mjs'].map((name) => join(folder, name)),
+      templates: {
+        careful: { ...plainTemplate, strategy: 'second-look', options: { looks: 2 }, capabilities: ['tides'] },
+        ...Object.fromEntries(Object.keys(mistakes).map((id) => [id, { ...plainTemplate, strategy: id }])),
+        careless: { ...plainTemplate, capabilities: ['careless'] },
+      },
     },
   });
 });
@@ -97,5 +129,31 @@ describe('the extensions of the guide', () => {
     const [failed, heard, doubt] = run.rounds[0]!.tasks;
     expect(failed).toMatchObject({ status: 'error', failure: { message: expect.stringContaining('no harbour is called Atlantis') } });
     expect([heard!.status, doubt!.usage.calls]).toEqual(['ok', 2]);
+  });
+});
+
+describe('an extension with a mistake', () => {
+  it.each(Object.entries(mistakes))('(%s) fails its own runs with a sentence, and nothing else', async (model, [, words]) => {
+    const { status, body } = await ask(system.url(), { model, messages: user(`What does ${model} do?`) });
+    const { error } = body as unknown as { error: { message: string } };
+    expect(error.message).toContain(words);
+    expect(status).toBeGreaterThanOrEqual(500);
+    const listed = (await (await fetch(`${system.url()}/v1/runs?limit=1`)).json()) as { data: { id: string }[] };
+    expect(await readRun(system.url(), listed.data[0]!.id)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining(words) });
+  });
+
+  it('does not end the process if it fails where nobody waits for it', async () => {
+    const s = new CommitteeScript(system.models, 'What does the careless one do?');
+    s.plan([{ ...{ id: 't1', task: 'Do it', capability: 'careless' } }, expert('x1', 'Say what was done.')])
+      .expert('It is done.')
+      .answer(['It is done.']);
+    const { body } = await ask(system.url(), { model: 'careless', messages: user(s.question) });
+    const run = await readRun(system.url(), body.conclave!.run_id);
+    expect(run.rounds[0]!.tasks[0]).toMatchObject({ capability: 'careless', status: 'ok', facts: 1 });
+    const events = await (await fetch(`${system.url()}/v1/runs/${run.id}/events`)).text();
+    expect(events).toContain('Half of it is done');
+    // Longer than the timer of the module.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await fetch(`${system.url()}/health`)).status).toBe(200);
   });
 });

@@ -68,7 +68,7 @@ export function describeJournal({ open }: StoreHarness): void {
     it('keeps a failed call too: it was paid', async () => {
       const outcome: CallOutcome = {
         ok: false,
-        failure: { code: 'CALL_TIMEOUT', message: 'The model did not answer in time.', retriable: true },
+        failure: { code: 'CALL_TIMEOUT', message: 'No answer came in time.', retriable: true },
       };
       await begin(await process());
       await finish(1, outcome);

@@ -4,13 +4,16 @@ import type { CallEnd, Calls, TaskContext } from '@conclave/calls';
 import { describeCapability, type CapabilityResult } from '@conclave/strategies';
 import { valuesCapability } from './values.capability.js';
 
+type Perform = Parameters<typeof describeCapability>[0]['perform'];
+
 /** Performs a capability like a worker, with an empty journal. `attempt` above 1: an earlier worker has begun it. */
-async function done(perform: () => Promise<CapabilityResult>, { attempt = 1, repeatable = false } = {}) {
+async function done(perform: Perform, { attempt = 1, repeatable = false, shown = [] as string[], stored = [] as string[] } = {}) {
   const maker = {
     tool: async (call: Parameters<Calls['tool']>[0], make: Parameters<Calls['tool']>[1]): Promise<CallEnd> => {
       await call.onBegun?.(attempt);
       try {
         const content = await make(new AbortController().signal);
+        stored.push(content);
         return { kind: 'reply', reply: { content }, attempt } as unknown as CallEnd;
       } catch (error) {
         const { code, message, retriable } = error as { code: string; message: string; retriable: boolean };
@@ -21,7 +24,11 @@ async function done(perform: () => Promise<CapabilityResult>, { attempt = 1, rep
   const input = { kind: 'values', values: { task: 'Find', query: null, args: {} } };
   const task = { runId: 'run_1', data: { taskId: 'run_1/0/t', epoch: 0, input, timeoutS: 5, tenant: 'a', detail: 'redacted' } };
   const capability = describeCapability({ name: 'tides', forPlanner: 'tides', repeatable, perform });
-  const stream = { append: () => Promise.resolve('appended' as const) };
+  const append = (_run: string, entries: readonly { readonly text: string }[]) => {
+    shown.push(...entries.map(({ text }) => text));
+    return Promise.resolve('appended' as const);
+  };
+  const stream = { append };
   const context = { task: task as unknown as TaskDispatched, signal: new AbortController().signal, deadline: 0 } as TaskContext;
   const performed = await valuesCapability(maker, stream as never, capability)(context);
   return 'result' in performed ? performed.result : null;
@@ -56,12 +63,34 @@ describe('a capability of an extension', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('no tide table')), 'no tide table'],
     ['returns nothing', () => Promise.resolve(undefined as unknown as CapabilityResult), 'did not return an object with a list `facts`'],
-    ['returns too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'did not return an object'],
+    ['returns numbers', () => Promise.resolve({ facts: [1] } as unknown as CapabilityResult), '"facts.0": Invalid input'],
+    ['returns too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'expected array to have <=50 items'],
   ])('fails its task if it %s', async (_what, perform, words) => {
     expect(await done(perform)).toMatchObject({
       status: 'error',
       failure: { code: 'TOOL_FAILED', message: expect.stringContaining(words) },
     });
+  });
+
+  it('is cut before it is stored', async () => {
+    const stored: string[] = [];
+    await done(() => Promise.resolve({ facts: Array.from({ length: 50 }, () => 'x'.repeat(100_000)), notes: ['n'.repeat(9_000)] }), {
+      stored,
+    });
+    expect(stored[0]!.length).toBeLessThan(210_000);
+  });
+
+  it('shows its progress, up to 50 lines of a call', async () => {
+    const shown: string[] = [];
+    const result = await done(
+      (_task, { progress }) => {
+        for (let n = 1; n <= 60; n += 1) progress(`Part ${n}\nof 60`);
+        return Promise.resolve({ facts: ['done'] });
+      },
+      { shown },
+    );
+    expect(result).toMatchObject({ status: 'ok' });
+    expect(shown).toEqual(['Begins tides', ...Array.from({ length: 50 }, (_, n) => `Part ${n + 1} of 60`), 'tides found 1 fact']);
   });
 
   it.each([

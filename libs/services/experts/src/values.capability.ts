@@ -1,13 +1,19 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { noticesAbout, oneLine, visibleText } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
-import type { ExtensionCapability } from '@conclave/strategies';
+import { faultsOf, type ExtensionCapability } from '@conclave/strategies';
 import * as z from 'zod';
 
 /** Longest text of a fact, in characters. */
 const longestFact = 4_000;
 const mostFacts = 50;
 const longestTitle = 300;
+const mostNotes = 20;
+const longestNote = 500;
+/** Lines of progress of a call, characters of each, and the number of the first: those before it say that it began and ended. */
+const mostLines = 50;
+const longestLine = 240;
+const firstLine = 2;
 
 /** The result of an extension's code; as untrusted as a server's reply. */
 const Found = z.object({
@@ -50,12 +56,17 @@ export const valuesCapability =
       async (signal) => {
         if (attempt > 1 && !repeatable)
           throw new Failure('TOOL_FAILED', 'It may already have run before this worker took over, and it is not marked as safe to repeat.');
-        return performed(name, () => perform(given, { signal, timeoutMs: data.timeoutS * 1_000, tenant: data.tenant }));
+        const progress = new Progress(signal, (n, text) => say(attempt, n, 'mcp.call', text, text));
+        const found = await performed(name, async () =>
+          perform(given, { signal, timeoutMs: data.timeoutS * 1_000, tenant: data.tenant, progress: progress.say }),
+        );
+        await progress.end();
+        return found;
       },
       async ({ content, attempt: at }) => {
         const { facts: found, notes } = Found.parse(JSON.parse(content));
         const facts = found.map(({ text, title, url }): Fact => ({
-          text: text.length <= longestFact ? text : `${text.slice(0, longestFact - 1)}…`,
+          text: cut(text),
           source: { kind: 'tool', title: title ?? name, url: url ?? null },
           taskId: data.taskId,
           epoch: data.epoch,
@@ -79,11 +90,47 @@ async function performed(name: string, perform: () => Promise<unknown>): Promise
     });
   }
   const read = Found.safeParse(found);
-  if (!read.success) throw new Failure('TOOL_FAILED', `\`${name}\` did not return an object with a list \`facts\` of texts.`);
+  if (!read.success)
+    throw new Failure(
+      'TOOL_FAILED',
+      `\`${name}\` did not return an object with a list \`facts\` of at most ${mostFacts} texts: ${oneLine(faultsOf(read.error).join(' '), 300)}`,
+    );
   const { facts, notes } = read.data;
-  const seen = facts.map((fact) => ({ ...fact, ...visibleText(fact.text) }));
+  // Cut before it is stored: the journal keeps what counts, not what was returned.
+  const seen = facts.map((fact) => ({ ...fact, ...visibleText(cut(fact.text)) }));
   return {
     facts: seen.map(({ text, title, url }) => ({ text, title: title === undefined ? title : oneLine(title, longestTitle), url })),
-    notes: [...notes, ...new Set(seen.flatMap(({ text, removed }) => noticesAbout(text, removed)))],
+    notes: [
+      ...notes.slice(0, mostNotes).map((text) => oneLine(text, longestNote)),
+      ...new Set(seen.flatMap(({ text, removed }) => noticesAbout(text, removed))),
+    ],
   };
+}
+
+const cut = (text: string): string => (text.length <= longestFact ? text : `${text.slice(0, longestFact - 1)}…`);
+
+/** Lines of progress of a capability. They are shown in their order; what comes after the last one or after its end is not. */
+class Progress {
+  private shown = 0;
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly signal: AbortSignal,
+    private readonly show: (n: number, text: string) => Promise<void>,
+  ) {}
+
+  readonly say = (text: unknown): void => {
+    if (this.shown >= mostLines || this.signal.aborted) return;
+    const n = firstLine + this.shown;
+    this.shown += 1;
+    this.last = this.last.then(() => this.show(n, oneLine(String(text), longestLine)));
+    // Reported by whoever waits for the lines.
+    this.last.catch(() => undefined);
+  };
+
+  /** Waits until all lines are shown, and shows no more. */
+  end(): Promise<void> {
+    this.shown = mostLines;
+    return this.last;
+  }
 }

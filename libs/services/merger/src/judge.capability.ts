@@ -3,6 +3,7 @@ import {
   answerByAsk,
   emptyAnswer,
   LiveText,
+  note,
   promptDetail,
   appendThoughts,
   type Calls,
@@ -11,6 +12,12 @@ import {
 } from '@conclave/calls';
 import type { ModelReply } from '@conclave/ports';
 import type { AnyQuestion } from '@conclave/strategies';
+
+/** A question without an output for unusable replies fails with what is wrong with the last one. */
+const unreadableReply = (fault: string) => ({
+  status: 'error' as const,
+  failure: note('PROVIDER_REPLY_INVALID', `The reply could not be used: ${fault}`),
+});
 
 /** Answers a judge's tasks by its ask and reports progress. A live text streams as the model writes it. */
 export const judgeCapability =
@@ -21,10 +28,11 @@ export const judgeCapability =
     const input = ask.input.parse(task.data.input);
     const tell = (attempt: number, n: number, code: ThoughtCode, text: string, detail: string): Promise<void> =>
       appendThoughts(stream, task, attempt, [{ n, code, text, detail }]);
-    let read: { readonly attempt: number; readonly content: string; readonly reply: ModelReply | null } = {
+    let read: { readonly attempt: number; readonly content: string; readonly reply: ModelReply | null; readonly fault: string } = {
       attempt: 0,
       content: '',
       reply: null,
+      fault: '',
     };
     return answerByAsk(
       maker,
@@ -39,7 +47,7 @@ export const judgeCapability =
           await tell(attempt, 0, lines.codes.prompt, text, promptDetail(messages));
         },
         onRead: async ({ attempt, reply, faults, output }, { n, of }) => {
-          read = { attempt, content: reply.content, reply };
+          read = { attempt, content: reply.content, reply, fault: faults[0] ?? '' };
           if (!lines) return;
           const text =
             faults[0] === undefined
@@ -50,7 +58,7 @@ export const judgeCapability =
       },
       async (given) => {
         const output = given ?? unreadable;
-        if (output === null) return emptyAnswer(read.reply);
+        if (output === null) return read.fault === '' ? emptyAnswer(read.reply) : unreadableReply(read.fault);
         if (lines && !given) await tell(read.attempt, 2, lines.codes.response, lines.says(output, input), read.content);
         return result?.(output) ?? { status: 'ok', output };
       },

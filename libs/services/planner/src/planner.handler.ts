@@ -11,7 +11,7 @@ import {
   type GapDetected,
   type PlanRequested,
 } from '@conclave/contracts';
-import { clientToolsRef, fallbackTasks, firstPlanAsked } from '@conclave/loop';
+import { clientToolsRef, fallbackTasks, firstPlanAsked, StrategyFault } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
@@ -133,7 +133,15 @@ export class PlannerHandler {
   @EventPattern('PlanRequested')
   async onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     // A run that a cache has answered, or that begins without a planner, awaits no plan in its first step.
-    const first = firstPlanAsked(event, strategyOf);
+    let first: ReturnType<typeof firstPlanAsked>;
+    try {
+      first = firstPlanAsked(event, strategyOf);
+    } catch (error) {
+      if (!(error instanceof StrategyFault)) throw error;
+      const failure = { code: 'STRATEGY_FAILED', message: error.message, retriable: false };
+      const { safety } = levelOf(event.data);
+      return [this.created(event.runId, { ...blank, complexity: 'moderate', safety, epoch: 0, failure })];
+    }
     if (!first) return [];
     this.requests.add(event.runId, event.data);
     const planning = await this.begun(event, event.data, null, context.signal);

@@ -2,6 +2,7 @@ import { Failure } from '@conclave/contracts';
 import type * as z from 'zod';
 import { defineCapability, type CapabilityDeclaration } from '../capabilities/declaration.js';
 import { faultsOf } from '../asks/json-form.js';
+import { unknownMembers } from './members.js';
 
 /** Input of an extension's capability. */
 export interface GivenTask {
@@ -18,6 +19,8 @@ export interface Working {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly tenant: string;
+  /** Shows a line to those who watch the run: at most 50 of a call. */
+  progress(text: string): void;
 }
 
 /** Result of a capability. A plain text is a fact whose source is the capability. */
@@ -47,12 +50,17 @@ export interface ExtensionCapability {
 }
 
 /** Throws CONFIGURATION_INVALID if something required is missing. */
-export function describeCapability({ name, forPlanner, args, perform, ...more }: CapabilityDescription): ExtensionCapability {
+export function describeCapability(description: CapabilityDescription): ExtensionCapability {
+  const { name, forPlanner, args, perform, ...more } = description;
   if (typeof name !== 'string' || !/^[a-z][a-z0-9_]{0,39}$/.test(name))
     throw new Failure('CONFIGURATION_INVALID', `A capability needs a name of small letters, digits and "_", not ${JSON.stringify(name)}.`);
   if (typeof forPlanner !== 'string' || forPlanner.trim() === '')
     throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" does not say in \`forPlanner\` what it is for.`);
   if (typeof perform !== 'function') throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" has no function \`perform\`.`);
+  const faults = unknownMembers(description, ['name', 'forPlanner', 'args', 'perform', 'taskClass', 'repeatable']);
+  if (args !== undefined && typeof (args as { safeParse?: unknown } | null)?.safeParse !== 'function')
+    faults.push('has `args` that are no schema of `z`, such as z.strictObject({ harbour: z.string() })');
+  if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" ${faults.join('; it ')}.`);
   const declaration = defineCapability({
     name,
     forPlanner,
@@ -64,9 +72,14 @@ export function describeCapability({ name, forPlanner, args, perform, ...more }:
     },
     input: ({ task: { spec } }) => ({
       kind: 'values',
-      values: { task: spec.task, query: spec.query, args: args ? args.parse(spec.args ?? {}) : (spec.args ?? {}) },
+      values: { task: spec.task, query: spec.query, args: spec.args ?? {} },
     }),
     taskClass: more.taskClass ?? 'evidence',
   });
-  return { declaration, repeatable: more.repeatable ?? false, perform };
+  return {
+    declaration,
+    repeatable: more.repeatable ?? false,
+    // Arguments travel as the plan wrote them: what a schema makes of them, such as a date, is not JSON.
+    perform: async (task, working) => perform(args ? { ...task, args: args.parse(task.args) } : task, working),
+  };
 }

@@ -1,10 +1,14 @@
-import { PlannedTask, type TaskInput, type TaskOutput } from '@conclave/contracts';
+import { Failure, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import * as z from 'zod';
 import type { Ask, ParsedReply, Said } from '../asks/ask.js';
 import type { AnyQuestion, JudgeQuestion, PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
 import { jsonIn } from '../replies/json-reply.js';
 import type { PromptMessage } from '../prompts/quoting.js';
+import { blame } from './blame.js';
+import { jsonFault, kindOf } from './json-values.js';
+import { unknownMembers } from './members.js';
+import { WrittenTask } from './moves.js';
 
 type Values = Record<string, unknown>;
 
@@ -19,18 +23,69 @@ export interface QuestionDescription<In, Out> {
   readonly temperature?: number;
 }
 
+/** Throws CONFIGURATION_INVALID for a description without its functions, or with members that do not exist. */
+function checked(what: string, description: QuestionDescription<never, never>): void {
+  const { name, prompt, read, reAsks = 1, temperature = 0 } = description as unknown as Record<string, unknown>;
+  const faults = unknownMembers(description, ['name', 'prompt', 'read', 'reAsks', 'temperature']);
+  if (typeof name !== 'string' || name === '') faults.push('has no `name`');
+  if (typeof prompt !== 'function') faults.push('has no function `prompt`');
+  if (typeof read !== 'function') faults.push('has no function `read`');
+  if (![0, 1, 2].includes(reAsks as number)) faults.push('has `reAsks` that is not 0, 1 or 2');
+  if (typeof temperature !== 'number') faults.push('has a `temperature` that is no number');
+  if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The ${what} ${JSON.stringify(name ?? '')} ${faults.join('; it ')}.`);
+}
+
+const Messages = z.array(z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })).min(1);
+
+/** What a prompt returns. Throws STRATEGY_FAILED, because asking again gives the same. */
+function messagesOf(what: string, prompt: () => unknown): readonly PromptMessage[] {
+  let given: unknown;
+  try {
+    given = prompt();
+  } catch (error) {
+    throw new Failure('STRATEGY_FAILED', `The ${what} failed in \`prompt\`: ${blame(error)}`, { cause: error });
+  }
+  const read = Messages.safeParse(given);
+  if (read.success) return given as readonly PromptMessage[];
+  const wants = 'a list of { role: "system" | "user" | "assistant", content: text }';
+  throw new Failure('STRATEGY_FAILED', `The ${what} failed in \`prompt\`: It returned ${kindOf(given)} that is not ${wants}.`);
+}
+
+/** What a reader returns. What it throws, and what it returns otherwise, counts as a fault of the reply: another reply may be readable. */
+function readingOf<Out>(what: string, read: () => ParsedReply<Out>): ParsedReply<Out> {
+  let given: unknown;
+  try {
+    given = read();
+  } catch (error) {
+    return { faults: [`The ${what} failed in \`read\`: ${blame(error)}`] };
+  }
+  const { output, faults } = (given ?? {}) as { output?: unknown; faults?: unknown };
+  if (Array.isArray(faults) && faults.length > 0) return { faults: faults.map(String) };
+  if (typeof output !== 'object' || output === null)
+    return {
+      faults: [
+        `The ${what} failed in \`read\`: It returned ${kindOf(given)} with neither an \`output\` that is an object nor a list \`faults\`.`,
+      ],
+    };
+  const fault = jsonFault(output, 'output');
+  return fault ? { faults: [`The ${what} failed in \`read\`: The output has to be JSON, but ${fault}.`] } : { output: output as Out };
+}
+
 const call = ({ temperature }: { readonly temperature?: number }): { call?: { temperature: number } } =>
   temperature === undefined ? {} : { call: { temperature } };
 
 /** A judge's question with plain values as input and output. */
-export function describeQuestion({ name, prompt, read, reAsks = 1, ...more }: QuestionDescription<Values, Values>): AnyQuestion {
+export function describeQuestion(description: QuestionDescription<Values, Values>): AnyQuestion {
+  checked('question', description as unknown as QuestionDescription<never, never>);
+  const { name, prompt, read, reAsks = 1, ...more } = description;
+  const what = `question "${name}"`;
   const ask: Ask<Extract<TaskInput, { kind: 'values' }>, Extract<TaskOutput, { kind: 'values' }>> = {
     name,
     input: inputOf('values'),
     output: outputOf('values'),
-    prompt: ({ values }) => prompt(values),
+    prompt: ({ values }) => messagesOf(what, () => prompt(values)),
     read: (said, { values }) => {
-      const reading = read({ ...said, json: jsonIn(said.text) }, values);
+      const reading = readingOf(what, () => read({ ...said, json: jsonIn(said.text) }, values));
       return 'faults' in reading ? reading : { output: { kind: 'values', values: reading.output } };
     },
     reAsks,
@@ -43,20 +98,25 @@ export function describeQuestion({ name, prompt, read, reAsks = 1, ...more }: Qu
   return question as unknown as AnyQuestion;
 }
 
+/** What an extension reads from the reply of a planner. */
+const PlanRead = z.strictObject({ tasks: z.array(WrittenTask), content: z.record(z.string(), z.unknown()).default({}) });
+
 /** A strategy's own ask for plans. The prompt gets the request and the `asked` of `planner.ask`. */
-export const describePlanAsk = ({
-  name,
-  prompt,
-  read,
-  reAsks = 2,
-  ...more
-}: QuestionDescription<PlanAsked, PlanSaid>): Ask<PlanAsked, PlanSaid> => ({
-  name,
-  // Not checked: it comes from the engine.
-  input: z.custom<PlanAsked>(),
-  output: z.object({ tasks: z.array(PlannedTask), content: z.record(z.string(), z.unknown()) }),
-  prompt: (input) => prompt(input),
-  read: (said, input) => read({ ...said, json: jsonIn(said.text) }, input),
-  reAsks,
-  ...call(more),
-});
+export const describePlanAsk = (description: QuestionDescription<PlanAsked, z.input<typeof PlanRead>>): Ask<PlanAsked, PlanSaid> => {
+  checked('planAsk', description as unknown as QuestionDescription<never, never>);
+  const { name, prompt, read, reAsks = 2, ...more } = description;
+  const what = `planAsk "${name}"`;
+  return {
+    name,
+    // Not checked: it comes from the engine.
+    input: z.custom<PlanAsked>(),
+    output: PlanRead as unknown as z.ZodType<PlanSaid>,
+    prompt: (input) => messagesOf(what, () => prompt(input)),
+    read: (said, input) => {
+      const reading = readingOf(what, () => read({ ...said, json: jsonIn(said.text) }, input));
+      return reading as ParsedReply<PlanSaid>;
+    },
+    reAsks,
+    ...call(more),
+  };
+};

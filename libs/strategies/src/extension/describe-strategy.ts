@@ -1,4 +1,4 @@
-import { Failure, StrategyId, type Draft } from '@conclave/contracts';
+import { Failure, StrategyId, type CommandName, type Draft } from '@conclave/contracts';
 import { dedupe, type Limits, type Strategy, type View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
@@ -8,6 +8,8 @@ import { synthesisInput, taskInput } from '../committee/context.js';
 import { requestedTasks } from '../committee/experts.js';
 import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.js';
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
+import { guarded } from './guarded.js';
+import { unknownMembers } from './members.js';
 
 /** What a strategy of an extension must define; the rest defaults to the committee's behaviour. */
 export type StrategyDescription<Own> = Pick<Strategy<Own>, 'id' | 'next'> &
@@ -24,6 +26,60 @@ export interface Written {
 }
 
 const limits: Limits = { rounds: 1, adjusts: 0, stuck: 3, stall: 2, end: 'limit_reached' };
+const members: Readonly<Record<keyof StrategyDescription<unknown>, true>> = {
+  ...{ id: true, next: true, options: true, limits: true, initial: true, evolve: true, judges: true, onPlan: true, onResult: true },
+  ...{ onDecided: true, onCommand: true, commands: true, task: true, planner: true, planAsk: true, lastAnswer: true, callsTools: true },
+  ...{ readsNoAttachments: true, summary: true, report: true, roundName: true, announces: true, wallTimeS: true, means: true },
+  ...{ delivers: true, startsRuns: true },
+};
+const functions = [
+  ...['initial', 'evolve', 'onPlan', 'onResult', 'onDecided', 'onCommand', 'task', 'lastAnswer', 'summary', 'report', 'announces'],
+  ...['wallTimeS', 'means', 'delivers', 'startsRuns'],
+] as const;
+const commandNames = [
+  'cancel',
+  'pause',
+  'resume',
+  'steer',
+  'add_context',
+  'override_step',
+  'answer',
+] as const satisfies readonly CommandName[];
+
+/** What is wrong with a description, as sentences; a mistake that is found here does not have to be found in a run. */
+function faultsOf(description: StrategyDescription<never>): readonly string[] {
+  const given = description as unknown as Readonly<Record<string, unknown>>;
+  const faults = unknownMembers(given, Object.keys(members));
+  if (typeof given['next'] !== 'function') faults.push('has no function `next`');
+  for (const name of functions)
+    if (given[name] !== undefined && typeof given[name] !== 'function') faults.push(`has \`${name}\`, which is no function`);
+  const {
+    options,
+    commands,
+    judges = {},
+    planAsk,
+  } = given as { options?: unknown; commands?: unknown; judges?: unknown; planAsk?: unknown };
+  if (options !== undefined && typeof (options as { safeParse?: unknown } | null)?.safeParse !== 'function')
+    faults.push('has `options` that are no schema of `z`, such as z.strictObject({ looks: z.int().default(1) })');
+  else if (options !== undefined && !(options as z.ZodType).safeParse({}).success)
+    faults.push('has an option without a default: each one needs `.default(…)` or `.optional()`');
+  if (commands !== undefined && !z.array(z.enum(commandNames)).safeParse(commands).success)
+    faults.push(`has \`commands\` that are no list of: ${commandNames.join(', ')}`);
+  if (planAsk !== undefined && typeof (planAsk as { prompt?: unknown } | null)?.prompt !== 'function')
+    faults.push('has a `planAsk` that was not made with `planAsk({ … })`');
+  if (typeof judges !== 'object' || judges === null) return [...faults, 'has `judges` that are no object'];
+  for (const [name, judge] of Object.entries(judges as Record<string, Record<string, unknown> | null>)) {
+    if (!/^[A-Za-z][A-Za-z0-9_-]{0,23}$/.test(name))
+      faults.push(`has the judge "${name}": a name has up to 24 letters, digits, "_" and "-"`);
+    for (const part of ['input', 'take'])
+      if (typeof judge?.[part] !== 'function') faults.push(`has the judge "${name}" without the function \`${part}\``);
+    if (typeof judge?.['task'] !== 'string') faults.push(`has the judge "${name}" without \`task\`, a text for people`);
+    if (typeof (judge?.['question'] as { ask?: unknown } | undefined)?.ask !== 'object')
+      faults.push(`has the judge "${name}" without a \`question\` that was made with \`question({ … })\``);
+  }
+  return faults;
+}
+
 /** A view of the run for the committee, with an initial own state. */
 const plain = (view: View<never> | View): CommitteeView => ({ ...view, own: initialOwn });
 
@@ -51,8 +107,9 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
   const { id, next, limits: own, planner, ...rest } = description;
   if (!StrategyId.safeParse(id).success)
     throw new Failure('CONFIGURATION_INVALID', `A strategy needs an id of small letters, digits and "-", not ${JSON.stringify(id)}.`);
-  if (typeof next !== 'function') throw new Failure('CONFIGURATION_INVALID', `The strategy "${id}" has no function \`next\`.`);
-  return {
+  const faults = faultsOf(description as unknown as StrategyDescription<never>);
+  if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The strategy "${id}" ${faults.join('; it ')}.`);
+  const whole: AskingStrategy<Own> = {
     id,
     next,
     commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
@@ -67,9 +124,15 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     initial: () => ({}) as Own,
     task: (view, ref, task) => taskInput(plain(view), ref, task),
     onPlan: (view, plan) => [{ do: 'dispatch', tasks: requestedTasks(plain(view), dedupe(plan.tasks)) }],
-    lastAnswer: (view, reason) => (view.own as Written | null)?.draft ?? ledgerAnswer(plain(view), reason),
+    lastAnswer: (view, reason) => {
+      const { draft, unwritten } = (view.own ?? {}) as Written;
+      const found = draft ?? ledgerAnswer(plain(view), reason);
+      return found && !draft && unwritten ? { ...found, unwritten } : found;
+    },
     summary: (view, tasks) => roundSummary(plain(view), tasks),
     report: () => ({ complexity: 'moderate', review: 'none' }),
+    onDecided: (_view, then) => (then === 'adjust' || then === 'ask_model' ? [{ do: 'plan' }] : []),
     ...rest,
   };
+  return guarded(whole);
 }

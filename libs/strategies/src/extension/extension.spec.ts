@@ -35,7 +35,10 @@ describe('a strategy with only the required members', () => {
   it('answers from what was found if the writer fails', () => {
     const run = begun();
     run.failed('judge.write');
-    expect(run.completed()).toMatchObject({ outcome: 'completed', answer: expect.stringContaining('a fact') });
+    expect(run.completed()).toMatchObject({
+      ...{ outcome: 'completed', answer: expect.stringContaining('a fact') },
+      ...{ reasonCode: 'composer_failed', reason: expect.stringContaining('could not be written by a model (') },
+    });
   });
 
   it('refuses a plan that the committee would refuse', () => {

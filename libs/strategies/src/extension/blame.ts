@@ -1,0 +1,17 @@
+import { oneLine } from '../prompts/quoting.js';
+
+/** Longest message of an error of an extension that is shown, in characters. */
+const longestMessage = 400;
+/** Lines of a stack that are no file of an extension: Node, packages, and the product, built or as its source maps show it. */
+const isElsewhere = (line: string): boolean =>
+  line.includes('node:') || /\/node_modules\/|\/(?:libs|apps)\/[\w/-]+\/src\//.test(line) || line.includes(`${import.meta.dirname}/`);
+const place = /([^\s()/]+\.[cm]?[jt]s:\d+:\d+)\)?$/;
+
+/** What an extension threw, as a sentence for its author, with the name of the file and the line. */
+export function blame(error: unknown): string {
+  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const words = oneLine(said).slice(0, longestMessage);
+  const frames = (error instanceof Error ? (error.stack ?? '') : '').split('\n').filter((line) => line.trimStart().startsWith('at '));
+  const at = place.exec(frames.find((line) => !isElsewhere(line)) ?? '')?.[1];
+  return at ? `${words} (${at})` : words;
+}

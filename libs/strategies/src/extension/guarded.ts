@@ -1,0 +1,170 @@
+import { StrategyFault, type Limits, type Move, type View } from '@conclave/loop';
+import * as z from 'zod';
+import { faultsOf } from '../asks/json-form.js';
+import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
+import { blame } from './blame.js';
+import { frozen, jsonFault, kindOf } from './json-values.js';
+import { readMoves, readPlan, writtenDraft } from './moves.js';
+
+const LimitsShape = z.strictObject({
+  rounds: z.int().min(1),
+  adjusts: z.int().min(0),
+  stuck: z.int().min(1),
+  stall: z.int().min(1).nullable(),
+  end: z.enum(['completed', 'limit_reached']),
+  asks: z.boolean().optional(),
+  threshold: z.number().min(0).max(1).optional(),
+});
+const Summary = z.object({ planSummary: z.string(), findings: z.string() });
+const PlannerInput = z.object({ results: z.array(z.unknown()).optional(), asked: z.record(z.string(), z.unknown()).optional() });
+
+/**
+ * The strategy of an extension, of which nothing is believed: what its functions throw, and what they return that is not allowed, becomes a
+ * StrategyFault that names the function. They see the run frozen, because a run that is changed beside its facts cannot be replayed.
+ */
+export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own> {
+  const { id } = strategy;
+  const judgeNames = Object.keys(strategy.judges);
+  /** Calls a function of the strategy and reads what it returns; `read` throws a sentence for anything wrong. */
+  const called = <T>(where: string, call: () => unknown, read: (given: unknown) => T): T => {
+    let given: unknown;
+    try {
+      given = call();
+    } catch (error) {
+      throw new StrategyFault(id, where, blame(error), error);
+    }
+    try {
+      return read(given);
+    } catch (error) {
+      throw new StrategyFault(id, where, (error as Error).message, error);
+    }
+  };
+  const seen = <V extends View<never> | View<Own>>(view: V): V => ({
+    ...view,
+    run: frozen(view.run),
+    own: frozen(view.own),
+    template: frozen(view.template),
+  });
+  const readOwn = (given: unknown): Own => {
+    if (typeof given !== 'object' || given === null || Array.isArray(given))
+      throw new Error(`It returned ${kindOf(given)}, not the strategy's part of the state, which is an object.`);
+    const fault = jsonFault(given, 'own');
+    if (fault) throw new Error(`The state has to be JSON so that a run can be stored and replayed, but ${fault}.`);
+    return given as Own;
+  };
+  const moves = (where: string, view: View<Own>, call: (view: View<Own>) => unknown): readonly Move[] =>
+    called(
+      where,
+      () => call(seen(view)),
+      (given) => readMoves(given, view, judgeNames),
+    );
+  const parsed =
+    <T>(schema: z.ZodType<T>, what: string) =>
+    (given: unknown): T => {
+      const read = schema.safeParse(given);
+      if (!read.success) throw new Error(`It returned ${kindOf(given)} that is no ${what}: ${faultsOf(read.error).join(' ')}`);
+      return read.data;
+    };
+
+  const judges = Object.fromEntries(
+    Object.entries<AskedJudge<Own>>(strategy.judges).map(([name, judge]): [string, AskedJudge<Own>] => [
+      name,
+      {
+        ...judge,
+        input: (view, ref) =>
+          called(
+            `judges.${name}.input`,
+            () => judge.input(seen(view), ref),
+            (given) => {
+              const read = judge.question.ask.input.safeParse(given);
+              if (!read.success)
+                throw new Error(
+                  `It returned ${kindOf(given)} that is no input of its question, such as { kind: 'values', values: {…} }: ${faultsOf(read.error).join(' ')}`,
+                );
+              const fault = jsonFault(given, 'input');
+              if (fault) throw new Error(`The input of a question has to be JSON, but ${fault}.`);
+              return given as ReturnType<AskedJudge<Own>['input']>;
+            },
+          ),
+        take: (own, verdict, view, ref) =>
+          called(`judges.${name}.take`, () => judge.take(frozen(own), frozen(verdict), seen(view), ref), readOwn),
+      },
+    ]),
+  );
+  const { planner, evolve, onResult, onDecided, onCommand, announces, wallTimeS } = strategy;
+  return {
+    ...strategy,
+    judges,
+    limits: (view) => called('limits', () => strategy.limits(seen(view)), parsed<Limits>(LimitsShape as z.ZodType<Limits>, 'limits')),
+    initial: (view) => called('initial', () => strategy.initial(seen(view as View<never>)), readOwn),
+    next: (view) => moves('next', view, strategy.next),
+    onPlan: (view, plan) => moves('onPlan', view, (shown) => strategy.onPlan(shown, frozen(plan))),
+    task: (view, ref, task) =>
+      called(
+        'task',
+        () => strategy.task(seen(view), ref, task),
+        (given) => {
+          if (typeof (given as { kind?: unknown } | null)?.kind !== 'string')
+            throw new Error(`It returned ${kindOf(given)}, not the input of a task.`);
+          return given as ReturnType<typeof strategy.task>;
+        },
+      ),
+    planner: {
+      ask: (view, why) =>
+        called(
+          'planner.ask',
+          () => planner.ask(seen(view), why),
+          parsed(PlannerInput as z.ZodType<ReturnType<typeof planner.ask>>, 'input of a planner, such as { asked: {…} }'),
+        ),
+      faults: (view, plan) =>
+        called('planner.faults', () => planner.faults(seen(view), frozen(plan)), parsed(z.array(z.string()), 'list of sentences')),
+      ...(planner.fallback
+        ? {
+            fallback: (view) =>
+              called(
+                'planner.fallback',
+                () => planner.fallback!(seen(view)),
+                (given) => (given === null || given === undefined ? null : readPlan(given, view)),
+              ),
+          }
+        : {}),
+    },
+    lastAnswer: (view, reason) =>
+      called(
+        'lastAnswer',
+        () => strategy.lastAnswer(seen(view), reason),
+        (given) => (given === null || given === undefined ? null : parsed(writtenDraft(view.run.epoch), 'answer')(given)),
+      ),
+    summary: (view, tasks) => called('summary', () => strategy.summary(seen(view), tasks), parsed(Summary, 'summary')),
+    report: (view) =>
+      called(
+        'report',
+        () => strategy.report(seen(view)),
+        (given) =>
+          ({
+            complexity: 'moderate',
+            review: 'none',
+            ...parsed(z.record(z.string(), z.unknown()), 'report')(given),
+          }) as ReturnType<typeof strategy.report>,
+      ),
+    ...(evolve
+      ? {
+          evolve: (own, fact, view) =>
+            called(
+              'evolve',
+              () => evolve(frozen(own), frozen(fact), seen(view)),
+              (given) => (given === own ? own : readOwn(given)),
+            ),
+        }
+      : {}),
+    ...(onResult ? { onResult: (view, ref, task) => moves('onResult', view, (shown) => onResult(shown, ref, task) ?? []) } : {}),
+    ...(onDecided ? { onDecided: (view, then) => moves('onDecided', view, (shown) => onDecided(shown, then) ?? []) } : {}),
+    ...(onCommand ? { onCommand: (view, command) => moves('onCommand', view, (shown) => onCommand(shown, frozen(command)) ?? []) } : {}),
+    ...(announces
+      ? { announces: (plan) => called('announces', () => announces(frozen(plan)), parsed(z.string().optional(), 'text')) }
+      : {}),
+    ...(wallTimeS
+      ? { wallTimeS: (view) => called('wallTimeS', () => wallTimeS(seen(view)), parsed(z.number().positive(), 'number of seconds')) }
+      : {}),
+  };
+}

@@ -1,0 +1,187 @@
+import {
+  Complexity,
+  Draft,
+  FailureNote,
+  noUsage,
+  PlanCreated,
+  PlannedTask,
+  Reading,
+  RequestedTask,
+  StageCode,
+  taskId,
+  ThoughtCode,
+  type RunFact,
+} from '@conclave/contracts';
+import { capabilitiesOf, runCapability, type Move, type View } from '@conclave/loop';
+import * as z from 'zod';
+import { faultsOf } from '../asks/json-form.js';
+import { requestedTasks } from '../committee/experts.js';
+import { capabilityOf } from '../capabilities/declared.js';
+import { initialOwn } from '../committee/own.js';
+import { jsonFault, kindOf } from './json-values.js';
+
+const taskShape = {
+  ...PlannedTask.shape,
+  query: z.string().nullish(),
+  needs: z.array(z.string()).optional(),
+  metadata_filters: PlannedTask.shape.metadata_filters.optional(),
+};
+type TaskGiven = z.output<z.ZodObject<typeof taskShape>>;
+const whole = ({ query, needs, metadata_filters, ...task }: TaskGiven): PlannedTask => ({
+  ...task,
+  query: query ?? null,
+  needs: needs ?? [],
+  metadata_filters: metadata_filters ?? null,
+});
+
+/** A task as an extension writes it: what it leaves out does not apply. */
+export const WrittenTask = z.strictObject(taskShape).transform(whole);
+
+const { spec: _, action: _action, ...howShape } = RequestedTask.shape;
+const how = Object.keys(howShape);
+/** A task to open: a planned one, and beside it how it is done if that is not usual. */
+const TaskToOpen = z.strictObject({ ...z.object(howShape).partial().shape, ...taskShape });
+
+/** A plan of the strategy's own, without what only a planner knows. */
+const WrittenPlan = z
+  .object({
+    ...PlanCreated.schema.shape,
+    epoch: z.int().nonnegative().default(0),
+    complexity: Complexity.default('moderate'),
+    tasks: z.array(WrittenTask),
+    searchQuestion: z.string().nullable().default(null),
+    fallback: z.boolean().default(false),
+    reAsks: z.int().nonnegative().default(0),
+    failure: FailureNote.nullable().default(null),
+    usage: PlanCreated.schema.shape.usage.default(noUsage),
+  })
+  .strict();
+
+/** An answer: a text, or a text with what it is based on. */
+export const writtenDraft = (epoch: number): z.ZodType<Draft> =>
+  z.union([
+    z
+      .string()
+      .min(1)
+      .transform((text): Draft => ({ text, sources: [], insight: null, cutShort: false, epoch })),
+    z.strictObject({
+      ...Draft.shape,
+      text: z.string().min(1),
+      sources: Draft.shape.sources.default([]),
+      insight: Draft.shape.insight.default(null),
+      cutShort: z.boolean().default(false),
+      epoch: z.int().default(epoch),
+    }),
+  ]);
+
+/** Shapes of moves beside `do`. */
+const movesOf = (epoch: number) => ({
+  dispatch: { tasks: z.array(z.unknown()).min(1), helper: z.boolean().optional() },
+  judge: {
+    name: z.string(),
+    from: z.literal('reserve').optional(),
+    stream: z.enum(['live', 'held']).optional(),
+    composes: z.boolean().optional(),
+  },
+  accept: { task: z.string(), instead: z.array(z.string()).default([]) },
+  cancel: { what: z.union([z.enum(['open', 'plan']), z.array(z.string())]) },
+  note: {
+    data: z.record(z.string(), z.unknown()).optional(),
+    code: ThoughtCode.optional(),
+    stage: StageCode.optional(),
+    text: z.string().optional(),
+    taskId: z.string().optional(),
+    detail: z.string().optional(),
+  },
+  record: { fact: z.custom<Extract<RunFact, { kind: 'StepEvaluated' | 'MemoryReplaced' | 'MemoryCompressed' }>>() },
+  reject: { reason: z.string().min(1) },
+  plan: { forbidTried: z.boolean().optional() },
+  take: { plan: WrittenPlan },
+  decide: { reading: Reading.strict() },
+  ask: { question: z.string().min(1) },
+  say: { draft: writtenDraft(epoch) },
+  become: { strategy: z.string() },
+});
+
+/**
+ * Reads what a function of an extension returned as moves. Throws with a sentence for its author if it is no list of moves, if a move has a
+ * wrong shape, or if it names something that is not there.
+ */
+export function readMoves(given: unknown, view: View, judges: readonly string[]): readonly Move[] {
+  if (!Array.isArray(given)) throw new Error(`It returned ${kindOf(given)}, not a list of moves.`);
+  const shapes = movesOf(view.run.epoch);
+  return given.map((move: unknown): Move => {
+    const name = (move as { do?: unknown } | null)?.do;
+    const shape = typeof name === 'string' && Object.hasOwn(shapes, name) ? shapes[name as keyof typeof shapes] : undefined;
+    if (!shape) {
+      const what = name === undefined ? `${kindOf(move)} without \`do\`` : JSON.stringify(name);
+      throw new Error(`There is no move ${what}. Moves are: ${Object.keys(shapes).join(', ')}.`);
+    }
+    const read = z.strictObject({ do: z.literal(name as string), ...shape }).safeParse(move);
+    if (!read.success) throw new Error(`The move "${name as string}" has a wrong shape: ${faultsOf(read.error).join(' ')}`);
+    return made(read.data as unknown as Written, view, judges);
+  });
+}
+
+/** Reads a plan that a strategy made itself. Throws a sentence for its author. */
+export function readPlan(given: unknown, view: View): PlanCreated['data'] {
+  const read = WrittenPlan.safeParse(given);
+  if (!read.success) throw new Error(`It returned a plan with a wrong shape: ${faultsOf(read.error).join(' ')}`);
+  checkTasks(read.data.tasks, view);
+  return read.data as PlanCreated['data'];
+}
+
+type Written =
+  Exclude<Move, { do: 'dispatch' }> | { readonly do: 'dispatch'; readonly tasks: readonly unknown[]; readonly helper?: boolean };
+
+function made(move: Written, view: View, judges: readonly string[]): Move {
+  if (move.do === 'judge' && !judges.includes(move.name))
+    throw new Error(`There is no judge called "${move.name}"; \`judges\` has: ${judges.join(', ') || 'none'}.`);
+  if (move.do === 'note' && move.data) {
+    const fault = jsonFault(move.data, 'data');
+    if (fault) throw new Error(`The \`data\` of a move "note" has to be JSON, but ${fault}.`);
+  }
+  if (move.do === 'take') checkTasks(move.plan.tasks, view);
+  return move.do === 'dispatch' ? { ...move, tasks: tasksToOpen(move.tasks, view) } : move;
+}
+
+function tasksToOpen(given: readonly unknown[], view: View): readonly RequestedTask[] {
+  const complete = given.flatMap((one): readonly RequestedTask[] => (isWhole(one) ? [shaped(RequestedTask, one) as RequestedTask] : []));
+  const written = given.filter((one) => !isWhole(one)).map((one) => shaped(TaskToOpen, one) as z.output<typeof TaskToOpen>);
+  const hows = new Map(written.map((one) => [one.id, Object.fromEntries(Object.entries(one).filter(([key]) => how.includes(key)))]));
+  const planned = written.map((one) => wholeTask(one));
+  const usual = requestedTasks({ ...view, own: initialOwn }, planned).map((task) => ({ ...task, ...hows.get(task.spec.id) }));
+  const tasks = [...complete, ...usual];
+  checkTasks(planned, view);
+  const ids = new Set(tasks.map(({ spec }) => spec.id));
+  const { tasks: known, runId, epoch } = view.run;
+  for (const { spec } of tasks)
+    for (const need of spec.needs)
+      if (!ids.has(need) && !known[need] && !known[taskId(runId, epoch, need)])
+        throw new Error(`The task "${spec.id}" needs "${need}", which is neither in the list nor in the run.`);
+  return tasks;
+}
+
+const isWhole = (task: unknown): boolean => typeof task === 'object' && task !== null && 'spec' in task;
+const wholeTask = (given: z.output<typeof TaskToOpen>): PlannedTask =>
+  whole(Object.fromEntries(Object.entries(given).filter(([key]) => !how.includes(key))) as TaskGiven);
+
+function shaped<T>(schema: z.ZodType<T>, given: unknown): T {
+  const read = schema.safeParse(given);
+  if (!read.success) throw new Error(`A task of the move "dispatch" has a wrong shape: ${faultsOf(read.error).join(' ')}`);
+  return read.data;
+}
+
+/** A task that no worker knows, or whose arguments its capability does not take, could only fail. */
+function checkTasks(tasks: readonly PlannedTask[], { template }: View): void {
+  const offered = [...capabilitiesOf(template), runCapability];
+  for (const task of tasks) {
+    const { id, capability } = task;
+    if (!offered.includes(capability))
+      throw new Error(
+        `The task "${id}" has the capability "${capability}", which the template ${template.id} does not offer. It offers: ${offered.join(', ')}.`,
+      );
+    const [fault] = capabilityOf(capability)?.faults?.(task, template) ?? [];
+    if (fault !== undefined) throw new Error(fault);
+  }
+}

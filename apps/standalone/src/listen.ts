@@ -23,6 +23,8 @@ export interface Listening {
  */
 export async function listen(app: INestApplication, host: string, port: number | undefined): Promise<Listening> {
   const chosen = port ?? (await firstFree(host));
+  // Nest would log the raw error before it is explained here.
+  if (port && !(await isFree(host, port))) throw taken(port);
   try {
     await app.listen(chosen, host);
   } catch (error) {
@@ -56,14 +58,16 @@ const isFree = (host: string, port: number): Promise<boolean> =>
     probe.listen(port, host, () => probe.close(() => resolve(true)));
   });
 
+const taken = (port: number, cause?: unknown): Failure =>
+  new Failure(
+    'CONFIGURATION_INVALID',
+    `Port ${port} is taken. Set PORT to another one, unset it to take the next free one, or stop what listens there.`,
+    { cause },
+  );
+
 function explain(error: unknown, host: string, port: number): unknown {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'EADDRINUSE')
-    return new Failure(
-      'CONFIGURATION_INVALID',
-      `Port ${port} is taken. Set PORT to another one, unset it to take the next free one, or stop what listens there.`,
-      { cause: error },
-    );
+  if (code === 'EADDRINUSE') return taken(port, error);
   if (code === 'EACCES')
     return new Failure('CONFIGURATION_INVALID', `This user may not listen on port ${port}. Set PORT to 1024 or more.`, { cause: error });
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')

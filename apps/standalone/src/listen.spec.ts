@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Module, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { listen, usualPort } from './listen.js';
 
 @Module({})
@@ -42,14 +42,12 @@ describe('listening', () => {
 
   it('refuses a chosen port that is taken, with a sentence that says what to do', async () => {
     const port = await take(0);
-    const refused = await app();
-    const tried = jest.spyOn(refused, 'listen');
-    await expect(listen(refused, '127.0.0.1', port)).rejects.toMatchObject({
+    await expect(listen(await app(), '127.0.0.1', port)).rejects.toMatchObject({
       code: 'CONFIGURATION_INVALID',
       message: expect.stringContaining(`Port ${port} is taken. Set PORT to another one`) as unknown,
+      // Nest did not try, so it has not logged the error of the operating system either.
+      cause: undefined,
     });
-    // Nest has not logged the error of the operating system either.
-    expect(tried).not.toHaveBeenCalled();
   });
 
   it('uses any free port for 0', async () => {

@@ -1,5 +1,5 @@
 // Prints the documentation that comes from the contracts, the platform's list of metrics, the fault scenarios, the counts, the results of
-// the clients and the checks of the deployment, and the dashboards and alert rules: `npm run docs`. With --check nothing is written, and a
+// the clients and the checks of the deployment, the list of decisions, and the dashboards and alert rules: `npm run docs`. With --check nothing is written, and a
 // difference between the printed and the committed files is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,6 +10,7 @@ import { roundTripsPage } from '../bench/src/round-trips/table.ts';
 import { deploymentChecksPage } from '../deploy/check/page.mjs';
 import { clientsPage } from '../tests/clients/page.mjs';
 import { guaranteesPage } from '../tests/faults/src/index.ts';
+import { decisionsPage } from './decisions-page.mjs';
 
 const generatedFolder = 'docs/generated';
 /** Everything in these folders is printed; a file that is no longer printed is out of date too. */
@@ -20,6 +21,7 @@ const printed = {
   ...printMonitoring(),
   [`${generatedFolder}/metrics.md`]: metricsTable(),
   'docs/clients.md': clientsPage(),
+  'docs/decisions/README.md': decisionsPage(),
   'docs/deployment-checks.md': deploymentChecksPage(),
   'docs/guarantees.md': guaranteesPage(),
   'docs/round-trips.md': roundTripsPage(),

@@ -1,6 +1,7 @@
-// Pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): checks that everything cited exists. Runs nothing.
+// Pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): checks that everything cited exists. The files, scripts
+// and pages that any page names have to exist, too. Runs nothing.
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { jest as program } from '../tests/support/jest/run.mjs';
 import { runInGroup } from '../tests/support/jest/process-group.mjs';
@@ -167,4 +168,38 @@ describe('a citation', () => {
 
   it('of anything else proves nothing', () =>
     expect(flaws('`a word`, `describeLunch`')).toEqual(['this is neither a test nor a command', 'libs/ports has no suite describeLunch']));
+});
+
+/** Every page that people write or read, except for the changelog, which may name what is gone. */
+const pages = ['README.md', ...['docs', 'examples', 'tests', 'deploy'].flatMap((folder) => filesUnder(folder))].filter(
+  (path) => path.endsWith('.md') && !path.includes('node_modules'),
+);
+
+/** What a page names and does not exist: files and folders of the workspace, scripts of package.json, and pages that it links to. */
+function missingFrom(path, page) {
+  const { scripts } = JSON.parse(text('package.json'));
+  const named = [...page.matchAll(/`((?:libs|apps|tests|tools|deploy|bench|eval|examples|docs)\/[\w./-]*\w)`/g)]
+    .map(([, name]) => name)
+    .filter((name) => !existsSync(join(workspaceRoot, name)));
+  const run = [...page.matchAll(/npm run (?:-s |--silent )?([\w:]+)/g)]
+    .map(([, script]) => script)
+    .filter((script) => !(script in scripts));
+  const linked = [...page.matchAll(/\]\((?![a-z]+:)([^)#\s]+)(?:#[^)\s]+)?\)/g)]
+    .map(([, target]) => target)
+    .filter((target) => !existsSync(join(workspaceRoot, dirname(path), target)));
+  return [...named, ...run.map((script) => `npm run ${script}`), ...linked];
+}
+
+describe('a page', () => {
+  it('names only files, scripts and pages that there are', () => {
+    expect(pages.length).toBeGreaterThan(100);
+    const missing = pages.flatMap((path) => missingFrom(path, text(path)).map((name) => `${path}: ${name}`));
+    expect(missing).toEqual([]);
+  });
+
+  it('is reported for a file, a script and a link that are not there', () => {
+    const page =
+      'Runs `libs/nowhere/src` with `npm run lunch`, see [there](nowhere.md#at-all), `libs/loop`, `npm run -s docs` and [here](glossary.md).';
+    expect(missingFrom('docs/page.md', page)).toEqual(['libs/nowhere/src', 'npm run lunch', 'nowhere.md']);
+  });
 });

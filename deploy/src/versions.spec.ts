@@ -42,6 +42,12 @@ describe('docker-compose.yml', () => {
     expect(words(read('deploy/stack/docker-compose.open.yml'))).toEqual([...redisArguments, '--protected-mode', 'no']);
   });
 
+  it('publishes each port of this machine once', () => {
+    const published = [...compose.matchAll(/'127\.0\.0\.1:\$\{\w+:-(\d+)\}:\d+'/g)].map(([, port]) => port);
+    expect(published).toHaveLength(compose.match(/^ {4}ports:/gm)!.length);
+    expect(new Set(published).size).toBe(published.length);
+  });
+
   it('contains no password: each must be set, and one command creates all of them', () => {
     // The key of a provider may be absent.
     const wanted = [...compose.matchAll(/\$\{(?!OPENAI_API_KEY)(\w*(?:PASSWORD|SECRET|TOKEN|API_KEY)\w*)([^}]*)\}/g)];

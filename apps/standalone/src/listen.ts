@@ -23,7 +23,7 @@ export interface Listening {
  */
 export async function listen(app: INestApplication, host: string, port: number | undefined): Promise<Listening> {
   const chosen = port ?? (await firstFree(host));
-  // Nest writes an error of its own before it throws; looking first leaves only the sentence.
+  // Nest would log the raw error before it is explained here.
   if (port && !(await isFree(host, port))) throw taken(port);
   try {
     await app.listen(chosen, host);

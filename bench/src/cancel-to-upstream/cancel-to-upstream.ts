@@ -13,7 +13,7 @@ import type { ScriptedRole } from '../model-server/schedule.js';
 import { streamChat } from '../model-server/streaming-client.js';
 
 const direct = 'direct';
-/** Milliseconds, from benchmarks.md. */
+/** Milliseconds. */
 const targets = { embedded: 50, distributed: 1_000 } as const;
 
 const scenarios = (mode: Mode, url: string): readonly CancelScenario[] => [

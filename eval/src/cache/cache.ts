@@ -9,7 +9,7 @@ import { adversarialKinds } from './pairs/kinds.js';
 import { questionPairs } from './pairs/question-pair.js';
 
 export const cacheTargets = {
-  /** Over all pairs: moe.md, Caches. */
+  /** Over all pairs. */
   paraphraseRecall: 0.6,
   /** Of the comparison of words alone, whose rules may be tuned: after it, the embedder rejects some as well. */
   paraphrasesLetThrough: 0.9,

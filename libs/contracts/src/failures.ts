@@ -69,7 +69,7 @@ const rows = {
   EVENT_UNDECODABLE:           [500, 'server_error',           'own_contract',            no,  no,  no,  'This version cannot read a record on the log.'],
   EVENT_ERASED:                [410, 'server_error',           'caller_unknown',          no,  no,  no,  'The run of this record was deleted.'],
   SEAL_KEY_MISSING:            [503, 'server_error',           'caller_configuration',    no,  yes, no,  'Bodies on the event log are sealed, and this process does not have the key: give every process the same CONCLAVE_SEAL_KEY_FILE.'],
-  CONFIGURATION_INVALID:       [500, 'server_error',           'caller_configuration',    no,  no,  no,  'The configuration has mistakes. Correct the lines named and start again.'],
+  CONFIGURATION_INVALID:       [500, 'server_error',           'caller_configuration',    no,  no,  no,  'The configuration has mistakes. Correct what is named and start again.'],
   PROVIDER_UNREACHABLE:        [502, 'upstream_error',         'provider_unreachable',    yes, no,  no,  'The model server does not answer. Check that it runs and that `base_url` is right.'],
   PROVIDER_REFUSED:            [502, 'upstream_error',         'provider_refused',        no,  no,  no,  'The model server refused the request.'],
   PROVIDER_UNAUTHENTICATED:    [502, 'upstream_error',         'provider_auth',           no,  no,  no,  'The model server rejected the API key. Check the variable that `api_key_env` names.'],

@@ -3,7 +3,7 @@ import { runCapability } from './child-runs.js';
 import type { RunState } from './state.js';
 import { usageOf } from './usage.js';
 
-/** Shares of a budget at which the run changes its behaviour (loop.md, Budgets). */
+/** Shares of a budget at which the run changes its behaviour. */
 const narrowShare = 0.7;
 export const reserveShare = 0.85;
 

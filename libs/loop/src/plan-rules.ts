@@ -2,7 +2,7 @@ import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
 import { canonicalJson } from './canonical-json.js';
 import { actionKey, type Action } from './memory.js';
 
-/** Maximum number of expert and evidence tasks in a moderate plan (moe.md, Planner). */
+/** Maximum number of expert and evidence tasks in a moderate plan. */
 export const maxExpertTasks = 4;
 export const maxEvidenceTasks = 4;
 

@@ -60,7 +60,7 @@ const noProgress = ({ roundsWithoutFacts, limits, reading }: Situation): string 
 const mayReplan = ({ replans, limits }: Situation): boolean => replans < limits.adjusts;
 const isOpen = ({ reading }: Situation): boolean => (reading.open ?? '') !== '';
 
-/** First match wins (loop.md, Decision table). D1 is a command, not a row: it needs no reading. */
+/** First match wins. D1 is a command, not a row: it needs no reading. */
 export const decisionTable: readonly Row[] = [
   {
     id: 'D2',

@@ -93,7 +93,7 @@ function similarity(left: ReadonlySet<string>, right: ReadonlySet<string>): numb
   return shared / (left.size + right.size - shared);
 }
 
-/** Minimum token similarity of texts that may say the same (loop.md, No oscillation). */
+/** Minimum token similarity of texts that may say the same. */
 const nearRepeat = 0.8;
 
 const listed = (words: string): ReadonlySet<string> => new Set(words.split(' '));

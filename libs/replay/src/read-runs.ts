@@ -43,8 +43,9 @@ export async function readRuns(
         }
       }
     for (const recording of held.runs()) {
-      await each(recording);
       done.add(recording.runId);
+      if (!recording.isRun) continue;
+      await each(recording);
       if (runId !== null) children.push(...recording.children);
     }
     wanted = new Set([...held.later, ...children]);

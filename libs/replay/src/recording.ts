@@ -54,6 +54,15 @@ export class Recording {
     return found ? this.eventOf(found) : null;
   }
 
+  /** Whether there is more than calls that a gateway made for a client directly: those have records, but belong to no run. */
+  get isRun(): boolean {
+    const calls = [...this.calls.values()].flatMap((ofOwner) => [...ofOwner.values()]);
+    const known = [this.steps, this.requests, this.outputs, this.outcomes, this.undecodable].some(
+      (part) => ('length' in part ? part.length : part.size) > 0,
+    );
+    return known || calls.some(({ data }) => data.caller === undefined);
+  }
+
   /** Owners of calls: ids of plans and tasks. */
   get owners(): readonly string[] {
     return [...this.calls.keys()];

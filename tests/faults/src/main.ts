@@ -123,9 +123,9 @@ function jobs(): readonly (() => Promise<ScenarioOutcome>)[] {
 async function runAll(): Promise<number> {
   if (values.record && values.without !== undefined)
     throw new Error('--record takes no --without: with --controls each protection is recorded.');
-  await useServers(modes().includes('distributed'));
   const waiting = [...jobs()];
   if (waiting.length === 0) throw new Error('Nothing was run: no scenario of this choice exists in this mode.');
+  await useServers(modes().includes('distributed'));
   const outcomes: ScenarioOutcome[] = [];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {

@@ -443,10 +443,10 @@ describe('as expert and composer', () => {
   it.each([
     ['hello', /^Hello! I am the built-in demo model.*documents.*tool/],
     ['Thank you!', /^You are welcome! /],
-    ['What can you do?', /documents.*sums with a tool/],
+    ['What can you do?', /documents.*calculations with tools/],
     ['Guten Morgen', /^Hallo! Ich bin das eingebaute Demo-Modell.*Dokumenten.*Werkzeug/],
     ['Was kannst du?', /^Ich bin das eingebaute Demo-Modell/],
-    ['How do I bake a sponge cake?', /^No document that is searched here speaks of this\. I am .*connect a real model.*OPENAI_BASE_URL/],
+    ['How do I bake a sponge cake?', /^No document that is searched here is about this\. I am .*connect a real model.*OPENAI_BASE_URL/],
     ['Who was the first man on the moon?', /^No document .* I am the built-in demo model/],
     ['Wie repariere ich einen Fahrradschlauch?', /^Kein Dokument.*Ich bin das eingebaute Demo-Modell.*OPENAI_BASE_URL/],
   ])('says who it is and what it can do if it is called directly: %s', async (said, words) => {

@@ -114,4 +114,4 @@ export function demoReply({ messages, responseFormat }: Pick<ModelCall, 'message
 const alone = (messages: readonly CallMessage[]): string =>
   messages.length === 0
     ? demoLabel
-    : `I am the built-in demo model. I know nothing by myself and only quote documents that a search of Conclave found; ask one of its templates, such as conclave. ${demoLabel}`;
+    : `I am the built-in demo model. I have no knowledge of my own and only quote documents that a search of Conclave found; ask one of its templates, such as conclave. ${demoLabel}`;

@@ -51,7 +51,7 @@ export const shippedToolServers: Readonly<Record<string, string>> = { precision:
 
 /** Shipped capabilities besides experts. */
 export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collections'] as const;
-/** Categories whose answers are reviewed unless a template says otherwise (moe.md, Critic). */
+/** Categories whose answers are reviewed unless a template says otherwise. */
 export const safetyCritical = ['medical_consult', 'legal_advisor'] as const;
 /** Strategies shipped with the product. */
 export const shippedStrategies = ['single-pass', 'agentic', 'waves', 'reflective-rag', 'reasoning', 'decompose', 'adaptive'] as const;

@@ -25,7 +25,7 @@ export const shipped: Readonly<Record<(typeof shippedTemplates)[number], Templat
     ...wholePipeline,
     strategy: 'agentic',
     max_agentic_rounds: 4,
-    description: 'Like conclave, with up to 4 more rounds, for questions that need research.',
+    description: 'Like conclave, but plans again up to 4 times: for questions that need research.',
   }),
   'conclave-waves': TemplateSettings.parse({
     strategy: 'waves',

@@ -30,7 +30,7 @@ export interface ComplexityContext {
   readonly hasAttachments: boolean;
 }
 
-/** moe.md, Complexity: a text of this many words is always complex. */
+/** A text of this many words is always complex. */
 const manyWords = 80;
 /** Maximum words of a single short question. */
 const shortWords = 15;
@@ -51,7 +51,7 @@ const numeral = /(?<![\p{L}\p{N}])(?=[MDCLXVI]{4})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|
 const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n[ \n]*/gu, '\n');
 
 /**
- * How much machinery a request needs, determined without a model (moe.md, Complexity). Reads English and German; in other languages only
+ * How much machinery a request needs, determined without a model. Reads English and German; in other languages only
  * length, notation and numbers count. Linear in the text; words are only examined up to 3,000 characters.
  */
 export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): ComplexityEstimate {

@@ -21,7 +21,7 @@ const longestText = 2_000;
 const mostWords = 200;
 
 /**
- * Whether two questions with close embeddings ask the same (moe.md, Caches). Examines what embeddings blur: numbers, units, dates, names,
+ * Whether two questions with close embeddings ask the same. Examines what embeddings blur: numbers, units, dates, names,
  * negation, opposites, the kind of question, who does what to whom, the language of the answer. Errs on the side of "not the same": a miss
  * costs a model call, a false hit is a wrong answer. Symmetric. English and German; in other languages questions are the same if their
  * words are.

@@ -25,7 +25,7 @@ function openCategories(
   });
 }
 
-/** Draws the order in which the first-tier models of a plan are tried, by their scores (moe.md, Experts). */
+/** Draws the order in which the first-tier models of a plan are tried, by their scores. */
 export class ModelChoices {
   constructor(
     private readonly scores: Pick<StateStore['scores'], 'read'>,

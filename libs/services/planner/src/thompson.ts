@@ -8,7 +8,7 @@ export interface RatingCounts {
 /** Returns numbers from 0 up to but not including 1. */
 export type RandomSource = () => number;
 
-/** Below this expected share of good outcomes a model is skipped, once this many outcomes are known (moe.md, Experts). */
+/** Below this expected share of good outcomes a model is skipped, once this many outcomes are known. */
 export const skippedBelow = 0.3;
 export const observationsToSkip = 5;
 

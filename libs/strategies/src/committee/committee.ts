@@ -13,7 +13,7 @@ import { reviewOf, unreviewed } from './review.js';
 import { fastAnswer, mayAssess, modeOf, stages } from './stages.js';
 import { takePlaces } from './superseding.js';
 
-/** Consecutive failed rounds after which a run is stuck, and rounds without a new fact after which it is stalled (loop.md). */
+/** Consecutive failed rounds after which a run is stuck, and rounds without a new fact after which it is stalled. */
 const [stuckRounds, stalledRounds] = [3, 2];
 
 /** The plan used when the planner returns none: one general task on the goal, at the level already found. */

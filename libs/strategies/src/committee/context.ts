@@ -22,7 +22,7 @@ const rank: Readonly<Record<Fact['source']['kind'], number>> = {
   collection: 3,
 };
 
-/** Source priority of the synthesis: tools, graph, confident experts, web, unsure experts (moe.md, Merger). Stable within a kind. */
+/** Source priority of the synthesis: tools, graph, confident experts, web, unsure experts. Stable within a kind. */
 const byPriority = (a: Fact, b: Fact): number => rankOf(a) - rankOf(b);
 const rankOf = (fact: Fact): number => (fact.source.kind === 'expert' && (fact.confidence ?? 0) < sureFrom ? 4 : rank[fact.source.kind]);
 

@@ -97,7 +97,7 @@ export const againOf = ({ own, run }: CommitteeView): readonly RequestedTask[] =
   });
 
 /**
- * Adds the categories that experts of the previous round referred to (moe.md, Experts): each gets the goal and all evidence of the new
+ * Adds the categories that experts of the previous round referred to: each gets the goal and all evidence of the new
  * plan, unless the plan already asks it, the template has no such category, or the plan is full.
  */
 export function withReferrals({ run, template }: CommitteeView, tasks: readonly PlannedTask[]): readonly PlannedTask[] {

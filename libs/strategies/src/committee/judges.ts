@@ -5,7 +5,7 @@ import { failureText, type Own } from './own.js';
 import { reviewed, reviewedCategories } from './review.js';
 import { givenUp, pairsOf, unsureOf } from './stages.js';
 
-/** Without a verdict the fallback is COMPLETE; the reason says so, and the answer counts as unassessed (loop.md, Sufficiency). */
+/** Without a verdict the fallback is COMPLETE; the reason says so, and the answer counts as unassessed. */
 const gap: AskedJudge<Own> = {
   question: gapQuestion,
   task: 'Assess what is missing',

@@ -71,7 +71,7 @@ export function withPlan(own: Own, { epoch, complexity, safety, choices, tasks }
   };
 }
 
-/** Confidence below which an expert is unsure: the second tier is asked, and the judge requests a better answer (moe.md, Experts). */
+/** Confidence below which an expert is unsure: the second tier is asked, and the judge requests a better answer. */
 export const sureFrom = 0.65;
 
 export const categoryOf = ({ spec }: TaskState): string => spec.capability.slice('expert.'.length);

@@ -2,7 +2,7 @@ import type { Draft, Review, SafetyTopic } from '@conclave/contracts';
 import { isExpert, type Verdict } from '@conclave/loop';
 import { categoryOf, wantsFormat, type CommitteeView, type Own } from './own.js';
 
-/** Longest answer, in characters, that is not reviewed (moe.md, Critic). */
+/** Longest answer, in characters, that is not reviewed. */
 const shortAnswer = 100;
 
 const sentences = {

@@ -54,7 +54,7 @@ const researched = (run: Scenario): readonly TaskDispatched[] =>
     (event): event is TaskDispatched => event.type === 'TaskDispatched' && (event as TaskDispatched).data.input.kind === 'subtopic',
   );
 
-/** Violations of the rules of decompose (loop.md) by a run. */
+/** Violations of the rules of decompose by a run. */
 function topicFaultsOf(run: Scenario): readonly string[] {
   const most = (run.state!.request.template.options as { max_topics?: number } | undefined)?.max_topics ?? 4;
   const asked = researched(run).map(({ data }) => data.input as { query: string; collections: readonly string[] });

@@ -163,7 +163,7 @@ function foundAnswer({ run, own }: TopicsView): Draft | null {
   };
 }
 
-/** Researches the sub-topics of a question at the same time, then joins, compares or ranks what was found (loop.md, decompose). */
+/** Researches the sub-topics of a question at the same time, then joins, compares or ranks what was found. */
 export const decompose: AskingStrategy<Own> = {
   id: 'decompose',
   commands: ['cancel', 'pause', 'resume'],

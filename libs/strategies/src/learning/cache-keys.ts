@@ -46,7 +46,7 @@ const madeBy = ({ template, answer, complexity, contents }: CacheQuery): unknown
 ];
 
 /**
- * Text whose hash is the key of the exact answer cache (moe.md, Caches): tenant, template with its version, question, history, and the
+ * Text whose hash is the key of the exact answer cache: tenant, template with its version, question, history, and the
  * parameters that change the text of an answer.
  */
 export const exactAnswerText = (asked: CacheQuery): string =>

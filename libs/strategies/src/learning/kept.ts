@@ -14,9 +14,9 @@ export const documentsTag = 'documents';
 /** Key of a run's answer in the semantic cache. */
 export const semanticKey = (runId: string): string => `semantic/${runId}`;
 
-/** Lifetimes of cache entries in milliseconds (moe.md, Caches). */
+/** Lifetimes of cache entries in milliseconds. */
 export const keptMs = { exact: 30 * 60_000, semantic: 7 * 24 * 60 * 60_000, plan: 30 * 60_000 } as const;
-/** Cosine distance below which two questions may be the same (moe.md, Caches). */
+/** Cosine distance below which two questions may be the same. */
 export const nearestDistance = 0.15;
 
 /**

@@ -84,7 +84,7 @@ function latestFirst(facts: readonly Fact[]): readonly Fact[] {
   return tasks.flatMap((id) => facts.filter(({ taskId }) => taskId === id));
 }
 
-/** The context block of a re-plan (moe.md, Planner), with the detector's next focus and earlier attempts. */
+/** The context block of a re-plan, with the detector's next focus and earlier attempts. */
 function iterationBlock(gap: GapDetected['data'], scale: number): string {
   const findings = numberedFacts(latestFirst(currentFacts(gap.memory)).slice(0, mostFacts), Math.round(500 * scale));
   const tried = gap.memory.tried.map((action) => `- ${bounded(oneLine(action.argument), 200)}`);

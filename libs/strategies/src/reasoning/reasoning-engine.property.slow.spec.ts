@@ -95,7 +95,7 @@ const drawnReasoning: Drawn = {
   replies,
 };
 
-/** Violations of the rules of reasoning (loop.md) by a run. */
+/** Violations of the rules of reasoning by a run. */
 function reasoningFaults(run: Scenario): readonly string[] {
   const inputs = run.outputs.filter((event): event is TaskDispatched => event.type === 'TaskDispatched');
   const steps = inputs.filter(({ data }) => !data.capability.startsWith('judge.') && data.capability !== 'recall');

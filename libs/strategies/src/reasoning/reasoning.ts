@@ -29,7 +29,7 @@ import { stepFaults } from './replies.js';
 import { qualityOf } from './rubric.js';
 import { longestMemory, PlanContent, type PlanInput, type Prepared } from './values.js';
 
-/** Rounds without a new fact after which another plan is made (loop.md, D7). */
+/** Rounds without a new fact after which another plan is made. */
 const stalledRounds = 2;
 /** Seconds of wall time: for planning and the answer, and for each step. */
 const planningS = 120;
@@ -160,8 +160,8 @@ function lastAnswer({ own, run }: ReasoningView, reason: string): Draft | null {
 }
 
 /**
- * Goal, held plan, one capability at a time: each step is prepared by a model, run, scored, and followed by a decision of the table
- * (loop.md, reasoning). Users steer it while it runs.
+ * Goal, held plan, one capability at a time: each step is prepared by a model, run, scored, and followed by a decision of the table.
+ * Users steer it while it runs.
  */
 export const reasoning: AskingStrategy<Own> = {
   id: 'reasoning',

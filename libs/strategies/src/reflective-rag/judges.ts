@@ -34,7 +34,7 @@ const facts: AskedJudge<Own> = {
   take: (own) => own,
 };
 
-/** A missing or unreadable verdict means that the facts do not suffice (loop.md, Sufficiency). */
+/** A missing or unreadable verdict means that the facts do not suffice. */
 const assess: AskedJudge<Own> = {
   question: of({ ask: assessAsk, unreadable: { kind: 'values', values: { quality: 'insufficient', missing: [], parsed: false } } }),
   task: 'Judge whether the facts answer the question',

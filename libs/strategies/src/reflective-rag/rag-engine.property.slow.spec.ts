@@ -76,7 +76,7 @@ const drawnRag: Drawn = {
 const dispatched = (run: Scenario): readonly TaskDispatched[] =>
   run.outputs.filter((event): event is TaskDispatched => event.type === 'TaskDispatched');
 
-/** Violations of the rules of reflective-rag (loop.md) by a run. */
+/** Violations of the rules of reflective-rag by a run. */
 function ragFaultsOf(run: Scenario): readonly string[] {
   const { template, goal } = run.state!.request;
   const { max_rounds: most = 3, chunks = 5 } = (template.options ?? {}) as { max_rounds?: number; chunks?: number };

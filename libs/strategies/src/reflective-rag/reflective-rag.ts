@@ -10,7 +10,7 @@ import { optionsOf, placesOf, RagContent, RagOptions, type RagAsked } from './ra
 import { awaitsReview, isReviewed, reviewOf, unreviewed } from './review.js';
 import { routeAsk } from './route-ask.js';
 
-/** Consecutive failed passes after which a run is stuck, and passes without a new fact after which it is stalled (loop.md). */
+/** Consecutive failed passes after which a run is stuck, and passes without a new fact after which it is stalled. */
 const [stuckPasses, stalledPasses] = [3, 2];
 
 const classWords: Readonly<Record<RagContent['class'], string>> = {
@@ -87,7 +87,7 @@ function lastAnswer(view: RagView, reason: string) {
 
 /**
  * Retrieves, takes cited facts from what was found, judges them against the immutable goal and, while something is missing, asks with
- * another query (loop.md, reflective-rag). Facts of all passes add up.
+ * another query. Facts of all passes add up.
  */
 export const reflectiveRag: AskingStrategy<Own> = {
   id: 'reflective-rag',

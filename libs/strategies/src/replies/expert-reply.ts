@@ -1,6 +1,6 @@
 import { markedLine } from './marked-lines.js';
 
-/** Confidence without a marker: unsure, below the threshold of the second tier (moe.md, Experts). */
+/** Confidence without a marker: unsure, below the threshold of the second tier. */
 export const unmarkedConfidence = 0.6;
 const wordConfidence: Readonly<Record<string, number>> = { high: 0.9, hoch: 0.9, medium: 0.6, mittel: 0.6, low: 0.3, niedrig: 0.3 };
 

@@ -72,7 +72,7 @@ function inventedCitations(text: string, facts: readonly Fact[], question: strin
 }
 
 /**
- * Cited sentences whose numbers or names do not occur in the facts they cite (moe.md, Merger), and citations without a fact, with an
+ * Cited sentences whose numbers or names do not occur in the facts they cite, and citations without a fact, with an
  * empty `missing`. What the question itself says needs no source.
  * Facts are numbered from 1 in the order given; a number without a fact is not a citation.
  */

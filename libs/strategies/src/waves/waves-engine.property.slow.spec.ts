@@ -65,7 +65,7 @@ const calls = (run: Scenario): readonly TaskDispatched[] =>
     (event): event is TaskDispatched => event.type === 'TaskDispatched' && (event as TaskDispatched).data.input.kind === 'mcp',
   );
 
-/** Violations of the rules of waves (loop.md) by a run. */
+/** Violations of the rules of waves by a run. */
 function waveFaultsOf(run: Scenario): readonly string[] {
   const inputs = calls(run).map(({ id, data }) => ({ id, input: data.input as { tool: string; args: object; refused?: string } }));
   const orders = inputs.filter(({ input }) => input.tool === 'stock.order').map(({ input }) => canonicalJson(input.args));

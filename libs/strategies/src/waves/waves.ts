@@ -5,7 +5,7 @@ import { synthesisQuestion } from '../asks/questions.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
 
-/** Consecutive waves of only failed calls after which a run is stuck (loop.md). */
+/** Consecutive waves of only failed calls after which a run is stuck. */
 const stuckWaves = 3;
 
 /** Own state of the strategy. */
@@ -104,7 +104,7 @@ const unwrittenWhy = (verdict: Verdict): string =>
 
 /**
  * Tool waves: the planner names only calls that are possible with what is known, sees their results and plans the next wave; a composer
- * writes the answer (loop.md, waves).
+ * writes the answer.
  */
 export const waves: AskingStrategy<Own> = {
   id: 'waves',

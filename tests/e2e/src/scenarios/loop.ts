@@ -96,7 +96,7 @@ export function loopScenarios(system: () => System, hops: TwoHops): void {
       expect(run.history.map((entry) => entry.gap)).toEqual([gapText, '']);
     });
 
-    it('passes the block of moe.md to the planner of the second round, and the facts of both rounds to the composer', async () => {
+    it('passes the block of a re-plan to the planner of the second round, and the facts of both rounds to the composer', async () => {
       const s = script('prompts')
         .plan(firstRound)
         .expert(`It was founded by ${hops.person}.`)

@@ -30,10 +30,10 @@ export function aboutItself(said: string): string {
       ? ['Hello! ', 'Hallo! ']
       : toItself.test(said)
         ? ['', '']
-        : ['No document that is searched here speaks of this. ', 'Kein Dokument, das hier durchsucht wird, spricht davon. '];
+        : ['No document that is searched here is about this. ', 'Kein Dokument, das hier durchsucht wird, handelt davon. '];
   if (isDe)
-    return `${opening[1]}Ich bin das eingebaute Demo-Modell von Conclave: Ich beantworte (englische) Fragen aus den Dokumenten, die hier durchsucht werden, und rechne mit einem Werkzeug. Von selbst weiß ich nichts. Für alles andere: ein richtiges Modell verbinden, etwa Ollama starten oder OPENAI_BASE_URL setzen, und Conclave neu starten.`;
-  return `${opening[0]}I am the built-in demo model of Conclave: I answer questions from the documents that are searched here, and sums with a tool. By myself I know nothing. For everything else connect a real model: start Ollama or set OPENAI_BASE_URL, and start Conclave again.`;
+    return `${opening[1]}Ich bin das eingebaute Demo-Modell von Conclave: Ich beantworte (englische) Fragen aus den Dokumenten, die hier durchsucht werden, und rechne mit Werkzeugen (Zahlen, Daten, Einheiten). Sonst weiß ich nichts. Für alles andere: ein richtiges Modell verbinden, etwa Ollama starten oder OPENAI_BASE_URL setzen, und Conclave neu starten.`;
+  return `${opening[0]}I am the built-in demo model of Conclave: I answer questions from the documents that are searched here, and calculations with tools (numbers, dates, units). I have no other knowledge. For anything else, connect a real model: start Ollama or set OPENAI_BASE_URL, and start Conclave again.`;
 }
 
 /** The sentence of a link with its pronoun written out, without its full stop. */

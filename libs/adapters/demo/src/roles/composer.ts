@@ -52,7 +52,7 @@ const whyNot = (line: string | undefined): string => {
 const noFacts = (prompt: string): string =>
   section(prompt, marks.expertAnswers) === null || section(prompt, marks.failedTasks) !== null
     ? 'No document was found that bears on this question.'
-    : 'No document was found that bears on this question, and the demo model knows nothing by itself: it answers from the documents that are searched here, and sums with a tool.';
+    : 'No document was found that bears on this question. The demo model has no other knowledge: it answers from the documents that are searched here, and calculations with tools.';
 
 /** A conclusion from several facts, for the knowledge graph. Only if the prompt asks for it. */
 function insight(prompt: string, chain: Chain): string {

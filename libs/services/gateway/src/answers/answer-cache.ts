@@ -58,7 +58,7 @@ interface Found {
 }
 
 /**
- * Looks up an answer, or else a plan, before a run is accepted (moe.md, Caches). The caches hold only what runs have committed, per
+ * Looks up an answer, or else a plan, before a run is accepted. The caches hold only what runs have committed, per
  * tenant, template, parameters and history. A store that fails or does not answer in time is a miss, never an error.
  */
 @Injectable()

@@ -32,7 +32,7 @@ const makersKey = (runId: string): string => `experts/${runId}`;
 const ratingKey = (runId: string): string => `rating/${runId}`;
 
 /**
- * Commit, then learn (moe.md): a run that has ended fills the answer caches and the facts, and its experts' confidence counts for
+ * Commit, then learn: a run that has ended fills the answer caches and the facts, and its experts' confidence counts for
  * their models. So does a rating; a bad one removes what was stored. Idempotent by event and by run, in any order of rating and run.
  * While the vectors are unavailable the records wait in the log: nothing is lost or dead-lettered.
  */

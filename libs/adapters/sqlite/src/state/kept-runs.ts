@@ -54,8 +54,8 @@ export type StoredOutput = Pick<Event, 'topic' | 'id'> | Event;
 const mostKept = 256;
 /** Most rows of one statement. */
 const rowsAtOnce = 32;
-/** Milliseconds between two states of an open run in the file. */
-const storeEveryMs = 1_000;
+/** Milliseconds between two states of an open run in the file. Calls of a model last a second or more: each step would write one. */
+const storeEveryMs = 10_000;
 
 export interface KeptRunsParts {
   readonly database: Store;
@@ -68,8 +68,8 @@ export interface KeptRunsParts {
 
 /**
  * Runs of a database with recent steps, shared by its users. A step changes the run here at once; its row is written with the commit,
- * once for all steps of a tick. The records of the steps are the truth; the state is written at the end of the run and at most once a
- * second before, and folded forward when the run is read after a death.
+ * once for all steps of a tick. The records of the steps are the truth; the state is written at the end of the run and at most every ten
+ * seconds before, and folded forward when the run is read after a death.
  */
 export class KeptRuns {
   private readonly kept = new Kept<KeptRun>(mostKept, ({ changed, storedVersion, version }) => changed || storedVersion < version);

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Folding } from '@conclave/ports';
+import { systemClock, type Clock, type Folding } from '@conclave/ports';
 import { counting, namedOutput, newRunId, nthInput, type Tally } from '@conclave/ports/suites';
-import { until } from '@conclave/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { copyAsKilled, newFolder, removeFolder } from '../__fixtures__/folder.js';
 import { Sql } from '../database/sql.js';
 import { openSqlite, type Sqlite } from '../open-sqlite.js';
+import { ShiftedClock } from '../__fixtures__/shifted-clock.js';
 
 describe('the steps of a run', () => {
   let folder: string;
@@ -79,7 +79,8 @@ describe('the steps of a run', () => {
         return { count: count + 1, seen: [...seen, (record as { actor: string }).actor] };
       },
     };
-    const openFolding = (home: string) => openSqlite({ home, processId: 'standalone', durability: 'process', prunes: false, folding });
+    const openFolding = (home: string, clock: Clock = systemClock) =>
+      openSqlite({ home, processId: 'standalone', durability: 'process', prunes: false, folding, clock });
     const take = (runId: string, n: number, more: { readonly terminal?: boolean; readonly recorded?: boolean } = {}) => {
       const event = nthInput(runId, n);
       const { id, topic, ...rest } = recordOf(runId, n);
@@ -129,15 +130,38 @@ describe('the steps of a run', () => {
       await other.close();
     });
 
-    it('write their state a second later, and when the store is closed', async () => {
+    it('write their state ten seconds later, however slowly they follow each other, and when the store is closed', async () => {
+      await sqlite.close();
+      const clock = new ShiftedClock();
+      sqlite = openFolding(folder, clock);
       const [runId, other] = [newRunId(), newRunId()];
-      await take(runId, 1);
-      await until('the state is in the file', () => storedVersion(folder, runId) === 1);
-      await take(runId, 2);
+      const stored: number[] = [];
+      for (const n of [1, 2, 3, 4, 5, 6]) {
+        await take(runId, n);
+        await sqlite.durable();
+        stored.push(storedVersion(folder, runId));
+        clock.shift(2_000);
+      }
+      expect(stored).toEqual([0, 0, 0, 0, 0, 6]);
+      await take(runId, 7);
       await take(other, 1);
       await sqlite.close();
-      expect([storedVersion(folder, runId), storedVersion(folder, other)]).toEqual([2, 1]);
+      expect([storedVersion(folder, runId), storedVersion(folder, other)]).toEqual([7, 1]);
       sqlite = openFolding(folder);
+    });
+
+    it('write their state ten seconds later even if no other step follows', async () => {
+      await sqlite.close();
+      const due: (() => void)[] = [];
+      const after: Clock['after'] = (ms, call) => (ms === 10_000 ? (due.push(call), () => undefined) : systemClock.after(ms, call));
+      sqlite = openFolding(folder, { ...systemClock, after });
+      const runId = newRunId();
+      await take(runId, 1);
+      await sqlite.durable();
+      const before = storedVersion(folder, runId);
+      for (const call of due) call();
+      await sqlite.durable();
+      expect([before, storedVersion(folder, runId)]).toEqual([0, 1]);
     });
 
     it('write the state of the end immediately, and that of a step without a record', async () => {

@@ -59,7 +59,11 @@ describe('an audit with records of more than runs', () => {
     const id = 'run_direct';
     const caller = { tenant: 'default', actor: 'anonymous', role: 'user', detail: 'redacted', keyless: true };
     const call = withData(records.find(isCall)!, (data: CallRecorded['data']) => ({ ...data, step: `${id}/direct/call/0`, caller }));
-    const direct = { ...call, headers: { ...call.headers, ce_runid: id }, event: { ...call.event!, runId: id, key: id, id: `${id}/direct` } };
+    const direct = {
+      ...call,
+      headers: { ...call.headers, ce_runid: id },
+      event: { ...call.event!, runId: id, key: id, id: `${id}/direct` },
+    };
     const read: string[] = [];
     await readRuns(logOf([...records, direct as StoredRecord]), null, async (recording) => void read.push(recording.runId));
     expect(read).toEqual([runId]);

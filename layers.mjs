@@ -59,7 +59,8 @@ export const packages = {
   contracts: ['zod'],
   questions: [],
   loop: [],
-  strategies: ['zod'],
+  /** `jsonrepair` is a pure function from text to text. */
+  strategies: ['zod', 'jsonrepair'],
 };
 
 /** What the specs of every layer may import in addition. */

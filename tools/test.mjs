@@ -1,9 +1,6 @@
 // Runs everything this machine can run of the core: `npm test`. Prints one line per suite, one line with the reason per skipped part,
 // and a closing line `N passed, N failed`. With CI=true, skipping anything is a failure.
-//   --check            lint, types, printed docs, all tests without servers and simulation only (`npm run check`)
-//   --faults           kills, freezes and cut connections instead (`npm run test:faults`)
-//   --surface          what others see from outside, such as their clients, instead (`npm run test:surface`)
-//   --only a,b         only the named suites of all three, e.g. --only fast,int:redis,console
+// Options: see `usage`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -15,8 +12,12 @@ import { startServers } from '../deploy/stack/test-servers.mjs';
 import { faultSuites, suites, surfaceSuites } from '../tests/support/jest/suites.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
-const flags = Object.fromEntries(['check', 'faults', 'surface'].map((name) => [name, { type: 'boolean' }]));
-const { values } = parseArgs({ options: { ...flags, only: { type: 'string' } } });
+const usage = `npm test runs the core of the tests.
+  --check            lint, types, printed docs, all tests without servers and simulation only (npm run check)
+  --faults           kills, freezes and cut connections instead (npm run test:faults)
+  --surface          what others see from outside, such as their clients, instead (npm run test:surface)
+  --only a,b         only the named suites of all three, e.g. --only fast,int:redis,console`;
+const values = chosenOptions();
 /** Limit of the whole run in CI, in seconds; each suite gets at most the time that is left. */
 const wholeLimit = (values.surface || values.faults ? 25 : 40) * 60;
 const strict = ['true', '1'].includes(process.env.CI ?? '');
@@ -58,6 +59,19 @@ async function run({ name, title, level, args, limit, files, computes }, environ
   console.log(`${failed ? '✗' : '✓'} ${title.padEnd(46)} ${outcome.padEnd(24)} ${seconds.toFixed(1).padStart(6)} s`);
   for (const failure of failures) console.log(failure.replace(/^/gm, '    '));
   return !failed;
+}
+
+function chosenOptions() {
+  const flags = Object.fromEntries(['check', 'faults', 'surface', 'help'].map((name) => [name, { type: 'boolean' }]));
+  try {
+    const { values } = parseArgs({ options: { ...flags, only: { type: 'string' } } });
+    if (!values.help) return values;
+    console.log(usage);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error.message}\n${usage}`);
+    process.exit(2);
+  }
 }
 
 function chosenSuites() {

@@ -104,9 +104,10 @@ function withClientResults(request: PlanRequested['data'], { runId, data: { memo
   return turns.length === 0 ? request : { ...request, conversation: [...request.conversation, ...turns] };
 }
 
-/** An empty plan, before its reply is read. */
 /** Capabilities that search by a text as it is. */
 const searchesByText = ['research', 'collections'] as const;
+
+/** An empty plan, before its reply is read. */
 const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage: noUsage };
 
 /** Splits a goal into tasks; on a gap, plans the next round. One plan per epoch, from whichever planner. */

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { blobThresholdBytes, type ReadRange } from '@conclave/ports';
 import { inputTopic, outputTopic, sampleInput, sampleName, Stage } from '@conclave/ports/suites';
@@ -63,6 +64,19 @@ describe('a Kafka consumption', () => {
     last.open();
     await stage.until('it goes on from there', async () => (await stage.lag()) === 0);
   }, 120_000);
+
+  it('starts few timers while there is nothing to do', async () => {
+    const { stage } = await open();
+    await stage.consume(async () => []);
+    await stage.log.publish(inputs(5));
+    await stage.until('all are finished', async () => stage.seen.names.length === 5 && (await stage.lag()) === 0);
+    let timers = 0;
+    const counting = createHook({ init: (_id, type) => void (timers += type === 'Timeout' ? 1 : 0) }).enable();
+    await wait(2_000);
+    counting.disable();
+    // Fetches, heartbeats and clocks. A loop of one millisecond in one of the connections would start more than a thousand.
+    expect(timers).toBeLessThan(300);
+  });
 
   it('reports that it fetches nothing while the broker is away, is rebuilt, and continues', async () => {
     const { stage, world } = await open({ options: { silentAfterMs: 1000, rebalanceTimeoutMs: 6000 } });

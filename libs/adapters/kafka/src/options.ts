@@ -10,6 +10,7 @@ import {
   type Seals,
   type Subscription,
 } from '@conclave/ports';
+import { stopIdleLoops } from './request-queue.js';
 import { watchedSockets } from './watched-sockets.js';
 
 /** Logger of the adapter; the platform's logger fits. */
@@ -117,6 +118,7 @@ export const retry = { retries: 5, initialRetryTime: 100, maxRetryTime: 2000, fa
 /** `silentMs`: milliseconds after which an unresponsive connection is replaced; group members add their rebalance timeout. */
 export function kafkaClient(options: KafkaConnectionOptions, silentMs = options.requestTimeoutMs ?? 10_000): Kafka {
   const { brokers, clientId, ssl, sasl, requestTimeoutMs = 10_000, socketFactory, logger = silent } = options;
+  stopIdleLoops();
   return new Kafka({
     brokers: [...brokers],
     clientId,

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure } from '@conclave/contracts';
@@ -20,9 +22,10 @@ export async function loadExtensions(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (loaded.has(path)) continue;
     const { strategies = [], capabilities = [] } = await extensionOf(path);
+    const version = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
     try {
-      strategies.forEach(addStrategy);
-      capabilities.forEach(addCapability);
+      for (const one of strategies) addStrategy({ ...one, version });
+      for (const { declaration, ...one } of capabilities) addCapability({ ...one, declaration: { ...declaration, version } });
     } catch (error) {
       throw refused(path, error);
     }

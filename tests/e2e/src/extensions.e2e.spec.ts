@@ -89,6 +89,15 @@ describe('the extensions of the guide', () => {
     expect(modules.map(({ name }) => name)).toEqual(['second-look.mjs', 'tides.mjs']);
   });
 
+  it('are named with the version of their module where the system says how it is', async () => {
+    const { extensions } = (await (await fetch(`${system.url()}/health/ready`)).json()) as {
+      extensions: { name: string; version: string }[];
+    };
+    const version = expect.stringMatching(/^[0-9a-f]{16}$/);
+    expect(extensions).toContainEqual({ kind: 'strategy', name: 'second-look', version });
+    expect(extensions).toContainEqual({ kind: 'capability', name: 'tides', version });
+  });
+
   it('answer over HTTP: the capability returns facts, the strategy doubts them and plans again', async () => {
     const s = new CommitteeScript(system.models, 'When is high tide in Brest, and is that sure?');
     s.plan([tides('t1', { harbour: 'Brest' })])

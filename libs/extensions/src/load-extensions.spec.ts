@@ -53,6 +53,11 @@ describe('an extension', () => {
       );
   });
 
+  it('that is never ready is refused, instead of a start that shows nothing', async () => {
+    const path = file('export default () => new Promise(() => {});');
+    await expect(loadExtensions([path], 20)).rejects.toThrow('it was not loaded within 0.02 s');
+  });
+
   it('is blamed for an error whose stack names it, and for no other', async () => {
     const path = file(`export const fail = () => { throw new Error('late'); }; ${capability('late_source')}`);
     await loadExtensions([path]);

@@ -30,6 +30,7 @@ const demo = model('conclave-demo@demo', { demo: true });
 const facts: StartFacts = {
   listening: { url: 'http://127.0.0.1:8080', port: 8080, open: false, insteadOf: null },
   home: '/data/.conclave',
+  extensions: [],
   file: null,
   models: [demo],
   providers: [provider('demo')],
@@ -44,6 +45,13 @@ const facts: StartFacts = {
 };
 
 describe('the start-up text', () => {
+  it('names what extensions brought, if there are any', () => {
+    expect(startText(facts)).not.toContain('Extensions');
+    expect(startText({ ...facts, extensions: ['strategy jury', 'capability loan'] })).toContain(
+      '  Extensions strategy jury, capability loan\n',
+    );
+  });
+
   it('names address, models, data folder, and how to connect a real model', () => {
     const text = startText(facts);
     expect(text).toContain('Conclave is ready at http://127.0.0.1:8080\n');

@@ -14,6 +14,8 @@ export interface StartFacts {
   readonly providers: readonly ProviderStatus[];
   readonly choice: ChosenModels;
   readonly templates: readonly string[];
+  /** What extensions brought, such as `strategy jury`. */
+  readonly extensions: readonly string[];
   /** What research searches; null for nothing. */
   readonly search: string | null;
   readonly doors: Pick<Doors, 'asked' | 'admin' | 'lan'>;
@@ -45,6 +47,7 @@ export function startText(facts: StartFacts): string {
       ['Models', modelSentence(facts)],
       ...roleRows(facts.choice),
       ['Templates', templates.length > 0 ? templates.join(', ') : 'none: no model is available yet'],
+      ...(facts.extensions.length > 0 ? [['Extensions', facts.extensions.join(', ')] as const] : []),
       ['Research', facts.search ?? 'nothing to search: set search.searxng or search.corpus in conclave.yaml'],
       ['Access', accessSentence(facts)],
       ...(admin ? [['Admin', `the key in ${admin.file}${admin.made ? ', just created' : ''}`] as const] : []),

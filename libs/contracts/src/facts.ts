@@ -213,7 +213,7 @@ export const factSpecs = [
             ? 'Nothing was assessed.'
             : reading.sufficient
               ? 'Nothing is missing.'
-              : `Still missing: ${reading.open ?? ''}`,
+              : `Still missing: ${reading.open || reading.question || 'it was not said what'}`,
     ({ epoch, reading }) =>
       reading.by !== 'assessment' || reading.unaffordable !== undefined
         ? []

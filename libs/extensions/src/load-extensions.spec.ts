@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { capabilityOf, knownStrategy } from '@conclave/strategies';
 import { loadExtensions } from './load-extensions.js';
+import { isOfExtension } from './outlive.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,12 +29,58 @@ describe('an extension', () => {
     expect(capabilityOf('own_source')).toMatchObject({ taskClass: 'evidence', forPlanner: 'x' });
   });
 
+  it('has the version of its module, so that what it answered before a change is not served after it', async () => {
+    await loadExtensions([
+      file(`${strategy('versioned-loop')}\n// one`),
+      file(strategy('other-loop')),
+      file(capability('versioned_source')),
+    ]);
+    const versions = [knownStrategy('versioned-loop'), knownStrategy('other-loop'), capabilityOf('versioned_source')].map(
+      (one) => one?.version,
+    );
+    expect(versions).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{16}$/)));
+    expect(new Set(versions).size).toBe(3);
+  });
+
+  it('in TypeScript is refused with the command that compiles it where Node.js does not run it', async () => {
+    const path = join(folder, 'typed.ts');
+    writeFileSync(path, `const id: string = 'typed-loop'; ${strategy('typed-loop')}`);
+    const isRun = Boolean((process.features as { readonly typescript?: unknown }).typescript);
+    if (isRun) await loadExtensions([path]);
+    else
+      await expect(loadExtensions([path])).rejects.toThrow(
+        'npx esbuild typed.ts --bundle --format=esm --platform=node --outfile=typed.mjs',
+      );
+  });
+
+  it('that is never ready is refused, instead of a start that shows nothing', async () => {
+    const path = file('export default () => new Promise(() => {});');
+    await expect(loadExtensions([path], 20)).rejects.toThrow('it was not loaded within 0.02 s');
+  });
+
+  it('is blamed for an error whose stack names it, and for no other', async () => {
+    const path = file(`export const fail = () => { throw new Error('late'); }; ${capability('late_source')}`);
+    await loadExtensions([path]);
+    const { fail } = (await import(pathToFileURL(path).href)) as { fail: () => void };
+    const thrown = (call: () => void): unknown => {
+      try {
+        return call();
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(isOfExtension(thrown(fail))).toBe(true);
+    expect(isOfExtension(new Error('ours'))).toBe(false);
+    expect(isOfExtension('late')).toBe(false);
+  });
+
   it.each([
     ['that is not there', () => join(folder, 'nothing.mjs'), 'Cannot find'],
     ['that is no JavaScript', () => file('export default ('), 'cannot be used'],
     ['that throws', () => file("throw new Error('no key')"), 'no key'],
     ['that exports no function', () => file('export default {};'), 'exports no function'],
     ['that returns nothing', () => file('export default () => undefined;'), 'does not return an object'],
+    ['that returns another list', () => file('export default () => ({ strategy: [] });'), 'returns `strategy`, which is unknown'],
     ['that returns no lists', () => file('export default () => ({ strategies: {} });'), 'does not return an object'],
     ['with a strategy of the product', () => file(strategy('agentic')), 'The strategy "agentic" is there already'],
     ['with a strategy that has no id', () => file(strategy('Own Loop')), 'needs an id'],

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure } from '@conclave/contracts';
@@ -7,6 +9,8 @@ import { extensionKit, type Extension, type ExtensionKit } from './extension-kit
 import { outlive } from './outlive.js';
 
 const loaded = new Set<string>();
+/** A module may read a file or ask a server, but not keep the start waiting. */
+const longestLoadMs = 30_000;
 
 /** All of zod, loaded from the packages: bundled it would add to every program's start. */
 const packageOfSchemas: string = 'zod';
@@ -16,13 +20,14 @@ const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packag
  * Loads modules by absolute path and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if
  * one cannot be loaded or exports something invalid.
  */
-export async function loadExtensions(paths: readonly string[]): Promise<void> {
+export async function loadExtensions(paths: readonly string[], limitMs = longestLoadMs): Promise<void> {
   for (const path of paths) {
     if (loaded.has(path)) continue;
-    const { strategies = [], capabilities = [] } = await extensionOf(path);
+    const { strategies = [], capabilities = [] } = await extensionOf(path, limitMs);
+    const version = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
     try {
-      strategies.forEach(addStrategy);
-      capabilities.forEach(addCapability);
+      for (const one of strategies) addStrategy({ ...one, version });
+      for (const { declaration, ...one } of capabilities) addCapability({ ...one, declaration: { ...declaration, version } });
     } catch (error) {
       throw refused(path, error);
     }
@@ -31,7 +36,7 @@ export async function loadExtensions(paths: readonly string[]): Promise<void> {
   }
 }
 
-async function extensionOf(path: string): Promise<Extension> {
+async function extensionOf(path: string, limitMs: number): Promise<Extension> {
   let extension: unknown;
   if (/\.[cm]?ts$/.test(path) && !runsTypeScript())
     throw refused(
@@ -41,9 +46,7 @@ async function extensionOf(path: string): Promise<Extension> {
       ),
     );
   try {
-    const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
-    if (typeof module.default !== 'function') throw new Error('it exports no function by default');
-    extension = await (module.default as (kit: ExtensionKit) => unknown)(await kit());
+    extension = await soon(exported(path), limitMs);
   } catch (error) {
     throw refused(path, error);
   }
@@ -59,6 +62,26 @@ async function extensionOf(path: string): Promise<Extension> {
 
 /** Newer versions of Node.js strip the types of TypeScript by themselves. */
 const runsTypeScript = (): boolean => Boolean((process.features as { readonly typescript?: unknown }).typescript);
+
+/** What the function of a module returns. */
+async function exported(path: string): Promise<unknown> {
+  const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+  if (typeof module.default !== 'function') throw new Error('it exports no function by default');
+  return (module.default as (kit: ExtensionKit) => unknown)(await kit());
+}
+
+/** A start that waits for a module for ever shows nothing. */
+async function soon<T>(loading: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it was not loaded within ${limitMs / 1000} s`)), limitMs);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 const refused = (path: string, error: unknown): Failure =>
   new Failure('CONFIGURATION_INVALID', `extensions: ${path} cannot be used: ${sentenceOf(error)}`);

@@ -10,7 +10,7 @@ const places: string[] = [];
  */
 export function outlive(path: string): void {
   if (!process.hasUncaughtExceptionCaptureCallback()) process.setUncaughtExceptionCaptureCallback(take);
-  places.push(`${pathToFileURL(path).href}:`);
+  places.push(`${pathToFileURL(path).href}:`, `${path}:`);
   const folder = `${dirname(path)}/`;
   // The product lies beside a module of its own folder.
   if (!(process.argv[1] ?? folder).startsWith(folder)) places.push(pathToFileURL(folder).href);

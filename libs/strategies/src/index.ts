@@ -46,7 +46,7 @@ export { CitedFacts, factsAsk, mostFacts, type Passage } from './decompose/facts
 export { describeCapability, type ExtensionCapability, type CapabilityResult, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
 export { describeStrategy, writer } from './extension/describe-strategy.js';
-export { addStrategy, commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';
+export { addStrategy, broughtByExtensions, commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';
 export { readExpert } from './replies/expert-reply.js';
 export { jsonIn } from './replies/json-reply.js';
 export { QuoteFilter, withoutMarks } from './replies/quoting-marks.js';

@@ -3,6 +3,7 @@ import { Failure } from '@conclave/contracts';
 import type { AskingStrategy } from './asks/asked-judge.js';
 import { adaptive } from './adaptive/adaptive.js';
 import { agentic, singlePass } from './committee/committee.js';
+import { addedCapabilities } from './capabilities/declared.js';
 import { decompose } from './decompose/decompose.js';
 import { reasoning } from './reasoning/reasoning.js';
 import { reflectiveRag } from './reflective-rag/reflective-rag.js';
@@ -29,6 +30,16 @@ export function addStrategy(strategy: AskingStrategy): void {
     throw new Failure('CONFIGURATION_INVALID', `The strategy "${strategy.id}" is there already; give it another name.`);
   added.push(strategy);
 }
+
+/** What extensions have brought into this process, with the version of its module. */
+export const broughtByExtensions = (): readonly {
+  readonly kind: 'strategy' | 'capability';
+  readonly name: string;
+  readonly version: string;
+}[] => [
+  ...added.map(({ id, version = '' }) => ({ kind: 'strategy' as const, name: id, version })),
+  ...addedCapabilities().map(({ declaration: { name, version = '' } }) => ({ kind: 'capability' as const, name, version })),
+];
 
 /** Returns undefined for an unknown strategy. */
 export const knownStrategy = (id: string): AskingStrategy | undefined => strategies().find((strategy) => strategy.id === id);

@@ -27,11 +27,21 @@ const mistakes = {
   endless: ["next: () => [{ do: 'note', data: { n: 1 } }]", 'goes in circles'],
   bigint: ["initial: () => ({ n: 10n }), next: () => [{ do: 'plan' }]", 'own.n is a bigint'],
   unfolding: ["evolve: () => { throw new Error('no state'); }, next: () => [{ do: 'plan' }]", 'failed in `evolve`: Error: no state'],
+  unplanning: [
+    "planner: { ask: () => { throw new Error('no plan'); } }, next: ({ run }) => (run.ending ? [] : [{ do: 'plan' }])",
+    'failed in `planner.ask`: Error: no plan (broken.mjs:',
+  ],
+  unasking: [
+    `judges: { vote: { task: 'Vote', question: question({ name: 'vote', prompt: () => { throw new Error('no words'); }, read: () => ({ output: {} }) }),
+       input: () => ({ kind: 'values', values: {} }), take: (own, { failure }) => ({ said: failure.message }) } },
+     next: ({ run, own }) => run.ending ? [] : own.said ? [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }] : [{ do: 'judge', name: 'vote' }]`,
+    'The question "vote" failed in `prompt`: Error: no words (broken.mjs:',
+  ],
   becoming: ["next: () => [{ do: 'become', strategy: 'nowhere' }]", 'there is no strategy called "nowhere"'],
 } as const;
 writeFileSync(
   join(folder, 'broken.mjs'),
-  `export default ({ strategy, capability }) => ({
+  `export default ({ strategy, question, capability }) => ({
     strategies: [${Object.entries(mistakes)
       .map(([id, [code]]) => `strategy({ id: '${id}', ${code} })`)
       .join(',\n')}],
@@ -77,6 +87,15 @@ const doubts = (question: string, ...replies: string[]): void =>
 describe('the extensions of the guide', () => {
   it('are both in the guide', () => {
     expect(modules.map(({ name }) => name)).toEqual(['second-look.mjs', 'tides.mjs']);
+  });
+
+  it('are named with the version of their module where the system says how it is', async () => {
+    const { extensions } = (await (await fetch(`${system.url()}/health/ready`)).json()) as {
+      extensions: { name: string; version: string }[];
+    };
+    const version = expect.stringMatching(/^[0-9a-f]{16}$/);
+    expect(extensions).toContainEqual({ kind: 'strategy', name: 'second-look', version });
+    expect(extensions).toContainEqual({ kind: 'capability', name: 'tides', version });
   });
 
   it('answer over HTTP: the capability returns facts, the strategy doubts them and plans again', async () => {
@@ -129,6 +148,18 @@ describe('the extensions of the guide', () => {
     const [failed, heard, doubt] = run.rounds[0]!.tasks;
     expect(failed).toMatchObject({ status: 'error', failure: { message: expect.stringContaining('no harbour is called Atlantis') } });
     expect([heard!.status, doubt!.usage.calls]).toEqual(['ok', 2]);
+  });
+
+  it('say what was wrong with the replies of a judge if none could be read', async () => {
+    const s = new CommitteeScript(system.models, 'When is high tide in Brest, if nobody can say so?');
+    s.plan([tides('t1', { harbour: 'Brest' })]).answer(['At 03:12.']);
+    doubts(s.question, 'I doubt nothing.', 'Nothing at all.');
+    const { body } = await ask(system.url(), { model: 'careful', messages: user(s.question) });
+    const run = await readRun(system.url(), body.conclave!.run_id);
+    expect(run.rounds[0]!.tasks.find(({ capability }) => capability === 'judge.doubt')).toMatchObject({
+      status: 'error',
+      failure: { code: 'PROVIDER_REPLY_INVALID', message: 'The reply could not be used: The reply is not JSON with "doubt".' },
+    });
   });
 });
 

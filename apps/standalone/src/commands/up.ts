@@ -9,6 +9,7 @@ import {
 } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { Sessions, signInLink } from '@conclave/service-gateway';
+import { broughtByExtensions } from '@conclave/strategies';
 import { openSystem } from '../system.js';
 import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';
@@ -86,6 +87,7 @@ export async function up({
         providers,
         choice,
         templates: templates.map(({ id }) => id),
+        extensions: broughtByExtensions().map(({ kind, name }) => `${kind} ${name}`),
         search: system.ports.search?.description ?? null,
         doors,
         signIn: doors.admin ? signInLink(listening.url, system.gateway.get(Sessions, { strict: false }), doors.admin.value) : null,

@@ -161,20 +161,26 @@ describe('the shipped templates', () => {
   });
 
   it('have a version that follows the content and nothing else', () => {
-    const version = (yaml: object, prompts = expertPrompts) =>
+    const version = (yaml: object, prompts = expertPrompts, known = { strategies, capabilities }) =>
       resolveTemplates({
         configuration: Configuration.parse(yaml),
         models: [demo],
         providers: [demoProvider],
         expertPrompts: prompts,
-        strategies,
-        capabilities,
+        ...known,
         canSearch: true,
         canRecall: false,
         offers: noOffers,
       }).templates.find(({ id }) => id === 'conclave')!.version;
     expect(version({})).toBe(version({ store_prompts: 'none' }));
     expect(version({})).not.toBe(version({}, { ...expertPrompts, general: 'You answer briefly.' }));
+    // A module that was changed is other content: what it answered before must not be served as what it answers now.
+    const byModule = (of: string) => ({
+      strategies: strategies.map((one) => ({ ...one, version: of })),
+      capabilities: capabilities.map((one) => ({ ...one, version: `${of}c` })),
+    });
+    expect(version({}, expertPrompts, byModule('1'))).not.toBe(version({}, expertPrompts, byModule('2')));
+    expect(version({}, expertPrompts, byModule('1'))).not.toBe(version({}));
   });
 });
 

@@ -42,6 +42,8 @@ export interface TemplateInput {
 /** A strategy as templates see it: its name, and the schema of its options, each of which has a default. */
 export interface OfferedStrategy {
   readonly id: string;
+  /** Of the module that brought it; absent for those of the product. */
+  readonly version?: string;
   readonly options: z.ZodType<Record<string, unknown>>;
   /** Plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
@@ -68,6 +70,8 @@ export interface TemplateMeaning {
 
 /** A capability as templates see it. */
 export interface OfferedCapability {
+  /** Of the module that brought it; absent for those of the product. */
+  readonly version?: string;
   readonly name: string;
   /** Class whose workers serve it, unless an operator changes it. */
   readonly taskClass: string;
@@ -279,7 +283,14 @@ function resolveOne(
       (ref) => configuration.models[ref]?.context ?? input.models.find((model) => model.ref === ref)?.context ?? undefined,
     ),
   };
-  return Template.parse({ ...content, version: createHash('sha256').update(canonical(content)).digest('hex').slice(0, 16) });
+  // What an extension answered before its module was changed is not what it would answer now.
+  const modules = [
+    input.strategies.find((one) => one.id === settings.strategy),
+    ...input.capabilities.filter(({ name }) => asked.includes(name)),
+  ];
+  const versions = modules.flatMap((one) => one?.version ?? []);
+  const hashed = canonical(versions.length > 0 ? { ...content, versions } : content);
+  return Template.parse({ ...content, version: createHash('sha256').update(hashed).digest('hex').slice(0, 16) });
 }
 
 /** Options with the strategy's defaults. Throws Failure CONFIGURATION_INVALID for an unknown strategy or option. */

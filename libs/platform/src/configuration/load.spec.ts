@@ -231,7 +231,7 @@ describe('mistakes in a configuration', () => {
       'templates:\n  mine:\n    strategy: agentik\n',
       3,
       'templates.mine.strategy',
-      ['Did you mean `agentic`', 'single-pass'],
+      ['Did you mean `agentic`', 'single-pass', 'needs its module under `extensions`'],
     ],
     [
       'a template called like a coding model',

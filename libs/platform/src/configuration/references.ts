@@ -125,7 +125,7 @@ function checkNames({ templates, extensions }: Configuration): PathProblem[] {
   const check = (what: string, plural: string, name: string, known: readonly string[], path: readonly PropertyKey[]): PathProblem[] => {
     if (known.includes(name)) return [];
     const near = nearest(name, known);
-    const remedy = `${near ? `Did you mean \`${near}\`? ` : ''}${plural}: ${known.join(', ')}.`;
+    const remedy = `${near ? `Did you mean \`${near}\`? ` : ''}${plural}: ${known.join(', ')}. One of your own needs its module under \`extensions\`.`;
     return [{ path, problem: `there is no ${what} \`${name}\`.`, remedy }];
   };
   return Object.entries(templates).flatMap(([id, { strategy, capabilities }]) => [

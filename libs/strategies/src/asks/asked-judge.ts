@@ -53,6 +53,8 @@ export interface PlanSaid {
 
 /** A strategy with everything it asks of models. */
 export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
+  /** Of the module that brought it; absent for those of the product. */
+  readonly version?: string;
   /** Schema of its section of a template. Every option has a default. */
   readonly options: z.ZodType<Record<string, unknown>>;
   /** Settings that its options imply for the template itself, such as its models and limits. */

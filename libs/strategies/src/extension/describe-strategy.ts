@@ -10,13 +10,26 @@ import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
 import { guarded } from './guarded.js';
 import { unknownMembers } from './members.js';
+import type { OwnPlan, WrittenDraft, WrittenMove } from './moves.js';
+
+/** A function of a strategy that returns moves, as an extension writes it. */
+type Moving<Own, Name extends 'next' | 'onPlan' | 'onResult' | 'onDecided' | 'onCommand'> = (
+  ...given: Parameters<NonNullable<Strategy<Own>[Name]>>
+) => readonly WrittenMove[];
+type Replaced = 'id' | 'version' | 'next' | 'limits' | 'planner' | 'onPlan' | 'onResult' | 'onDecided' | 'onCommand' | 'lastAnswer';
 
 /** What a strategy of an extension must define; the rest defaults to the committee's behaviour. */
-export type StrategyDescription<Own> = Pick<Strategy<Own>, 'id' | 'next'> &
-  Partial<Omit<AskingStrategy<Own>, 'id' | 'next' | 'limits' | 'planner'>> & {
-    readonly limits?: Partial<Limits> | ((view: View<Own>) => Partial<Limits>);
-    readonly planner?: Partial<Strategy<Own>['planner']>;
-  };
+export type StrategyDescription<Own> = Partial<Omit<AskingStrategy<Own>, Replaced>> & {
+  readonly id: string;
+  readonly next: Moving<Own, 'next'>;
+  readonly onPlan?: Moving<Own, 'onPlan'>;
+  readonly onResult?: Moving<Own, 'onResult'>;
+  readonly onDecided?: Moving<Own, 'onDecided'>;
+  readonly onCommand?: Moving<Own, 'onCommand'>;
+  readonly limits?: Partial<Limits> | ((view: View<Own>) => Partial<Limits>);
+  readonly lastAnswer?: (view: View<Own>, reason: string) => WrittenDraft | null;
+  readonly planner?: Partial<Omit<Strategy<Own>['planner'], 'fallback'>> & { readonly fallback?: (view: View<Own>) => OwnPlan | null };
+};
 
 /** The part of a state in which `writer` stores its answer. */
 export interface Written {
@@ -109,16 +122,14 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     throw new Failure('CONFIGURATION_INVALID', `A strategy needs an id of small letters, digits and "-", not ${JSON.stringify(id)}.`);
   const faults = faultsOf(description as unknown as StrategyDescription<never>);
   if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The strategy "${id}" ${faults.join('; it ')}.`);
-  const whole: AskingStrategy<Own> = {
-    id,
-    next,
+  const usual: Omit<AskingStrategy<Own>, 'id' | 'next'> = {
     commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
     options: z.strictObject({}),
     limits: (view) => ({ ...limits, ...(typeof own === 'function' ? own(view) : own) }),
     planner: {
       ask: (view) => ({ results: currentResults(plain(view)) }),
       faults: ({ template }, { tasks, complexity }) => faultsOfPlan(tasks, template, complexity),
-      ...planner,
+      ...(planner as Partial<AskingStrategy<Own>['planner']>),
     },
     judges: {},
     initial: () => ({}) as Own,
@@ -132,7 +143,7 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     summary: (view, tasks) => roundSummary(plain(view), tasks),
     report: () => ({ complexity: 'moderate', review: 'none' }),
     onDecided: (_view, then) => (then === 'adjust' || then === 'ask_model' ? [{ do: 'plan' }] : []),
-    ...rest,
   };
-  return guarded(whole);
+  // Short forms are read by the checks.
+  return guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>);
 }

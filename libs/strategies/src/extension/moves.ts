@@ -74,6 +74,19 @@ export const writtenDraft = (epoch: number): z.ZodType<Draft> =>
     }),
   ]);
 
+/** An answer as an extension writes it. */
+export type WrittenDraft = string | (Partial<Draft> & Pick<Draft, 'text'>);
+
+/** A move as an extension writes it. */
+export type WrittenMove =
+  | Exclude<Move, { readonly do: 'dispatch' | 'accept' | 'take' | 'say' }>
+  | { readonly do: 'dispatch'; readonly tasks: readonly (RequestedTask | z.input<typeof TaskToOpen>)[]; readonly helper?: boolean }
+  | { readonly do: 'accept'; readonly task: string; readonly instead?: readonly string[] }
+  | { readonly do: 'take'; readonly plan: z.input<typeof WrittenPlan> }
+  | { readonly do: 'say'; readonly draft: WrittenDraft };
+/** A plan as an extension makes it itself. */
+export type OwnPlan = z.input<typeof WrittenPlan>;
+
 /** Shapes of moves beside `do`. */
 const movesOf = (epoch: number) => ({
   dispatch: { tasks: z.array(z.unknown()).min(1), helper: z.boolean().optional() },

@@ -1,5 +1,6 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Readiness } from '@conclave/contracts';
+import { broughtByExtensions } from '@conclave/strategies';
 import type { Request, Response } from 'express';
 import { Callers } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -26,7 +27,7 @@ export class OperationsController {
   @Get(['health', 'health/ready'])
   async ready(@Req() request: Request, @Res() response: Response): Promise<void> {
     const red = [...(await this.health.red())];
-    const reasons = (await this.callers.maySeeReasons(request)) ? { red } : {};
+    const reasons = (await this.callers.maySeeReasons(request)) ? { red, ...loaded() } : {};
     const readiness: Readiness = { status: red.length === 0 ? 'ready' : 'not_ready', ...reasons };
     if (red.length > 0) response.status(503).setHeader('retry-after', String(Math.min(60, this.limits.retryAfterS)));
     response.json(readiness);
@@ -36,7 +37,7 @@ export class OperationsController {
   async details(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.callers.identifyOperator(request);
     const red = [...(await this.health.red())];
-    const readiness: Readiness = { status: red.length === 0 ? 'ready' : 'not_ready', red };
+    const readiness: Readiness = { status: red.length === 0 ? 'ready' : 'not_ready', red, ...loaded() };
     response.json(readiness);
   }
 
@@ -51,6 +52,12 @@ export class OperationsController {
     await this.callers.identify(request);
     send(response, 'application/json; charset=utf-8', (this.asyncApiText ??= this.options.asyncApi()));
   }
+}
+
+/** Extensions, so that an operator sees whether all processes have loaded the same. */
+function loaded(): Pick<Readiness, 'extensions'> {
+  const extensions = [...broughtByExtensions()];
+  return extensions.length > 0 ? { extensions } : {};
 }
 
 const send = (response: Response, contentType: string, text: string): void => {

@@ -54,9 +54,8 @@ export class DatabaseView implements Store {
     return this.closed ? Promise.reject(closedFailure()) : this.database.write(write);
   }
 
-  async order<T>(write: (tick: Tick) => T): Promise<T> {
-    if (this.closed) throw closedFailure();
-    return this.database.order(write);
+  order<T>(write: (tick: Tick) => T): Promise<T> {
+    return this.closed ? Promise.reject(closedFailure()) : this.database.order(write);
   }
 
   beforeCommit(owner: object, write: (sql: Statements) => void): void {

@@ -284,8 +284,8 @@ describe('as assessor', () => {
     ['Who is the deputy of Ruben Tarn?', "Mira Dolt's deputy is Ruben Tarn."],
     ['Who is the deputy of Ruben Tarn?', 'Mira Dolt leads the mill. Her deputy is Ruben Tarn.'],
     ["Who is Ruben Tarn's new teacher?", "Mira Dolt's new teacher is Ruben Tarn."],
-    ['How many barrels do the four carts carry together?', 'Each cart carries 12 barrels.'],
-    ['How many litres do all pumps of Ashcombe move in total?', 'Every pump of Ashcombe moves 320 litres.'],
+    ['How many barrels of salt per day do all four carts carry together?', 'Each cart carries 12 barrels of salt per day.'],
+    ['How many litres per hour do the pumps move in total?', 'Every pump moves 320 litres per hour.'],
   ])('does not turn a relation round, nor one of several into all: %s', async (question, text) => {
     expect(await assess(question, `[1] ${text} — Notes <->`)).toContain('NEEDS_MORE_INFO');
   });

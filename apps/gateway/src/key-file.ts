@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Failure } from '@conclave/contracts';
 
 export interface KeyFile {
@@ -22,6 +22,12 @@ export function readKeyFile(file: string): string | null {
     value = readFileSync(file, 'utf8').trim();
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOTDIR')
+      throw new Failure(
+        'CONFIGURATION_INVALID',
+        `${dirname(file)} is not a folder, so it cannot hold ${basename(file)}. Name a folder (CONCLAVE_HOME sets the data folder).`,
+        { cause: error },
+      );
     throw new Failure('CONFIGURATION_INVALID', `The key in ${file} cannot be read (${codeOf(error)}). Let this user read the file.`, {
       cause: error,
     });

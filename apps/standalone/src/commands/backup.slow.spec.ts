@@ -54,7 +54,11 @@ beforeAll(async () => {
     return status === 'ready';
   });
   issued = (await client.json('POST', '/v1/admin/keys', { name: 'front end', tenant: 'research' })) as typeof issued;
-  // Last: prompts and collections make a template another one, to which no cached answer belongs.
+  // Last: prompts, collections and tools make a template another one, to which no cached answer belongs. In a new data folder the tools come
+  // when their server has started; afterwards they are stored.
+  await until('the tools to be listed', async () =>
+    readFileSync(join(folder, 'one', 'conclave.log'), 'utf8').includes('The list of offered tools has changed.'),
+  );
   await askOf('one');
   const first = (await client.list()).data[0]!.id;
   await until('the run to be learned from', async () => (await insightsOf(client, first)).length > 0);

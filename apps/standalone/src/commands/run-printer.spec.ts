@@ -102,4 +102,10 @@ describe('the terminal view of a run', () => {
     expect(answer).toBe('');
     expect(progress).toContain('Nothing to answer from.');
   });
+
+  it('says a reason once if the end of the run already contains it', () => {
+    const reason = 'The planner gave no plan: Nothing to answer from.';
+    const { progress } = print({ ...completed(null), reason } as StreamBody);
+    expect(progress.split('Nothing to answer from.')).toHaveLength(2);
+  });
 });

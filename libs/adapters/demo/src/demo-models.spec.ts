@@ -280,6 +280,26 @@ describe('as assessor', () => {
     expect(await assess('Where was Mira Dolt born?', `[1] ${text} — Notes <->`)).toContain('COMPLETION_STATUS: COMPLETE\n');
   });
 
+  it.each([
+    ['Who is the deputy of Ruben Tarn?', "Mira Dolt's deputy is Ruben Tarn."],
+    ['Who is the deputy of Ruben Tarn?', 'Mira Dolt leads the mill. Her deputy is Ruben Tarn.'],
+    ["Who is Ruben Tarn's new teacher?", "Mira Dolt's new teacher is Ruben Tarn."],
+    ['How many barrels of salt per day do all four carts carry together?', 'Each cart carries 12 barrels of salt per day.'],
+    ['How many litres per hour do the pumps move in total?', 'Every pump moves 320 litres per hour.'],
+  ])('does not turn a relation round, nor one of several into all: %s', async (question, text) => {
+    expect(await assess(question, `[1] ${text} — Notes <->`)).toContain('NEEDS_MORE_INFO');
+  });
+
+  it.each([
+    ['Who is the deputy of Mira Dolt?', "Mira Dolt's deputy is Ruben Tarn."],
+    ['Who is the deputy of Mira Dolt?', 'Mira Dolt leads the mill. Her deputy is Ruben Tarn.'],
+    ['Who is the partner of Ruben Tarn?', "Mira Dolt's partner is Ruben Tarn."],
+    ['How many barrels does each cart carry?', 'Each cart carries 12 barrels.'],
+    ['How many barrels do the carts carry together?', 'Together the carts carry 48 barrels.'],
+  ])('still reads what is said: %s', async (question, text) => {
+    expect(await assess(question, `[1] ${text} — Notes <->`)).toContain('COMPLETION_STATUS: COMPLETE\n');
+  });
+
   it('does not take a mark before the title of a source for a name', async () => {
     expect(await assess('Where was Mira Dolt born?', '[1] She was born in Ashcombe. — [Domain-Filtered Memory] Mira Dolt <->')).toContain(
       'COMPLETION_STATUS: COMPLETE\n',

@@ -261,7 +261,7 @@ export const Configuration = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe('folder of documents to search (text, Markdown, HTML, PDF, DOCX, XLSX, PPTX), relative to this file'),
+        .describe('folder of documents to search (text, Markdown, CSV, TSV, HTML, PDF, DOCX, XLSX, PPTX), relative to this file'),
       read_pages: z.int().min(0).max(5).default(0).describe('pages of the best hits that are read whole'),
       allow_hosts: z.array(z.string().min(1)).default([]).describe('private hosts whose pages may be read; all others are refused'),
     })

@@ -43,6 +43,15 @@ describe('a configuration file', () => {
     expect(configuration.stores).toEqual({});
   });
 
+  it.each([
+    ['UTF-8 with a byte order mark', (text: string) => Buffer.from(`\ufeff${text}`)],
+    ['UTF-16', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['UTF-16 in the other order', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ])('may be %s, as editors of Windows write it', (_form, bytes) => {
+    writeFileSync(join(folder, 'conclave.yaml'), bytes('store_prompts: hash # für uns\n'));
+    expect(load().configuration.store_prompts).toBe('hash');
+  });
+
   it('is refused without stores for a program that shares them, and accepted with them', () => {
     const shares = (variables: Record<string, string>) => () => loadConfiguration(variables, folder, { sharesStores: true });
     expect(shares({})).toThrow(/environment {2}stores: .* neither a configuration file nor an address\. Set KAFKA_BROKERS and REDIS_URL/);

@@ -111,9 +111,16 @@ const withoutFile = (): FileReading => ({
     problems.map(({ path, problem, remedy }) => ({ where: 'environment', line: 0, setting: settingName(path), problem, remedy })),
 });
 
+/** The text of a file. Some editors and shells of Windows write UTF-16, which begins with a byte order mark. */
+function textIn(bytes: Buffer): string {
+  const mark = bytes.length % 2 === 0 ? bytes.subarray(0, 2).toString('hex') : '';
+  if (mark === 'feff') bytes.swap16();
+  return mark === 'fffe' || mark === 'feff' ? bytes.toString('utf16le').slice(1) : bytes.toString('utf8');
+}
+
 function readFileConfiguration(file: string): FileReading {
   const name = basename(file);
-  const source = readYaml(readFileSync(file, 'utf8'), name);
+  const source = readYaml(textIn(readFileSync(file)), name);
   const problemsAt = (problems: readonly PathProblem[]): readonly Mistake[] => problems.map((problem) => place(problem, source, name));
   if (source.mistakes.length > 0) return { configuration: null, mistakes: source.mistakes, problemsAt };
   const value = source.value ?? {};

@@ -129,6 +129,15 @@ describe('the engine', () => {
     expect(run.state!.decisions.at(-1)!.rule).toBe('D4');
   });
 
+  it('fails with a reason that says the same failure once', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'a query')]);
+    run.result('r1', { status: 'error', failure: { code: 'PROVIDER_UNREACHABLE', message: 'gone', retriable: true } });
+    run.planFailed(1);
+    expect(run.completed()!.reason).toBe('The planner gave no further plan: gone. Nothing was found to answer from.');
+  });
+
   it('uses the general task if the first plan never arrives, and finishes stuck if a re-plan never arrives', () => {
     const run = new Scenario();
     run.requested();

@@ -22,6 +22,8 @@ export interface Chain {
 }
 
 const mostLinks = 4;
+const asksForTotal = /\b(?:together|altogether|combined|in (?:total|all|sum)|total|overall)\b/i;
+const ofEach = /\b(?:each|every|apiece|per (?:person|head|unit|piece|item))\b/i;
 
 /**
  * Answers a question from sentences only: replaces "the founder of X" by the name that a sentence states for it. Uses general rules of
@@ -29,12 +31,17 @@ const mostLinks = 4;
  */
 export function follow(text: string, told: readonly ParsedPassage[]): Chain {
   // An earlier answer proves nothing: what it rests on is searched again.
-  const passages = told.filter(({ title }) => title !== earlierAnswer);
-  const keys = new Set(passages.flatMap((passage) => [...passage.keys]));
+  const found = told.filter(({ title }) => title !== earlierAnswer);
+  const keys = new Set(found.flatMap((passage) => [...passage.keys]));
   const asked = new Set<string>();
   const links: Link[] = [];
   const asking = askingSentence(text);
   let question = readQuestion(asking, keys);
+  // What one of several moves, costs or holds is not what all of them do together, and nothing here multiplies.
+  const isTotal = question.kind === 'number' && asksForTotal.test(asking);
+  const passages = isTotal
+    ? found.map((one) => ({ ...one, sentences: one.sentences.filter(({ text: said }) => !ofEach.test(said)) }))
+    : found;
   const base = { asked: asking, nearest: [] };
   let bridge: Name | null = null;
   for (const name of question.names) asked.add(name.key);
@@ -46,7 +53,7 @@ export function follow(text: string, told: readonly ParsedPassage[]): Chain {
     if (!step)
       return {
         ...base,
-        ...(links.length === 0 ? { nearest: nearestTo(asking, passages) } : {}),
+        ...(links.length === 0 ? { nearest: nearestTo(asking, found) } : {}),
         links,
         answer: null,
         complete: false,

@@ -1,5 +1,16 @@
 import { sharesMeaning, type Name, type TextToken } from '../language/tokens.js';
-import { auxiliaries, determiners, isPlaceKind, isStopWord, madeBy, months, ofItsSubject, possessivePronouns } from '../language/words.js';
+import {
+  auxiliaries,
+  determiners,
+  isPlaceKind,
+  isStopWord,
+  madeBy,
+  months,
+  mutual,
+  ofItsSubject,
+  possessivePronouns,
+  stem,
+} from '../language/words.js';
 import { means, type ParsedPassage, type Sentence, type Subject } from '../reading/passages.js';
 import type { AnswerKind } from './question.js';
 
@@ -41,7 +52,7 @@ export function findLink(passages: readonly ParsedPassage[], wanted: Wanted): Li
 
 function readLink(sentence: Sentence, wanted: Wanted): { readonly link: Link; readonly score: number } | null {
   if (wanted.required.length === 0) return readDefinition(sentence, wanted);
-  const at = relationPlaces(sentence, wanted);
+  const at = relationPlaces(sentence, wanted).filter((one) => !isOfAnother(sentence, wanted, one));
   const covered = new Set(at.map(({ said }) => said)).size / wanted.required.length;
   if (covered < 0.5 || !speaksOf(sentence, wanted, at)) return null;
   const places = at.map(({ place }) => place);
@@ -78,6 +89,20 @@ function relationPlaces({ tokens, names }: Sentence, { required }: Wanted): read
     const here = { meanings: made === undefined ? token.meanings : [...token.meanings, made] };
     return required.filter((wanted) => sharesMeaning(wanted, here)).map((said) => ({ place, said }));
   });
+}
+
+/**
+ * "A's deputy is B" says nothing of the deputy of B. Relations that hold both ways are the exception, and so is an owner that the question
+ * names itself.
+ */
+function isOfAnother(sentence: Sentence, { entity, known }: Wanted, { place, said }: RelationPlace): boolean {
+  const { tokens, names, subjects, passage } = sentence;
+  const relation = stem(tokens[place]!.lower);
+  if (entity === null || relation !== stem(said.lower) || mutual.has(relation)) return false;
+  const isBefore = (at: number): boolean => at < place && at >= place - 2;
+  const owner =
+    names.find(({ to }) => isBefore(to) && tokens[to]!.possessive) ?? subjects.find((one) => one.possessive && isBefore(one.at))?.name;
+  return owner !== undefined && !known.has(owner.key) && !means(owner, entity, passage);
 }
 
 /** Whether the sentence relates the required relation to the entity. */

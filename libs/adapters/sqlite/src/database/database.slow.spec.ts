@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { copyAsKilled, newFolder, removeFolder } from '../__fixtures__/folder.js';
@@ -266,6 +266,15 @@ describe('Database', () => {
   });
 
   describe('the data folder', () => {
+    it('is refused with what to do if its file is damaged', () => {
+      const home = join(root, 'home');
+      mkdirSync(home);
+      writeFileSync(join(home, 'conclave.db'), 'no database, and long enough to be read as the head of one: '.repeat(100));
+      expect(() => open(home)).toThrow(
+        /SQLITE_NOTADB: .* is damaged\. Restore a backup \(`conclave restore .* begin a new folder with CONCLAVE_HOME\./,
+      );
+    });
+
     it('is refused to a second user in the same process, with the name of the owner', async () => {
       const first = open();
       expect(() => open()).toThrow(

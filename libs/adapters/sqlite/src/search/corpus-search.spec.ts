@@ -91,6 +91,16 @@ describe('CorpusSearch', () => {
     expect(await titles('pool')).toEqual([]);
   });
 
+  it('reads tables as CSV and TSV', async () => {
+    put('stock.csv', 'part;quantity;supplier\nshaft seal;12;Brackwater Ltd\n');
+    put('prices.tsv', 'part\tprice\nimpeller\t310.50\n');
+    await open();
+    expect(await ask('shaft seal')).toEqual([
+      { title: 'stock', url: null, snippet: expect.stringContaining('shaft seal;12;Brackwater Ltd') },
+    ]);
+    expect(await titles('impeller')).toEqual(['prices']);
+  });
+
   it('takes title and address from the front matter, and only web addresses', async () => {
     put('a.md', '---\ntitle: "Alpha report"\nurl: https://example.org/alpha\n---\n# Heading\n\nalphatext here');
     put('b.md', '---\ntitle: Beta\nurl: javascript:alert(1)\n---\n\nbetatext here');

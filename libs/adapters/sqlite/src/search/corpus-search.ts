@@ -19,7 +19,7 @@ export interface CorpusOptions {
 
 /** Size limits of a text, and of a document for the reader. */
 const [largestFileBytes, largestReadBytes] = [8 * 1024 * 1024, 20 * 1024 * 1024];
-const isText = (name: string): boolean => /\.(?:md|markdown|txt)$/i.test(name);
+const isText = (name: string): boolean => /\.(?:md|markdown|txt|csv|tsv)$/i.test(name);
 const isRead = (name: string): boolean => /\.(?:html?|pdf|docx|xlsx|pptx)$/i.test(name);
 const mostHits = 50;
 /** Hits ranked per hit returned, so that a document the query names can rise. */

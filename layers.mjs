@@ -59,7 +59,7 @@ export const packages = {
   contracts: ['zod'],
   questions: [],
   loop: [],
-  strategies: ['zod'],
+  strategies: ['jsonrepair', 'zod'],
 };
 
 /** What the specs of every layer may import in addition. */

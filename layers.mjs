@@ -1,5 +1,5 @@
 /**
- * Which layer may import which, by the `layer:` tag of the project. Lint enforces it; `tools/boundaries.slow.spec.mjs` proves that lint does. A
+ * Which layer may import which, by the `layer:` tag of the project. Lint enforces it; `tools/boundaries.spec.mjs` proves that lint does. A
  * layer may always import itself, but only inside one project: two projects of a layer do not import each other.
  *
  *   contracts <- loop <- strategies <- services   questions <- strategies, services   contracts <- ports <- platform <- services        adapters -> ports
@@ -59,8 +59,7 @@ export const packages = {
   contracts: ['zod'],
   questions: [],
   loop: [],
-  /** `jsonrepair` is a pure function from text to text. */
-  strategies: ['zod', 'jsonrepair'],
+  strategies: ['jsonrepair', 'zod'],
 };
 
 /** What the specs of every layer may import in addition. */

@@ -38,14 +38,14 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect((await readRun(url(), body.conclave!.run_id)).rounds[0]!.fallback).toBe(false);
     });
 
-    it('is replaced by one general task after the third time, and the progress says so', async () => {
+    it('is replaced by a search and one general task after the third time, and the progress says so', async () => {
       const s = script('fallback').planner(nonsense, { times: 3 }).expert('One general answer.').answer(['A general answer.']);
       const chat = await (await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) })).end();
       expect(chat.content).toBe('A general answer.');
       expect(chat.reasoning).toContain('no plan was usable');
       expect((await readRun(url(), chat.runId)).rounds[0]).toMatchObject({
         fallback: true,
-        tasks: [{ capability: 'expert.general', status: 'ok' }, expect.anything()],
+        tasks: [{ capability: 'research' }, { capability: 'expert.general', status: 'ok' }, expect.anything()],
       });
       expect(s.calls()).toHaveLength(5);
     });

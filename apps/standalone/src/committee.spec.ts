@@ -183,7 +183,7 @@ describe('the committee over the embedded log', () => {
     expect(graph).toMatchObject([{ text: 'The founder of the tower was born in Corin', runs: ['run_twohop000'] }]);
   });
 
-  it('repeats the ask for a plan with its fault at most twice, then uses the general task', async () => {
+  it('repeats the ask for a plan with its fault at most twice, then searches for the question before the general task', async () => {
     const { server, sqlite } = await committee([
       { match: { system: 'You are the planner' }, reply: { text: 'I would rather chat.' }, times: 3 },
       { match: { system: 'You are an expert' }, reply: { text: 'Forty-two.\nCONFIDENCE: high' } },
@@ -192,8 +192,9 @@ describe('the committee over the embedded log', () => {
     ]);
     const entries = await run(sqlite, 'run_fallback0', 'What is it?');
     expect(server.violations()).toEqual([]);
-    expect(entries.at(-1)).toMatchObject({ kind: 'run.completed', outcome: 'completed', answer: 'Forty-two.', usage: { calls: 5 } });
-    expect(entries.find((entry) => entry.kind === 'plan.ready')).toMatchObject({ fallback: true });
+    expect(entries.at(-1)).toMatchObject({ kind: 'run.completed', outcome: 'completed', answer: 'Forty-two.', usage: { calls: 6 } });
+    const plan = entries.find((entry) => entry.kind === 'plan.ready');
+    expect(plan).toMatchObject({ fallback: true, tasks: [{ capability: 'research' }, { capability: 'expert.general' }] });
   });
 
   it("keeps the usage of a call that a cancel cut short in the ledger, beside the run's own count", async () => {

@@ -154,13 +154,13 @@ const complete: ScriptedStep = {
 const written: ScriptedStep = { match: { system: 'You are the composer' }, reply: { text: 'Ana Bel founded it [1].', words: true } };
 
 describe('a recorded run is the same under unchanged code', () => {
-  it('when the ask for a plan was repeated and then the general task was used', async () => {
+  it('when the ask for a plan was repeated and then a search and the general task were used', async () => {
     const result = await recorded({
       script: [{ ...planned, reply: { text: 'I would rather chat.' }, times: 3 }, expert, complete, written],
     });
     expect(result.end).toMatchObject({ outcome: 'completed' });
     expectSame(result);
-    expect(result.run.driven).toMatchObject({ calls: 6, outcomes: 3 });
+    expect(result.run.driven).toMatchObject({ calls: 8, outcomes: 5 });
   });
 
   it('when the ask of a judge was repeated, and its second reply was used', async () => {

@@ -5,7 +5,7 @@ export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'examples', 'li
 
 /**
  * Which files each level has, and which words on Jest's command line select it. All other files are fast: they need no server, and each
- * takes less than three seconds while as many run as there are processors.
+ * takes less than two seconds while as many run as there are processors.
  */
 export const levels = {
   /** Starts programs, waits for time-outs, or tries many cases. Needs no server. */

@@ -6,8 +6,8 @@ import { projects, workspaceRoot } from '../../../tools/workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join('|'));
-/** More than one at a time of those that mostly wait for time-outs of groups, and one of those that count what a system does under load. */
-const workers = { 'int:kafka': ['--maxWorkers=3'], 'int:monitoring': ['--maxWorkers=1'] };
+/** Spec files at a time: more of those that wait for processes and time-outs, and one of those that count what a system does under load. */
+const workers = { slow: ['--maxWorkers=2'], 'int:kafka': ['--maxWorkers=3'], 'int:monitoring': ['--maxWorkers=1'] };
 
 /** A suite of Jest: one level of spec files, of the whole workspace or of one folder, except for those that `without` matches. */
 function ofJest(name, title, level, { folder, without, ...rest }) {

@@ -51,7 +51,8 @@ async function run({ name, title, level, args, limit, files, computes }, environ
   // A suite with a non-zero exit code counts as at least one failure.
   if (code !== 0 && failures.length === 0) failures.push(output.trim().split('\n').slice(-120).join('\n'));
   const failed = failures.length > 0;
-  totals.passed += passed;
+  // What has no tests of its own counts as one.
+  totals.passed += files || failed ? passed : 1;
   totals.suites += 1;
   totals.failed += failures.length;
   const counts = `${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

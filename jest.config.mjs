@@ -13,7 +13,7 @@ if (typeof vm.SourceTextModule !== 'function') {
 
 const named = Object.keys(levels).find((name) => process.argv.slice(2).some((argument) => levels[name].named.test(argument)));
 const [level, mode] = process.env.TEST_LEVEL?.split('-') ?? [named];
-const chosen = level ? [level] : unchosen;
+const chosen = level?.split(',') ?? unchosen;
 if (mode) process.env.TEST_MODE = mode;
 
 /** Set by tests/support/jest/run.mjs: where to write what is running. */
@@ -22,7 +22,7 @@ const progress = process.env.CONCLAVE_TEST_PROGRESS;
 /**
  * The Jest configuration of the whole workspace: `npx jest <pattern>`, or `npx jest <pattern> --roots <folder>` for one project.
  *
- * TEST_LEVEL says which level of spec files runs, e2e-distributed with its mode. Without it the command line determines the level
+ * TEST_LEVEL says which levels of spec files run (`fast,slow`), e2e-distributed with its mode. Without it the command line determines the level
  * (`npx jest redis-state.int`, `npx jest tests/simulation`); otherwise all that needs no server runs, fast or slow.
  */
 export default {

@@ -52,7 +52,13 @@ do {
     [jest, '--json', '--outputFile=.results/fuzz.json', '--maxWorkers=100%', '--runTestsByPath', ...specs],
     {
       cwd: workspaceRoot,
-      env: { ...process.env, CONCLAVE_FUZZ: JSON.stringify({ seed, msPerProperty }), TEST_LEVEL: 'fast', NO_COLOR: '1', FORCE_COLOR: '0' },
+      env: {
+        ...process.env,
+        CONCLAVE_FUZZ: JSON.stringify({ seed, msPerProperty }),
+        TEST_LEVEL: unchosen.join(','),
+        NO_COLOR: '1',
+        FORCE_COLOR: '0',
+      },
       limit: roundSeconds * 3 + 120,
       expected: specs.length,
     },

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 /**
@@ -35,6 +35,8 @@ export default class ProgressReporter {
   }
 
   #write(complete) {
-    writeFileSync(this.#file, JSON.stringify({ complete, at: Date.now(), running: [...this.#running.values()] }));
+    // Renamed, because half of a file may look like a whole one to the process that reads it.
+    writeFileSync(`${this.#file}.new`, JSON.stringify({ complete, at: Date.now(), running: [...this.#running.values()] }));
+    renameSync(`${this.#file}.new`, this.#file);
   }
 }

@@ -158,6 +158,18 @@ describe('openSqlite', () => {
       expect(await heir.state.runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
     });
 
+    it('a run that was just parked counts as parked since that very moment, however fast the clock moves', async () => {
+      const first = open();
+      const runId = newRunId();
+      await first.state.runs.accept(acceptance(runId));
+      await first.state.runs.attach(runId, 'c');
+      let readings = 0;
+      const clock = { ...systemClock, now: () => systemClock.now() + (readings += 1) };
+      const heir = afterKill(undefined, { clock });
+      readings += leaseTtlMs;
+      expect(await heir.state.runs.park(0, 5)).toEqual({ parked: 1, overdue: [runId] });
+    });
+
     it('each death while holding a record is counted, although every life has the same process id', async () => {
       const delivery = { group: 'merger', record: 'run.commands/0/1' };
       let sqlite = open();

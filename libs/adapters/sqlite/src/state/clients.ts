@@ -45,7 +45,7 @@ export class SqliteClients {
       this.put(tick, { runId, clientId, owner: awayOwner });
       const left = this.attached(tick, runId);
       const isOpen = tick.sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND terminal = 0', runId) !== undefined;
-      if (left === 0 && isOpen) this.set(tick, runId);
+      if (left === 0 && isOpen) this.set(tick, runId, this.parts.now());
       return left;
     });
   }
@@ -68,7 +68,7 @@ export class SqliteClients {
         awaited.set(row.run_id, awaited.get(row.run_id) === true || !this.isDead(row));
       let parked = 0;
       for (const [runId, isAwaited] of awaited) {
-        if (!isAwaited && this.set(tick, runId)) parked += 1;
+        if (!isAwaited && this.set(tick, runId, now)) parked += 1;
       }
       for (const { run_id } of sql.all<{ run_id: string }>('SELECT run_id FROM parked'))
         if (awaited.get(run_id) !== false) this.takeUp(tick, run_id);
@@ -86,8 +86,7 @@ export class SqliteClients {
   }
 
   /** Parks a run. False if it is parked already. */
-  private set(tick: Tick, runId: string): boolean {
-    const now = this.parts.now();
+  private set(tick: Tick, runId: string, now: number): boolean {
     if (tick.sql.run('INSERT INTO parked (run_id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, now) === 0) return false;
     this.parts.flags.set(tick, parkedFlag(runId), now);
     return true;

@@ -20,6 +20,7 @@ const pages = [
 const linked = [
   ...pages.map(({ path }) => path),
   'docs/status.md',
+  'docs/known-limits.md',
   'docs/guarantees.md',
   'examples/hotel/README.md',
   'examples/strategies/README.md',

@@ -20,19 +20,6 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
   const { complexity, review, steps, limitsOfRounds, takes } = ofStrategy(run, strategies);
   const { calls, tokens, cost } = reserved(run);
   const isOver = run.endedAt !== null;
-  const { clientTools } = run.request;
-  const asked = clientTools && clientTools.usage.calls > 0 ? [clientTools] : [];
-  const items = asked
-    .map(({ model, usage }): Item => ({ owner: clientToolsRef(run.runId), capability: 'tools', model, usage }))
-    .concat(
-      run.plans.flatMap(({ epoch, usage }) => [
-        { owner: planId(run.runId, epoch), capability: 'plan', model: null, usage },
-        ...tasksOf(run, epoch).flatMap(([id, task]) => {
-          const spent = usageOf(task);
-          return spent.calls > 0 ? [{ owner: id, capability: task.spec.capability, model: task.result?.model ?? null, usage: spent }] : [];
-        }),
-      ]),
-    );
   return {
     object: 'run',
     id: run.runId,
@@ -72,7 +59,7 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     waitsFor: run.question ? { question: run.question.text, deadline: run.question.deadline } : null,
     usage: {
       total: run.spent,
-      items,
+      items: usageItems(run),
       inFlight: { tasks: Object.values(run.tasks).filter(({ status }) => status === 'open').length, calls, tokens, cost },
       openCalls: run.openCalls,
       recorded: null,
@@ -83,6 +70,22 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     startedAt: requestedAt,
     completedAt: run.endedAt,
   };
+}
+
+/** What each call to the tool model, each plan and each task used, except tasks without calls. */
+function usageItems(run: RunState): Item[] {
+  const { clientTools } = run.request;
+  const ofTools = clientTools && clientTools.usage.calls > 0 ? [clientTools] : [];
+  return [
+    ...ofTools.map(({ model, usage }) => ({ owner: clientToolsRef(run.runId), capability: 'tools', model, usage })),
+    ...run.plans.flatMap(({ epoch, usage }) => [
+      { owner: planId(run.runId, epoch), capability: 'plan', model: null, usage },
+      ...tasksOf(run, epoch).flatMap(([owner, task]) => {
+        const spent = usageOf(task);
+        return spent.calls > 0 ? [{ owner, capability: task.spec.capability, model: task.result?.model ?? null, usage: spent }] : [];
+      }),
+    ]),
+  ];
 }
 
 /** What the strategy says of the run; a strategy whose code fails says nothing. */

@@ -15,7 +15,7 @@ import { readBudget } from './budget.js';
 import { awaitClientTools } from './waiting.js';
 import { endCancelled, takeCommand } from './commands.js';
 import { endFromCache, endRun, endsByClock } from './ending.js';
-import { evolve, textOf } from './fold.js';
+import { evolve } from './fold.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
 import { StrategyFault } from './strategy-fault.js';
@@ -24,6 +24,7 @@ import { Turning } from './turning.js';
 import { advance } from './turns.js';
 import { commandOver, nextDue, settleOverdue } from './due.js';
 import { limitsOf, viewOf, type Strategies } from './view.js';
+import { textOf } from './task-results.js';
 
 /** Inputs of the engine. */
 export type EngineInput = Extract<AnyEvent, { type: 'PlanRequested' | 'PlanCreated' | 'ResultReady' | 'TimerFired' | 'CommandIssued' }>;

@@ -173,21 +173,18 @@ function completedEvent(
       evidence: currentFacts(run.memory)
         .filter((fact) => fact.source.kind !== 'expert' && fact.taskId !== clientToolsRef(run.runId))
         .slice(-factsToLearnFrom),
-      ...(answer === null
-        ? {}
-        : {
-            learning: {
-              graph: run.forked || ofClient(run) ? ('off' as const) : (template.learn ?? ('insights' as const)),
-              models: template.judge.models,
-              prices: template.prices,
-              contexts: template.contexts,
-            },
-          }),
+      ...(answer === null ? {} : { learning: learningOf(run) }),
       startedAt: requestedAt,
       completedAt: at,
     },
   );
 }
+
+const learningOf = (run: RunState) => {
+  const { learn, judge, prices, contexts } = run.request.template;
+  const graph = run.forked || ofClient(run) ? ('off' as const) : (learn ?? ('insights' as const));
+  return { graph, models: judge.models, prices, contexts };
+};
 
 const expertOutcomes = (run: RunState) =>
   Object.entries(run.tasks).flatMap(([taskId, { spec, result, tier }]) =>

@@ -109,7 +109,7 @@ function apply(turning: Turning, by: string, moves: readonly Move[]): void {
 }
 
 function make(turning: Turning, by: string, move: Move): void {
-  const { run, now, strategies } = turning;
+  const { run, strategies } = turning;
   switch (move.do) {
     case 'dispatch':
       return admit(turning, move.tasks, move.helper ?? false);
@@ -123,35 +123,15 @@ function make(turning: Turning, by: string, move: Move): void {
       return turning.put({ kind: 'TaskAccepted', ref: move.task, instead: [...move.instead] });
     case 'cancel':
       return cancelOpen(turning, move.what);
-    case 'note': {
-      const { data, code, stage, text, taskId, detail } = move;
-      const said = code
-        ? { code, text: text ?? '', taskId: taskId ?? null, detail: run.request.detail === 'full' ? (detail ?? null) : null }
-        : stage
-          ? { text: text ?? '' }
-          : {};
-      return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...(stage ? { stage } : {}), ...said });
-    }
+    case 'note':
+      return note(turning, move);
     case 'record':
       return turning.put(move.fact);
     case 'reject':
       throw new StrategyFault(run.strategy, by, 'only `onCommand` can reject: the move "reject" refuses a command.');
-    case 'plan': {
+    case 'plan':
       cancelOpen(turning, 'all');
-      const { roundName } = strategies(run.strategy);
-      const isFirst = isFirstPlan(run);
-      return turning.put({
-        kind: 'PlanAwaited',
-        epoch: isFirst ? 0 : run.epoch + 1,
-        by: isFirst ? 'request' : 'engine',
-        deadline: now + run.request.template.planning_timeout_s * 1000,
-        max: limitsOf(run, strategies).adjusts,
-        replan: run.plan !== null,
-        forbidTried: move.forbidTried ?? false,
-        gap: run.gap,
-        ...(roundName ? { round: roundName } : {}),
-      });
-    }
+      return awaitPlan(turning, move.forbidTried ?? false);
     case 'take':
       cancelOpen(turning, 'all');
       return turning.put({ kind: 'PlanTaken', epoch: run.taken === run.epoch ? run.epoch + 1 : run.epoch, by: 'engine', plan: move.plan });
@@ -171,6 +151,32 @@ function make(turning: Turning, by: string, move: Move): void {
       if (!isKnown(strategies, move.strategy)) throw new StrategyFault(run.strategy, by, `there is no strategy called "${move.strategy}".`);
       return turning.put({ kind: 'StrategyChosen', strategy: move.strategy });
   }
+}
+
+function note(turning: Turning, { data, code, stage, text, taskId, detail }: Extract<Move, { do: 'note' }>): void {
+  const said = code
+    ? { code, text: text ?? '', taskId: taskId ?? null, detail: turning.run.request.detail === 'full' ? (detail ?? null) : null }
+    : stage
+      ? { text: text ?? '' }
+      : {};
+  turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...(stage ? { stage } : {}), ...said });
+}
+
+function awaitPlan(turning: Turning, forbidTried: boolean): void {
+  const { run, now, strategies } = turning;
+  const { roundName } = strategies(run.strategy);
+  const isFirst = isFirstPlan(run);
+  turning.put({
+    kind: 'PlanAwaited',
+    epoch: isFirst ? 0 : run.epoch + 1,
+    by: isFirst ? 'request' : 'engine',
+    deadline: now + run.request.template.planning_timeout_s * 1000,
+    max: limitsOf(run, strategies).adjusts,
+    replan: run.plan !== null,
+    forbidTried,
+    gap: run.gap,
+    ...(roundName ? { round: roundName } : {}),
+  });
 }
 
 /** Whether the planner has seen everything that the run knows, in the request: then it plans without being asked again. */

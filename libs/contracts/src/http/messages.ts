@@ -11,7 +11,9 @@ const Block = z.looseObject({
 export type MessageBlock = z.infer<typeof Block>;
 
 const Message = z.object({
-  role: z.enum(['user', 'assistant'], { error: 'must be "user" or "assistant"; instructions go into `system`' }),
+  role: z
+    .enum(['user', 'assistant', 'system'], { error: 'must be "user", "assistant" or "system"' })
+    .describe('`system`: instructions that apply from there on; those before the first turn belong into `system` of the request'),
   content: z.union([z.string(), z.array(Block)], { error: 'must be a text or a list of blocks {"type":"text","text":"..."}' }),
 });
 

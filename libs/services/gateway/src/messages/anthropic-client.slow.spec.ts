@@ -156,7 +156,7 @@ describe('the Anthropic client', () => {
       /none can be required/,
     ],
     [400, { system: 'x', messages: [{ role: 'user', content: ' ' }] }, Anthropic.BadRequestError, /no text/],
-    [400, { messages: [{ role: 'system', content: 'x' }] }, Anthropic.BadRequestError, /instructions go into `system`/],
+    [400, { messages: [{ role: 'system', content: 'x' }] }, Anthropic.BadRequestError, /add the question as the last message/],
   ])('throws its own error class for status %s of %j', async (status, over, type, sentence) => {
     const asked = client.messages.create({ ...question, ...over } as Anthropic.MessageCreateParamsNonStreaming);
     const error = (await asked.then(
@@ -247,6 +247,22 @@ describe('the Anthropic client at a single model', () => {
     const unasked = await client.messages.create({ ...question, model: 'm@fake' });
     expect(unasked.content.map(({ type }) => type)).toEqual(['text']);
     expect(world.runs()).toEqual([]);
+  });
+
+  it('accepts instructions between the turns, as coding agents send them', async () => {
+    let body: Readonly<Record<string, unknown>> = {};
+    world.models.pass = async (request) => {
+      body = request.body;
+      return { ...reply(), body: { choices: [{ index: 0, message: { role: 'assistant', content: 'Done.' }, finish_reason: 'stop' }] } };
+    };
+    const system = (content: string) => ({ role: 'system', content }) as unknown as Anthropic.MessageParam;
+    const messages = [system('Be brief.'), { role: 'user' as const, content: 'Hello' }, system('Answer in French.')];
+    await client.messages.create({ ...question, model: 'm@fake', system: 'You are an agent.', messages });
+    expect(body['messages']).toEqual([
+      { role: 'system', content: 'You are an agent.\n\nBe brief.' },
+      { role: 'user', content: 'Hello' },
+      { role: 'system', content: 'Answer in French.' },
+    ]);
   });
 
   it('sends tools to it and reads their calls, streamed and whole', async () => {

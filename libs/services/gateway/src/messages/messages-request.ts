@@ -2,6 +2,7 @@ import type { CountTokensRequest, MessageBlock, MessagesRequest } from '@conclav
 import { isJsonObject } from '@conclave/ports';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
+import { joined } from '../chat/turns.js';
 
 type Loose = Readonly<Record<string, unknown>>;
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -31,16 +32,19 @@ export const turnsOf = ({
   system,
   messages,
 }: CountTokensRequest): { readonly messages: readonly Loose[]; readonly paths: readonly string[] } => {
-  const instructions = typeof system === 'string' ? system : (system ?? []).map(({ text }) => text ?? '').join('\n\n');
-  const turns = messages.flatMap(({ role, content }, at) =>
-    (typeof content === 'string' ? [{ role, content }] : fromBlocks(role, content)).map((message) => ({
-      message,
-      path: `messages[${at}]`,
-    })),
-  );
-  const all = [...(instructions === '' ? [] : [{ message: { role: 'system', content: instructions }, path: 'system' }]), ...turns];
+  const instructions = instructionsIn(system);
+  const turns = messages.flatMap(({ role, content }, at) => turnOf(role, content).map((message) => ({ message, path: `messages[${at}]` })));
+  const all = joined([...(instructions === '' ? [] : [{ message: { role: 'system', content: instructions }, path: 'system' }]), ...turns]);
   return { messages: all.map(({ message }) => message), paths: all.map(({ path }) => path) };
 };
+
+function turnOf(role: 'user' | 'assistant' | 'system', content: string | readonly MessageBlock[]): readonly Loose[] {
+  if (role === 'system') return [{ role, content: instructionsIn(content) }];
+  return typeof content === 'string' ? [{ role, content }] : fromBlocks(role, content);
+}
+
+const instructionsIn = (blocks: string | readonly MessageBlock[] | null | undefined): string =>
+  typeof blocks === 'string' ? blocks : (blocks ?? []).map(({ text }) => text ?? '').join('\n\n');
 
 /** One message of blocks as chat messages: results of tools become messages of their own. */
 function fromBlocks(role: 'user' | 'assistant', blocks: readonly MessageBlock[]): readonly Loose[] {

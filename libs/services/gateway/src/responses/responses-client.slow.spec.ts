@@ -396,4 +396,37 @@ describe('the Responses API at a single model', () => {
       ],
     });
   });
+
+  it('sends the history of an agent as every chat template accepts it: one system message, one message for each answer', async () => {
+    let body: Readonly<Record<string, unknown>> = {};
+    world.models.pass = async (request) => {
+      body = request.body;
+      return { ...reply(), body: { choices: [{ index: 0, message: { role: 'assistant', content: 'Done.' }, finish_reason: 'stop' }] } };
+    };
+    const said = (role: 'developer' | 'user', text: string) => ({ type: 'message' as const, role, content: text });
+    const called = (id: string) => ({ type: 'function_call' as const, call_id: id, name: 'look', arguments: '{}' });
+    const done = (id: string) => ({ type: 'function_call_output' as const, call_id: id, output: id });
+    const input = [
+      said('developer', 'You are an agent.'),
+      said('developer', 'Be brief.'),
+      said('user', 'Look twice.'),
+      { type: 'message' as const, role: 'assistant' as const, content: 'I look.' },
+      ...[called('a'), called('b'), done('a'), done('b')],
+      said('developer', 'Now stop.'),
+    ];
+    const hosted = [{ type: 'web_search' }, { type: 'namespace', name: 'team', tools: [] }] as unknown as typeof tools;
+    await client.responses.create({ model: 'm@fake', input, tools: [...tools, ...hosted], tool_choice: 'auto', store: false });
+    const sentCall = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } });
+    expect(body['messages']).toEqual([
+      { role: 'system', content: 'You are an agent.\n\nBe brief.' },
+      { role: 'user', content: 'Look twice.' },
+      { role: 'assistant', content: 'I look.', tool_calls: [sentCall('a'), sentCall('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'a' },
+      { role: 'tool', tool_call_id: 'b', content: 'b' },
+      { role: 'system', content: 'Now stop.' },
+    ]);
+    expect(body).toMatchObject({ tools: [{ function: { name: 'look' } }], tool_choice: 'auto' });
+    await client.responses.create({ model: 'm@fake', input: 'Hello', tools: hosted, tool_choice: 'auto', store: false });
+    expect(body['tools'] ?? body['tool_choice']).toBeUndefined();
+  });
 });

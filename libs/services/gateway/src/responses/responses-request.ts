@@ -2,6 +2,7 @@ import { Failure, type ResponseInputItem, type ResponseRequest } from '@conclave
 import { isJsonObject } from '@conclave/ports';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
+import { joined } from '../chat/turns.js';
 
 export type Loose = Readonly<Record<string, unknown>>;
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -29,11 +30,13 @@ export function checkPossible({ conversation, prompt, background, store }: Respo
 export function chatOf(request: ResponseRequest, earlier: readonly Loose[], headers: RequestHeaders): ChatFields {
   const { instructions, reasoning, text } = request;
   const chosen = request.conclave?.progress ?? headers['x-conclave-progress'];
-  const turns = [
+  const turns = joined([
     ...(instructions ? [{ message: { role: 'system', content: instructions }, path: 'instructions' }] : []),
     ...earlier.map((message) => ({ message, path: 'previous_response_id' })),
     ...itemsOf(request).flatMap((item, at) => messageOf(item, at).map((message) => ({ message, path: `input[${at}]` }))),
-  ];
+  ]);
+  // Tools that OpenAI's own servers run exist nowhere else.
+  const tools = request.tools?.filter(({ type }) => type === 'function').map(toolOf) ?? [];
   const { model, stream, temperature, top_p, user, safety_identifier, tool_choice: choice } = request;
   const body = present({
     ...{ model, stream, temperature, top_p, user, safety_identifier },
@@ -42,8 +45,8 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     max_tokens: request.max_output_tokens,
     reasoning_effort: reasoning?.effort,
     response_format: text?.format ? formatOf(text.format) : undefined,
-    tools: request.tools?.map(toolOf),
-    tool_choice: isJsonObject(choice) && choice.type === 'function' ? { type: 'function', function: { name: choice['name'] } } : choice,
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: tools.length === 0 && (choice === 'auto' || choice === 'none') ? undefined : choiceOf(choice),
     conclave: { ...request.conclave, ...(chosen ? {} : { progress: reasoning?.summary ? 'reasoning' : 'none' }) },
   });
   const names = {
@@ -60,7 +63,7 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
 function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
   switch (item.type ?? 'message') {
     case 'message':
-      return [{ role: item.role ?? 'user', content: typeof item.content === 'string' ? item.content : (item.content ?? []).map(partOf) }];
+      return [{ role: roleOf(item.role), content: typeof item.content === 'string' ? item.content : (item.content ?? []).map(partOf) }];
     case 'function_call': {
       const call = { id: item['call_id'], type: 'function', function: { name: item['name'], arguments: item['arguments'] } };
       return [{ role: 'assistant', content: null, tool_calls: [call] }];
@@ -75,6 +78,9 @@ function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
       });
   }
 }
+
+/** Only OpenAI's own models know the role `developer`. */
+const roleOf = (role: ResponseInputItem['role']): string => (role === 'developer' ? 'system' : (role ?? 'user'));
 
 const outputOf = (output: unknown): string =>
   Array.isArray(output) ? output.map((part: unknown) => (isJsonObject(part) ? textIn(part['text']) : '')).join('') : textIn(output);
@@ -102,6 +108,7 @@ export function formatOf({ type, ...rest }: Loose): Loose {
   return type === 'json_schema' ? { type, json_schema: present(rest) } : { type };
 }
 
-function toolOf({ type, ...rest }: Loose): Loose {
-  return type === 'function' ? { type, function: present(rest) } : { type, ...rest };
-}
+const toolOf = ({ type, ...rest }: Loose): Loose => ({ type, function: present(rest) });
+
+const choiceOf = (choice: ResponseRequest['tool_choice']): unknown =>
+  isJsonObject(choice) && choice.type === 'function' ? { type: 'function', function: { name: choice['name'] } } : choice;

@@ -304,6 +304,7 @@ export {
   topicsFor,
   type TopicSpec,
 } from './topics.js';
+export { asksForTitle } from './title-prompt.js';
 export { readUtilityPrompt, shapedReply, type UtilityPrompt, utilityPromptOf } from './utility-prompt.js';
 export {
   addUsage,

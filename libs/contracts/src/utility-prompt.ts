@@ -1,3 +1,5 @@
+import { asksForTitle } from './title-prompt.js';
+
 /** A chat front end's own request beside the chat: a title, tags, follow-up questions, search queries, the end of a sentence. */
 export interface UtilityPrompt {
   /** The JSON object it wants, derived from its example: one member, a text or a list of texts. Null if it wants plain text. */
@@ -56,8 +58,6 @@ const documents = /<(?:context|user_query|sources?|documents?)\b/iu;
 
 /** First words of prompts without other marks. Used only if such a prompt is the whole request. */
 const openings = [
-  // LibreChat, and front ends that copied its words
-  /^(?:please )?(?:provide|generate|write|create|give) (?:me )?a(?:n extremely)? (?:very )?(?:short|concise|brief)[^\n.]{0,60}\btitle\b[^\n]{0,80}\b(?:conversation|chat|query|prompt|message)/iu,
   /^analy[sz]e this conversation and provide:/iu,
   // Open WebUI, first versions
   /^create a concise, 3-5 word (?:phrase|title)\b/iu,
@@ -79,7 +79,8 @@ export function readUtilityPrompt(text: string): UtilityPrompt | null {
   // Without any turn yet: the end of a sentence, or a block that is still empty.
   const aboutBlock = inner.length > 0 && shape !== null && headings >= 2 && onlyHeading.test(rest) && !documents.test(text);
   if (aboutTurns || aboutBlock) return { shape, turns };
-  if (openings.some((words) => words.test(text.trimStart()))) return { shape, turns: turns.length > 0 ? turns : turnsOf(text) };
+  if (asksForTitle(text) || openings.some((words) => words.test(text.trimStart())))
+    return { shape, turns: turns.length > 0 ? turns : turnsOf(text) };
   return null;
 }
 

@@ -9,7 +9,8 @@ export function utility(prompt: string): string | null {
   const read = readUtilityPrompt(prompt);
   if (!read) return null;
   const { shape, turns } = read;
-  const asked = turns.find((turn) => turn.asked)?.text ?? '';
+  // Without marked turns, the chat is below the instruction.
+  const asked = turns.find((turn) => turn.asked)?.text ?? prompt.split('\n').findLast((line) => line.trim() !== '') ?? '';
   const words = wordsOf(asked).filter((word) => !untitled.has(word.toLowerCase()));
   const title = words.slice(0, 5).join(' ');
   if (!shape) return title || 'Chat';

@@ -63,6 +63,30 @@ describe('a request that a front end makes for itself', () => {
     }
   });
 
+  it.each([
+    [
+      'system',
+      [
+        { role: 'system', content: 'You are a title generator. You output ONLY a thread title. Nothing else.' },
+        { role: 'user', content: 'Generate a title for this conversation:\n' },
+        { role: 'user', content: '"Why is the sky blue?"' },
+      ],
+    ],
+    [
+      'last message',
+      [
+        { role: 'user', content: 'Why is the sky blue?' },
+        { role: 'assistant', content: 'Scattering.' },
+        { role: 'user', content: 'Please generate a four to five word title summarizing our conversation without any lead-in.' },
+      ],
+    ],
+  ])('may ask for the title of the chat before it in its %s', async (_where, messages) => {
+    world.models.next(() => Promise.resolve(reply({ content: 'Blue sky' })));
+    expect(await answerOf(await world.chat({ stream: false, messages }))).toBe('Blue sky');
+    expect(world.models.calls[0]!.request.body['messages']).toEqual(messages);
+    expect(world.runs()).toEqual([]);
+  });
+
   it('is an ordinary question in the middle of a chat', async () => {
     const answered = world.chat({
       stream: false,

@@ -1,4 +1,4 @@
-import { readUtilityPrompt, shapedReply, type Template, type UtilityPrompt, utilityPromptOf } from '@conclave/contracts';
+import { asksForTitle, readUtilityPrompt, shapedReply, type Template, type UtilityPrompt, utilityPromptOf } from '@conclave/contracts';
 import { sizeOf } from '@conclave/platform';
 import type { JsonObject, ModelInfo } from '@conclave/ports';
 import type { ChatQuestion } from './chat-request.js';
@@ -10,8 +10,11 @@ export function readUtility(question: ChatQuestion, headers: RequestHeaders): Ut
   const said = headers[taskHeader];
   // A front end that does not know the placeholder sends it unreplaced.
   if (typeof said === 'string' && said.trim() !== '' && !said.includes('{{')) return utilityPromptOf(question.goal);
-  const alone = question.conversation.length === 0 && question.given.length === 0;
-  return alone ? readUtilityPrompt(question.goal) : null;
+  if (question.given.length > 0) return null;
+  // The chat itself may be in the messages: its title is wanted in the system prompt, or in the last message.
+  const titled = [question.system ?? '', question.goal].find(asksForTitle);
+  if (titled !== undefined) return utilityPromptOf(titled);
+  return question.conversation.length === 0 ? readUtilityPrompt(question.goal) : null;
 }
 
 /** Members passed on to the small model: the messages, and the length, sampling and format of the reply. */

@@ -87,7 +87,7 @@ function optionsIn(file: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new UsageMistake(`${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UsageMistake(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageMistake(`${file} must hold a JSON object of options.`);

@@ -36,7 +36,7 @@ export const backupHelp = `conclave backup: a copy of what Conclave keeps
       With Kafka and Redis: settings, prompts, skills, issued keys and options of tenants, from the state store. What else
       must be saved there, and how: see docs/guides/operations.md.
   conclave restore <folder or file.tgz>       checks the backup, then puts it where the configuration says
-      --force                                 even if there are data already: those are moved aside
+      --force                                 even if there is data already, which is moved aside
 
   Variables, files outside of the data folder and the master key that seals the log are not in it.
 `;

@@ -19,7 +19,7 @@ ${userLimitHelp}
   conclave keys show <id>
   conclave keys change <id>            options of create, except --tenant; also --name <text>,
       --all-templates --never-expires  which remove a restriction
-  conclave keys expire <id>            from now on, or --at <time>; change it to end that
+  conclave keys expire <id>            from now on, or --at <time>; \`change\` can set another time
   conclave keys revoke <id>...         permanently; open requests are cut
   conclave keys rotate <id>            prints another value
       --grace <span>                   for which the old value is still accepted, such as 7d

@@ -15,7 +15,7 @@ steer <text>              guidance for what follows
 add <text>                context for what follows
 override <skill> <input>  another step in place of the one in flight
 answer <text>             answers the question of the run; typing only the text works too
-quit                      stops watching; the run goes on
+quit                      stops watching; the run continues
 `;
 
 const texts = { steer: 'steer', s: 'steer', add: 'add_context', add_context: 'add_context', answer: 'answer', a: 'answer' } as const;

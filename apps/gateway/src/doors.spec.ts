@@ -127,7 +127,7 @@ describe('the containers', () => {
   const placed = (variables: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replace(/^\/data(?=\/|$)/, folder)]));
 
-  it.each(['standalone', 'gateway'])('of %s starts as it is, and every request needs the key it has made', (app) => {
+  it.each(['standalone', 'gateway'])('of %s starts unchanged, and every request needs the key that it created', (app) => {
     const variables = placed(environment());
     expect(variables['HOST']).toBe('0.0.0.0');
     const doors = start({ variables, own: app === 'standalone' });

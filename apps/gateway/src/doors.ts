@@ -17,7 +17,7 @@ export interface DoorsOptions {
 export interface Doors {
   readonly keys: GatewayOptions['keys'];
   readonly access: NonNullable<GatewayOptions['access']>;
-  /** Number of keys of which every request needs one; 0: no key is required. */
+  /** Number of keys; every request needs one of them. 0: no key is required. */
   readonly asked: number;
   readonly admin: KeyFile | null;
   readonly lan: KeyFile | null;
@@ -25,7 +25,7 @@ export interface Doors {
 
 /**
  * Reads the keys and decides on access from other machines, which requires a deliberately configured key. The admin key in the data
- * folder is not enough, since it is created unasked; one named by CONCLAVE_ADMIN_KEY_FILE is. Throws CONFIGURATION_INVALID.
+ * folder is not enough, since it is created automatically; one named by CONCLAVE_ADMIN_KEY_FILE is. Throws CONFIGURATION_INVALID.
  */
 export function openDoors({ loaded, host, adminKeyFile, lanKeyFile = null }: DoorsOptions): Doors {
   const { configuration, environment, secrets } = loaded;
@@ -69,10 +69,10 @@ const unguarded = (host: string): Failure =>
     'CONFIGURATION_INVALID',
     [
       `HOST is ${host}, which other machines can reach, and there are no API keys, so anyone could ask, read every question and spend your money. Do one of these:`,
-      '  - unset HOST: then only this machine is listened to',
-      '  - start with `npm start -- --lan`: it makes a key and says how to use it',
+      '  - unset HOST: then only this machine can connect',
+      '  - start with `npm start -- --lan`: it creates a key and says how to use it',
       '  - name keys under `keys` in conclave.yaml',
-      '  - set CONCLAVE_ADMIN_KEY_FILE to the file of a key; it is made where it is missing',
+      '  - set CONCLAVE_ADMIN_KEY_FILE to the file of a key, which is created if it is missing',
       '  - write `access: open` in conclave.yaml, to answer everyone',
     ].join('\n'),
   );

@@ -147,7 +147,7 @@ const groupsOf = ({ configuration }: Loaded): readonly string[] => [
 const contentsOf = ({ search }: Pick<OpenedPorts, 'search'>): Pick<GatewayOptions, 'contents'> =>
   search?.contents ? { contents: () => search.contents!() } : {};
 
-/** The search of the workers, for queries that are tried; the first of them imports it, so that a start does not. */
+/** The search of the workers, for queries that somebody tries out. The first query imports it, so that the start is faster. */
 function passagesOf({ vectors, embedder }: Pick<OpenedPorts, 'vectors' | 'embedder'>): { readonly passages?: PassageSearch } {
   if (!vectors || !embedder) return {};
   return {

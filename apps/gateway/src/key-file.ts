@@ -10,12 +10,12 @@ export interface KeyFile {
   readonly made: boolean;
 }
 
-/** Least characters of a key; a shorter one could be guessed. */
+/** Least number of characters of a key; a shorter one could be guessed. */
 const shortestKey = 16;
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
 
-/** Reads the key in a file; null without a file. Throws CONFIGURATION_INVALID. */
+/** Reads the key in a file; null if there is no file. Throws CONFIGURATION_INVALID. */
 export function readKeyFile(file: string): string | null {
   let value: string;
   try {

@@ -156,7 +156,7 @@ describe('a service as a separate process', () => {
     expect(stderr).toContain('CONCLAVE_ADMIN_KEY_FILE');
   }, 30_000);
 
-  it('ends with every mistake of its configuration and code 1', () => {
+  it('lists every mistake of its configuration and ends with code 1', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'dist/planner.js')], {
       encoding: 'utf8',
       timeout: 25_000,

@@ -12,7 +12,7 @@ describe('the options', () => {
     });
   });
 
-  it('take the law server from the command line before the environment', () => {
+  it('prefer the law server of the command line to that of the environment', () => {
     const environment = { CONCLAVE_LAW_URL: 'http://environment' };
     expect(readOptions([], environment).lawUrl).toBe('http://environment');
     expect(readOptions(['--law-url', 'http://line'], environment).lawUrl).toBe('http://line');

@@ -7,8 +7,8 @@ export const usage = `Deterministic tools over the Model Context Protocol.
 
   --http             serve HTTP instead of stdio
   --host HOST        address to listen on (127.0.0.1)
-  --port PORT        port to listen on (8091); 0 takes a free one
-  --allow-host NAME  further name in the Host and Origin header that is let in; may be repeated
+  --port PORT        port to listen on (8091); 0 chooses a free one
+  --allow-host NAME  further name that is accepted in the Host and Origin headers; can be repeated
   --law-url URL      base address of the German laws (or CONCLAVE_LAW_URL), such as https://www.gesetze-im-internet.de
   --only-usable      list only tools that have all they need: no law tools without an address
   --help             this text

@@ -7,7 +7,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Runs until the input ends (stdio) or a signal arrives (HTTP). Returns the exit code. */
 export async function runProgram(workerFile: URL): Promise<number> {
-  // Log lines are lost if nobody reads them any longer; the tools continue.
+  // If nobody reads the log lines any more, they are lost and the tools continue.
   process.stderr.on('error', () => {});
   let options;
   let toolbox;
@@ -31,7 +31,7 @@ export async function runProgram(workerFile: URL): Promise<number> {
       await stopped;
       await service.close();
     } else {
-      // A client that has left closes the pipe; nobody needs what is still written.
+      // A client that has left closes the pipe; the remaining output is not needed.
       process.stdout.on('error', () => process.exit(0));
       await Promise.race([serveStdio(toolbox, process.stdin, process.stdout), stopped]);
     }

@@ -147,7 +147,7 @@ describe('a call step of a process that stays alive', () => {
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
   });
 
-  it('waits with its answer, not with its request, for the lines that announce it, also when the run stream is away', async () => {
+  it('delays its answer, not its request, until the lines that announce it are shown, also if the run stream is unavailable', async () => {
     const { server, models } = await serverWith([answer]);
     let shows = 0;
     let callsBefore = -1;

@@ -50,7 +50,7 @@ function storeAddresses(): Record<string, string> | null {
   const file = beside('../deploy/.stack/env.json');
   if (!existsSync(file)) return null;
   const { SEARXNG_URL: search, ...stores } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
-  // The questions of the pages are answered from the sample documents, which a search of the web replaces.
+  // The example questions of the documentation need the sample documents, which a web search would replace.
   if (search && !process.env.SEARXNG_URL)
     process.stdout.write(`The sample documents are searched. For the web, set SEARXNG_URL=${search}\n`);
   return stores.KAFKA_BROKERS ? stores : null;

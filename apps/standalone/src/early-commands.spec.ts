@@ -71,7 +71,7 @@ async function accepted(runId: string) {
 }
 
 describe('a run that has not begun, in embedded mode', () => {
-  it.each(commandNames)('and gets %s begins, acknowledges it twice and continues as the matrix says', async (name) => {
+  it.each(commandNames)('begins when it gets %s, acknowledges it twice and continues as the matrix says', async (name) => {
     const cell = commandMatrix.accepted[name];
     if (cell.refused) throw new Error('A run that was accepted takes commands.');
     const runId = `run_early_${name}`;

@@ -27,7 +27,7 @@ let home: string;
 /** A server is only declared to be outside, because a real address outside would not answer. */
 const load = (more: object = {}, data = 'data') => {
   const configuration = {
-    // The only model that is named, and the smallest one, is outside: everything else prefers it.
+    // The only configured model, which is also the smallest, is outside: everything else prefers it.
     providers: { far: { base_url: far.url, local: false }, near: { base_url: near.url } },
     models: { 'tiny-1b@far': {} },
     templates: { loud: template, quiet: { ...template, local_only: true } },

@@ -60,7 +60,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- audit            who did what: export as signed, hash-chained lines; verify (--help)
   npm run conclave -- backup --to <p>  a consistent copy of the data folder, also while the server runs; <p> is a new folder, or a
                                        file that ends in .tgz. With Kafka: settings, keys and prompts of the state store
-  npm run conclave -- restore <p>      restores a backup; --force even if there are data, which are moved aside
+  npm run conclave -- restore <p>      restores a backup; --force even if there is data, which is moved aside
   npm run conclave -- doctor           checks what Conclave needs here, and says what to fix (--json)
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
   npm run conclave -- keys             API keys: create, list, show, change, expire, revoke, rotate (--help)

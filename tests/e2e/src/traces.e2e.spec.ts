@@ -303,7 +303,7 @@ describeOnce('a collector that is away', () => {
       expect(performance.now() - from).toBeLessThan(8_000);
       expect(said().map((line) => (JSON.parse(`{${line}}`) as { message: string }).message)).toEqual([
         'Traces are exported.',
-        'Traces do not reach the collector and are dropped; runs go on.',
+        'Traces do not reach the collector and are dropped; runs continue.',
       ]);
     } finally {
       await lonely.stop();

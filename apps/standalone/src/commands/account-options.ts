@@ -5,7 +5,7 @@ const limitNames = Object.keys(KeyLimits.shape) as (keyof KeyLimits)[];
 
 /** Lines of a help page about `--user-limit`. */
 export const userLimitHelp = `      --user-limit <name>=<number>     the same for each end user whom its requests name
-      --no-user-limits                 takes these away`;
+      --no-user-limits                 removes these`;
 
 /** Lines of a help page about `--limit`. */
 export const limitHelp = `      --limit <name>=<number>          can be repeated; <name>=none removes one. Names:
@@ -41,7 +41,7 @@ function limitFrom(text: string, option: string): [string, number | null] {
   return [name, Number(value)];
 }
 
-/** Limits for people; empty without any. */
+/** Limits as text for people; empty if there are none. */
 export const limitText = (limits: KeyLimits | null): string =>
   Object.entries(limits ?? {})
     .flatMap(([name, limit]) => (limit === null ? [] : [`${name} ${limit}`]))

@@ -49,7 +49,7 @@ export interface AuditCommand {
 }
 
 const verbs = ['export', 'verify', 'key'] as const;
-/** Options that not every verb takes. */
+/** Options that only some verbs accept. */
 const taken: Readonly<Record<string, readonly (typeof verbs)[number][]>> = {
   out: ['export'],
   tenant: ['export'],
@@ -102,7 +102,7 @@ export async function auditCommand(command: AuditCommand): Promise<number> {
   return exportTo(command, all, filter, values.out ?? null, { file: keyFile, named: values.key !== undefined });
 }
 
-/** A date, or a span back from now. Throws UsageMistake. */
+/** Milliseconds since 1970 of a date, or of a span before now. Throws UsageMistake. */
 const past = (option: string, text: string, now: number): number => {
   const at = momentFrom(option, text, now);
   return /^\d+[a-z]+$/i.test(text.trim()) ? now - (at - now) : at;

@@ -5,13 +5,13 @@ import { join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { UsageMistake } from './usage.js';
 
-/** What a backup says about itself. */
+/** The manifest of a backup. */
 export const Manifest = z.object({
   format: z.int().positive(),
   kind: z.enum(['embedded', 'distributed']),
   made_at: z.iso.datetime(),
   program: z.string(),
-  /** Version of the tables, of an embedded one. */
+  /** Version of the tables of an embedded installation; otherwise null. */
   data_version: z.int().nullable(),
   files: z.array(z.object({ name: z.string(), bytes: z.int().nonnegative(), sha256: z.string() })),
 });

@@ -54,8 +54,8 @@ beforeAll(async () => {
     return status === 'ready';
   });
   issued = (await client.json('POST', '/v1/admin/keys', { name: 'front end', tenant: 'research' })) as typeof issued;
-  // Last: prompts, collections and tools make a template another one, to which no cached answer belongs. In a new data folder the tools come
-  // when their server has started; afterwards they are stored.
+  // Last, because prompts, collections and tools change the version of a template, and with it the cached answers that count. In a new data
+  // folder the tools come when their server has started; afterwards they are stored.
   await until('the tools to be listed', async () =>
     readFileSync(join(folder, 'one', 'conclave.log'), 'utf8').includes('The list of offered tools has changed.'),
   );
@@ -66,7 +66,7 @@ beforeAll(async () => {
     await askOf('one');
     return (await client.run((await client.list()).data[0]!.id)).cached !== null;
   });
-  // Written to while it is copied.
+  // The folder is written to while it is copied.
   const meanwhile = askOf('one');
   const made = await said(backupCommand, 'one', '--to', inFolder('copy'));
   expect(made).toMatchObject({ code: exitCodes.answered, text: expect.stringMatching(/copy: the data folder .*, checked\.\n/) });
@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 
 describe('backup and restore of a data folder', () => {
-  it('bring back runs, settings, keys, collections, caches and graph, and a server that answers', async () => {
+  it('restore runs, settings, keys, collections, caches and graph, and the server answers', async () => {
     expect(await said(restoreCommand, 'two', inFolder('copy'))).toMatchObject({
       code: exitCodes.answered,
       text: expect.stringMatching(/two is restored: \d+ runs?\. \(backup of 20/),

@@ -36,14 +36,14 @@ export const backupHelp = `conclave backup: a copy of what Conclave keeps
       With Kafka and Redis: settings, prompts, skills, issued keys and options of tenants, from the state store. What else
       must be saved there, and how: see docs/guides/operations.md.
   conclave restore <folder or file.tgz>       checks the backup, then puts it where the configuration says
-      --force                                 even if there are data already: those are moved aside
+      --force                                 even if there is data already, which is moved aside
 
   Variables, files outside of the data folder and the master key that seals the log are not in it.
 `;
 
-/** Files of a data folder that belong into its backup, besides the stores. */
+/** Files of a data folder that belong in its backup, besides the stores. */
 const keptFiles = ['admin.key', 'lan.key', 'audit.key', 'conclave.yaml'] as const;
-/** Stores of a data folder: its own, and the graph of a process beside Kafka. */
+/** Stores of a data folder: its own, and the graph of a process that uses Kafka. */
 const stores = ['.', 'graph'] as const;
 const settingsFile = 'settings.ndjson';
 
@@ -105,12 +105,12 @@ async function copyFolder({ home, configuration, file }: Loaded, folder: string)
   for (const name of keptFiles) if (existsSync(join(home, name))) copyFileSync(join(home, name), join(folder, 'data', name));
   const blobs = configuration.stores.blobs?.folder;
   const from = blobs === undefined ? null : resolve(file ? dirname(file) : process.cwd(), blobs);
-  // Files of bodies are written once and named by their content; whatever is newer than the store is not needed by it.
+  // Files of bodies are written once and named by their content. The copied store does not need those that are newer.
   if (from && existsSync(from)) cpSync(from, join(folder, 'blobs'), { recursive: true, filter: (path) => !path.endsWith('.part') });
   return newest;
 }
 
-/** Copies the settings of the state store beside Kafka. Returns a description. Throws STORE_*. */
+/** Copies the settings of a distributed installation from its state store. Returns a description. Throws STORE_*. */
 async function copySettings(loaded: Loaded, folder: string, terminal: BackupCommand['terminal']): Promise<string> {
   const opened = await openedLog(loaded, terminal);
   try {

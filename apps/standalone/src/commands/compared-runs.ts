@@ -1,7 +1,7 @@
 import type { RunView, TaskView } from '@conclave/contracts';
 import { short } from '@conclave/platform';
 
-/** What is compared of an answer: a run, or one call to a single model. */
+/** What is compared of a run, or of one call to a single model. */
 export interface ComparedSide {
   /** Head of its column. */
   readonly name: string;
@@ -26,7 +26,7 @@ export interface ComparedTask {
   readonly model: string | null;
 }
 
-/** Tasks of both that are the same kind of work at the same place; null where only one has it. */
+/** Two tasks of the same kind of work at the same place; null for the side that has no such task. */
 export interface TaskPair {
   readonly left: ComparedTask | null;
   readonly right: ComparedTask | null;
@@ -82,7 +82,7 @@ function aligned(a: readonly ComparedTask[], b: readonly ComparedTask[]): TaskPa
   return pairs;
 }
 
-/** The first pair that is not the same work with the same end; null if all are, by all that is compared. */
+/** The first pair that differs in text, status or model, or has only one task; null if there is none. */
 export const firstDifference = (pairs: readonly TaskPair[]): TaskPair | null =>
   pairs.find(
     ({ left, right }) => !left || !right || left.text !== right.text || left.status !== right.status || left.model !== right.model,

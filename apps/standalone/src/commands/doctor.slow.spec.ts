@@ -62,7 +62,7 @@ describe('doctor, embedded', () => {
     );
   });
 
-  it('says whose folder, port and key are open, taken or newer', async () => {
+  it('warns of a folder and a key that others can read, and reports a taken port', async () => {
     const home = join(folder, 'open');
     mkdirSync(home);
     chmodSync(home, 0o755);
@@ -98,7 +98,7 @@ describe('doctor, embedded', () => {
     ]);
   });
 
-  it('asks providers, tool servers, SymPy and documents, and says which do not answer', async () => {
+  it('checks providers, tool servers, SymPy and documents, and says which do not answer', async () => {
     mkdirSync(join(folder, 'empty'));
     const models = await ScriptedModelServer.start({ models: ['scripted', 'other'], apiKey: 'sk-x' });
     closing.push(() => models.close());

@@ -68,7 +68,7 @@ export async function doctorCommand({ loaded: load, args, out, localServers }: D
   return problems > 0 ? exitCodes.failed : exitCodes.answered;
 }
 
-/** What checks say in passing belongs into no line of theirs. */
+/** Drops the log lines of checks: only their findings are shown. */
 const quiet = openLogger({ level: 'silent', sinks: [], fields: {} });
 
 const ok = (says: string): Finding => ({ status: 'ok', says });

@@ -70,12 +70,12 @@ export class GatewayClient {
     return RunAccepted.parse(await this.json('POST', `/v1/runs/${encodeURIComponent(runId)}/forks`, { step, model }));
   }
 
-  /** What its health says, ready or not. */
+  /** The body of its readiness check, ready or not. */
   async readiness(): Promise<unknown> {
     return (await this.send('/health/ready', { headers: {} })).json();
   }
 
-  /** Asks the question of a run again, of this template. */
+  /** Asks the question of a run again with this template. */
   async again(runId: string, template: string): Promise<RunAccepted> {
     return RunAccepted.parse(await this.json('POST', `/v1/runs/${encodeURIComponent(runId)}/reruns`, { template }));
   }

@@ -19,7 +19,7 @@ ${userLimitHelp}
   conclave keys show <id>
   conclave keys change <id>            options of create, except --tenant; also --name <text>,
       --all-templates --never-expires  which remove a restriction
-  conclave keys expire <id>            from now on, or --at <time>; change it to end that
+  conclave keys expire <id>            from now on, or --at <time>; \`change\` can set another time
   conclave keys revoke <id>...         permanently; open requests are cut
   conclave keys rotate <id>            prints another value
       --grace <span>                   for which the old value is still accepted, such as 7d
@@ -37,7 +37,7 @@ export interface AdminCommand {
 }
 
 const verbs = ['create', 'list', 'show', 'change', 'expire', 'revoke', 'rotate'] as const;
-/** Options that not every verb takes. */
+/** Options that only some verbs accept. */
 const taken: Readonly<Record<string, readonly (typeof verbs)[number][]>> = {
   name: ['change'],
   tenant: ['create', 'list'],
@@ -109,7 +109,7 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
     }),
     ...optional({ templates: values['all-templates'] ? null : values.template }),
   });
-  // Mistakes of the command line are named before anything is asked.
+  // Mistakes of the command line are reported before the first request.
   rights(null);
   const at = values.at === undefined ? now : momentFrom('at', values.at, now);
   const graceS = values.grace === undefined ? 0 : secondsFrom('grace', values.grace);

@@ -182,7 +182,7 @@ describe('a store that is rebuilt from the log', () => {
     expect(await store.state.usage.ofAccount({ ...caller, period: 'month', at: now() })).toEqual(direct[0]!.data.usage);
   });
 
-  it('brings back nothing of a run that was deleted, although its records stay on the log', async () => {
+  it('restores nothing of a run that was deleted, although its records stay on the log', async () => {
     const [tenant, erasedAt] = ['default', now() - 500];
     const at = { id: erasedId(runId), runId, source: 'gateway', time: erasedAt } as const;
     await rebuilt([...events, ownEvent(RunErased, at, { tenant, actor: 'ann', requestedAt: 1, erasedAt })]);

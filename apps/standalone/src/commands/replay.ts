@@ -66,7 +66,7 @@ async function compare(opened: OpenedLog, runId: string | null, out: ReplayComma
 }
 
 interface ReplayedRuns {
-  /** In the order they began, each followed by its child runs. */
+  /** In the order in which they began, each followed by its child runs. */
   readonly runs: readonly ReplayedRun[];
   /** Number of undecodable audit records that name no run. */
   readonly strangers: number;

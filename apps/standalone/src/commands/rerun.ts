@@ -5,7 +5,7 @@ import { type GatewayClient, GatewayRefusal, withOwnGateway } from './own-gatewa
 import { findGateway } from './running-gateway.js';
 
 export interface RerunCommand extends Pick<ForkCommand, 'loaded' | 'runId' | 'json' | 'out' | 'terminal' | 'localServers' | 'signal'> {
-  /** Template that is asked instead. */
+  /** Template that answers instead. */
   readonly template: string;
 }
 

@@ -134,7 +134,7 @@ describe.each([
     await until('the refusal', () => run.shown.includes('cannot take it'));
     run.types('quit');
     expect(await run.left).toBe(0);
-    expect(run.shown).toContain('The run goes on');
+    expect(run.shown).toContain('The run continues');
   });
 });
 

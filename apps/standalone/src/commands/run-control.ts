@@ -15,7 +15,7 @@ steer <text>              guidance for what follows
 add <text>                context for what follows
 override <skill> <input>  another step in place of the one in flight
 answer <text>             answers the question of the run; typing only the text works too
-quit                      stops watching; the run goes on
+quit                      stops watching; the run continues
 `;
 
 const texts = { steer: 'steer', s: 'steer', add: 'add_context', add_context: 'add_context', answer: 'answer', a: 'answer' } as const;
@@ -51,7 +51,7 @@ export interface RunControlOptions {
   readonly input?: string | undefined;
 }
 
-/** The command that the options name, null for none. Throws UsageMistake. */
+/** The command that the options name; null if they name none. Throws UsageMistake. */
 export function optionCommand(options: RunControlOptions): CommandRequest | null {
   const found: CommandRequest[] = [];
   for (const name of ['pause', 'resume', 'cancel'] as const) if (options[name]) found.push({ command: name });
@@ -59,14 +59,14 @@ export function optionCommand(options: RunControlOptions): CommandRequest | null
   if (options['add-context'] !== undefined) found.push({ command: 'add_context', text: options['add-context'] });
   if (options.answer !== undefined) found.push({ command: 'answer', text: options.answer });
   if (options['override-step'] !== undefined) {
-    if (options.input === undefined) throw new UsageMistake('Say what the step gets: --override-step <skill> --input <text>');
+    if (options.input === undefined) throw new UsageMistake('Say what the step receives: --override-step <skill> --input <text>');
     found.push({ command: 'override_step', skill: options['override-step'], input: options.input });
   }
   if (found.length > 1) throw new UsageMistake('Send one command at a time.');
   return found[0] ?? null;
 }
 
-/** Milliseconds that a command may take to reach its run before the terminal no longer waits, and between two looks. */
+/** Milliseconds that the terminal waits for a command to reach its run, and between two checks. */
 const patienceMs = 10_000;
 const lookMs = 100;
 

@@ -15,7 +15,7 @@ export async function factsOnLog(log: Pick<EventLog, 'read'>, runId: string): Pr
   return ordered.flatMap((step) => toldFacts(step).map((fact) => ({ step: step.version, at: step.now, ...fact })));
 }
 
-/** One line for each fact: time since the first step, number of the step, sentence. */
+/** One line for each fact: time since the first step, number of the step, and sentence. */
 export const factLines = (facts: readonly ToldFact[]): readonly string[] =>
   facts.map(
     ({ step, at, sentence }) =>

@@ -62,7 +62,7 @@ describe('templates at the command line', () => {
     await expect(templates('apply', id, none, '--version', '0')).rejects.toThrow(/Its current version is 1/);
     await templates('apply', id, none);
     expect((await templates('diff', id, options)).code).toBe(exitCodes.failed);
-    // Back to what stood before the last change, then to a version by its number.
+    // Back to the state before the last change, then to a version by its number.
     expect((await templates('rollback', id)).code).toBe(exitCodes.answered);
     expect((await templates('diff', id, options)).code).toBe(exitCodes.answered);
     expect(JSON.parse((await templates('rollback', id, '--version', '2', '--json')).text)).toMatchObject({ version: 4 });

@@ -10,7 +10,7 @@ export const templatesHelp = `conclave templates: what clients choose as model
 
   conclave templates list              ids that the running gateway offers
   conclave templates show <id>         its strategy, its options, and what was changed while it runs
-  conclave templates validate <file>   checks a conclave.yaml with its templates, as a start does; asks no gateway
+  conclave templates validate <file>   checks a conclave.yaml with its templates, as a start does; needs no gateway
   conclave templates diff <id> <file>  options of a file (a JSON object) against those that new runs get; exit code 1 if they differ
   conclave templates apply <id> <file> sets them while the gateway runs; {} goes back to conclave.yaml
       --version <n>                    refused if it was changed since this version, which \`show\` prints
@@ -87,7 +87,7 @@ function optionsIn(file: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new UsageMistake(`${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UsageMistake(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageMistake(`${file} must hold a JSON object of options.`);

@@ -4,10 +4,10 @@ import { exitCodes } from './ask.js';
 import { asJson, type AdminCommand } from './keys.js';
 import { readArguments, UsageMistake } from './usage.js';
 
-export const tenantsHelp = `conclave tenants: tenants of the running gateway, and limits of all keys of one together
+export const tenantsHelp = `conclave tenants: tenants of the running gateway, and limits of all keys of a tenant together
 
   conclave tenants list                those that have issued keys or limits
-  conclave tenants set <tenant>        sets limits; those that are not named stay
+  conclave tenants set <tenant>        sets limits; limits that are not named stay
 ${limitHelp}
 
   --json prints what the admin API answers. Needs an admin key of the tenant \`default\` to set limits; see \`conclave keys --help\`.

@@ -25,7 +25,7 @@ export interface UpOptions {
   readonly endOnSignals?: boolean;
   /** Gives other machines access, with a key created for them. */
   readonly lan?: boolean;
-  /** Only tests have one. */
+  /** Only tests pass one. */
   readonly openProbe?: OpenProbe | undefined;
 }
 

@@ -106,7 +106,7 @@ export async function watch({ client, runId, input, out, environment = process.e
   if (broken !== null) throw broken as Error;
   const { result } = printer;
   if (result === null) {
-    out.write(`The run goes on: \`conclave run ${runId} --watch\` shows it again.\n`);
+    out.write(`The run continues: \`conclave run ${runId} --watch\` shows it again.\n`);
     return exitCodes.answered;
   }
   if (result.outcome === 'cancelled') return exitCodes.cancelled;

@@ -36,7 +36,7 @@ interface ChromaRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Largest valid reply in characters: a thousand hits with the longest texts stay below. */
+/** Largest valid reply in characters: a thousand hits with the longest texts stay below it. */
 const longestReply = 512 * 1024 * 1024;
 
 /** Connections to one Chroma server. Follows no redirects, so that credentials reach no other server. */

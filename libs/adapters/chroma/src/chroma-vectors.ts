@@ -140,7 +140,7 @@ export class ChromaVectors implements Vectors {
         async (known): Promise<VectorAnswer> => {
           checkVector(vector, known.dimension);
           const hits = await this.nearest(known, { vector, limit: hitLimit(limit), where: storedWhere(where, anyOf) }, signal);
-          // Every hit carries all keys, so keys are looked up only without hits.
+          // Every hit has all keys, so keys are looked up only if there are no hits.
           if (hits.length > 0) return { hits, unknownKeys: [] };
           const carried = await Promise.all(keys.map((key) => this.isCarried(known, key, signal)));
           return { hits, unknownKeys: keys.filter((_, at) => !carried[at]) };

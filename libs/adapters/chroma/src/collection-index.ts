@@ -34,7 +34,7 @@ export class CollectionIndex {
     private readonly namespace: string,
   ) {}
 
-  /** The collection, created when missing; its dimension is that of its first creator. */
+  /** Finds or creates the collection. An existing one keeps the dimension that it was created with. */
   async make({ tenant, collection: name }: VectorScope, dimension: number): Promise<KnownCollection> {
     const asked = {
       name: storedName(this.namespace, { tenant, collection: name }),
@@ -50,7 +50,8 @@ export class CollectionIndex {
         if (error instanceof ChromaRefused) await this.reach();
         throw error;
       });
-    if (status !== 200) throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.http.place} made no collection (status ${status}).`);
+    if (status !== 200)
+      throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.http.place} did not create the collection (status ${status}).`);
     return this.keep(body, { tenant, collection: name });
   }
 
@@ -72,7 +73,7 @@ export class CollectionIndex {
     }
   }
 
-  /** Sends one request to a collection; a GET without a body. */
+  /** Sends one request to a collection: a GET if there is no body, otherwise a POST. */
   async ask(
     known: KnownCollection,
     what: 'upsert' | 'query' | 'get' | 'delete' | 'count',

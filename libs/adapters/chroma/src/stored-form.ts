@@ -3,8 +3,8 @@ import { metadataOf, metadataText, metadataTexts, type VectorChoices, type Vecto
 
 /**
  * Records as stored in Chroma. Each metadata value is JSON text under `v:<key>`, because Chroma may treat 1, 1.5 and true as equal
- * numbers and reads a key such as `$and` as an operator. `k:<key>` marks that the record has the key at all, because Chroma has no
- * query for that.
+ * numbers and reads a key such as `$and` as an operator. `k:<key>` marks that the record has the key, because Chroma cannot query
+ * for that.
  */
 type StoredMetadata = Readonly<Record<string, string | boolean | null>>;
 
@@ -32,7 +32,7 @@ export const metadataFrom = (stored: unknown): VectorMetadata =>
     ),
   );
 
-/** Filter for records that carry every value, and one of the chosen texts; undefined without any. */
+/** Filter for records with every value of `where` and one of the texts of `anyOf`; undefined if neither sets a condition. */
 export function storedWhere(where: VectorMetadata, anyOf?: VectorChoices): unknown {
   const each: unknown[] = metadataTexts(where).map(([key, text]) => ({ [valuePrefix + key]: { $eq: text } }));
   if (anyOf) each.push({ [valuePrefix + anyOf.key]: { $in: anyOf.texts.map(metadataText) } });

@@ -179,7 +179,7 @@ describe('as planner', () => {
     ],
     ['times 3?', ['user: What is 12 * 4?', 'assistant: 12 * 4 = 48 [1]'], { expression: '48 * 3' }],
     ['And 2100?', ['user: Is 2096 a leap year?', 'assistant: Yes: 2096 is a leap year [1]'], { year: 2100 }],
-  ])('goes on from a calculation: %s', async (question, turns, args) => {
+  ])('continues from a calculation: %s', async (question, turns, args) => {
     const { tasks } = JSON.parse((await ask(sums(...turns), `${marks.question} ${question}`)).content) as { tasks: { mcp_args: object }[] };
     expect(tasks[0]!.mcp_args).toEqual(args);
   });
@@ -286,7 +286,7 @@ describe('as assessor', () => {
     ["Who is Ruben Tarn's new teacher?", "Mira Dolt's new teacher is Ruben Tarn."],
     ['How many barrels of salt per day do all four carts carry together?', 'Each cart carries 12 barrels of salt per day.'],
     ['How many litres per hour do the pumps move in total?', 'Every pump moves 320 litres per hour.'],
-  ])('does not turn a relation round, nor one of several into all: %s', async (question, text) => {
+  ])('does not reverse a relation, nor take one of several for all: %s', async (question, text) => {
     expect(await assess(question, `[1] ${text} — Notes <->`)).toContain('NEEDS_MORE_INFO');
   });
 
@@ -300,7 +300,7 @@ describe('as assessor', () => {
     expect(await assess(question, `[1] ${text} — Notes <->`)).toContain('COMPLETION_STATUS: COMPLETE\n');
   });
 
-  it('does not take a mark before the title of a source for a name', async () => {
+  it('does not mistake a mark before the title of a source for a name', async () => {
     expect(await assess('Where was Mira Dolt born?', '[1] She was born in Ashcombe. — [Domain-Filtered Memory] Mira Dolt <->')).toContain(
       'COMPLETION_STATUS: COMPLETE\n',
     );
@@ -426,7 +426,7 @@ describe('as expert and composer', () => {
     expect(await composed(asked, `[1] ${text} — Notes <->`)).toMatch(answer);
   });
 
-  it('quotes the nearest sentence of each document where none answers by a rule, and says so', async () => {
+  it('quotes the nearest sentence of each document if none answers by a rule, and says so', async () => {
     expect(
       await composed(
         'What is the check-out time of the Grent Inn?',
@@ -439,7 +439,7 @@ describe('as expert and composer', () => {
     );
   });
 
-  it('takes no earlier answer for evidence, only what documents say now', async () => {
+  it('accepts no earlier answer as evidence, only what documents say now', async () => {
     const now = '[2] The Grent Foundry was founded by Ruben Tarn. — Grent Foundry <->';
     expect(
       await composed('Who founded the Grent Foundry?', '[1] The Grent Foundry was founded by Mira Dolt. — Earlier answer <->', now),

@@ -13,8 +13,8 @@ export interface DocumentReaderOptions extends ReadingThreadsOptions {
 }
 
 /**
- * Reads text, Markdown, HTML, PDF, DOCX, XLSX and PPTX. Each document is read in a thread that ends when it takes longer than `timeoutMs` (20 s unless
- * said otherwise) or grows beyond its memory. Starts no thread before the first document.
+ * Reads text, Markdown, CSV, TSV, JSON, HTML, PDF, DOCX, XLSX and PPTX. Each document is read in a thread that ends when it takes longer
+ * than `timeoutMs` (default 20 s) or grows beyond its memory. Starts no thread before the first document.
  */
 export function openDocumentReader({
   maxBytes = 20 * 1024 * 1024,

@@ -1,7 +1,7 @@
 export type DocumentKind = 'html' | 'pdf' | 'text' | 'docx' | 'xlsx' | 'pptx';
 
 export interface MediaType {
-  /** Media type it is read as, without parameters. */
+  /** Media type as which the document is read, without parameters. */
   readonly mime: string;
   readonly kind: DocumentKind;
   readonly charset: string | null;
@@ -44,7 +44,7 @@ const endings: Readonly<Record<string, string>> = {
   xlsx,
   pptx,
 };
-/** Declarations that say nothing. */
+/** Declared media types that carry no information. */
 const silent: ReadonlySet<string> = new Set([
   '',
   'application/octet-stream',
@@ -54,7 +54,10 @@ const silent: ReadonlySet<string> = new Set([
   'application/x-zip-compressed',
 ]);
 
-/** How something is read: by its declared media type, else by the ending of its name, else by its first bytes; null if it is not read. */
+/**
+ * The type as which a document is read: by its declared media type, else by the extension of its name, else by its first bytes. Bytes that
+ * begin like a PDF are read as a PDF whatever known type is declared. Null if documents of the type are not read.
+ */
 export function mediaTypeOf(declared: string, name: string, bytes: Uint8Array): MediaType | null {
   const mime = declared.split(';')[0]!.trim().toLowerCase();
   const charset = /;\s*charset\s*=\s*"?([A-Za-z0-9:_.-]{1,40})/i.exec(declared)?.[1]?.toLowerCase() ?? null;

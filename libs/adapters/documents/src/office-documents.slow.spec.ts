@@ -111,11 +111,17 @@ const word = (body: string, head = ''): Uint8Array =>
 
 describe('a hostile Office document', () => {
   it.each<[string, string, () => Uint8Array, string, RegExp]>([
-    ['that is no archive', 'a.docx', () => Buffer.from('PK\u0003\u0004 nothing'), 'DOCUMENT_UNREADABLE', /broken, or no Office document/],
+    [
+      'that is not an archive',
+      'a.docx',
+      () => Buffer.from('PK\u0003\u0004 nothing'),
+      'DOCUMENT_UNREADABLE',
+      /broken, or not an Office document/,
+    ],
     ['of another kind', 'a.pptx', () => file('ferries.xlsx'), 'DOCUMENT_UNREADABLE', /broken|no text/],
     ['that is encrypted', 'a.xlsx', () => Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'DOCUMENT_UNREADABLE', /password/],
     [
-      'with entities of its own',
+      'that declares entities',
       'a.docx',
       () => word('<p><r><t>&a;</t></r></p>', '<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>'),
       'DOCUMENT_UNREADABLE',

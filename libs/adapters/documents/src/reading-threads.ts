@@ -12,7 +12,7 @@ export interface ReadingJob {
   readonly charset: string | null;
   /** Longest text wanted, characters. */
   readonly limit: number;
-  /** Pages of a PDF, slides or sheets that are read; a longer document is refused where `strict`. */
+  /** Pages of a PDF, slides or sheets that are read; a longer document is refused if `strict`. */
   readonly pages: number;
   readonly strict: boolean;
   /** HTML: the readable part, all that is not hidden, or all text without building a tree. */
@@ -34,7 +34,7 @@ export interface ReadingFailure {
 export interface ReadingThreadsOptions {
   /** Documents read at the same time. */
   readonly threads?: number;
-  /** Time of one document, milliseconds; its thread is ended then. */
+  /** Time-out of one document in milliseconds; then its thread is ended. */
   readonly timeoutMs?: number;
   /** JavaScript heap of one thread, megabytes. */
   readonly heapMb?: number;

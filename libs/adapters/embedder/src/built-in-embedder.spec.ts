@@ -110,7 +110,7 @@ describe('the table', () => {
   it('is refused when it is damaged', () => {
     const whole = assetOf('words.bin');
     expect(() => new WordTable(whole.subarray(0, -1))).toThrow('cut short');
-    expect(() => new WordTable(Buffer.from('nonsense'))).toThrow('is not one');
+    expect(() => new WordTable(Buffer.from('nonsense'))).toThrow('is invalid');
     const flipped = Buffer.from(whole);
     flipped[flipped.length - 5]! ^= 1;
     expect(new WordTable(flipped).intact).toBe(false);

@@ -65,7 +65,7 @@ export class TextVectors {
     addFeature(feature, weight, sum, this.table.dimension, hashed);
   }
 
-  /** Judges by function words and umlauts, then by the language that knows the other words. */
+  /** Judges by function words and umlauts, then by whether the other words are in the German list or the English table. */
   private looksGerman(words: readonly string[]): boolean {
     let balance = 0;
     for (const word of words) {

@@ -19,7 +19,7 @@ export class WordTable {
 
   /** Throws when the bytes are not a valid table. */
   constructor(private readonly bytes: Buffer) {
-    if (bytes.length < headerLength || bytes.toString('latin1', 0, 4) !== magic) throw new Error('The table of word vectors is not one.');
+    if (bytes.length < headerLength || bytes.toString('latin1', 0, 4) !== magic) throw new Error('The table of word vectors is invalid.');
     this.size = bytes.readUInt32LE(4);
     this.dimension = bytes.readUInt32LE(8);
     const listEnd = headerLength + bytes.readUInt32LE(12);

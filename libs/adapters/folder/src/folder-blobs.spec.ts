@@ -57,7 +57,7 @@ describe('bodies in a folder', () => {
     await expect(writer.get(old)).rejects.toMatchObject({ code: 'BLOB_MISSING' });
   });
 
-  it('are found by no name but a hash', async () => {
+  it('are found only by a hash', async () => {
     const blobs = await FolderBlobs.open({ folder, ttlMs: dayMs });
     for (const sha256 of ['../../etc/passwd', '', 'AB'.repeat(32)])
       await expect(blobs.get({ sha256, bytes: 3 })).rejects.toMatchObject({ code: 'BLOB_MISSING' });

@@ -5,13 +5,13 @@ import { Failure } from '@conclave/contracts';
 import type { BlobRef, Blobs } from '@conclave/ports';
 
 export interface FolderOptions {
-  /** Made if it is missing. Processes that share bodies need the same folder. */
+  /** Created if it is missing. Processes that share bodies need the same folder. */
   readonly folder: string;
-  /** Milliseconds for which a body stays after it was put last. */
+  /** Milliseconds for which a body is kept after it was last put. */
   readonly ttlMs: number;
-  /** Milliseconds between two searches for bodies that are over. */
+  /** Milliseconds between two searches for expired bodies; default one hour. */
   readonly sweepMs?: number;
-  /** Whether this process removes them; one that only reads must not. */
+  /** Whether this process removes expired bodies; a process that only reads must not. Default true. */
   readonly removes?: boolean;
 }
 
@@ -33,7 +33,7 @@ export class FolderBlobs implements Blobs {
     this.timer = setInterval(sweep, options.sweepMs ?? hourMs).unref();
   }
 
-  /** Throws STORE_UNAVAILABLE when the folder cannot be made. */
+  /** Throws STORE_UNAVAILABLE or STORE_FULL when the folder cannot be created. */
   static async open(options: FolderOptions): Promise<FolderBlobs> {
     await doing('open', () => mkdir(options.folder, { recursive: true, mode: 0o700 }));
     return new FolderBlobs(options);

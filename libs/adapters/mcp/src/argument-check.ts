@@ -6,7 +6,7 @@ const longestProblem = 400;
 /** Maximum number of faults that are reported at once. */
 const mostFaults = 4;
 
-/** Keywords whose error only says that a part inside has one. */
+/** Keywords whose error only says that a nested part has an error. */
 const containers: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -88,7 +88,7 @@ function decoded(text: string): string {
   try {
     return decodeURI(text);
   } catch {
-    // A name with a lone `%`: it is shown as it is.
+    // A name with a lone `%` is shown unchanged.
     return text;
   }
 }

@@ -32,7 +32,7 @@ export function callFailure(error: unknown): Failure | LostReply {
       !never,
     );
   }
-  return new Failure('TOOL_FAILED', 'What its server sent is not a result of the protocol.', { cause: error });
+  return new Failure('TOOL_FAILED', 'Its server sent a result that does not follow the protocol.', { cause: error });
 }
 
 /** Error codes of requests that never reached the server. */

@@ -49,7 +49,7 @@ describe('the schema of a tool', () => {
     expect((await call('one.twin', { a: 1 })).content).toBe('done');
   });
 
-  it('is checked at once, also parts that are used later', async () => {
+  it('is checked at once, including parts that are used later', async () => {
     const { failure, call } = open({ one: plainProgram('schemas') });
     expect((await failure('one.promise', {})).code).toBe('TOOL_ARGUMENTS_INVALID');
     expect((await call('one.promise', { a: 1 })).content).toBe('done');

@@ -20,7 +20,7 @@ export class ProgramTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Why it ended without being asked to. */
+  /** Why it ended, or is being ended; null while it runs. */
   failure: Failure | null = null;
   private child: ChildProcessWithoutNullStreams | null = null;
   private ended: Promise<void> = Promise.resolve();
@@ -149,7 +149,7 @@ export class ProgramTransport implements Transport {
     this.strayLines += 1;
     if (this.strayLines === 1) this.onerror?.(new Error('It writes lines that are not messages of the protocol.'));
     if (this.strayLines > mostStrayLines)
-      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'What its program writes is not the protocol of MCP servers.'));
+      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'The output of its program does not follow the protocol of MCP servers.'));
   }
 }
 

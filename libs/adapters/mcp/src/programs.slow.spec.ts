@@ -31,7 +31,7 @@ describe('a program made with the SDK', () => {
     expect(sample.tools.status()).toEqual([{ name: 'sample', ok: true, error: null, tools: 12 }]);
   });
 
-  it('sees of our environment PATH, HOME and what its configuration names, and starts in the given folder', async () => {
+  it('sees only PATH, HOME and the configured variables of our environment, and starts in the given folder', async () => {
     const { env, cwd } = JSON.parse((await sample.call('sample.environment')).content) as { env: Record<string, string>; cwd: string };
     expect(Object.keys(env).sort()).toEqual(['HOME', 'PATH', 'SERVICE_KEY']);
     expect(env.SERVICE_KEY).toBe('sk-for-this-one');

@@ -18,7 +18,7 @@ export function replyOf(result: z.infer<typeof CallResult>): ToolReply {
   const json = result.structuredContent === undefined ? null : jsonOf(result.structuredContent);
   const blocks = result.content.slice(0, mostBlocks).map((block) => {
     const { data } = ContentBlockSchema.safeParse(block);
-    if (!data) throw new Failure('TOOL_FAILED', 'What its server sent is not a result of the protocol.');
+    if (!data) throw new Failure('TOOL_FAILED', 'Its server sent a result that does not follow the protocol.');
     return textOf(data);
   });
   const more = result.content.length - blocks.length;

@@ -14,7 +14,7 @@ export interface ListedTool {
   readonly input: SchemaCheck;
   readonly output: SchemaCheck | null;
   readonly repeatable: boolean;
-  /** It says that it changes nothing. */
+  /** The server declares that the tool changes nothing. */
   readonly readOnly: boolean;
 }
 

@@ -52,7 +52,7 @@ export class ToolServer {
         return reply;
       } catch (error) {
         if (!(error instanceof LostReply)) throw error;
-        // If it was sent, the server may be well and other calls running; else the session is lost and needs a new connection.
+        // If the call was sent, the server may be well and have other calls running. Otherwise the session is lost and a new one is needed.
         if (error.sent) await connection.answers();
         else connection.drop(error.failure);
         const harmless = !error.sent || tool.repeatable;

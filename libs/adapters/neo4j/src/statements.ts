@@ -80,8 +80,8 @@ WHERE a.normal IN $entities AND r.tenant = $tenant AND (b.normal IN $entities OR
 RETURN ${relation} ORDER BY r.id`;
 
 /**
- * The most trusted unflagged relations from and to each entity. Links of syntheses have no flag. The other end has no label, because with
- * one Neo4j plans a label scan on small graphs; no types are named, because each type slows down planning.
+ * The most trusted unflagged relations from and to each entity. Links of syntheses have no flag. The pattern names no label
+ * for the other end, because Neo4j would then plan a label scan on small graphs, and no types, because each type slows down planning.
  */
 export const around = `UNWIND $entities AS normal
 MATCH (e:Entity {tenant: $tenant, normal: normal})
@@ -170,7 +170,7 @@ RETURN s.id AS id, COUNT { (:LearnedRun {tenant: $tenant})-[:LEARNED]->(s) } AS 
 export const removeLearnedRun = 'MATCH (run:LearnedRun {tenant: $tenant, id: $runId}) DETACH DELETE run';
 export const removeSynthesis = 'MATCH (s:Synthesis {tenant: $tenant, id: $id}) DETACH DELETE s';
 
-/** Removes those of the entities that nothing but their words leads to, and returns these words. */
+/** Removes the entities that only their words still refer to, and returns these words. */
 export const removeUnnamed = `UNWIND $entities AS normal
 MATCH (e:Entity {tenant: $tenant, normal: normal})
 WHERE NOT EXISTS { MATCH (e)-[r]-() WHERE type(r) <> 'NAMES' }

@@ -102,7 +102,8 @@ const speaksOfFormat = /response[_ ]?(?:format|schema)|json[_ ]?(?:schema|object
 
 /**
  * What to change so that the server accepts the call, or null. Only a parameter that the call contained and the server calls unsupported
- * (400, 404, 405, 422, 500, 501) is given up, each once. An optional format (`isWished`) is given up on any complaint about formats.
+ * (400, 404, 405, 422, 500, 501) is left out, each once. An optional format (`isOptional`) changes after any complaint about formats: a
+ * schema becomes `json_object`, and `json_object` is left out.
  */
 export function concessionFor(
   status: number | null,

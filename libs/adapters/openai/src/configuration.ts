@@ -6,9 +6,9 @@ export interface ProviderConfig {
   readonly base_url: string;
   /** Sent as bearer token (on Azure as `api-key`), only to the origin of `base_url`. */
   readonly api_key?: string;
-  /** Sent with each request, to the same origin; may contain secrets. Names in small letters. */
+  /** Sent with each request, to the same origin; may contain secrets. Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The older form of Azure's API: the model is a deployment in the address, and this is its `api-version`. */
+  /** `api-version` of the older form of Azure's API, in which the model is a deployment in the address. */
   readonly azure_api_version?: string;
   /** Concurrent calls of this process; default 1 for a local server, 8 for others. */
   readonly max_concurrency?: number;

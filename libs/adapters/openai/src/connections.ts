@@ -26,5 +26,5 @@ export interface Sent {
   readonly signal: AbortSignal;
 }
 
-/** One request over these connections, without redirects; its reply is read as it arrives. `fetch` costs twice the processor time of it. */
+/** One request over these connections, without redirects; its reply is read as it arrives. `fetch` needs twice as much processor time. */
 export const send = (url: URL, sent: Sent): Promise<Dispatcher.ResponseData> => request(url, { ...sent, dispatcher: dispatcherFor(url) });

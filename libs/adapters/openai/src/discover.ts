@@ -23,7 +23,7 @@ export interface DiscoveryOptions {
   readonly ports?: Partial<Readonly<Record<DiscoveredName, number>>>;
   /** Ports this process uses or is about to use. */
   readonly ownPorts?: readonly number[];
-  /** Bound of the whole search in milliseconds; all ports are asked at once. */
+  /** Time-out of the whole search in milliseconds; all ports are queried at once. */
   readonly timeoutMs?: number;
 }
 
@@ -53,7 +53,7 @@ async function probe(name: DiscoveredName, port: number, timeoutMs: number): Pro
     const models = ids.filter((id): id is string => typeof id === 'string' && kindByName(id) === 'chat');
     return models.length > 0 ? { name, provider: { base_url, local: true, paid: false }, models } : null;
   } catch {
-    // Nothing listens there, or not a model server.
+    // Nothing listens there, or it is not a model server.
     return null;
   }
 }

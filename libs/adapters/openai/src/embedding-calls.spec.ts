@@ -5,7 +5,7 @@ import { openProviders } from './providers.js';
 
 const { signal } = new AbortController();
 
-/** Models whose server answers as told; bodies of its requests, in order. */
+/** Models whose server replies with `answer`, and the bodies of its requests in order. */
 async function open(answer: (body: { readonly input: readonly string[] }) => readonly [status: number, body: unknown]) {
   const bodies: unknown[] = [];
   const base_url = await bare((_request, response, text) => {
@@ -29,7 +29,7 @@ describe('a request of a client for embeddings', () => {
     const { embed, bodies } = await open(({ input }) => [200, { model: 'm-1', data: data(input), usage: { prompt_tokens: 500_000 } }]);
     const reply = await embed({ model: 'm@p', input: ['a', ''], dimensions: 2 }, { signal });
     expect(bodies).toEqual([{ model: 'm', input: ['a', ''], encoding_format: 'float', dimensions: 2 }]);
-    // Unlike those of collections, vectors are not brought to length 1.
+    // Unlike those of collections, these vectors are not scaled to length 1.
     expect(reply.vectors.map((vector) => [...vector])).toEqual([
       [1, 3],
       [0, 3],
@@ -37,7 +37,7 @@ describe('a request of a client for embeddings', () => {
     expect(reply).toMatchObject({ reportedModel: 'm-1', usage: { calls: 1, prompt: 500_000, cost: 1, estimated: false } });
   });
 
-  it('carries numbers of tokens as they are, which are its estimated usage', async () => {
+  it('sends tokens unchanged, and their number is its estimated usage', async () => {
     const { embed, bodies } = await open(({ input }) => [200, { data: data(input) }]);
     const { usage } = await embed({ model: 'm@p', input: [[7, 8], [9]] }, { signal });
     expect([bodies, usage.prompt, usage.estimated]).toEqual([[{ model: 'm', input: [[7, 8], [9]], encoding_format: 'float' }], 3, true]);
@@ -48,7 +48,7 @@ describe('a request of a client for embeddings', () => {
     expect((await embed({ model: 'm@p', input: ['a sentence'] }, { signal })).usage).toMatchObject({ prompt: 3, estimated: true });
   });
 
-  it('that the server refuses contains its words, and an unknown provider is reported as an unknown model', async () => {
+  it('that the server refuses fails with its message, and an unknown provider is reported as an unknown model', async () => {
     const { embed } = await open(() => [400, { error: { message: 'dimensions are not supported', param: 'dimensions' } }]);
     const failure = await failureOf(embed({ model: 'm@p', input: ['a'], dimensions: 9 }, { signal }));
     expect(failure.options.upstream).toMatchObject({ status: 400, message: 'dimensions are not supported', param: 'dimensions' });

@@ -26,7 +26,7 @@ export class EmbeddingCalls {
   ): Promise<EmbeddingReply> {
     const began = performance.now();
     const sent = input.map((one) => (typeof one === 'string' ? wellFormed(one) : one));
-    // Not every server knows base64.
+    // Not every server supports base64.
     const body = { model, input: sent, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
     const answer = await this.requests.whileWanted(signal, (wanted) =>
       this.requests.post(

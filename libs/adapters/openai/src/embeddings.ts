@@ -62,7 +62,7 @@ class EmbeddingsEndpoint implements Embedder {
 
   private async batch(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[]> {
     const { model, dimensions, name } = this.config;
-    // Not every server knows base64.
+    // Not every server supports base64.
     const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
     const read = (answer: unknown): readonly Float32Array[] => vectorsOf(answer, texts.length, name);
     return this.checked(await this.requests.post({ path: 'embeddings', body, brings: 'embeddings', prompts: texts, read }, wanted));

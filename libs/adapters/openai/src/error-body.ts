@@ -1,10 +1,10 @@
-/** A server's error about a failed call. `code` may be a number, when servers repeat the status. */
+/** A server's error about a failed call. `code` may be the status as text, which some servers repeat there. */
 export interface UpstreamError {
   readonly message: string;
   readonly type: string;
   readonly code: string;
   readonly param: string;
-  /** Milliseconds to wait before the next request, if the body says so; the headers of a reply come before it. */
+  /** Milliseconds to wait before the next request, if the body says so; the headers of the reply take precedence. */
   readonly afterMs?: number;
 }
 

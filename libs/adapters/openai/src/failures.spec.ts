@@ -235,7 +235,7 @@ describe('a failure', () => {
     });
   });
 
-  it('never carries prompt or key', async () => {
+  it('never contains the prompt or the key', async () => {
     const url = await bare((request, response, body) => {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: `Bad: ${body} ${request.headers.authorization}` } }));

@@ -47,7 +47,7 @@ const open = (providers: Record<string, ProviderConfig>, rest: object = {}): Ret
   openProviders({ providers, ...rest });
 
 describe('a list of models that is not declared as JSON', () => {
-  it.each([{}, { 'content-type': 'text/plain' }])('is read as JSON all the same, with the headers %j', async (headers) => {
+  it.each([{}, { 'content-type': 'text/plain' }])('is still read as JSON, with the headers %j', async (headers) => {
     const list = (_: IncomingMessage, response: ServerResponse): unknown =>
       response.writeHead(200, headers).end(JSON.stringify(models('alpha')));
     const { url } = await serve({ '/v1/models': list });
@@ -251,7 +251,7 @@ describe('the search for local servers', () => {
     ]);
   });
 
-  it('never takes a Conclave gateway, or a port of our own, for a model server', async () => {
+  it('never mistakes a Conclave gateway, or one of our own ports, for a model server', async () => {
     const gateway = await serve({ '/v1/models': models('conclave') }, { [gatewayMark]: '1' });
     const own = await serve({ '/v1/models': models('m') });
     expect(await discoverLocalServers({ ports: { ...nowhere, llamacpp: gateway.port, vllm: own.port }, ownPorts: [own.port] })).toEqual([]);

@@ -206,7 +206,7 @@ export class ProviderCalls {
   }
 }
 
-/** Leading characters of an image or file that a server might quote. */
+/** Number of leading characters of an image or file that a server might quote. */
 const quoted = 4_000;
 
 /** Parts of a message that must not appear in an error message: its text, and the start of its images and files. */
@@ -220,7 +220,7 @@ const stringsIn = (value: unknown): readonly string[] =>
       ? Object.values(value).flatMap(stringsIn)
       : [];
 
-/** A server that fails in the middle of its reply has broken the stream: whoever asked may ask again, which a refusal does not allow. */
+/** A failure of the server in the middle of its reply counts as a broken stream: the caller may retry that, unlike a refusal. */
 const failureOf = ({ fault: { failure, again }, streamed }: Extract<Attempted, { fault: FailedAttempt }>): Failure =>
   streamed && again && failure.code === 'PROVIDER_FAILED'
     ? new Failure('PROVIDER_STREAM_BROKEN', failure.detail, failure.options)

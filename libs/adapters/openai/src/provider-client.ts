@@ -13,7 +13,7 @@ export class ErrorReply extends Error {
     readonly said: UpstreamError,
     readonly headers: IncomingHttpHeaders = {},
   ) {
-    super(status === null ? 'The reply holds an error.' : `The server answered with status ${status}.`);
+    super(status === null ? 'The reply contains an error.' : `The server answered with status ${status}.`);
   }
 }
 
@@ -23,12 +23,12 @@ export interface ProviderReply {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Azure's older form has the model, there a deployment, in the path of these. */
+/** Paths that contain the model, called a deployment, in Azure's older form. */
 const ofDeployments = new Set(['chat/completions', 'completions', 'embeddings']);
 
 /**
  * POST of a JSON body to a path of the provider, without redirects, so that a key never reaches another server. Imports the HTTP client late,
- * for a faster start. Throws ErrorReply for any status but 2xx, and the error of the connection.
+ * for a faster start. Throws ErrorReply for every status other than 2xx, and the error of the connection.
  */
 export async function post(provider: ProviderConfig, path: string, body: JsonObject, signal: AbortSignal): Promise<ProviderReply> {
   const { send } = await import('./connections.js');
@@ -47,8 +47,8 @@ export async function post(provider: ProviderConfig, path: string, body: JsonObj
 }
 
 /**
- * GET of a path beside the model calls; returns JSON, or the text of anything else. Works without an HTTP client of its own, so that a start does not
- * load one. Throws what `post` throws.
+ * GET of a path that is not a model call; returns JSON, or the text of anything else. Uses the client of Node's core, so that a start does
+ * not load another one. Throws what `post` throws.
  */
 export async function readBeside(provider: ProviderConfig, path: string, signal: AbortSignal): Promise<unknown> {
   const reply = await smallRequest(addressOf(provider, path), { headers: headersOf(provider), signal });

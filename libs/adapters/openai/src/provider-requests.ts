@@ -19,7 +19,7 @@ export interface RequestsConfig {
 export interface ProviderRequest<T> {
   readonly path: string;
   readonly body: JsonObject;
-  /** What the reply brings, for the message of a timeout. */
+  /** What the reply contains, for the message of a timeout. */
   readonly brings: string;
   /** Texts that no message may quote. */
   readonly prompts: readonly string[];
@@ -29,7 +29,7 @@ export interface ProviderRequest<T> {
   read(answer: unknown): T;
   /** Body for the next try of a request that the server refused; absent or null: it stays refused. */
   instead?(fault: FailedAttempt): JsonObject | null;
-  /** The failure of a request that a client wrote itself, with the server's message about it; absent: the one of the attempt. */
+  /** The failure of a request that a client wrote itself, with the server's message about it; absent: the failure of the attempt. */
   refused?(fault: FailedAttempt): Failure;
 }
 

@@ -88,7 +88,7 @@ describe('a streamed reply', () => {
     expect(reply.usage).toEqual({ calls: 1, prompt: 6, completion: 5, reasoning: 0, cost: 16, estimated: true });
   });
 
-  it('requests a stream with usage, and sends the parameters and the key, but nothing of another account', async () => {
+  it('requests a stream with usage, and sends the parameters and the key, but nothing that belongs to another account', async () => {
     const before = { ...process.env };
     Object.assign(process.env, { OPENAI_ORG_ID: 'org-other', OPENAI_CUSTOM_HEADERS: 'x-secret: 1' });
     try {
@@ -143,7 +143,7 @@ describe('a streamed reply', () => {
     expect(deltas).toEqual([{ reasoning: 'a' }, { content: 'b' }]);
   });
 
-  it('does not wait without bound for the end of a stream that the server keeps open', async () => {
+  it('waits only for a limited time for the end of a stream that the server keeps open', async () => {
     const url = await bare((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n`);

@@ -67,7 +67,7 @@ export class ReplyReader {
   constructor(
     private readonly provider: string,
     private readonly watch: ReplyWatch,
-    /** Whether such a beginning is expected. */
+    /** Whether the reply is expected to begin inside thinking that the prompt opened. */
     unopenedThinking = false,
   ) {
     this.splitter = new ThinkSplitter(unopenedThinking);

@@ -22,8 +22,8 @@ const textFor = (text: string): string => (text.trim() === '' ? emptyText : well
 
 /**
  * The reranker of a model server, POST /rerank in the form of Cohere, Jina, vLLM, llama.cpp and LiteLLM: `{model, query, documents,
- * top_n}`, `{results: [{index, relevance_score}]}`. Text Embeddings Inference takes `{query, texts}` and sends `[{index, score}]`: a server
- * that complains about missing `texts` is asked in that form from then on. Opens no connection by itself.
+ * top_n}`, `{results: [{index, relevance_score}]}`. Text Embeddings Inference expects `{query, texts}` and sends `[{index, score}]`: a server
+ * that complains about missing `texts` gets that form from then on. Opens no connection by itself.
  */
 export function openReranker(config: RerankerConfig): Reranker {
   return new RerankEndpoint(config);

@@ -4,7 +4,7 @@ export interface ThinkPiece {
   readonly text: string;
 }
 
-/** How models mark a block of thinking before their answer. The first is the usual one; only it is recognised inside an answer too. */
+/** How models mark a block of thinking before their answer. The first form is the usual one; only it is recognised inside an answer too. */
 const blocks = [
   ['<think>', '</think>'],
   ['<thinking>', '</thinking>'], // distilled and fine-tuned models
@@ -38,7 +38,7 @@ const turnEnds = [
 ] as const;
 
 const patterns = new Map(blocks.flat().map((tag) => [tag as string, new RegExp(tag.replace(/[[\]|/]/g, '\\$&'), 'i')]));
-/** Position of a tag in a text, in any case; -1 if it is not there. Letters may become longer in lower case, so positions are not counted there. */
+/** Position of a tag in a text, in any case; -1 if it does not occur. Not counted in lower case, where some letters are longer. */
 const find = (text: string, tag: string): number => text.search(patterns.get(tag)!);
 const startsWith = (text: string, tag: string): boolean => text.slice(0, tag.length).toLowerCase() === tag;
 

@@ -77,7 +77,7 @@ function answered({ status: sent, said, headers }: ErrorReply, provider: string,
 const longestSentence = 4_000;
 
 /**
- * The failure for a client's own request: carries the server's message about the request (4xx) unchanged, except for statuses that
+ * The failure for a client's own request: contains the server's message about the request (4xx) unchanged, except for statuses that
  * concern our key, address or rate limit.
  */
 export function asRefused({ failure, status, said }: FailedAttempt, key: string | undefined): Failure {

@@ -29,7 +29,7 @@ describe('the export of spans', () => {
   let receiver: TraceReceiver | undefined;
   afterEach(() => receiver?.close());
 
-  it('sends ids, parents, links, events, errors and the name of the service as they are, with the configured headers', async () => {
+  it('sends ids, parents, links, events, errors and the name of the service unchanged, with the configured headers', async () => {
     receiver = await TraceReceiver.start();
     const variables = {
       OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=2',
@@ -75,8 +75,8 @@ describe('the export of spans', () => {
     tracer.record(span(4));
     await until('the collector to be back', () => lines.length > 1);
     expect(lines.map(({ level, message }) => [level, message])).toEqual([
-      ['warn', 'Traces do not reach the collector and are dropped; runs go on.'],
-      ['info', 'The collector takes traces again.'],
+      ['warn', 'Traces do not reach the collector and are dropped; runs continue.'],
+      ['info', 'The collector accepts traces again.'],
     ]);
     await tracer.close();
   });
@@ -126,7 +126,7 @@ describe('sampling', () => {
     },
   );
 
-  it('takes a share of the traces, by their id, so that every gateway decides alike', () => {
+  it('samples a share of the traces by their id, so that every gateway decides alike', () => {
     const [one, two] = [0, 1].map(() => samples({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }));
     const ids = Array.from({ length: 2_000 }, (_, n) => traceIdOfRun(`run_${n}`));
     const taken = ids.filter((id) => one!(id, undefined));

@@ -14,7 +14,7 @@ export interface TracerOptions {
   /** Whole address of the collector. */
   readonly url: string;
   readonly environment: Environment;
-  /** Name of the process in traces, for the work of each service. */
+  /** Name of the process in the traces of each service. */
   readonly nameOf: (service: string) => string;
   readonly messagingSystem: string;
   readonly logger: Logger;
@@ -51,10 +51,10 @@ class OtlpTracer implements Tracer {
     this.samples = samplerOf(environment);
     const headers = { ...environment.OTEL_EXPORTER_OTLP_HEADERS, ...environment.OTEL_EXPORTER_OTLP_TRACES_HEADERS };
     const exporter = (this.exporter = new WatchedExporter(new OTLPTraceExporter({ url, headers, timeoutMillis: exportMs }), url, logger));
-    // The processor says nowhere else that it dropped spans.
+    // The processor reports dropped spans only by this warning.
     const onWarning = (message: string): void => {
       if (message.startsWith('Dropped') && !exporter.isFailing)
-        logger.warn('The collector takes spans too slowly: some were dropped.', { reason: message });
+        logger.warn('The collector accepts spans too slowly: some were dropped.', { reason: message });
     };
     diag.setLogger({ ...silent, warn: onWarning }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
     this.processor = new BatchSpanProcessor({

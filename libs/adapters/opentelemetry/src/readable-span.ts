@@ -21,7 +21,7 @@ const contextOf = ({ traceId, spanId }: SpanReference): SpanContext => ({ traceI
 
 const scope = { name: 'conclave' };
 
-/** The span as the SDK hands it to an exporter. The SDK's own spans choose their ids themselves, ours are derived from those of events. */
+/** The span in the form that the SDK passes to an exporter. The SDK's spans have random ids; ours are derived from event ids. */
 export function readableSpan(span: Span, resource: Resource): ReadableSpan {
   const { parentId, error, links = [], events = [] } = span;
   const context = contextOf(span);

@@ -10,7 +10,7 @@ import {
 import type { Environment } from '@conclave/contracts';
 import type { Tracer } from '@conclave/ports';
 
-/** What decides about a new trace, by the names of OpenTelemetry. */
+/** The sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name, as OpenTelemetry defines it. */
 export function samplerOf(environment: Environment): Tracer['samples'] {
   const sampler = named(environment);
   return (traceId, parent) => {

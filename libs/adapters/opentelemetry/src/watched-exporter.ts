@@ -2,7 +2,7 @@ import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '@conclave/platform';
 
-/** An exporter that says once that the collector cannot be reached, and once that it can again. Lost spans cost a run nothing. */
+/** An exporter that logs once that the collector is unavailable, and once that it is back. Lost spans do not affect runs. */
 export class WatchedExporter implements SpanExporter {
   private failing = false;
   get isFailing(): boolean {
@@ -20,13 +20,13 @@ export class WatchedExporter implements SpanExporter {
     this.exporter.export(spans, (result) => {
       if (result.code === ExportResultCode.SUCCESS) this.arrived();
       else this.failed(spans.length, result.error);
-      // The processor would only say it a second time.
+      // The processor would only report the failure a second time.
       done({ code: ExportResultCode.SUCCESS });
     });
   }
 
   private arrived(): void {
-    if (this.failing) this.logger.info('The collector takes traces again.', { collector: this.collector, lostSpans: this.lost });
+    if (this.failing) this.logger.info('The collector accepts traces again.', { collector: this.collector, lostSpans: this.lost });
     this.failing = false;
     this.lost = 0;
   }
@@ -34,7 +34,7 @@ export class WatchedExporter implements SpanExporter {
   private failed(spans: number, error: Error | undefined): void {
     this.lost += spans;
     if (!this.failing)
-      this.logger.warn('Traces do not reach the collector and are dropped; runs go on.', { collector: this.collector, error });
+      this.logger.warn('Traces do not reach the collector and are dropped; runs continue.', { collector: this.collector, error });
     this.failing = true;
   }
 

@@ -74,7 +74,7 @@ describe('bodies in a bucket', () => {
 
   it('report that the bucket is missing', async () => {
     await expect(open({ bucket: 'other' }).put(Buffer.from('x'))).rejects.toMatchObject({
-      message: expect.stringContaining('Is there such a bucket?'),
+      message: expect.stringContaining('Does the bucket exist?'),
     });
   });
 });

@@ -20,8 +20,8 @@ const usualTimeoutMs = 60_000;
 const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
 
 /**
- * Bodies as objects of a bucket, named by their hash. The hash is signed with each request, so the server refuses a body that changed on its
- * way. They are removed by a rule of the bucket (its lifecycle), never from here.
+ * Bodies as objects of a bucket, named by their hash. The hash is signed with each request, so the server refuses a body that changed on
+ * the way. A lifecycle rule of the bucket removes them; Conclave never does.
  */
 export class S3Blobs implements Blobs {
   private readonly client: AwsClient;
@@ -98,6 +98,6 @@ function refused(what: string, status: number): Failure {
   if (status >= 300 && status < 400) return unavailable('redirects to another address: write the final one into the configuration');
   if (status === 507) return new Failure('STORE_FULL', 'The server of stored bodies has no room left.');
   const hint =
-    status === 403 ? ' Check its keys, its region and the rights to the bucket.' : status === 404 ? ' Is there such a bucket?' : '';
+    status === 403 ? ' Check its keys, its region and the rights to the bucket.' : status === 404 ? ' Does the bucket exist?' : '';
   return new Failure('STORE_UNAVAILABLE', `The server of stored bodies did not ${what} one (status ${status}).${hint}`);
 }

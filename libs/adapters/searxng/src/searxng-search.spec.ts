@@ -32,7 +32,7 @@ const failureOf = (search: Search, signal?: AbortSignal): Promise<Failure> =>
   );
 
 describe('SearXNG', () => {
-  it('receives the whole query, and returns hits without marks, once per address, no more than requested', async () => {
+  it('receives the whole query, and returns hits without HTML, once per address, no more than requested', async () => {
     let asked = '';
     const search = await serve((request, response) => {
       asked = request.url!;
@@ -62,7 +62,7 @@ describe('SearXNG', () => {
     ['if a<b then c &lt; d, List<String', 'if a<b then c < d, List<String'],
     ['5 < 6 and 7 > 6 <!-- no --> &nosuch; &#8217;', '5 < 6 and 7 > 6 &nosuch; ’'],
     [`cut${' <i>'.repeat(400_000)}`, 'cut'],
-  ])('reads the marks of %.30s', async (content, snippet) => {
+  ])('reads the HTML of %.30s', async (content, snippet) => {
     const search = await serve(json({ results: [{ url: 'https://a.example/1', title: 't', content }] }));
     expect(await ask(search)).toEqual([{ title: 't', url: 'https://a.example/1', snippet }]);
   });
@@ -97,7 +97,7 @@ describe('SearXNG', () => {
     ]);
   });
 
-  it('receives the credentials of its address, which nobody gets to see', async () => {
+  it('receives the credentials of its address, which are shown nowhere', async () => {
     let given: string | undefined = '';
     const search = await serve((request, response) => {
       given = request.headers.authorization;
@@ -112,7 +112,7 @@ describe('SearXNG', () => {
     ]);
   });
 
-  it('reports how long it wants to be left alone', async () => {
+  it('reports how long to wait before the next search', async () => {
     const limited = (header: string) => serve((_request, response) => void response.writeHead(429, { 'retry-after': header }).end());
     expect((await failureOf(await limited('7'))).options.retryAfterMs).toBe(7_000);
     const { retryAfterMs = 0 } = (await failureOf(await limited(new Date(Date.now() + 60_000).toUTCString()))).options;
@@ -120,7 +120,7 @@ describe('SearXNG', () => {
     expect((await failureOf(await limited('soon'))).options.retryAfterMs).toBeUndefined();
   });
 
-  it('is given up when it sends its head and then nothing', async () => {
+  it('is abandoned when it sends its headers and then nothing', async () => {
     const search = await serve(
       (_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"res'),
       {
@@ -130,7 +130,7 @@ describe('SearXNG', () => {
     expect((await failureOf(search)).detail).toContain('within 60 ms');
   });
 
-  it('finds nothing if there is nothing, and fails if its engines did', async () => {
+  it('returns an empty list if nothing is found, and fails if its engines failed', async () => {
     expect(await ask(await serve(json({ results: [] })))).toEqual([]);
     const failure = await failureOf(await serve(json({ results: [], unresponsive_engines: [['google', 'timeout']] })));
     expect(failure).toMatchObject({ code: 'SEARCH_UNAVAILABLE', detail: expect.stringContaining('engines') });
@@ -156,7 +156,7 @@ describe('SearXNG', () => {
     );
   });
 
-  it('is given up in time, and names the address where nothing listens', async () => {
+  it('is abandoned in time, and names the address if nothing listens there', async () => {
     expect((await failureOf(await serve(() => {}, { timeoutMs: 50 }))).detail).toContain('within 50 ms');
     const gone = await serve(() => {});
     await closing.pop()!();

@@ -10,14 +10,14 @@ export interface SearxngOptions {
    * authentication.
    */
   readonly url: string;
-  /** Bound of one search, milliseconds. SearXNG itself waits for its engines. */
+  /** Time-out of one search in milliseconds. SearXNG itself waits for its engines. */
   readonly timeoutMs?: number;
   /** Longest answer that is read, bytes. */
   readonly maxBytes?: number;
 }
 
 const Answer = z.object({ results: z.array(z.unknown()), unresponsive_engines: z.array(z.unknown()).optional() });
-/** An engine that sends a number for a title does not cost the whole hit. */
+/** A field of the wrong type, such as a number as title, does not drop the whole hit. */
 const Text = z.string().nullish().catch(null);
 const Result = z.object({ url: Text, title: Text, content: Text });
 
@@ -33,7 +33,7 @@ const longestQuery = 1_000;
 export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: SearxngOptions): Search {
   const { base, authorization } = withoutCredentials(url);
   const closing = new AbortController();
-  // Every running query listens, and leaves when it ends.
+  // Every running query adds a listener and removes it at its end.
   setMaxListeners(Infinity, closing.signal);
 
   async function ask(path: string, signal: AbortSignal): Promise<Response> {
@@ -50,7 +50,7 @@ export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: Se
 
     async query({ query, limit, signal }) {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
-      // Signs alone are not words to search for; some engines fail on them.
+      // Without a letter or digit there is nothing to search for, and some engines fail.
       if (!/[\p{L}\p{N}]/u.test(query)) return [];
       const bounded = new Bounded([signal, closing.signal], timeoutMs);
       try {
@@ -92,7 +92,7 @@ export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: Se
   };
 }
 
-/** A signal that aborts with any of several, or when the time is over. */
+/** A signal that aborts with any of several signals, or when the time is over. */
 class Bounded {
   timedOut = false;
   private readonly controller = new AbortController();
@@ -145,7 +145,7 @@ async function textOf(response: Response, maxBytes: number): Promise<string> {
 
 function hitsOf(text: string, limit: number): readonly SearchHit[] {
   const answer = Answer.safeParse(jsonIn(text));
-  if (!answer.success) throw new Failure('SEARCH_UNAVAILABLE', 'What it sends is not the JSON of SearXNG. Check the address.');
+  if (!answer.success) throw new Failure('SEARCH_UNAVAILABLE', 'Its answer is not the JSON of SearXNG. Check the address.');
   const { results, unresponsive_engines: silent = [] } = answer.data;
   // Engines that failed are no evidence that nothing exists.
   if (results.length === 0 && silent.length > 0)
@@ -160,7 +160,7 @@ function hitsOf(text: string, limit: number): readonly SearchHit[] {
     if (title === '' && snippet === '') continue;
     const key = url === null ? `${title}\n${snippet}` : addressKey(url);
     const known = hits.get(key);
-    // Engines send the same page with and without a text.
+    // One engine may send a page with a text, another one without.
     if (!known) hits.set(key, { title, url, snippet });
     else if (known.snippet === '' && snippet !== '') hits.set(key, { ...known, snippet });
   }
@@ -175,7 +175,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** http and https only, without a user in it: nothing else is an address for a person. */
+/** The address if it is http or https and contains no user; null for all others, which a person could not open. */
 function webAddress(text: string | null | undefined): string | null {
   if (!text || text.length > longestUrl || !URL.canParse(text.trim())) return null;
   const url = new URL(text.trim());
@@ -183,14 +183,14 @@ function webAddress(text: string | null | undefined): string | null {
 }
 
 const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_cid|mc_eid|igshid|ref_src)$/i;
-/** What two addresses of one page have in common: scheme, `www.`, fragment, closing slash and marks of campaigns aside. */
+/** The same key for every address of a page: without scheme, `www.`, fragment, trailing slash and tracking parameters. */
 function addressKey(address: string): string {
   const url = new URL(address);
   for (const name of [...url.searchParams.keys()]) if (tracking.test(name)) url.searchParams.delete(name);
   return `${url.host.replace(/^www\./, '')}${url.pathname.replace(/\/+$/, '')}?${url.searchParams.toString()}`;
 }
 
-/** The address as it may be shown and asked, and its credentials as the header they become. */
+/** The address without credentials, which may be shown, and the credentials as a request header. */
 function withoutCredentials(address: string): { readonly base: string; readonly authorization: Readonly<Record<string, string>> } {
   if (!URL.canParse(address)) return { base: address.replace(/\/+$/, ''), authorization: {} };
   const url = new URL(address);
@@ -206,7 +206,7 @@ function withoutCredentials(address: string): { readonly base: string; readonly 
 /** Longest markup of a hit that is read, characters: the parser searches its open elements at each closing tag. */
 const longestMarkup = 20_000;
 
-/** Engines send marks of HTML around the words they found. A `<` that no `>` follows is a sign like others. */
+/** The text without the HTML tags that engines put around the words they found. A `<` without a later `>` is ordinary text. */
 function plain(markup: string): string {
   let text = '';
   const parser = new Parser({ ontext: (part) => void (text += part) });
@@ -214,7 +214,7 @@ function plain(markup: string): string {
   return visibleText(text).text.replace(/\s+/g, ' ').trim();
 }
 
-/** ` (nothing listens at its address, ECONNREFUSED)` of a failed fetch. */
+/** The reason of a failed fetch, such as ` (nothing listens at its address, ECONNREFUSED)`; empty if it has no code. */
 function codeOf(error: unknown): string {
   const code = (error as { cause?: { code?: unknown } } | null)?.cause?.code;
   return typeof code === 'string' ? ` (${connectionWords(code)})` : '';

@@ -78,20 +78,20 @@ describe('mathematics without Python', () => {
       { expression: nested('x'), values: Object.fromEntries(['x', 'y', 'z', 'u', 'v'].map((name) => [name, nested('w')])) },
     ],
   ] as const)(
-    'blocks nobody else for 50 ms: %s',
+    'blocks the event loop for less than 50 ms: %s',
     async (_what, operation, args) => {
-      // Code that has not run yet is slow the first times.
+      // Code is slow the first few times it runs.
       for (let n = 0; n < 4; n += 1)
         await symbolic.evaluate({ operation: 'rank', args: { matrix: [[nested('x'), nested('y')]] }, signal }).catch(() => undefined);
       const hold = () => longestHold(() => symbolic.evaluate({ operation, args, signal, timeoutMs: 8_000 }).catch(() => undefined));
-      // Compiling and collecting fall into the one or the other of them; the work itself is in each.
+      // Compilation and garbage collection slow down some of the runs only; the work itself is in each.
       expect(Math.min(await hold(), await hold(), await hold())).toBeLessThan(50);
     },
     30_000,
   );
 });
 
-/** The longest processor time between two turns of the event loop, milliseconds: what other programs take of the machine does not count. */
+/** The longest processor time between two turns of the event loop in milliseconds, which does not count the time of other programs. */
 async function longestHold(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let before = process.cpuUsage();

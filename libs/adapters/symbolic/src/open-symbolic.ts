@@ -72,7 +72,7 @@ export function openSymbolic({
         logger.debug('A Python is not used for mathematics.', { reason: error.detail });
       }
     }
-    logger.info('No Python with SymPy was found: the Compute Engine calculates, which knows less.');
+    logger.info('No Python with SymPy was found: the Compute Engine calculates, which can do less.');
     return startComputeEngine(settings);
   }
 

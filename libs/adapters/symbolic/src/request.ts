@@ -6,7 +6,7 @@ import { unreadable } from './syntax/unreadable.js';
 
 export type Rows = readonly (readonly Tree[])[];
 
-/** What an engine calculates: trees and numbers, no text but names of variables. */
+/** What an engine calculates: trees and numbers, and no text except names of variables. */
 export type SymbolicJob = { readonly precision: number } & (
   | { readonly operation: 'evaluate'; readonly expression: Tree; readonly values: readonly (readonly [name: string, value: Tree])[] }
   | { readonly operation: 'simplify' | 'expand' | 'factor'; readonly expression: Tree }
@@ -54,7 +54,7 @@ export interface ReadRequest {
   readonly notes: readonly string[];
 }
 
-/** Arguments of a request as a job. Throws MATH_INPUT_INVALID, which names the argument and says what to write. */
+/** Converts the arguments of a request into a job. Throws MATH_INPUT_INVALID, which names the argument and says what to write. */
 export function readRequest(operation: SymbolicOperation, args: SymbolicArgs): ReadRequest {
   return new Reader(operation, args).read();
 }
@@ -238,7 +238,7 @@ class Reader {
   private text(value: unknown, name: string): string {
     if (typeof value === 'number' && !Number.isFinite(value)) throw unreadable(`\`${name}\` is not a number.`);
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
-      throw unreadable(`\`${name}\` is to be a text.`);
+      throw unreadable(`\`${name}\` must be a text.`);
     const text = String(value);
     this.characters += text.length;
     if (this.characters > bounds.request) throw unreadable(`All arguments together have more than ${bounds.request} characters.`);
@@ -252,7 +252,7 @@ class Reader {
   }
 }
 
-/** Equations in one text, parted by `;`, a line break, `and`, or a comma between two relations. */
+/** Equations in one text, separated by `;`, a line break, `and`, or a comma between two relations. */
 function separated(text: string): readonly string[] {
   if (text.length > bounds.text) return [text];
   const parts = text.split(/[;\n]|\s(?:and|und)\s/).filter((part) => part.trim() !== '');

@@ -24,7 +24,7 @@ const Answer = z.discriminatedUnion('ok', [
 ]);
 
 export interface SympyOptions {
-  /** Python that is to have SymPy. */
+  /** Path of a Python in which SymPy is expected. */
   readonly python: string;
   readonly memoryMb: number;
   readonly seconds: number;
@@ -32,16 +32,16 @@ export interface SympyOptions {
   readonly onReplaced: (how: string) => void;
 }
 
-/** Where Python is looked for when none is named: Debian's own, for which `python3-sympy` is installed, then the one on the path. */
+/** Pythons to try if none is configured: Debian's own, for which `python3-sympy` is installed, then the one on the path. */
 export async function pythons(): Promise<readonly string[]> {
   const known = ['/usr/bin/python3'];
   try {
-    // Only the path of the program is requested, without any package: a shim in the path needs our environment to find it.
+    // Asks only for the path of the program and loads no package. Our environment is passed on, because a shim on the path may need it.
     const { stdout } = await promisify(execFile)('python3', ['-I', '-S', '-c', 'import sys; print(sys.executable)'], { timeout: 10_000 });
     const found = stdout.trim();
     return found !== '' && !known.includes(found) ? [...known, found] : known;
   } catch {
-    return known; // decided: no python3 on the path is as good as one without SymPy
+    return known; // decided: a missing python3 counts like one without SymPy
   }
 }
 

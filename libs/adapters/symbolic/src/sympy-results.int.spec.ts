@@ -203,7 +203,7 @@ describe('results of SymPy', () => {
     expect([...calculated.notes, calculated.caveat].join(' ')).toContain(words);
   });
 
-  it('are not made up if there is none', async () => {
+  it('are not invented if there is none', async () => {
     await expect(ask('integrate', { expression: 'sin(x)^x' })).rejects.toMatchObject({ code: 'MATH_UNSUPPORTED' });
     await expect(ask('sum', { expression: '1/n', variable: 'n', lower: 1, upper: 'infinity' }).then(({ result }) => result)).resolves.toBe(
       'infinity',

@@ -9,8 +9,8 @@ const converted = (value: number | string, from_unit: string, to_unit: string, r
 ];
 
 /**
- * Each with the content of its answer. The answers come from another programming language's fraction, calendar and address libraries, and
- * from published tables.
+ * Questions, each with the content of its answer. The answers come from another programming language's fraction, calendar and address
+ * libraries, and from published tables.
  */
 export const questions: readonly Question[] = [
   calculated('a tenth and two tenths', '0.1 + 0.2', '0.3'),

@@ -163,13 +163,13 @@ describe('calculate', () => {
 });
 
 describe('what people write around a calculation', () => {
-  it('takes the form that the refusal of "+ p%" advises', () => {
+  it('accepts the form that the refusal of "+ p%" advises', () => {
     expect(ask('calculate', { expression: '250 * (1 + 12%)' })).toMatchObject({ result: '280' });
     expect(ask('calculate', { expression: '250 * (1 - 12%)' })).toMatchObject({ result: '220' });
     expect(refusalOf('calculate', { expression: '2 * 1 + 12%' })).toContain('two readings');
   });
 
-  it('takes a last sign that asks for the value, and one currency beside an amount of money', () => {
+  it('accepts a final sign that asks for the value, and the currency of an amount of money', () => {
     expect(ask('calculate', { expression: '12 * 14 = ?' })).toMatchObject({ result: '168' });
     expect(ask('decimal_finance', { operation: 'discount', amount: '$1,089.90', rate_percent: 30 })).toMatchObject({ result: '762.93' });
     expect(ask('decimal_finance', { operation: 'percent_of', amount: '-89.90 €', rate_percent: 10 })).toMatchObject({ result: '-8.99' });

@@ -26,7 +26,7 @@ const thousands = /^0\d\d$/;
 
 interface Operand<Value> {
   value: Value;
-  /** A bare percentage such as 10 %: after + and -, its meaning would be a guess. */
+  /** A bare percentage such as 10 %, whose meaning after + and - would be a guess. */
   percent: boolean;
   /** Ends in a power or is below a fraction line: an operand that follows without a sign could belong to two places. */
   closed: boolean;

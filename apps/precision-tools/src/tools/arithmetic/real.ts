@@ -92,7 +92,7 @@ export function modulo(a: Real, b: Real): Real {
 /** An angle in degrees, in radians. */
 export const fromDegrees = (value: Real): Real => divide(multiply(value, about.approximate(about.pi)), Rational.of(180));
 
-/** An argument that must be a whole number of ordinary size. */
+/** An argument that must be a whole number from `least` to `most`. Throws INVALID_ARGUMENT, LIMIT_EXCEEDED. */
 export function wholeNumber(value: Real, name: string, least: bigint, most: bigint): bigint {
   if (!(value instanceof Rational) || !value.isInteger) throw invalid(`${name} must be a whole number.`);
   if (value.numerator < least || value.numerator > most)

@@ -32,7 +32,7 @@ const patterns = {
 /** Splits an expression. A comma stays inside a number only as text; the parser decides what it means. */
 export function tokenize(source: string): ArithmeticToken[] {
   if (source.length > longestExpression) throw tooLarge(`An expression may have ${longestExpression} characters.`);
-  // `12 * 14 =` asks for the value of what stands before the sign.
+  // `12 * 14 =` asks for the value of the expression before the sign.
   const text = spellings.reduce((written, [other, usual]) => written.replace(other, usual), source).replace(/(?<=\S)\s*=\s*\??\s*$/, '');
   const tokens: ArithmeticToken[] = [];
   for (let at = 0; at < text.length;) {

@@ -260,7 +260,7 @@ describe('dates as people write them', () => {
     expect(refusalOf('day_of_week', { date_str: written })).toMatch(/^INVALID_ARGUMENT: .* (?:is not a date|does not exist)/),
   );
 
-  it('takes an offset from UTC as it is spoken, unlike the names of Etc/GMT', () => {
+  it('reads an offset from UTC with its usual sign, unlike the names of Etc/GMT', () => {
     const at = { datetime: '2024-07-10T15:30', to_timezone: 'UTC' };
     expect(ask('timezone_convert', { ...at, from_timezone: 'UTC+2' })).toMatchObject({ to: '2024-07-10T13:30:00+00:00' });
     expect(ask('timezone_convert', { ...at, from_timezone: 'GMT-3:30' })).toMatchObject({ to: '2024-07-10T19:00:00+00:00' });

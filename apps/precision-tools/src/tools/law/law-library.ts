@@ -63,7 +63,10 @@ export class LawLibrary {
     return this.table.value;
   }
 
-  /** By its name in addresses, abbreviation or title. Throws NOT_FOUND with the closest matches, INVALID_ARGUMENT for several matches. */
+  /**
+   * Finds a law by its name in addresses, its abbreviation or its title. Throws NOT_FOUND with the closest matches, INVALID_ARGUMENT for
+   * several matches.
+   */
   async find(name: string, signal: AbortSignal): Promise<{ entry: LawEntry; law: Law }> {
     const entry = entryOf(await this.contents(signal), name);
     const known = this.laws.get(entry.path);

@@ -9,7 +9,7 @@ export interface XmlHandler {
 }
 
 const deepest = 200;
-/** Its declarations lack the option that leaves out the names of HTML. */
+/** The type declarations of sax lack this option, which refuses entities of HTML. */
 const options: SAXOptions & { strictEntities: boolean } = { strictEntities: true };
 /** The parser checks the lengths of names, attributes and declarations between two writes; its own limit is the same. */
 const writtenAtOnce = 64 * 1024;

@@ -5,7 +5,7 @@ import { invalid, Refusal, tooLarge } from '../refusal.js';
 export const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b;
 
 /**
- * The first file of an archive whose name has the wanted ending. Accepts at most `longest` bytes: a file that claims more is refused before
+ * The first file of an archive whose name ends in `ending`. Accepts at most `longest` bytes: a file that claims more is refused before
  * it is inflated, and one that inflates to more than it claims is refused on the way.
  */
 export async function fileInZip(archive: Uint8Array, ending: string, longest: number): Promise<Uint8Array> {

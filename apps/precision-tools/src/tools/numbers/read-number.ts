@@ -43,7 +43,7 @@ export function readNumber(value: string | number, name: string): Rational {
       throw invalid(`${name} is larger than a JSON number can carry exactly: give it as text, such as "12345678901234567890".`);
     return readNumber(String(value), name);
   }
-  // The sign of a currency says what is counted, not how much.
+  // A currency sign does not change the number.
   const text = value
     .trim()
     .replace(/^[−–]/, '-')

@@ -30,7 +30,7 @@ function sentenceOf(issue: z.core.$ZodIssue, known: readonly string[]): string {
   return `${where}: ${issue.message}.`;
 }
 
-/** The arguments in the form that the tool takes. Throws INVALID_ARGUMENT with every mistake and what is expected, or LIMIT_EXCEEDED. */
+/** The arguments in the form that the tool expects. Throws INVALID_ARGUMENT with every mistake and what is expected, or LIMIT_EXCEEDED. */
 export function checkedArguments({ name, input, limits }: ToolDeclaration, args: unknown): Record<string, unknown> {
   checkSize(args, limits.argumentChars);
   const { success, data, error } = input.safeParse(args ?? {}, { reportInput: true });

@@ -56,7 +56,7 @@ export class WorkerPool {
   }
 
   /**
-   * One thread is free or starting in addition to those that jobs need, so that no job waits for a start that a slow job made necessary.
+   * Keeps one thread free or starting in addition to those that jobs need, so that no job waits for a start because another one is slow.
    */
   private keepSpare(): void {
     const free = [...this.threads].filter(({ running }) => !running).length;
@@ -186,7 +186,7 @@ export class WorkerPool {
     this.assign();
   }
 
-  /** Otherwise a worker file that cannot run would be started forever. */
+  /** Gives up after several failed starts: otherwise a worker file that cannot run would be started forever. */
   private failToStart(): void {
     this.failedStarts += 1;
     if (this.failedStarts < 3) return;

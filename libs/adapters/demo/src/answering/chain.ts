@@ -17,7 +17,7 @@ export interface Chain {
   readonly bridge: string | null;
   /** The question as it was asked, without the sentences around it. */
   readonly asked: string;
-  /** Sentences that have most of the question's words, where none answers it by a rule. */
+  /** Sentences with most of the question's words, if no sentence answers it by a rule. */
   readonly nearest: readonly Sentence[];
 }
 
@@ -30,14 +30,14 @@ const ofEach = /\b(?:each|every|apiece|per (?:person|head|unit|piece|item))\b/i;
  * English; no name, document or question is built in.
  */
 export function follow(text: string, told: readonly ParsedPassage[]): Chain {
-  // An earlier answer proves nothing: what it rests on is searched again.
+  // An earlier answer proves nothing: its evidence is searched again.
   const found = told.filter(({ title }) => title !== earlierAnswer);
   const keys = new Set(found.flatMap((passage) => [...passage.keys]));
   const asked = new Set<string>();
   const links: Link[] = [];
   const asking = askingSentence(text);
   let question = readQuestion(asking, keys);
-  // What one of several moves, costs or holds is not what all of them do together, and nothing here multiplies.
+  // A number for each of several things does not answer a question about all of them together, because nothing here multiplies.
   const isTotal = question.kind === 'number' && asksForTotal.test(asking);
   const passages = isTotal
     ? found.map((one) => ({ ...one, sentences: one.sentences.filter(({ text: said }) => !ofEach.test(said)) }))
@@ -68,9 +68,9 @@ export function follow(text: string, told: readonly ParsedPassage[]): Chain {
   return { ...base, links, answer: null, complete: false, open: question.text, bridge: bridge?.text ?? null };
 }
 
-/** Title of what was learned from an earlier answer. */
+/** Title of facts that come from an earlier answer. */
 const earlierAnswer = 'Earlier answer';
-/** Most sentences that are quoted as nearest, and the share of the question's words they must have, with the title of their document. */
+/** Most sentences quoted as nearest, and the least share of the question's words in a sentence and its document's title. */
 const mostNearest = 2;
 const nearEnough = 0.5;
 
@@ -87,7 +87,7 @@ function nearestTo(asking: string, passages: readonly ParsedPassage[]): readonly
       return own > 0 && share >= nearEnough ? [{ sentence, score: own + others.length / 2 }] : [];
     });
   });
-  // One of each document: where two contradict each other, both are shown.
+  // One sentence of each document, so that two documents that contradict each other are both shown.
   const seen = new Set<string>();
   return found
     .sort((a, b) => b.score - a.score)

@@ -92,8 +92,8 @@ function relationPlaces({ tokens, names }: Sentence, { required }: Wanted): read
 }
 
 /**
- * "A's deputy is B" says nothing of the deputy of B. Relations that hold both ways are the exception, and so is an owner that the question
- * names itself.
+ * Whether the relation belongs to somebody else: "A's deputy is B" says nothing about the deputy of B. Relations that hold both ways are
+ * exceptions, and so is an owner that the question itself names.
  */
 function isOfAnother(sentence: Sentence, { entity, known }: Wanted, { place, said }: RelationPlace): boolean {
   const { tokens, names, subjects, passage } = sentence;
@@ -136,7 +136,7 @@ function inAside({ text, tokens }: Sentence, name: Name, place: number): boolean
   return /,[^,]*$/.test(before) && (between.match(/,/g) ?? []).length % 2 === 1;
 }
 
-/** "A's brother was born": the subject is something of A, unless the relation follows directly: "A's birthplace". */
+/** "A's brother was born": the subject is not A, unless the relation follows directly, as in "A's birthplace". */
 function ownsSomethingElse({ tokens }: Sentence, name: Name, place: number): boolean {
   return tokens[name.to]!.possessive && tokens.slice(name.to + 1, place).some((token) => !auxiliaries.has(token.lower));
 }
@@ -145,7 +145,7 @@ const placeLeads: ReadonlySet<string> = new Set(['in', 'at', 'near', 'on', 'from
 const copulas: ReadonlySet<string> = new Set(['is', 'was', 'are', 'were', 'called', 'named']);
 
 interface Candidate {
-  /** Null where several numbers fit as well. */
+  /** Null if several numbers fit equally well. */
   readonly text: string | null;
   readonly name: Name | null;
   readonly score: number;
@@ -163,7 +163,7 @@ function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): 
     while (before >= 0 && (determiners.has(tokens[before]!.lower) || possessivePronouns.has(tokens[before]!.lower))) before -= 1;
     const lead = tokens[before]?.lower ?? '';
     const beside = [tokens[name.from - 1], tokens[name.to + 1], ...tokens.slice(name.from, name.to + 1)];
-    // A person or thing that stands beside the relation is not where it happened.
+    // A person or thing beside the relation is not the place where it happened.
     const isPlace =
       placeLeads.has(lead) ||
       copulas.has(lead) ||
@@ -185,7 +185,7 @@ function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): 
   return scored.reduce<Candidate | null>((best, one) => (best && best.score >= one.score ? best : one), null);
 }
 
-/** How much nearer the best of several numbers has to be. */
+/** Least difference of score between the best number and the next one. */
 const clearlyNearer = 0.6;
 
 /** The date, year or number nearest to the relation; prefers those after it. */
@@ -206,7 +206,7 @@ function numberIn({ text, tokens }: Sentence, { kind, noun }: Wanted, places: re
     return [{ text: kind === 'time' && !wantsYear ? dateAround(text, tokens, at) : withUnit(text, tokens, at), name: null, score }];
   });
   const [first, second] = scored.toSorted((a, b) => b.score - a.score);
-  // "A layer of tephra, 4 cm thick, was found at 91.3 m": which number is meant, the words do not say.
+  // "A layer of tephra, 4 cm thick, was found at 91.3 m": the words do not say which number is meant.
   return first && second && kind === 'number' && first.score - second.score < clearlyNearer ? { ...first, text: null } : (first ?? null);
 }
 

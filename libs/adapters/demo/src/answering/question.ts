@@ -51,7 +51,7 @@ export function askingSentence(text: string): string {
   return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
 }
 
-/** The sentences of a request, without what only leads to them or thanks. */
+/** The sentences of a request, without list marks and words such as "also" and "then" at their beginning. */
 export function askingSentences(text: string): readonly string[] {
   return text
     .split(/(?<=[?!;])\s+|\n+|(?<=\p{L}\.|\d\.)\s+(?=\p{Lu})|(?<=\?),?\s*(?:and|und)\s+(?=\p{L})/u)
@@ -69,7 +69,7 @@ export function readQuestion(written: string, known: ReadonlySet<string> = new S
   const text = written.slice(0, readCharacters);
   const tokens = tokensOf(text);
   const names = [...namesOf(text, tokens)];
-  // Only for a question without names of its own: words such as "born" become names when they begin a sentence of a document.
+  // Only for a question without names: words such as "born" become names when they begin a sentence of a document.
   const unwritten = names.length === 0 ? [...known] : [];
   for (const key of unwritten.sort((a, b) => b.length - a.length)) {
     const place = placeOf(key.split(' '), tokens);

@@ -5,7 +5,7 @@ import type { Link } from './link.js';
 export const demoLabel =
   '(This answer comes from the built-in demo model: it only finds and quotes sentences of the documents. Connect a real model for full answers.)';
 
-/** The finding of an expert without documents; the ledger shows it to later steps. */
+/** The finding of an expert without documents; later steps read it in the ledger. */
 export const nothingFound = 'Nothing was found in documents.';
 
 const greeting =

@@ -64,7 +64,7 @@ export const meaningsOf = (word: string): readonly string[] => relationsOf.get(s
 /** Relations whose subject is before the word: "A's cousin B was born in C" says nothing about A. */
 export const ofItsSubject: ReadonlySet<string> = new Set(['birth', 'death', 'study', 'live', 'work', 'speak'].map((name) => `=${name}`));
 
-/** Stems of relations that hold both ways: if B is the partner of A, A is that of B. */
+/** Stems of relations that hold both ways: if B is the partner of A, A is the partner of B. */
 export const mutual: ReadonlySet<string> = new Set(
   'ally brother colleague companion cousin friend neighbor neighbour opponent partner rival sibling sister spouse twin'
     .split(' ')

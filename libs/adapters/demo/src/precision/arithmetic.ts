@@ -1,6 +1,6 @@
 import { languageIn, plainNumbers, type Language } from './numerals.js';
 
-/** Words around a calculation that ask for it, in four languages. Any other word means that it is no calculation. */
+/** Words around a calculation that ask for it, in four languages. Any other word means that the text is not a calculation. */
 const asking = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${[
     "please|bitte|hello|hi|hey|hallo|so|then|now|ok|okay|exactly|genau|thanks|danke|merci|gracias|por favor|s[’']il (?:te|vous) pla[iî]t",
@@ -30,7 +30,7 @@ const between = (a: string, b: string): string => (Number(a) < Number(b) ? `(${b
 const rules: readonly Rule[] = [
   rule(String.raw`(${e})\s*(?:per ?cent|prozent|pour ?cent|por ?ciento)`, '$1%'),
   rule(String.raw`(${e})\s+%`, '$1%'),
-  // A sign, where no number stands before it.
+  // A minus sign, unless a number comes before it.
   rule(String.raw`(?<!\d[%)!]?\s+)(?:minus|moins|menos) (\d+(?:\.\d+)?)`, '-$1'),
   rule(String.raw`(?:increase|raise|erhöhe) (${e}) (?:by|um) (\d+(?:\.\d+)?%)`, '$1 * (1 + $2)'),
   rule(String.raw`(?:decrease|reduce|lower|verringere|senke) (${e}) (?:by|um) (\d+(?:\.\d+)?%)`, '$1 * (1 - $2)'),
@@ -85,20 +85,20 @@ const rules: readonly Rule[] = [
   rule(String.raw`(${e}),? (?:plus|und dann plus|más|mas|added to) (${e})`, '$1 + $2'),
   rule(String.raw`(${e}),? (?:minus|moins|menos|weniger) (${e})`, '$1 - $2'),
   rule(String.raw`(${e})%? (?:von|vom|de|del|d[’'])\s*(${e})`, (all) => all.replace(/\s*(?:von|vom|del|de|d[’'])\s*/iu, ' of ')),
-  // What is done next: "double 78 and add 5", "12 times 3, then subtract 4".
+  // A next step: "double 78 and add 5", "12 times 3, then subtract 4".
   rule(String.raw`(${'X'}),? (?:and )?(?:then )?(?:and )?(?:add|plus) (${e})`.replace('X', e), '($1) + $2'),
   rule(String.raw`(${e}),? (?:and )?(?:then )?(?:subtract|minus|take away) (${e})`, '($1) - $2'),
   rule(String.raw`(${e}),? (?:and )?(?:then )?(?:multiply|multiplied|times)(?: it| that| the result)?(?: by)? (${e})`, '($1) * $2'),
   rule(String.raw`(${e}),? (?:and )?(?:then )?(?:divide|divided)(?: it| that| the result)?(?: by)? (${e})`, '($1) / $2'),
 ];
 
-/** Whole chains are read from the left where words say what is done next. */
+/** Words between the steps of a chain, which is calculated from left to right. */
 const nextSteps = /,?\s+(?:and\s+)?then\s+|,\s*(?=(?:add|subtract|multiply|divide|double|halve)\b)/iu;
 
 const symbols = /^[\d\s.,+\-*/^%×÷·−√π()!]*(?:(?:of|mod|sqrt|cbrt|ncr|abs|e)(?![a-z])[\d\s.,+\-*/^%×÷·−√π()!]*)*$/u;
 const operator = /[+*/^%×÷·√!]|[\d)]\s*[-−]\s*[-−\d(]|of|mod|sqrt|cbrt|ncr/u;
 
-/** What looks like a calculation and names a thing: dates, periods, scores and line-ups, serial and telephone numbers, `24/7`. */
+/** Whether text that looks like a calculation names a thing: a date, a period, a score, a serial or telephone number, `24/7`. */
 function isName(written: string, sum: string): boolean {
   const tight = sum.replace(/\s*$/u, '');
   if (/(?<![\d.])0\d/.test(tight)) return true;
@@ -141,10 +141,10 @@ function inSteps([first, ...later]: readonly string[]): string | null {
 const numberAlone = (text: string): string | null => /^(-?[\d.]+)$/u.exec(text.trim())?.[1] ?? null;
 
 function reduced(text: string, written: string): string | null {
-  // An exclamation mark behind more than one number ends a sentence: "What is 5 + 5!".
+  // An exclamation mark after more than one number ends a sentence: "What is 5 + 5!".
   const said = /^[^\d]*\d+!\W*$/u.test(text) ? text : text.replace(/!+\s*$/u, '');
   let sum = said.replace(/[\s?=.:;]+$/u, '').replace(/^[\s¿¡,:]+/u, '');
-  // Rules first: "the sum of" holds words that would be taken for the frame.
+  // Rules come first: "the sum of" contains words that `asking` would remove.
   for (let again = true, left = 60; again && left > 0; left -= 1) {
     again = false;
     for (const [pattern, into] of rules) {

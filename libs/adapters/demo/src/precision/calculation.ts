@@ -1,4 +1,4 @@
-/** What a tool returned, as its fact holds it. */
+/** The result of a tool, as its fact contains it. */
 export type ToolResult = Readonly<Record<string, unknown>>;
 
 /** A member as text; null unless it is a text or a number. */
@@ -12,10 +12,10 @@ export interface Calculation {
   /** Name of the tool, without its server. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What is calculated, for a sentence that says why it was not. */
+  /** Text of the calculation, for a sentence that says why there is no result. */
   readonly about: string;
-  /** Whether a result can be that of this call, by what it repeats of its arguments. */
+  /** Whether a result can belong to this call, judged by the arguments that it repeats. */
   readonly fits: (result: ToolResult) => boolean;
-  /** The answer; null if the result does not hold it. */
+  /** The answer; null if the result does not contain it. */
   readonly says: (result: ToolResult) => string | null;
 }

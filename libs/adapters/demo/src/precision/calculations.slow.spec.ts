@@ -119,7 +119,7 @@ describe('the answers of tools', () => {
   const told = (n: number, title: string, value: object) => ({ n, title, text: JSON.stringify(value) });
   const asked = askedIn('What is 10 / 4?')!;
 
-  it('are those of their calls: no result of another one, whatever was remembered', () => {
+  it('are those of their own calls, whatever other results were remembered', () => {
     const other = told(1, 'precision.calculate', { result: '0.234', interpreted: '2.34 % of 10' });
     expect(answersOf(asked, [other])).toEqual([null]);
     expect(answersOf(asked, [other, told(2, 'precision.calculate', { result: '2.5', interpreted: '10 / 4' })])).toEqual([
@@ -130,7 +130,7 @@ describe('the answers of tools', () => {
     ]);
   });
 
-  it('do not count where a result does not say which call it is of, and there are more than calls', () => {
+  it('do not count if results do not name their call and there are more results than calls', () => {
     const means = askedIn('mean of 1, 2 and 6')!;
     const result = (n: number, mean: string) => told(n, 'precision.statistics_calc', { results: [{ operation: 'mean', result: mean }] });
     expect(answersOf(means, [result(1, '3')])).toEqual(['mean: 3 [1]']);
@@ -154,7 +154,7 @@ describe('the answers of tools', () => {
     ],
     ['6 ft in cm', 'unit_convert', { result: '182.88', from_unit: 'ft', to_unit: 'cm', notes: [] }, '6 ft = 182.88 cm [1]'],
     ['solve x^2 = 9', 'solve_equation', { kind: 'solutions', solutions: [{ value: '-3' }, { value: '3' }] }, 'x = -3 or x = 3 [1]'],
-  ])('are told in words: %s', (question, tool, result, answer) => {
+  ])('are put into words: %s', (question, tool, result, answer) => {
     expect(answersOf(askedIn(question)!, [told(1, `precision.${tool}`, result)])).toEqual([answer]);
   });
 });
@@ -191,7 +191,7 @@ describe('a text made to take long', () => {
         ['What date is ', ' 2020'],
       ] as const)
         askedIn(`${before}${part.repeat(Math.ceil(length / part.length))}`.slice(0, length) + behind);
-    // A second is what a loaded machine may need; exponential reading takes hours.
+    // A busy machine may need a second; exponential matching would take hours.
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
 });

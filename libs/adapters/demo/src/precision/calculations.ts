@@ -8,7 +8,7 @@ import { type Calculation, text, type ToolResult } from './calculation.js';
 import { withoutTypos } from './typos.js';
 import { conversionIn } from './units.js';
 
-/** What is to be calculated for a request, each sentence by itself. */
+/** The calculations that a request asks for, sentence by sentence. */
 export interface WantedCalculations {
   readonly calculations: readonly Calculation[];
   /** The questions of the same request that documents may answer; null if there is none. */
@@ -18,7 +18,7 @@ export interface WantedCalculations {
 }
 
 const always = (): boolean => true;
-/** A number as people read it: an exact fraction with its decimals, and long decimals cut to what anybody needs. */
+/** A number as people read it: an exact fraction with its decimals, and long decimals shortened to 12 digits. */
 function figure(result: ToolResult): string | null {
   const exact = text(result, 'result');
   if (exact === null) return null;
@@ -34,7 +34,7 @@ const shorter = (number: string): string => {
   return /e/i.test(shown) || whole.replace('-', '').length > 11 ? number : String(Number(shown));
 };
 
-/** Compares expressions by their signs alone. */
+/** An expression in one spelling, for comparison. */
 const signs = (expression: string): string =>
   expression
     .replace(/\s+/g, '')
@@ -79,7 +79,7 @@ function conversion(question: string): Calculation | null {
     about: `${value} ${from_unit} in ${to_unit}`,
     fits: (result) => text(result, 'from_unit') === from_unit && text(result, 'to_unit') === to_unit,
     says: (result) => {
-      // Nobody reads 91250/1143 yd: the decimals are what was asked for.
+      // A person wants decimals, not 91250/1143 yd.
       const decimal = text(result, 'decimal') ?? text(result, 'result');
       const converted = decimal === null ? null : `${shorter(decimal) === decimal ? '' : 'about '}${shorter(decimal)}`;
       const notes = Array.isArray(result['notes']) ? result['notes'].filter((note): note is string => typeof note === 'string') : [];
@@ -181,7 +181,7 @@ function listedSays({ tool, args, asks }: ListedCall, result: ToolResult, curren
 
 const readers = [conversion, calendar, listed, sum] as const;
 
-/** Sentences around a question that ask for nothing. */
+/** Greetings, thanks and similar sentences around a question. */
 const courtesy =
   /^(?:hi|hello|hey|hallo|good (?:morning|day|evening|afternoon)|guten (?:tag|morgen|abend)|thanks|thank you|danke|please|bitte|merci|gracias|quick (?:question|one)|one more|ok(?:ay)?|great|cool|cheers|bonjour|salut|hola)[\s!.,a-zäöüßñéè]{0,20}$/iu;
 
@@ -196,11 +196,11 @@ function readOne(sentence: string): Calculation | null {
 /** Most calculations of one request. */
 const most = 8;
 const noRate =
-  'An amount in another currency needs an exchange rate of a certain day. No tool here has one, so nothing was calculated. Name the rate, and it is: “150 * 0.92”.';
+  'An amount in another currency needs an exchange rate of a certain day. No tool here has one, so nothing was calculated. Ask with the rate instead: “150 * 0.92”.';
 
 /**
- * What a request asks to be calculated; null if it asks nothing of the kind. It is read strictly: a question with one word that no form
- * of calculation has is left to the documents.
+ * What a request asks to be calculated; null if it asks for no calculation. Reads strictly: a question with a single word that occurs in
+ * no form of calculation is left to the documents.
  */
 export function askedIn(request: string): WantedCalculations | null {
   if (request.length > 2_000) return null;
@@ -215,12 +215,12 @@ export function askedIn(request: string): WantedCalculations | null {
   const read = sentences.map((sentence) => readOne(sentence) ?? readOne(withoutTypos(sentence)));
   const calculations = read.filter((one) => one !== null);
   const others = sentences.filter((_sentence, at) => read[at] === null);
-  // A sentence that asks nothing may say what the numbers of the next one mean.
+  // A sentence that is not a question may explain the numbers of the next one.
   if (calculations.length === 0 || !others.every((sentence) => sentence.endsWith('?'))) return null;
   return { calculations, rest: others.length === 0 ? null : others.join(' '), refusal: null };
 }
 
-/** A numbered fact of a prompt, as far as it may hold a tool's result. */
+/** A numbered fact of a prompt, which may contain a tool's result. */
 export interface Told {
   readonly n: number;
   readonly text: string;
@@ -229,8 +229,8 @@ export interface Told {
 }
 
 /**
- * The answers with the numbers of their facts, one for each calculation; null where no result is that of its call. A result that repeats
- * nothing of its arguments counts by its place, and only where there are as many as calls.
+ * The answers with the numbers of their facts, one for each calculation; null if no result belongs to it. Results that do not repeat
+ * their arguments are assigned in order, and only if the tool has as many results as calls.
  */
 export function answersOf({ calculations }: WantedCalculations, facts: readonly Told[]): readonly (string | null)[] {
   const results = facts.flatMap((fact) => {

@@ -23,7 +23,7 @@ const spanWords: Readonly<Record<Language, Readonly<Record<string, string>>>> = 
 
 type CalendarAnswer = Pick<Calculation, 'args' | 'says'> & Partial<Pick<Calculation, 'fits'>>;
 
-/** The arguments of a call about dates, and how its result is told in the language of the question. */
+/** The arguments of a call about dates, and the sentence for its result in the language of the question. */
 export function calendarCall(call: CalendarCall, language: Language, named: (weekday: string | null) => string): CalendarAnswer {
   switch (call.tool) {
     case 'day_of_week':

@@ -1,6 +1,6 @@
 import { languageIn, plainNumbers } from './numerals.js';
 
-/** A question about dates as the tools for them take it. */
+/** A question about dates in the form that the date tools accept. */
 export type CalendarCall =
   | { readonly tool: 'day_of_week'; readonly date: string; readonly asks: 'weekday' | 'week' | 'day of year' }
   | {
@@ -57,11 +57,11 @@ const date = new RegExp(
     .join('|'),
   'giu',
 );
-/** Weekdays in front of a date say nothing new. */
+/** Weekdays before a date, which add nothing. */
 const weekday =
   /(?<!\p{L})(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag),?\s+(?:the\s+|den\s+)?(?=@)/giu;
 
-/** Whether a text says nothing but this, up to small words. */
+/** Whether a text without its punctuation matches the pattern. */
 const onlySays = (text: string, pattern: RegExp): boolean =>
   pattern.test(
     text
@@ -169,7 +169,7 @@ const weeksInForms = exactly(
   `wie ?viele (?:kalender)?wochen hat(?: das jahr)? (\\d{4})`,
 );
 
-/** The call that a question about dates asks for; null for any other question, and where a date has two readings. */
+/** The call that a question about dates asks for; null for any other question, and if a date has two readings. */
 export function calendarIn(question: string): CalendarCall | null {
   if (question.length > 160) return null;
   const dates: string[] = [];
@@ -236,7 +236,7 @@ function ofYear(text: string): CalendarCall | null {
   return of ? { tool: 'calendar_facts', year: Number(of), asks: 'days', ...(month ? { month: monthOf(month) } : {}) } : null;
 }
 
-/** Cities that name no time zone of their own. */
+/** Cities whose name is not part of a time zone's name. */
 const cities: Readonly<Record<string, string>> = {
   'new york city': 'America/New_York',
   nyc: 'America/New_York',
@@ -334,7 +334,7 @@ function clockTime(hour: number, minute: number, half: string | undefined): stri
   return at > 23 || minute > 59 ? null : `${String(at).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
 }
 
-/** The tool for time zones takes a date in figures. */
+/** The date as YYYY-MM-DD, which the tool for time zones requires. */
 function isoOf(written: string): string | null {
   const [, y, m, n] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})$/.exec(written) ?? [];
   const pad = (part: string): string => part.padStart(2, '0');

@@ -22,7 +22,7 @@ const separator = String.raw`(?:\s*[;,]\s*(?:and |und |et |y )?|\s+(?:and|und|et
 const list = `(${n}(?:${separator}${n})+)`;
 const leads =
   "please |can you |could you |tell me |hi |hello |what(?:'?s| is| are| was) |find |calculate |compute |determine |give me |was ist |wie lautet |berechne |bestimme |quelle? est |calcule[rz]? |cuál es |calcula ";
-// No alternative is a part of another, and no repetition stands in one: else a long text takes for ever.
+// No alternative is part of another one, and none contains a repetition: otherwise matching a long text would take forever.
 const asked = String.raw`(?:${leads})*(?:the |der |die |das |den |la |le |el |l['’])?`;
 const of = String.raw`(?: value)?(?: of| for| from| in| von| der| aus| de| des| entre)?(?: (?:these|the|this|following|numbers?|values?|data|set|list|zahlen|werte|folgenden|nombres|números|los|les|die|der))*\s*:?\s*[[({]?`;
 const form = (pattern: string): RegExp => new RegExp(`^${pattern}[\\s\\])}?.!]*$`, 'iu');
@@ -50,7 +50,7 @@ const lcm =
 
 const money = String.raw`(\d+(?:\.\d+)?)`;
 const percent = String.raw`(\d+(?:\.\d+)?) ?(?:%|per ?cent|prozent)`;
-/** Signs and names of currencies: one in a question is what the amounts are in; two would need a rate. */
+/** Signs and names of currencies. The only one in a question is that of its amounts; two would need an exchange rate. */
 export const currencies: readonly (readonly [RegExp, string])[] = [
   [/€|\beuros?\b|\bEUR\b/giu, '€'],
   [/\$|\b(?:us )?dollars?\b|\bUSD\b|\bbucks\b/giu, '$'],
@@ -261,7 +261,7 @@ export function listedIn(question: string): ListedCall | null {
   return bought(text);
 }
 
-/** "3 coffees at 3.75 and 2 cakes at 4.20": what they cost together. */
+/** The total of "3 coffees at 3.75 and 2 cakes at 4.20"; null for any other text. */
 function bought(text: string): ListedCall | null {
   if (!/(?:how much|what (?:do|does|will|is)|total|cost|pay|altogether)/iu.test(text)) return null;
   const items = [

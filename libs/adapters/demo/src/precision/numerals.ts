@@ -4,7 +4,7 @@ export type Language = 'en' | 'de' | 'fr' | 'es';
 const languages = ['en', 'de', 'fr', 'es'] as const;
 const marks = languages.map((language) => [language, new Set(numerals.marks[language].split(' '))] as const);
 
-/** The language whose small words a question has most of; English if none wins. */
+/** The language with the most small words in a question; English if none leads. */
 export function languageIn(question: string): Language {
   const words =
     question
@@ -21,8 +21,8 @@ export function plainNumbers(text: string, language: Language): string {
 }
 
 /**
- * Grouped thousands and decimal commas by what is written, and where that leaves two readings (`1,234`, `1.234`) by the language. What is
- * no number, such as `1.2.3` or a list `4,8,15`, stays.
+ * Rewrites grouped thousands and decimal commas. If a number has two readings (`1,234`, `1.234`), the language decides. What is not a
+ * number, such as `1.2.3` or a list `4,8,15`, stays unchanged.
  */
 function withMarks(text: string, language: Language): string {
   const joined = text
@@ -45,7 +45,7 @@ function withMarks(text: string, language: Language): string {
   });
 }
 
-/** Numbers in words, also compounds of several. A lone article ("a", "ein", "un") is none. */
+/** Rewrites numbers in words, including compounds. A lone article ("a", "ein", "un") is not a number. */
 function withWords(text: string, language: Language): string {
   const { words, links } = numerals[language] as { words: Record<string, number>; links: readonly string[] };
   const known = (word: string): number | null =>
@@ -98,7 +98,7 @@ function longestRun(
   return best;
 }
 
-/** One number from its words in order, such as 2, 100, 3; null where they are several numbers. */
+/** One number from its words in order, such as 2, 100, 3; null if they are several numbers. */
 function composed(parts: readonly number[]): number | null {
   let total = 0;
   let group = 0;

@@ -1,4 +1,4 @@
-/** Words of calculations and conversions that are put right where one letter is wrong, missing, doubled or swapped. */
+/** Words of calculations and conversions that are corrected if one letter is wrong, missing, doubled or swapped. */
 const words: ReadonlySet<string> = new Set(
   (
     'what whats calculate compute convert multiplied divided times plus minus percent square root difference between product average median ' +
@@ -13,7 +13,7 @@ const swapsOf = (a: string, b: string): boolean => {
   return at >= 0 && a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
 };
 
-/** Whether one letter less in one of them, or one other letter, makes two words equal. */
+/** Whether two words become equal when one letter is removed from one of them, or replaced. */
 function oneLetterApart(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false;
   let at = 0;
@@ -22,7 +22,7 @@ function oneLetterApart(a: string, b: string): boolean {
   return left.slice(1) === right.slice(1) || left === right.slice(1) || left.slice(1) === right;
 }
 
-/** The text with misspelt words of the list above put right. A word of three letters is only put right where it begins the text. */
+/** The text with misspelt words of the list above corrected. A word of three letters is corrected only at the start of the text. */
 export function withoutTypos(text: string): string {
   return text.replace(/(?<![\p{L}\p{N}])\p{Ll}{3,}(?![\p{L}\p{N}])/giu, (word, at: number) => {
     const lower = word.toLowerCase();

@@ -1,7 +1,7 @@
 import units from '../assets/units.json' with { type: 'json' };
 import { languageIn, plainNumbers } from './numerals.js';
 
-/** A conversion as the tool for units takes it. */
+/** A conversion in the form that the tool for units accepts. */
 export interface Conversion {
   readonly value: string;
   readonly from_unit: string;
@@ -29,9 +29,9 @@ const frame: ReadonlySet<string> = new Set(
     'cuántos cuántas cuanto cuantos cuánto hay son es equivalen equivale un una en el la los a convierte convertir qué por favor'
   ).split(' '),
 );
-/** Words that stand for one of the unit behind them. */
+/** Words that mean one of the unit after them. */
 const articles: ReadonlySet<string> = new Set('a an one per ein eine einem einer einen un une una'.split(' '));
-/** Words that lead to the unit that is wanted, where it stands behind the amount. */
+/** Words before the unit that is asked for, as in "how many seconds". */
 const isAsked = /^(?:many|viele|wieviele|combien|cuántos|cuántas|cuantos|cuantas|de|d')$/;
 
 /** How many of the smaller unit make the larger one: an amount such as 5 ft 11 in is one amount. */
@@ -55,12 +55,12 @@ interface Word {
   readonly unit?: string;
 }
 
-/** Words that are units in Spanish or French alone. */
+/** Words that are units only in Spanish or French. */
 const foreign: ReadonlySet<string> = new Set(['pie', 'pies', 'once', 'onces']);
 
 const known = (text: string): string | null => (symbols.has(text) ? text : (named.get(text.toLowerCase()) ?? null));
 
-/** Numbers, units of up to three words, and what is left. */
+/** Splits a text into numbers, units of up to three words, and other words. */
 function wordsOf(text: string): readonly Word[] {
   const pieces =
     text
@@ -86,14 +86,14 @@ function wordsOf(text: string): readonly Word[] {
         (many === 2 && /^°_[CF]$/.test(joined) ? joined.replace('_', '') : null) ??
         (many === 2 && pieces[at] === '°' ? known(`°${pieces[at + 1]!.slice(0, 1).toUpperCase()}`) : null);
       if (symbol === null) continue;
-      // "in" is the inch behind a number and in front of no unit, else the preposition.
+      // "in" means the inch after a number unless a unit follows; otherwise it is the preposition.
       if (
         symbol === 'in' &&
         piece.toLowerCase() === 'in' &&
         !(words.at(-1)?.number !== undefined && (/^(?:in|to|into|as)$/i.test(pieces[at + 1] ?? '') || !isUnitNext(pieces, at + 1)))
       )
         continue;
-      // A single letter is a unit behind a number, or where a unit is asked for.
+      // A single letter is a unit after a number, or after a preposition such as "in".
       if (
         /^[a-z]$/i.test(piece) &&
         many === 1 &&
@@ -148,7 +148,7 @@ export function conversionIn(question: string): Conversion | null {
   return { value: amount.number, from_unit: amount.unit, to_unit: targets[0]!.unit };
 }
 
-/** Several amounts as one of the smallest unit; null if they are no amount of one thing. */
+/** Adds amounts such as 5 ft 11 in, in the smaller unit; null if they do not form one amount. */
 function together(
   amounts: readonly { readonly number: string; readonly unit: string }[],
 ): { readonly number: string; readonly unit: string } | null {

@@ -60,7 +60,7 @@ const signOf: Readonly<Record<string, string>> = {
   '÷': '/',
 };
 
-/** A question that goes on from a calculation: "and in feet?", "times 3?", "and 2024?"; null for any other. */
+/** The full question for one that continues a calculation: "and in feet?", "times 3?", "and 2024?"; null for any other. */
 function furtherCalculation(question: string, before: string, answer: string): string | null {
   if (question.length > 80 || askedIn(question) !== null) return null;
   const unit = furtherUnit(question);

@@ -120,7 +120,7 @@ function withoutTables(text: string): string {
   const names = head.slice(-(width + 1), -1).map((cell) => cell.trim());
   const before = head.slice(0, -(width + 2)).join('|');
   const rows: string[] = [];
-  // Each row begins behind what is left between two bars: a line break or a blank.
+  // Each row begins after a line break or a blank between two bars.
   let at = 1;
   while (at + width <= cells.length - 1 && cells[at - 1]!.trim() === '') {
     const [first = '', ...others] = cells.slice(at, at + width).map((cell) => cell.trim());
@@ -132,7 +132,7 @@ function withoutTables(text: string): string {
 
 const withoutMarkup = (text: string): string =>
   withoutTables(text)
-    // Items of a list are statements of their own.
+    // Each item of a list is a separate statement.
     .replace(/(^|[.!?:]\s+|\n\s*)[-*•]\s+(?=\p{Lu})/gu, '$1')
     .replace(/<\/?[a-z][^<>]*>/gi, '')
     .replace(/\[\d{1,3}\]/g, '')

@@ -14,7 +14,7 @@ export function assess(prompt: string): string {
   const asked = askedIn(question);
   const about = asked?.rest ?? question;
   const chain = follow(about, passages);
-  // Complete too: a question that no document covers, since other words will not help, and a calculation.
+  // Other searches do not help if no document covers the question, and a calculation needs none.
   const isOver = asked?.rest === null ? isCalculated(asked, passages) : chain.complete || isNowhere(passages);
   if (isOver) return `${gapCheck.status} ${gapCheck.complete}\n${gapCheck.gap} none\n${gapCheck.nextFocus} none`;
   const open = chain.open ?? about;
@@ -22,7 +22,7 @@ export function assess(prompt: string): string {
   return `${gapCheck.status} ${gapCheck.needsMore}\n${gapCheck.gap} ${oneLine(gap)}\n${gapCheck.nextFocus} ${oneLine(open)}`;
 }
 
-/** A call that a tool has refused is refused again; one that has brought nothing yet is made. */
+/** Whether no call is left to make: each has a result, or nothing was found, because a tool that refused a call would refuse it again. */
 const isCalculated = (asked: WantedCalculations, passages: readonly ParsedPassage[]): boolean =>
   isNowhere(passages) || answersOf(asked, passages.map(toldBy)).every((answer) => answer !== null);
 const isNowhere = (passages: readonly ParsedPassage[]): boolean =>

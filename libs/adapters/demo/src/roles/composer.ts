@@ -43,7 +43,7 @@ function calculatedText(asked: WantedCalculations, passages: readonly ParsedPass
   return answers.map((answer, at) => answer ?? `Not calculated: ${asked.calculations[at]!.about}.${whyNot(reasons[at])}`).join('\n');
 }
 
-/** What a tool said, without its name and code. */
+/** The reason that a tool stated, without its name and code. */
 const whyNot = (line: string | undefined): string => {
   const said = /says: (?:[A-Z_]+: )?(.*?)\)?$/s.exec(line ?? '')?.[1]?.trim();
   return said ? ` ${said}` : '';

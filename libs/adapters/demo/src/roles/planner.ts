@@ -17,8 +17,9 @@ interface PlanItem {
 }
 
 /**
- * A plan as JSON: a task of a tool for each calculation; else one search for what has to be known first, on the web and in uploaded documents where
- * available, and one expert. `goal` is the self-contained question.
+ * A plan as JSON: a task of a tool for each calculation; if more is asked, also one search for what has to be known first, on the web and
+ * in uploaded documents if available; and one expert, unless all tasks are calculations that cannot be refused. `goal` is the
+ * self-contained question.
  */
 export function plan(prompt: string, goal: string): string {
   const capabilities = listOf(section(prompt, marks.capabilities)).map((line) => line.split(':')[0]!.trim());
@@ -27,7 +28,7 @@ export function plan(prompt: string, goal: string): string {
   const asked = askedIn(goal);
   const calculated = asked === null ? [] : callsIn(prompt, capabilities, asked.calculations);
   const sums = calculated === null ? [] : calculated;
-  // The expert says why where a tool refuses; without it such a run would end as failed.
+  // If a tool refuses, the expert says why; without an expert such a run would fail.
   const answering: PlanItem = { id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert };
   if (asked !== null && calculated !== null && asked.rest === null) {
     const tasks =
@@ -52,7 +53,7 @@ export function plan(prompt: string, goal: string): string {
 
 /**
  * A task for each calculation, one after the other so that their results keep the order: by the tool, or for a sum by the symbolic
- * mathematics. Null if the run has neither.
+ * mathematics. Null if the run offers neither for one of them.
  */
 function callsIn(prompt: string, capabilities: readonly string[], calculations: readonly Calculation[]): readonly PlanItem[] | null {
   const offered = section(prompt, marks.capabilities) ?? '';

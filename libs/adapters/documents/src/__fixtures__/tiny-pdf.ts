@@ -32,7 +32,7 @@ export function tinyPdf(pages: readonly (readonly PdfLine[])[], { title = '' }: 
   );
 }
 
-/** A PDF of numbered objects with its table of them. */
+/** A PDF of numbered objects with its cross-reference table. */
 export function pdfOf(objects: readonly (string | Buffer)[], trailer: string): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n%\xe2\xe3\xcf\xd3\n', 'latin1')];
   const offsets: number[] = [];

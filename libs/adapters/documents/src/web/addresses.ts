@@ -4,7 +4,7 @@ import { Failure } from '@conclave/contracts';
 /** Ports that pages are read from; an entry of the allow-list may name others. */
 const webPorts: ReadonlySet<number> = new Set([80, 443, 8080, 8443]);
 
-/** Public by its number, yet the address of a cloud's own machine services: Azure's wire server. */
+/** Addresses in public ranges that belong to the machine services of a cloud: Azure's wire server. */
 const cloudServices: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /**
@@ -78,7 +78,7 @@ export function webAddress(text: string, allowedHosts: AllowedHosts, base?: URL)
   if (!allowed && !webPorts.has(port)) throw refuse(`Pages are not read from port ${port}.`);
   const host = name.replace(/^\[|\]$/g, '');
   if (ipaddr.isValid(host)) {
-    // 2130706433, 0x7f.1, 0177.0.0.1 and full-width digits all become 127.0.0.1: no honest person writes an address that way.
+    // 2130706433, 0x7f.1, 0177.0.0.1 and full-width digits all become 127.0.0.1: people have no reason to write an address that way.
     if (!name.startsWith('[') && !spelledAs(text, name, url, base)) throw refuse('It writes an IP address in an unusual way.');
     checkReach(host, allowed);
   }

@@ -12,7 +12,10 @@ export interface WebRequest {
   readonly signal: AbortSignal;
 }
 
-/** The head of the answer to one request, whose address is checked when the socket is made. Throws PAGE_REFUSED; errors of the socket pass through. */
+/**
+ * Sends one request and returns the head of its response. The address is checked when the socket is opened. Throws PAGE_REFUSED; errors of
+ * the socket pass through.
+ */
 export function answerOf({ url, host, port, allowed }: WebAddress, asked: WebRequest): Promise<IncomingMessage> {
   const { method, headers, body, resolve, signal } = asked;
   return new Promise((resolvePromise, reject) => {
@@ -40,7 +43,7 @@ export function answerOf({ url, host, port, allowed }: WebAddress, asked: WebReq
       }),
     );
     request.on('response', (response) => {
-      // The reader of the body receives its errors; if the body is discarded, nobody does.
+      // The reader of the body receives its errors; without a reader they would end the process.
       response.on('error', () => undefined);
       resolvePromise(response);
     });

@@ -7,7 +7,7 @@ import type { Resolve } from './checked-lookup.js';
 import { answerOf } from './checked-request.js';
 
 export interface FetchLimits {
-  /** Largest body, bytes, on the wire and unpacked. */
+  /** Largest body in bytes: its declared length, and its unpacked size. */
   readonly maxBytes: number;
   readonly maxRedirects: number;
 }
@@ -59,7 +59,7 @@ export async function fetched(
   }
 }
 
-/** The body, unpacked, bounded on the wire and unpacked. */
+/** The unpacked body. Its declared length and its unpacked size are limited. */
 async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = (): Failure => new Failure('PAGE_TOO_LARGE', `It is larger than ${maxBytes} bytes.`);
   if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
@@ -90,7 +90,7 @@ function unpacked(response: IncomingMessage): Readable {
           : null;
   if (unpack) {
     response.on('error', (error) => unpack.destroy(error));
-    // A body that ends early ends in an error, not in a wait.
+    // Otherwise the reader of a body that ends early would wait forever.
     response.on('aborted', () => unpack.destroy(new Error('The body ended early.')));
     return response.pipe(unpack);
   }

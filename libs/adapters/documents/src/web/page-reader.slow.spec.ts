@@ -244,7 +244,7 @@ describe('an address inside the network', () => {
     ]) {
       expect((await failureOf(read('http://rebind.example:8080/', rebinding(addresses)))).code).toBe('PAGE_REFUSED');
     }
-    // Once per connection: nothing is asked between the check and the use.
+    // Once per connection: the name is not resolved again between the check and the use.
     expect(resolved).toBe(6);
     expect((await failureOf(read('http://localhost:8080/', open({ allowHosts: [] })))).code).toBe('PAGE_REFUSED');
     expect(asked).toEqual([]);

@@ -22,7 +22,7 @@ export interface PageReaderOptions {
 }
 
 /**
- * Reads pages of the public web over HTTP. Every address to which a name resolves is checked when the socket is made, and again for each
+ * Reads pages of the public web over HTTP. Every address to which a name resolves is checked when the socket is opened, and again for each
  * redirect; private ones are refused unless `allowHosts` lists their host. Opens no connection and starts no thread by itself.
  */
 export function openPageReader({
@@ -103,7 +103,7 @@ function named(type: string): string {
   return mime ? ` (${mime.toLowerCase()})` : '';
 }
 
-/** A name server that does not answer has no signal: a caller that waits for it leaves without it. */
+/** A name lookup cannot be aborted: a caller whose signal aborts stops waiting for it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(new Error('aborted'));
@@ -113,7 +113,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** The message of the network, without the addresses behind a name. */
+/** A failure with the code of the network error, whose message could contain the addresses behind a name. */
 function unavailable(error: unknown): Failure {
   const { code } = (error ?? {}) as { code?: unknown };
   return new Failure('PAGE_UNAVAILABLE', typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.', {

@@ -14,7 +14,7 @@ export interface RemoteFilesOptions {
   readonly resolve?: Resolve;
 }
 
-/** Files over HTTP. Every address that a name resolves to is checked when the socket is made, for each redirect again. */
+/** Files over HTTP. Every address that a name resolves to is checked when the socket is opened, and again for each redirect. */
 export function openRemoteFiles({ allowHosts = [], timeoutMs = 15_000, maxRedirects = 3, resolve }: RemoteFilesOptions = {}): RemoteFiles {
   const allowedHosts = new AllowedHosts(allowHosts);
   return {

@@ -101,7 +101,7 @@ describe('a delivery', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('ends after its time, with its caller, and if nobody listens, and reveals no more than the host', async () => {
+  it('ends at its time-out, when its caller cancels, and if nothing listens, and reveals no more than the host', async () => {
     const options = { operatorHosts: operatorHosts(), timeoutMs: 50 };
     expect(await failureOf(post(`http://hooks.example:${port}/held`, options))).toMatchObject({
       code: 'WEBHOOK_FAILED',

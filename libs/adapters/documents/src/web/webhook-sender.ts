@@ -37,7 +37,7 @@ export function openWebhookSender({
     const address = asWebhook(() => webAddress(url, ofClients));
     if (address.allowed) return address;
     if (!takesAll) throw new Failure('WEBHOOK_REFUSED', `The operator does not allow the host ${address.url.host}.`);
-    if (address.url.protocol !== 'https:') throw new Failure('WEBHOOK_REFUSED', 'Only https addresses are called there.');
+    if (address.url.protocol !== 'https:') throw new Failure('WEBHOOK_REFUSED', 'Addresses of this host must be https.');
     return address;
   };
   return {
@@ -52,7 +52,7 @@ export function openWebhookSender({
           ...{ method: 'POST' as const, headers: sent, body, resolve },
           signal: AbortSignal.any([signal, over]),
         });
-        // A run has no use for what a receiver sends beside its status, and it may be endless.
+        // Only the status is needed, and the body may be endless.
         response.destroy();
         const status = response.statusCode ?? 0;
         if (status >= 300 && status < 400)
@@ -71,7 +71,7 @@ export function openWebhookSender({
   };
 }
 
-/** The checks of page addresses under the names of webhooks. */
+/** Runs a check of page addresses; its failures get the codes of webhooks. */
 function asWebhook<T>(check: () => T): T {
   try {
     return check();

@@ -33,7 +33,7 @@ const Answer = z.discriminatedUnion('ok', [
 const install = 'Install SymPy for Python (Debian: apt-get install python3-sympy), which can.';
 const unsupported = (why: string): Failure => new Failure('MATH_UNSUPPORTED', `${why} ${install}`);
 
-/** What the Compute Engine is not asked, because it cannot do it or has been seen to return wrong results. */
+/** Operations that the Compute Engine does not get, because it cannot do them or has returned wrong results. */
 const leftOut: ReadonlySet<SymbolicJob['operation']> = new Set(['rank', 'rref', 'series']);
 
 /**
@@ -60,7 +60,7 @@ export async function startComputeEngine({ memoryMb, seconds, processes, onRepla
     async calculate(job, within): Promise<Calculated> {
       refuse(job);
       const answer = Answer.safeParse(await pool.ask({ seconds, job }, within));
-      if (!answer.success) throw unsupported('The Compute Engine gave something that is not readable.');
+      if (!answer.success) throw unsupported('The reply of the Compute Engine is not readable.');
       if (!answer.data.ok) throw unsupported(answer.data.detail);
       const { ok: _, ...calculated } = answer.data;
       return { ...calculated, latex: null };
@@ -88,6 +88,6 @@ function refuse(job: SymbolicJob): void {
   if (job.operation === 'multiply' && job.matrix[0]!.length !== job.other.length)
     throw new Failure(
       'MATH_INPUT_INVALID',
-      `A matrix with ${job.matrix[0]!.length} columns is not multiplied by one with ${job.other.length} rows.`,
+      `A matrix with ${job.matrix[0]!.length} columns cannot be multiplied by one with ${job.other.length} rows.`,
     );
 }

@@ -32,7 +32,7 @@ const longestLine = 2_000_000;
 /** Characters of its error output that are kept. */
 const keptErrors = 2_000;
 
-/** One running program. It gets no environment and an empty folder; a caller that is not answered in time ends it. */
+/** One running program. It gets no environment and an empty folder, and is ended if it does not reply in time. */
 export class LineProcess {
   private buffer = '';
   private errors = '';
@@ -47,7 +47,7 @@ export class LineProcess {
   ) {
     child.stdout!.setEncoding('utf8').on('data', (text: string) => this.arrived(text));
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.errors = (this.errors + text).slice(-keptErrors)));
-    // A program that is gone is noticed by its end; what could not be written to it needs no second report.
+    // The end of the program is noticed below; a failed write to it needs no second report.
     child.stdin!.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       const over = (how: string): void => {
@@ -63,7 +63,7 @@ export class LineProcess {
     });
   }
 
-  /** Starts the program and waits for its first line, which is given back. Throws ProcessEnded. */
+  /** Starts the program and returns it with its first line. Throws ProcessEnded. */
   static async start({ file, args, readyWithinMs }: LineProgram): Promise<{ readonly process: LineProcess; readonly first: LineReply }> {
     const folder = mkdtempSync(join(tmpdir(), 'conclave-math-'));
     const child = spawn(file, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
@@ -82,7 +82,7 @@ export class LineProcess {
     return this.dead === null && this.waiting === null;
   }
 
-  /** The reply to one question; one at a time. Whatever goes wrong, the process has ended when this throws ProcessEnded. */
+  /** Asks a question, one at a time, and returns the reply. If it throws ProcessEnded, the process has ended. */
   async ask(question: LineReply, within: { readonly withinMs: number; readonly signal?: AbortSignal }): Promise<LineReply> {
     if (this.dead !== null) throw new ProcessEnded('ended', this.dead);
     const id = (this.asked += 1);
@@ -99,13 +99,13 @@ export class LineProcess {
     return reply;
   }
 
-  /** Ends it at once, and resolves when it is gone. */
+  /** Kills the program, and resolves when it has ended. */
   async kill(): Promise<void> {
     if (this.dead === null) this.child.kill('SIGKILL');
     await this.ended;
   }
 
-  /** An idle program does not keep ours alive. */
+  /** While it is idle, the program does not keep this process alive. */
   private hold(on: boolean): void {
     const parts = [this.child, this.child.stdin, this.child.stdout, this.child.stderr] as unknown as Socket[];
     for (const part of parts)
@@ -144,7 +144,7 @@ export class LineProcess {
     this.buffer = end < 0 ? '' : this.buffer.slice(end + 1);
     const reply = end < 0 ? null : parsed(line);
     if (reply) this.waiting?.resolve(reply);
-    else this.waiting?.reject(new ProcessEnded('flood', 'what it wrote is no reply'));
+    else this.waiting?.reject(new ProcessEnded('flood', 'its output is no reply'));
   }
 }
 

@@ -5,7 +5,7 @@ import { until } from '@conclave/test-support';
 import { LineProcess, type LineReply } from './line-process.js';
 import { ProcessPool } from './process-pool.js';
 
-/** Does what each question says. */
+/** Does what the `act` of each question says. */
 const program = `
 const out = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -51,13 +51,13 @@ const alive = (pid: unknown): boolean => {
 };
 
 describe('a pool of processes', () => {
-  it('asks no process again that has sent its last reply and is about to end', async () => {
+  it('asks nothing more of a process that has sent its last reply', async () => {
     const one = pool();
     expect(await one.ask({ act: 'last' }, { signal: never })).toMatchObject({ last: true });
     expect(await who(one)).toMatchObject({ id: 1 });
   });
 
-  it('asks one process again and again; it has no environment and a folder of its own, gone with it', async () => {
+  it('reuses one process, which has no environment and its own folder, removed at its end', async () => {
     const made = pool();
     const first = await who(made);
     expect(first).toMatchObject({ env: [], cwd: expect.stringContaining('conclave-math-') });
@@ -86,7 +86,7 @@ describe('a pool of processes', () => {
     expect(replaced).toEqual(['a calculation ended it']);
   });
 
-  it('ends a process when its time is over, and when its question is given up', async () => {
+  it('ends a process when its time is over, and when its question is cancelled', async () => {
     const made = pool({ calculationMs: 100 });
     const { pid } = await who(made);
     await expect(made.ask({ act: 'hang' }, { signal: never })).rejects.toMatchObject({

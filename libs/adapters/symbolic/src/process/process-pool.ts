@@ -20,7 +20,7 @@ interface Waiter {
   enter(): void;
 }
 
-/** Processes of one program, each with one question at a time. One that overran or broke is ended and replaced by a new one. */
+/** Processes of one program, each with one question at a time. A process that overran or broke is ended and replaced. */
 export class ProcessPool {
   private readonly idle: LineProcess[] = [];
   private readonly all = new Set<LineProcess>();
@@ -34,8 +34,8 @@ export class ProcessPool {
   }
 
   /**
-   * The reply to `question`. `timeoutMs` bounds waiting and calculating together. Throws Failure MATH_LIMIT (it overran, or ended on the
-   * way), MATH_UNAVAILABLE, CALL_CANCELLED.
+   * The reply to `question`. `timeoutMs` bounds waiting and calculating together. Throws Failure MATH_LIMIT (it overran, or its process
+   * ended), MATH_UNAVAILABLE, CALL_CANCELLED.
    */
   async ask(
     question: LineReply,
@@ -68,7 +68,7 @@ export class ProcessPool {
     if (!began) return new Failure('MATH_UNAVAILABLE', `Its process does not start: ${ended.how}.`);
     if (ended.reason === 'cancelled') return new Failure('CALL_CANCELLED');
     if (ended.reason === 'overrun') return new Failure('MATH_LIMIT', 'It was stopped at the end of its time.');
-    return new Failure('MATH_LIMIT', `The calculating process ended on the way (${ended.how}).`);
+    return new Failure('MATH_LIMIT', `The process ended during the calculation (${ended.how}).`);
   }
 
   /** Waits until fewer than `processes` questions are being answered. */
@@ -85,7 +85,7 @@ export class ProcessPool {
     let onAbort: () => void = () => undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        // At once, so that no slot is handed to one that has left.
+        // A caller leaves the queue at once, so that no slot goes to one that has left.
         const leaveWith = (failure: Failure): void => {
           const position = this.queue.indexOf(waiter);
           if (position < 0) return;
@@ -113,7 +113,7 @@ export class ProcessPool {
     else this.busy -= 1;
   }
 
-  /** The next question does not wait for a start. */
+  /** Starts a new process at once, so that the next question waits less. */
   private replace(how: string): void {
     this.options.onReplaced(how);
     const starting = this.start();
@@ -121,14 +121,14 @@ export class ProcessPool {
     void starting
       .then(
         (process) => this.idle.push(process),
-        // The next caller starts one again and receives the reason if it does not start.
+        // The next caller tries to start one again, and receives the reason if that fails.
         () => this.options.onReplaced('a new process does not start'),
       )
       .finally(() => this.starting.delete(starting));
   }
 
   private async take(): Promise<LineProcess> {
-    // One that is being started for this pool is nearer than a further one.
+    // A process that is already starting is ready sooner than a new one.
     for (const starting of this.starting) await starting.catch(() => undefined);
     for (let process = this.idle.pop(); process; process = this.idle.pop()) if (process.sound) return process;
     return this.start();

@@ -6,7 +6,7 @@ const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}'
 export const relationSigns: Readonly<Record<string, Relation>> = { '=': '=', '!=': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
 export const shown = (text: string): string => JSON.stringify(text.slice(0, 40));
 
-/** A place in a list of tokens, and the limits of what is made of them. */
+/** A position in a list of tokens, with the limits of the tree that is built from them. */
 export class Cursor {
   protected at = 0;
   private depth = 0;
@@ -48,7 +48,7 @@ export class Cursor {
 
   protected nested<T>(read: () => T): T {
     this.depth += 1;
-    // Each level of brackets passes here several times.
+    // Each level of brackets calls this several times.
     if (this.depth > bounds.depth * 3) throw unreadable(`It is nested deeper than ${bounds.depth} levels.`);
     const value = read();
     this.depth -= 1;

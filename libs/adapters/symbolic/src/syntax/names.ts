@@ -23,7 +23,7 @@ const constants: Readonly<Record<string, Constant>> = {
   infty: 'infinity',
   unendlich: 'infinity',
 };
-/** Logarithms that carry their base in the name. */
+/** Logarithms whose name contains the base. */
 const bases: Readonly<Record<string, string>> = { log10: '10', lg: '10', log2: '2', lb: '2' };
 
 /** The meaning of a name. A declared name is a variable, whatever it means elsewhere. */
@@ -45,7 +45,7 @@ export function nameMeaning(name: string, declared: ReadonlySet<string>): Meanin
 /** Letters that people write side by side for a product: `xy`, `ax^2`. */
 const lettersOfProducts = /^[abckmnpqrstuvwxyz]{2,3}$/;
 
-/** Tokens with short words like `ax` split into their letters; words that mean something are left whole. */
+/** Tokens with short words like `ax` split into their letters; words with a meaning stay whole. */
 export const splitNames = (tokens: readonly SyntaxToken[], declared: ReadonlySet<string>): readonly SyntaxToken[] =>
   tokens.flatMap((token, position) => {
     if (token.kind !== 'name' || !lettersOfProducts.test(token.text) || nameMeaning(token.text, declared).kind !== 'unknown')

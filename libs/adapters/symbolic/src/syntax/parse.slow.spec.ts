@@ -170,7 +170,7 @@ describe('the notation of results', () => {
   it.each<[string, Tree]>([
     ['-(x + y)', { kind: 'product', factors: [{ kind: 'negative', of: one }, sum] }],
     ['-(x + y)', { kind: 'quotient', over: { kind: 'negative', of: sum }, under: one }],
-    // Two signs are two signs.
+    // A double minus is not shortened.
     [
       '--x*y',
       { kind: 'product', factors: [{ kind: 'negative', of: { kind: 'quotient', over: { kind: 'negative', of: x }, under: one } }, y] },
@@ -182,7 +182,7 @@ describe('the notation of results', () => {
       fc.property(tree, (made) => {
         const again = parse(notationOf(made)).value;
         const [before, after] = [valueAt(made, at), valueAt(again, at)];
-        // Beyond that size the digits of a double no longer say where in a period of sin one is: both values are noise.
+        // A larger double has too few digits to locate a point within a period of sin: both values would be noise.
         fc.pre(sizesIn(made).every((size) => size < 1e6));
         expect(Math.abs(after.re - before.re) / Math.max(1, Math.abs(before.re))).toBeLessThan(1e-6);
       }),

@@ -14,7 +14,7 @@ export interface Parsed<T> {
 export const parseExpression = (text: string, declared: ReadonlySet<string>): Parsed<Tree> =>
   parsed(text, declared, (parser) => parser.sum());
 
-/** An equation or inequality; several for `1 < x < 3`; a term without a relation is to be 0. Throws MATH_INPUT_INVALID. */
+/** An equation or inequality; several for `1 < x < 3`; a term without a relation must be 0. Throws MATH_INPUT_INVALID. */
 export const parseRelations = (text: string, declared: ReadonlySet<string>): Parsed<readonly Related[]> =>
   parsed(text, declared, (parser) => parser.relations());
 

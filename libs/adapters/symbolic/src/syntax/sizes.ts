@@ -10,10 +10,10 @@ const largestFactorial = 5_500;
 const tooLarge = (digits: number): Failure =>
   new Failure(
     'MATH_LIMIT',
-    `A number in it has ${digits < 1e15 ? `about ${Number(digits.toPrecision(3)).toLocaleString('en')}` : 'more than 10^15'} digits; ${mostDigits} are calculated.`,
+    `A number in it has ${digits < 1e15 ? `about ${Number(digits.toPrecision(3)).toLocaleString('en')}` : 'more than 10^15'} digits; at most ${mostDigits} are calculated.`,
   );
 
-/** Refuses, before any engine begins, numbers too long to be written and divisions by zero. Throws MATH_LIMIT, MATH_INPUT_INVALID. */
+/** Refuses numbers that are too long, and divisions by zero, before any engine begins. Throws MATH_LIMIT, MATH_INPUT_INVALID. */
 export function checkSizes(tree: Tree): void {
   // The remainder of a power is calculated without the power.
   const [power] = tree.kind === 'call' && tree.name === 'mod' ? tree.args : [];
@@ -39,7 +39,7 @@ const isZero = (tree: Tree): boolean => {
   return re === 0 && im === 0;
 };
 
-/** Where base and exponent are numbers. Powers of e, pi and i stay as they are. */
+/** Checks a power whose base and exponent have values here. Powers of e, pi and i may have any exponent. */
 function checkPower(base: Tree, exponent: Tree): void {
   const by = valueAt(exponent);
   if (isZero(base) && by.re <= 0) throw unreadable(by.re === 0 ? '0^0 has no value.' : 'It divides by zero.');

@@ -6,7 +6,7 @@ export type SyntaxToken =
   | { readonly kind: 'name'; readonly text: string; readonly at: number; readonly spaced: boolean }
   | { readonly kind: 'sign'; readonly text: string; readonly at: number; readonly spaced: boolean };
 
-/** Signs of print, and what they are in plain notation. */
+/** Typographic signs and their plain notation. */
 const plainSigns: Readonly<Record<string, string>> = {
   '−': '-',
   '–': '-',
@@ -111,11 +111,11 @@ export interface Tokenized {
 }
 
 /**
- * Splits a text. A comma between digits belongs to the number if nothing else can be meant: outside of the brackets of lists and
- * functions; with `commaSeparates` nowhere. Throws MATH_INPUT_INVALID on any other sign than those of the notation.
+ * Splits a text into tokens. A comma between digits belongs to the number only outside of the brackets of lists and functions, where it
+ * cannot separate values; with `commaSeparates` it never does. Throws MATH_INPUT_INVALID for a sign that is not part of the notation.
  */
 export function tokenize(text: string, commaSeparates = false): Tokenized {
-  if (text.length > bounds.text) throw unreadable(`It has ${text.length} characters; ${bounds.text} are read.`);
+  if (text.length > bounds.text) throw unreadable(`It has ${text.length} characters; at most ${bounds.text} are read.`);
   const source = plainNotation(text.normalize('NFC'));
   const tokens: SyntaxToken[] = [];
   const notes = new Set<string>();

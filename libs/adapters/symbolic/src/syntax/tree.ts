@@ -65,7 +65,7 @@ export const functions = {
 } as const satisfies Record<string, readonly [fewest: number, most: number]>;
 export type FunctionName = keyof typeof functions;
 
-/** Other spellings of functions. `log10`, `lg` and `log2` are made to `log` with a base by the parser. */
+/** Other spellings of functions. The parser turns `log10`, `lg` and `log2` into `log` with a base. */
 export const otherFunctionNames: Readonly<Record<string, FunctionName>> = {
   arcsin: 'asin',
   arccos: 'acos',
@@ -123,7 +123,7 @@ export const partsOf = (tree: Tree): readonly Tree[] => {
   }
 };
 
-/** Names in the order they are first met. */
+/** Names in the order of their first occurrence. */
 export function symbolsOf(...trees: readonly Tree[]): readonly string[] {
   const names = new Set<string>();
   const visit = (tree: Tree): void => {

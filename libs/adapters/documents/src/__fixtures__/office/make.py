@@ -1,4 +1,4 @@
-"""Makes the Office documents beside it, with other libraries than those that read them:
+"""Creates the Office documents in this folder. Its libraries are not those that read them:
 python-docx 1.1.2, openpyxl 3.1.5, python-pptx 1.0.2 (pip install python-docx==1.1.2 openpyxl==3.1.5 python-pptx==1.0.2)."""
 from datetime import datetime
 from docx import Document

@@ -1,4 +1,5 @@
-// Bytes to characters: a byte order mark, the declared charset, the document's own declaration, UTF-8, and finally windows-1252.
+// Decodes bytes by the first of these that applies: a byte order mark, the declared charset, the document's own declaration, UTF-8,
+// windows-1252.
 
 const utf8 = () => new TextDecoder('utf-8', { fatal: true });
 
@@ -30,7 +31,7 @@ function declaredInside(bytes) {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4_096)).toString('latin1');
   const found = /<meta[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?\s{0,5}([A-Za-z0-9:_-]{2,40})/i.exec(head);
   const label = found?.[1]?.toLowerCase() ?? null;
-  // A document that could be read as ASCII so far is not UTF-16, whatever it says.
+  // A document whose declaration is readable as ASCII is not UTF-16, whatever it declares.
   return label?.startsWith('utf-16') ? 'utf-8' : label;
 }
 
@@ -41,11 +42,11 @@ export function charactersOf(bytes, { charset = null, isHtml = false } = {}) {
   try {
     return { text: utf8().decode(bytes), guessed: false };
   } catch {
-    // Declared as UTF-8 with some broken bytes, or declared not at all.
+    // Either declared as UTF-8 with some broken bytes, or not declared.
     if (decoder) return { text: decoder.decode(bytes), guessed: false };
     return { text: windows1252.decode(bytes), guessed: true };
   }
 }
 
-/** Whether bytes are something else than text: a NUL that no UTF-16 explains. */
+/** Whether the bytes are not text: they contain a NUL and have no byte order mark. */
 export const isBinary = (bytes) => marked(bytes) === null && bytes.subarray(0, 8_192).includes(0);

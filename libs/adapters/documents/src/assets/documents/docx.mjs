@@ -22,12 +22,12 @@ class Body {
   #styles;
   #limit;
   #blocks = new Blocks();
-  /** Open paragraphs: a text box is inside one. */
+  /** Open paragraphs, innermost last; a text box is inside a paragraph. */
   #paragraphs = [];
   #tables = [];
   #skipping = 0;
   #run = null;
-  /** The properties that are open: of a paragraph (`pPr`) or a run (`rPr`). */
+  /** The open element of properties: of a paragraph (`pPr`) or a run (`rPr`). */
   #properties = null;
   #isText = false;
   #boxes = 0;
@@ -116,7 +116,7 @@ class Body {
     else paragraph.text += text;
   }
 
-  /** Hidden, too small to be read, or white on a white page: in tables and boxes there may be something behind it. */
+  /** Whether text is hidden, too small, or white on white. White text in tables and boxes counts as visible: they may be dark. */
   #isUnseen(paragraph) {
     const run = this.#run;
     const styles = [this.#styles.get(run?.style ?? ''), this.#styles.get(paragraph.style)];
@@ -160,7 +160,7 @@ class Body {
   }
 }
 
-/** What of the look of letters decides whether they are seen. */
+/** Reads the properties that decide whether text is visible. */
 function readLook(name, attributes, look) {
   if (name === 'vanish' || name === 'webHidden' || name === 'specVanish') look.hidden = isOn(attributes);
   // In half points.
@@ -169,7 +169,7 @@ function readLook(name, attributes, look) {
   else if (name === 'shd' || name === 'highlight') look.shaded = true;
 }
 
-/** Headings and looks of styles, with what they take over from others. */
+/** Heading level, list and visibility of each style, including what it inherits. */
 function stylesIn(xml) {
   const own = new Map();
   let style = null;

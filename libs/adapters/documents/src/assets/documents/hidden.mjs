@@ -22,13 +22,13 @@ const valueOf = (style, name) => new RegExp(`(?:^|;)\\s*${name}\\s*:\\s*([^;!]{1
 /** A comment without an end hides all the rest, in a browser too; here it also keeps the search from starting again at each opening. */
 const withoutComments = (css) => css.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '');
 
-/** Whether declarations such as `display:none` hide what they are given to. */
+/** Whether declarations such as `display:none` hide the element that they apply to. */
 export function hides(declarations) {
   const style = withoutComments(declarations.slice(0, 4_000))
     .replace(/\\([0-9a-fA-F]{1,6})\s?/g, (_whole, hex) => String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0xffff)))
     .toLowerCase();
   if (hiding.some((rule) => rule.test(style))) return true;
-  // Letters that let their background through are seen in its colours.
+  // With this setting the text shows the colours of its background.
   if (/background-clip\s*:\s*text/.test(style)) return false;
   const color = valueOf(style, 'color');
   if (color === undefined || /^(?:inherit|initial|unset|revert|currentcolor|var\()/.test(color)) return false;
@@ -36,7 +36,7 @@ export function hides(declarations) {
   return color === valueOf(style, 'background-color') || color === valueOf(style, 'background');
 }
 
-/** Selectors that a style sheet hides on every screen. Rules under conditions of width, print and similar ones are left out. */
+/** Selectors that a style sheet hides on every screen. Rules under conditions such as width or print are left out. */
 export function hiddenSelectors(css) {
   const sheet = withoutComments(css.slice(0, longestStyle));
   const selectors = [];

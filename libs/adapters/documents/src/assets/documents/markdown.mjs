@@ -11,7 +11,7 @@ const blocks = new Set(
 );
 /** None of these is content. */
 const dropped = new Set(['template', 'noscript', 'object', 'svg', 'canvas', 'select', 'button', 'head', 'datalist', 'audio', 'video']);
-/** Neither of these is content, and nothing in them is markup: HTML does not let them close themselves. */
+/** These are not content either, and nothing in them is markup. HTML ignores a slash that would close their opening tag. */
 const raw = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'textarea', 'plaintext']);
 const deepestList = 6;
 

@@ -7,7 +7,7 @@ const mostEntries = 20_000;
 /** Maximum bytes of all parts that are read of one document; pictures and similar parts are never unpacked. */
 const mostUnpacked = 256 * 1024 * 1024;
 const deepest = 500;
-/** Characters parsed before it is asked whether they are enough. */
+/** Characters parsed between two checks whether the text is long enough. */
 const slice = 64 * 1024;
 
 const oldFormat = [0xd0, 0xcf, 0x11, 0xe0];
@@ -19,7 +19,7 @@ export function openPackage(bytes, usualMain) {
       'unreadable',
       'It is protected by a password, or in an older format. Save it without a password as DOCX, XLSX or PPTX.',
     );
-  /** Declared sizes: what unpacks to more is cut off there. */
+  /** Declared size of each part in bytes; a part that unpacks to more is cut off there. */
   const sizes = new Map();
   unzip(bytes, ({ name, originalSize }) => {
     if (sizes.size >= mostEntries) throw new Unreadable('too_large', `It has more than ${mostEntries} parts.`);
@@ -47,7 +47,7 @@ function unzip(bytes, filter) {
     return unzipSync(bytes, { filter });
   } catch (error) {
     if (error instanceof Unreadable) throw error;
-    throw new Unreadable('unreadable', 'It is broken, or no Office document.');
+    throw new Unreadable('unreadable', 'It is broken, or not an Office document.');
   }
 }
 
@@ -124,7 +124,7 @@ function namesOf(attributes) {
   return names;
 }
 
-/** The id of a relationship, which is beside an `id` of another kind. */
+/** The id of a relationship; the element may have another `id` as well. */
 export const relationOf = (attributes) =>
   attributes.get('r:id') ?? [...attributes].find(([name]) => /^(?!xml)[^:]+:id$/.test(name))?.[1] ?? null;
 
@@ -159,7 +159,7 @@ export class Blocks {
   }
 }
 
-/** Cells of a row of a table; null where all are empty. */
+/** A row of a table as one line; null if all cells are empty. */
 export function rowOf(cells) {
   const clean = cells.map((cell) => cell.replace(/\s+/g, ' ').trim());
   while (clean.length > 0 && clean.at(-1) === '') clean.pop();

@@ -4,7 +4,7 @@ import { Unreadable } from './unreadable.mjs';
 
 const longestHeading = 150;
 
-/** Returns `{ title, text, notices }`. Reads at most `pages` pages: more are refused where `strict`, else left out. */
+/** Returns `{ title, text, notices }`. Reads at most `pages` pages: further ones are refused if `strict`, otherwise left out. */
 export async function pdfText(bytes, { limit, pages, strict }) {
   const pdf = await opened(bytes);
   try {
@@ -25,7 +25,7 @@ export async function pdfText(bytes, { limit, pages, strict }) {
     const text = markdownOf(lines);
     const notices = [];
     if (read < count) notices.push(`Only the first ${read} of its ${count} pages were read.`);
-    if (text === '') throw new Unreadable('unreadable', 'Its pages hold no text; they may be pictures of text.');
+    if (text === '') throw new Unreadable('unreadable', 'Its pages contain no text; they may be pictures of text.');
     return { title: await titleOf(pdf, text), text, notices };
   } finally {
     await pdf.loadingTask.destroy();
@@ -46,7 +46,7 @@ async function opened(bytes) {
   } catch (error) {
     if (error?.name === 'PasswordException')
       throw new Unreadable('unreadable', 'It is protected by a password. Remove the protection first.');
-    throw new Unreadable('unreadable', 'It is broken, or no PDF.');
+    throw new Unreadable('unreadable', 'It is broken, or not a PDF.');
   }
 }
 
@@ -79,7 +79,7 @@ function linesOf({ items }) {
   return lines;
 }
 
-/** Size that most characters have. */
+/** Font size of most characters, in points. */
 function bodySize(lines) {
   const characters = new Map();
   for (const { text, size } of lines) if (text !== '') characters.set(size, (characters.get(size) ?? 0) + text.length);

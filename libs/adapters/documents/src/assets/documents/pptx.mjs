@@ -2,11 +2,11 @@
 import { Blocks, eachElement, hiddenNotice, openPackage, relationOf, rowOf } from './office.mjs';
 import { Unreadable } from './unreadable.mjs';
 
-/** Placeholders that contain no content of the slide. */
+/** Placeholders whose text is not content of the slide. */
 const besideContent = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 const deepestList = 6;
 
-/** Returns `{ title, text, notices }`. Reads at most `pages` slides: more are refused where `strict`, else left out. */
+/** Returns `{ title, text, notices }`. Reads at most `pages` slides: further ones are refused if `strict`, otherwise left out. */
 export function pptxText(bytes, { limit, pages, strict }) {
   const show = openPackage(bytes, 'ppt/presentation.xml');
   const relations = show.related(show.main);
@@ -124,7 +124,7 @@ class Shapes {
     if (isHidden && this.#open.length > 0) this.#open.at(-1).isHidden = true;
   }
 
-  /** Shapes beside the slide are not seen. Those of groups have coordinates of their own. */
+  /** Marks a shape outside the slide as hidden. Shapes in groups have other coordinates and are not checked. */
   #place(x, y) {
     if (this.#size === null || this.#open.length !== 1) return;
     if (x >= this.#size.x || y >= this.#size.y || x <= -this.#size.x || y <= -this.#size.y) this.#mark(true);

@@ -7,8 +7,8 @@ const ignore = () => {};
 
 /**
  * Calls `on.text(text)`, `on.open(name, attributes, isVoid, isSelfClosed)` and `on.close(name)`. Attributes are a map of decoded values by
- * lower-case names; the first of equals counts. Character references are replaced once: an entity that a document declares itself stays as
- * it is written. Comments and declarations are left out.
+ * lower-case names; the first of two with the same name counts. Character references are replaced once: an entity that a document declares
+ * itself stays unchanged. Comments and declarations are left out.
  */
 export function eachTag(html, on) {
   let text = '';
@@ -65,7 +65,7 @@ export function eachTag(html, on) {
   tokenizer.end();
 }
 
-/** Deepest nesting and number of tags, as far as tags without a declared end do not pretend to nest. */
+/** Deepest nesting and number of tags. Tags that the next one closes, such as `<p>`, do not count as nesting. */
 export function shapeOf(html) {
   const closedByNext = new Set(['p', 'li', 'td', 'th', 'tr', 'dt', 'dd', 'option', 'html', 'head', 'body']);
   let depth = 0;

@@ -1,13 +1,13 @@
-// Text of an XLSX: a section for each sheet, a line for each row; long sheets in parts that repeat the row with the names of the columns.
+// Text of an XLSX: a section for each sheet, a line for each row. Long sheets are split into parts that repeat the row of column names.
 import { Blocks, eachElement, hiddenNotice, openPackage, relationOf, rowOf } from './office.mjs';
 import { Unreadable } from './unreadable.mjs';
 
 const rowsOfPart = 40;
 const mostColumns = 16_384;
-/** Empty cells that keep a value under the name of its column. */
+/** Most empty cells that are written in a row to keep the next value under its column name. */
 const widestGap = 20;
 
-/** Returns `{ title, text, notices }`. Reads at most `pages` sheets: more are refused where `strict`, else left out. */
+/** Returns `{ title, text, notices }`. Reads at most `pages` sheets: further ones are refused if `strict`, otherwise left out. */
 export function xlsxText(bytes, { limit, pages, strict }) {
   const book = openPackage(bytes, 'xl/workbook.xml');
   const relations = book.related(book.main);
@@ -54,7 +54,7 @@ function sheetsIn(xml) {
   return { sheets, from1904 };
 }
 
-/** The texts that cells share. Readings of Japanese words are beside them and are left out. */
+/** The texts that cells share, without the phonetic readings of Japanese words. */
 function wordsIn(xml) {
   const words = [];
   let word = null;
@@ -81,7 +81,7 @@ function wordsIn(xml) {
   return words;
 }
 
-/** How numbers of each style are written: `date`, `time`, `percent`, `hidden`, or null for as they are. */
+/** How numbers of each style are written: `date`, `time`, `percent`, `hidden`, or null for unchanged. */
 function formatsIn(xml) {
   const codes = new Map();
   const formats = [];
@@ -210,7 +210,7 @@ class Sheet {
     if (!Number.isFinite(number)) return text;
     if (format === 'percent') return `${rounded(number * 100)}%`;
     if (format !== 'date' && format !== 'time') return String(rounded(number));
-    // Days since the last day of 1899; Excel takes 1900 for a leap year.
+    // Days since the last day of 1899; Excel treats 1900 as a leap year.
     const days = this.#from1904 ? number + 1_462 : number < 60 ? number + 1 : number;
     const time = new Date(Math.round((days - 25_569) * 86_400_000));
     if (Number.isNaN(time.getTime()) || time.getUTCFullYear() > 9_999) return String(number);

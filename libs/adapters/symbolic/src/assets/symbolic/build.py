@@ -11,11 +11,11 @@ DEEPEST = 400
 
 
 class Invalid(Exception):
-    """The input means nothing; the text says what to write instead."""
+    """The input has no meaning; the message says what to write instead."""
 
 
 class TooLarge(Exception):
-    """The value has more digits than are calculated."""
+    """The value has more digits than this program calculates."""
 
 
 class Unsupported(Exception):
@@ -27,12 +27,12 @@ def check_digits(size, base=10):
     digits = size * math.log10(base) if size < 10**15 else math.inf
     if digits > MOST_DIGITS:
         about = f"about {digits:.3g}" if digits < 10**15 else "more than 10^15"
-        raise TooLarge(f"A number in it has {about} digits; {MOST_DIGITS} are calculated.")
+        raise TooLarge(f"A number in it has {about} digits; at most {MOST_DIGITS} are calculated.")
 
 
 def number(value):
     if not all(sign in "0123456789." for sign in value):
-        raise Invalid("A number has other signs than digits and a point.")
+        raise Invalid("A number contains other characters than digits and a point.")
     return Rational(value)
 
 
@@ -79,7 +79,7 @@ def binomial(n, k):
 
 def root(x, n):
     if n == 0:
-        raise Invalid("The root with the number 0 has no value.")
+        raise Invalid("A root of degree 0 has no value.")
     if x.is_negative and n.is_Integer and n.is_odd:
         return -power(-x, 1 / n)
     return power(x, 1 / n)
@@ -89,7 +89,7 @@ def logarithm(x, base=None):
     if x.is_zero:
         raise Invalid("The logarithm of 0 has no value.")
     if base is not None and (base.is_zero or base == 1):
-        raise Invalid("0 and 1 are no bases of a logarithm.")
+        raise Invalid("0 and 1 cannot be the base of a logarithm.")
     return sympy.log(x) if base is None else sympy.log(x, base)
 
 

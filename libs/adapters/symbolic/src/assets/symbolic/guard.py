@@ -1,4 +1,4 @@
-"""What the calculating process may do: nothing but calculate. Limits of the system come first; the hook is a second lock behind them."""
+"""Restricts the process to calculating. Limits of the operating system come first; the audit hook is a second barrier."""
 import os
 import re
 import sys
@@ -28,7 +28,7 @@ def limit_system(memory_mb):
 
 
 def limit_processor(seconds):
-    """Processor seconds from now on; the system ends the process behind them even where the parent is gone."""
+    """Limits processor time from now on, in seconds. The system then ends the process even if its parent is gone."""
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -45,11 +45,11 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class Refused(BaseException):
-    """Not an Exception, so that no library takes it for a failed attempt of its own."""
+    """Not an Exception, so that no library treats it as one of its own failed attempts."""
 
 
 def refusal(makers):
-    """Audit hook: no program, no connection, no file but modules, and no text that becomes code, except in the functions of `makers`."""
+    """An audit hook that refuses programs, connections, files other than modules, and text that becomes code outside of `makers`."""
 
     def refuse(event, args):
         if event.startswith(FORBIDDEN) and event not in ALLOWED:
@@ -74,7 +74,7 @@ def becomes_code(event, args):
 
 
 def close_parser(parser, rational):
-    """SymPy spells some fractions of its own as text ('3/2'). Those are read here; its parser, which evaluates text, is never reached."""
+    """SymPy itself writes some fractions as text ('3/2'). They are read here, so its parser, which evaluates text, is never reached."""
 
     def plain_fraction(text, *_, **__):
         if not isinstance(text, str) or not re.fullmatch(r"-?\d{1,9}(/\d{1,9})?", text):
@@ -85,5 +85,5 @@ def close_parser(parser, rational):
 
 
 def close(makers=()):
-    """Nothing reopens it: an audit hook cannot be taken out. `makers`: code objects that make code out of numbers alone."""
+    """Installs the audit hook for good: it cannot be removed. `makers`: code objects that generate code from numbers alone."""
     sys.addaudithook(refusal(frozenset(makers)))

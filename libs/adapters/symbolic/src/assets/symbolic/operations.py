@@ -1,4 +1,4 @@
-"""What can be calculated. Each operation takes a job and gives the fields of its reply."""
+"""The operations. Each takes a job and returns the fields of its reply."""
 import mpmath
 import sympy
 from sympy import Integer, S
@@ -104,7 +104,7 @@ def summed(kind, unevaluated):
         name = symbol(job["variable"])
         lower, upper = build(job["lower"]), build(job["upper"])
         if lower.is_Integer and upper.is_Integer and upper < lower - 1:
-            raise Invalid("The upper bound lies below the lower one.")
+            raise Invalid("The upper bound is below the lower one.")
         if kind is sympy.product and lower.is_Integer and upper.is_Integer and upper - lower > 10_000:
             raise Unsupported("Products are calculated over at most 10000 factors.")
         result = kind(build(job["expression"]), (name, lower, upper))
@@ -123,7 +123,7 @@ def summed(kind, unevaluated):
 
 
 def numeric_sum(job, name, lower, upper):
-    """Value of a sum as a decimal; None where it does not settle. SymPy's own way makes code out of the expression."""
+    """Value of a sum as a decimal; None if it does not converge. SymPy's own method would generate code from the expression."""
     expr = build(job["expression"])
     bounds = [mpmath.inf if bound is S.Infinity else int(bound) for bound in (lower, upper) if bound.is_Integer or bound is S.Infinity]
     if len(bounds) < 2 or expr.free_symbols - {name}:
@@ -181,7 +181,7 @@ def rref(job):
 def multiply(job):
     left, right = matrix(job["matrix"]), matrix(job["other"])
     if left.cols != right.rows:
-        raise Invalid(f"A matrix with {left.cols} columns is not multiplied by one with {right.rows} rows.")
+        raise Invalid(f"A matrix with {left.cols} columns cannot be multiplied by one with {right.rows} rows.")
     return shown((left * right).applyfunc(sympy.expand), job["precision"])
 
 

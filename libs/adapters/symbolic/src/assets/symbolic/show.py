@@ -1,4 +1,4 @@
-"""How results are written: in a notation that is read again, and as decimals."""
+"""Writes results in a notation that the parser can read again, and as decimals."""
 import sympy
 from sympy import S
 from sympy.printing.str import StrPrinter
@@ -49,7 +49,7 @@ def latex(expr):
 
 
 def decimal(expr, precision):
-    """Decimal value as a text; None where a name is left. A fraction that ends is written whole."""
+    """Decimal value as text; None if a name is left. A terminating fraction is written in full."""
     if isinstance(expr, sympy.MatrixBase):
         values = [[decimal(entry, precision) for entry in expr.row(n)] for n in range(expr.rows)]
         return None if any(v is None for row in values for v in row) else "[" + ", ".join("[" + ", ".join(row) + "]" for row in values) + "]"

@@ -50,7 +50,7 @@ def equation(term, name, real, precision):
 
 
 def high_degree(poly, name, real, precision):
-    """Roots of a polynomial of which a factor has no short formula: exact where there is one, rounded otherwise; None where all are exact."""
+    """Roots of a polynomial that has a factor without a short formula: exact if possible, else rounded. None if all are exact."""
     exact, rounded = [], []
     for factor, _ in poly.factor_list()[1]:
         values = sympy.roots(factor, quartics=False)
@@ -102,7 +102,7 @@ def listed(found, precision, notes):
 
 
 def ordered(values):
-    """By size where all are real, else in SymPy's own order."""
+    """By size if all are real, otherwise in SymPy's own order."""
     if all(value.is_real and not value.free_symbols for value in values):
         return sorted(values, key=lambda value: value.evalf(20))
     return sorted(values, key=sympy.default_sort_key)
@@ -163,7 +163,7 @@ def bounded(one, name):
 
 
 def numeric(term, name, precision):
-    """Real solutions between -100 and 100 by changes of the sign; what touches zero without crossing it is not found."""
+    """Real solutions between -100 and 100, where the sign changes. A solution that touches zero without crossing it is not found."""
     if term.free_symbols != {name}:
         raise Unsupported("No exact solution was found.")
     def evaluate(x):

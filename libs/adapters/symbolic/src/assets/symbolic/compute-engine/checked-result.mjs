@@ -1,4 +1,4 @@
-// What is reported of a result: only what an independent calculation confirms, in the notation that can be read again.
+// Prepares a result for the reply: only what an independent calculation confirms, in a notation that the parser can read again.
 import * as checks from './checks.mjs';
 import { areAll } from './completeness.mjs';
 import { decimalOf } from './decimals.mjs';
@@ -22,7 +22,7 @@ export function checkedResult(job, answer) {
 
 const treesOf = (rows) => rows.map((row) => row.map(({ tree }) => tree));
 
-/** Whether it is true; null if that cannot be known. */
+/** Whether the answer is right; null if that cannot be determined. */
 function check(job, answer) {
   if (job.operation === 'solve') {
     const all = answer.solutions.map((one) => checks.solves(job.relations, treesIn(one)));
@@ -70,7 +70,7 @@ function check(job, answer) {
   }
 }
 
-/** Null if nothing can be said. */
+/** The answer as text; null if no real solution was found but there may be some. */
 function inNotation(job, answer) {
   const decimal = ({ tree, decimal: parts }) => (symbolsOf(tree).length > 0 ? null : decimalOf(tree, parts, job.precision));
   if (job.operation === 'solve') return solved(job, answer.solutions, decimal);
@@ -112,7 +112,7 @@ function solved(job, found, decimal) {
   };
 }
 
-/** By floating point; what has no value here is taken as real, as names are. */
+/** Whether a value is real, by floating point. A tree without a value here counts as real, and so do names. */
 const isReal = (tree) => {
   const { re, im } = valueAt(tree);
   return Number.isNaN(im) || Math.abs(im) <= 1e-12 * Math.max(1, Math.abs(re));

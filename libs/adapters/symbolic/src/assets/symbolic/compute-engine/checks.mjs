@@ -134,7 +134,7 @@ export const isDeterminant = (matrix, result) =>
     valueAt(result, at),
   ]);
 
-/** Whether each value takes the rank of matrix - value: its determinant is 0; and whether together they are as many as there are. */
+/** Whether the values are all eigenvalues: each makes the determinant of matrix - value 0, and their sum is the trace. */
 export function areEigenvalues(matrix, values) {
   if (namesIn(matrix).length > 0) return null;
   if (values.length !== matrix.length) return false;

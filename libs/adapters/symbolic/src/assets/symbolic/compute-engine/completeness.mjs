@@ -4,7 +4,7 @@ import { added, common, constant, degreeOf, fraction, multiplied, negated, parte
 import { partsOf, symbolsOf } from './trees.mjs';
 import { valueAt } from './value.mjs';
 
-/** Highest degree that is looked into. */
+/** Highest degree that is examined. */
 const highestDegree = 40;
 
 /** `3.25` is 13/4. */
@@ -13,7 +13,7 @@ function numberOf(digits) {
   return fraction(BigInt(whole + part), 10n ** BigInt(part.length));
 }
 
-/** Represents something that is not a fraction, the same name for the same thing: any value will do, because that can only add roots. */
+/** Replaces trees that are not fractions by numbers, equal ones by the same number. Any number is safe: it can only add roots. */
 class Stand {
   #known = new Map();
 
@@ -79,7 +79,7 @@ function wholeNumberOf(tree) {
 
 const difference = ({ left, right }) => ({ kind: 'sum', terms: [left, { kind: 'negative', of: right }] });
 
-/** Whether `solutions`, each of which is one, are all complex solutions of the relations. */
+/** Whether `solutions`, which are all right, are all the complex solutions of the relations. */
 export function areAll({ relations, variables }, solutions) {
   if (relations.length === 1 && variables.length === 1) return areAllRoots(relations[0], variables[0], solutions);
   return solutions.length === 1 && hasOneSolution(relations, variables);
@@ -88,14 +88,14 @@ export function areAll({ relations, variables }, solutions) {
 function areAllRoots(relation, name, solutions) {
   const quotient = quotientOf(difference(relation), name, new Stand());
   if (!quotient || quotient.over.length === 0) return false;
-  // A root of both is not a solution: it divides by 0.
+  // A root of numerator and denominator is not a solution, because it divides by 0.
   const roots = rootsOf(quotient.over) - countOf(common(quotient.over, quotient.under));
   return differentOf(solutions.map((one) => one[name])) >= roots;
 }
 
 /**
- * What is left to solve of one polynomial equation once its rational solutions are taken out, as a tree that must be 0; null if nothing
- * is left, if nothing was taken out, or if it is not a polynomial of fractions.
+ * The rest of a polynomial equation after division by its rational solutions, as a tree that must be 0. Null if no rest is left, if no
+ * rational solution is known, or if the coefficients are not fractions.
  */
 export function whatIsLeft(relation, name, solutions) {
   const tree = difference(relation);
@@ -128,7 +128,7 @@ const treeOf = (polynomial, name) => ({
 
 const countOf = (polynomial) => (degreeOf(polynomial) < 1 ? 0 : rootsOf(polynomial));
 
-/** How many of these values differ, by floating point; names in them have values of no meaning. */
+/** Number of different values, by floating point; names in them get arbitrary values. */
 function differentOf(trees) {
   const at = Object.fromEntries(symbolsOf(...trees).map((name, n) => [name, { re: 1.327 + 0.618 * n, im: 0 }]));
   const values = trees.map((tree) => valueAt(tree, at));
@@ -136,7 +136,7 @@ function differentOf(trees) {
   return values.filter((value, n) => Number.isFinite(size(value)) && !values.slice(0, n).some((other) => isSame(value, other))).length;
 }
 
-/** Whether every relation is linear in the names together, and they are as many independent ones as names. */
+/** Whether all relations are linear in the names, and as many of them are independent as there are names. */
 function hasOneSolution(relations, names) {
   const stand = new Stand();
   const rows = relations.map((relation) => slopesOf(difference(relation), names, stand));
@@ -154,7 +154,7 @@ const slope = (over, under) => (over ? fraction(over.over * under.under, over.un
 
 const hasNoFraction = (tree) => tree.kind === 'constant' || tree.kind === 'call' || partsOf(tree).some(hasNoFraction);
 
-/** Whether no product, quotient or power in it contains more than one of the names, and none is in a denominator. */
+/** Whether at most one factor of each product contains one of the names, and no denominator or power does. */
 function isLinear(tree, names) {
   const holds = (part) => symbolsOf(part).some((name) => names.includes(name));
   switch (tree.kind) {

@@ -1,6 +1,6 @@
 import type { Tree } from '../../../syntax/tree.js';
 
-/** Real and imaginary part as an engine gives them: more digits than are wanted. */
+/** Real and imaginary part as an engine returns them, with more digits than requested. */
 export interface Parts {
   readonly re: string | null;
   readonly im: string | null;

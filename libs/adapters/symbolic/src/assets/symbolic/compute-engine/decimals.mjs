@@ -1,4 +1,4 @@
-/** Decimal value with `precision` significant digits; a fraction that terminates is written whole. Null if there is no number. */
+/** Decimal value with `precision` significant digits; a terminating fraction is written in full. Null if there is no number. */
 export function decimalOf(tree, parts, precision) {
   const exact = fractionOf(tree);
   const whole = exact && finite(exact, Math.max(precision, 30));

@@ -54,10 +54,10 @@ export function common(a, b) {
 
 const slope = (a) => trimmed(a.slice(1).map((value, n) => times(value, fraction(BigInt(n + 1)))));
 
-/** How many different complex roots a polynomial has that is not 0. */
+/** Number of different complex roots of a polynomial that is not 0. */
 export const rootsOf = (polynomial) => degreeOf(polynomial) - Math.max(0, degreeOf(common(polynomial, slope(polynomial))));
 
-/** The polynomial without a root, however often it is one. */
+/** The polynomial divided by a root as often as it has that root. */
 export function without(polynomial, root) {
   let left = polynomial;
   for (;;) {

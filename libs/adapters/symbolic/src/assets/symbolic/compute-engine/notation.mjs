@@ -1,13 +1,13 @@
 /** How tightly a notation binds; whatever binds less is put in brackets. */
 const binding = { sum: 1, negative: 2, product: 2, power: 4, atom: 5 };
 
-/** The expression in the notation that is read again: `x^2/2`, `2*sqrt(2)`. */
+/** The expression in a notation that the parser can read again: `x^2/2`, `2*sqrt(2)`. */
 export const notationOf = (tree) => written(tree).text;
 
 const atom = (text) => ({ text, binds: binding.atom });
 const within = ({ text, binds }, least) => (binds < least ? `(${text})` : text);
 const bracketed = (tree, least) => within(written(tree), least);
-/** A product or quotient of which only a sum is left is a sum: `-(x + y)`. */
+/** Puts a sum in brackets, even one that is left over of a product or quotient: `-(x + y)`. */
 const negated = (of) => ({ text: `-${within(of, binding.product)}`, binds: binding.negative });
 
 function written(tree) {

@@ -57,7 +57,7 @@ function raised(base, exponent) {
 /** By Fermat's little theorem: a^(p-2) is 1/a. */
 const divided = (over, under) => (under % prime === 0n ? null : (over * raised(under, prime - 2n)) % prime);
 
-/** An exponent that is a whole number of reasonable length, itself and not its remainder. */
+/** The value, not the remainder, of an exponent that is a whole number of at most 12 digits; null for everything else. */
 function wholeOf(tree) {
   if (tree.kind === 'number') return /^\d{1,12}$/.test(tree.value) ? BigInt(tree.value) : null;
   if (tree.kind === 'negative') {

@@ -1,4 +1,4 @@
-/** The trees in a tree, none for a leaf. */
+/** The direct subtrees of a tree; none for a leaf. */
 export function partsOf(tree) {
   switch (tree.kind) {
     case 'sum':
@@ -18,7 +18,7 @@ export function partsOf(tree) {
   }
 }
 
-/** Names in the order they are first met. */
+/** Names in the order of their first occurrence. */
 export function symbolsOf(...trees) {
   const names = new Set();
   const visit = (tree) => {

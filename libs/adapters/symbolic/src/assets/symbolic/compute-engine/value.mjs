@@ -12,7 +12,7 @@ export function valueAt(tree, at = nowhere) {
 }
 
 const nowhere = {};
-/** Values without names: a caller that asks for those of a tree and of each of its parts has each calculated once. */
+/** Values of trees without names, so that a caller that needs those of a tree and of each of its parts calculates each once. */
 const values = new WeakMap();
 
 function calculated(tree, at) {
@@ -38,7 +38,7 @@ function calculated(tree, at) {
       return calls[tree.name](...tree.args.map(of));
   }
 }
-/** A function of real numbers; elsewhere it has no value here. */
+/** A function of real numbers; NaN for complex ones. */
 const ofReals =
   (calculate) =>
   (...args) =>

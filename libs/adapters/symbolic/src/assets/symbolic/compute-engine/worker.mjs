@@ -1,4 +1,5 @@
-// Calculates jobs with the Compute Engine: one line of JSON in, one line of JSON out. Writes {"ready": version} first; ends with its input.
+// Calculates jobs with the Compute Engine: one line of JSON in, one line of JSON out. Writes {"ready": version} first, and ends when its
+// input ends.
 import { createInterface } from 'node:readline';
 import { ComputeEngine, version } from '@cortex-js/compute-engine';
 import { checkedResult, treesIn } from './checked-result.mjs';
@@ -50,7 +51,7 @@ const constants = { pi: 'Pi', e: 'ExponentialE', i: 'ImaginaryUnit', infinity: '
 const inverted = (table) => new Map(Object.entries(table).map(([ours, theirs]) => [theirs, ours]));
 const functionOf = inverted(functions);
 const constantOf = inverted(constants);
-/** In front of every name, so that none is a name of the Compute Engine, and none is known from an earlier question. */
+/** Prefix of every name, which keeps it apart from names of the Compute Engine and from those of earlier questions. */
 let prefix = 'v0_';
 
 /** MathJSON of a tree. */
@@ -231,7 +232,7 @@ function solve(ce, { relations, variables }) {
 
 const equation = ({ left, right }) => ['Equal', toMathJson(left), toMathJson(right)];
 
-/** What it finds; and what it finds of the rest, once the rational solutions are taken out of a polynomial. */
+/** The solutions that the Compute Engine finds, first for the relation, then for the polynomial divided by its rational solutions. */
 function rootsOf(ce, relation, name) {
   const found = ce.box(equation(relation)).solve(prefix + name);
   if (!Array.isArray(found)) throw new Unsupported('It was not solved in closed form.');
@@ -249,7 +250,7 @@ function rootsOf(ce, relation, name) {
   return [...solutions, ...more.map((value) => ({ [name]: value }))];
 }
 
-/** Empty if there is no closed form: the solutions found so far stay. */
+/** Empty if there is no closed form, so that the other solutions are kept. */
 function closedForm(value) {
   try {
     return [shown(value)];
@@ -269,7 +270,7 @@ let asked = 0;
 
 function reply({ job, seconds }) {
   asked += 1;
-  // What an instance has worked out about functions is kept, because a new one takes half a second to do so again.
+  // An instance is reused, because a new one needs half a second to prepare its functions.
   if (asked % questionsPerInstance === 0) ce = new ComputeEngine();
   prefix = `v${asked}_`;
   ce.precision = job.precision + 10;

@@ -16,7 +16,7 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
   let own: unknown = strategy.evolve ? strategy.evolve(next.own, fact, view) : next.own;
   if (fact.kind === 'TaskSettled' || fact.kind === 'TaskRefused') {
     const task = next.tasks[fact.ref]!;
-    // Ignores verdicts of earlier epochs and of cancelled judges.
+    // Verdicts of earlier epochs and of cancelled judges are ignored.
     const counts = isJudge(task) && task.epoch === next.epoch && !isCancelled(fact);
     if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
   }
@@ -264,7 +264,7 @@ function settled(run: RunState, { ref, by, at, result }: FactOf<'TaskSettled'>):
   const learned: RunState = { ...run, memory, spent: addUsage(run.spent, result.usage) };
   const facts = memory.facts.length - run.memory.facts.length;
   const isWhole = task.stream === 'live' && result.status === 'ok' && by === 'worker';
-  // The engine settles what it cancels itself, so this worker found the run's flag.
+  // The engine itself settles the tasks that it cancels. A worker that reports a cancel has therefore found the run's cancel flag.
   const flagged = by === 'worker' && result.status === 'cancelled' ? { flaggedAt: run.flaggedAt ?? at } : {};
   const next = withTask({ ...tried(learned, task, result, facts), ...(isWhole ? { live: ref } : {}), ...flagged }, ref, {
     status: 'settled',

@@ -58,7 +58,7 @@ export interface EventAddress {
 export const topicOf = (spec: EventSpec, taskClass?: string): string => spec.topic.replace('<class>', taskClass ?? '');
 
 /**
- * Makes an event of a declared type and checks its data against the schema: for data that another party had a hand in, such as a client, a
+ * Makes an event of a declared type and checks its data against the schema: for data that comes in part from others, such as a client, a
  * model or an extension. Throws Failure EVENT_UNDECODABLE for invalid data.
  */
 export function makeEvent<T extends string, S extends z.ZodType>(
@@ -71,7 +71,7 @@ export function makeEvent<T extends string, S extends z.ZodType>(
   return eventOf(spec, at, parsed.data);
 }
 
-/** Makes an event whose data this code wrote itself, complete and by its type. It is not checked here; tests check it (`onTrustedData`). */
+/** Makes an event from data that our own code has built completely. The data is not checked here; tests check it (`onTrustedData`). */
 export function ownEvent<T extends string, S extends z.ZodType>(
   spec: EventSpec<T, S>,
   at: EventAddress,

@@ -31,18 +31,18 @@ export const Reading = z.object({
   sufficient: z.boolean().optional(),
   by: z
     .enum(['assessment', 'planner', 'model', 'rounds'])
-    .describe('who says it: a gap check, the planner, the model that decides, or nobody because no round is left or assessed'),
+    .describe('origin: a gap check, the planner, the deciding model, or `rounds` if no round is left or none was assessed'),
   unread: z.enum(['failed', 'unreadable']).optional().describe('why `sufficient` is only the fallback of the gap check'),
   open: z.string().optional().describe('what is still missing'),
   nextFocus: z.string().optional(),
   held: z.int().nonnegative().optional().describe('tasks of the plan that are not released yet'),
-  question: z.string().optional().describe('what only the user can say'),
-  unaffordable: z.string().optional().describe('what the budget leaves no model call for'),
-  confidence: z.number().min(0).max(1).optional().describe('how sure whoever says it is sufficient is'),
-  failed: z.boolean().optional().describe('whether the round counts as failed; absent: if none of its tasks ended well'),
-  circling: z.string().optional().describe('why the strategy counts what happens as going in circles'),
-  invalid: z.boolean().optional().describe('the reply of whoever decides could not be read'),
-  model: z.enum(['continue', 'adjust', 'stuck']).optional().describe('what the model that decides says'),
+  question: z.string().optional().describe('a question that only the user can answer'),
+  unaffordable: z.string().optional().describe('the step that the budget leaves no model call for'),
+  confidence: z.number().min(0).max(1).optional().describe('confidence in `sufficient`'),
+  failed: z.boolean().optional().describe('whether the round counts as failed; absent: it does if tasks ran and none succeeded'),
+  circling: z.string().optional().describe('why the strategy regards the run as oscillating'),
+  invalid: z.boolean().optional().describe('true if the reply of the deciding model could not be read'),
+  model: z.enum(['continue', 'adjust', 'stuck']).optional().describe('what the deciding model wants'),
 });
 export type Reading = z.infer<typeof Reading>;
 
@@ -67,11 +67,11 @@ export const RequestedTask = z.object({
   learn: z.enum(['settled', 'accepted', 'never']).describe('when its facts join the memory of the run'),
   stream: z.enum(['live', 'held']),
   composes: z.boolean().optional().describe('its text is the answer'),
-  timeoutS: z.number().positive().optional().describe('seconds it may run; those of the template where absent'),
-  calls: z.int().positive().optional().describe('model calls that it may make at most, where it makes calls of its own'),
+  timeoutS: z.number().positive().optional().describe('maximum seconds it may run; absent: those of the template'),
+  calls: z.int().positive().optional().describe('maximum model calls, if the task itself makes calls'),
   from: z.literal('reserve').optional().describe('may use the last part of the budget'),
   tier: z.enum(['t1', 't2', 'always']).optional(),
-  origin: z.string().optional().describe('id of the task of the same round that it was made from'),
+  origin: z.string().optional().describe('id of the task in the same round that it was derived from'),
   again: z.string().optional().describe('task whose answer was unsure, if an expert is asked again'),
   hints: z.string().optional().describe('what the judge wants improved'),
 });

@@ -38,7 +38,7 @@ export const factSpecs = [
     'RunForked',
     'The facts so far are those of another run; from here on this run decides by itself.',
     {
-      of: RunId.describe('run that it takes up'),
+      of: RunId.describe('run that this one continues'),
       step: z.int().describe('last step of that run that it shares'),
       at: Timestamp,
       ranMs: z.number().describe('milliseconds that the clock of that run had counted by then'),
@@ -71,20 +71,20 @@ export const factSpecs = [
   ),
   defineFact(
     'PlanTaken',
-    'A plan holds.',
+    'A plan was taken.',
     { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema },
     ({ epoch, by, plan }) => `Plan ${epoch} of the ${by} was taken, with ${counted(plan.tasks.length, 'task')}.`,
   ),
   defineFact(
     'PlanRefused',
-    'No plan came for this epoch, or none that may run.',
+    'No plan arrived for this epoch, or its plan may not run.',
     {
       epoch: z.int(),
       why: z.string(),
       by: z.enum(['planner', 'clock', 'engine']),
       usage: Usage,
       failure: FailureNote.nullable(),
-      plan: PlanCreated.schema.nullable().describe('the invalid plan, if one came'),
+      plan: PlanCreated.schema.nullable().describe('the invalid plan, if one arrived'),
     },
     ({ epoch, why }) => `There is no plan ${epoch}: ${why}`,
   ),
@@ -102,7 +102,7 @@ export const factSpecs = [
   ),
   defineFact(
     'TaskOpened',
-    'A task went out to the workers of its class.',
+    'A task was dispatched to the workers of its class.',
     {
       ref: z.string(),
       capability: z.string(),
@@ -123,7 +123,7 @@ export const factSpecs = [
   defineFact('TaskStarted', 'A worker has begun the task.', { ref: z.string() }, ({ ref }) => `Task ${local(ref)} was begun.`),
   defineFact(
     'TaskRefused',
-    'A task ends without having gone out.',
+    'A task ended without being dispatched.',
     { ref: z.string(), capability: z.string(), why: RefusedWhy, at: Timestamp },
     ({ ref, why }) => `Task ${local(ref)}: ${refusals[why]}`,
     ({ ref, capability, why }) =>
@@ -150,7 +150,7 @@ export const factSpecs = [
       capability: z.string(),
       by: z.enum(['worker', 'engine']),
       at: Timestamp,
-      facts: z.int().describe('facts it brought that were new'),
+      facts: z.int().describe('number of its facts that were new'),
       text: z.string().describe('what it says, in short'),
       result: ResultReady.schema,
     },
@@ -202,7 +202,7 @@ export const factSpecs = [
   ),
   defineFact(
     'Assessed',
-    'What the strategy reports of its state before the table decides.',
+    'What the strategy reports about its state before the table decides.',
     { epoch: z.int(), reading: Reading },
     ({ reading }) =>
       reading.by === 'planner'
@@ -244,13 +244,13 @@ export const factSpecs = [
   ),
   defineFact(
     'Finishing',
-    'The run will end this way; its answer is being made.',
+    'The run will end in this way, and its answer is being written.',
     { ending: Ending },
     ({ ending }) => `The run is finishing: ${ending.reason}`,
   ),
   defineFact(
     'QuestionAsked',
-    'The run waits for an answer of the user, or for results of the tools of its client.',
+    'The run waits for an answer from the user, or for results of the tools of its client.',
     { question: z.string(), deadline: Timestamp, at: Timestamp, calls: AwaitedCalls.optional() },
     ({ question, calls }) => `The ${calls ? 'client' : 'user'} was asked: ${question}`,
     ({ question, deadline, calls }) => [{ kind: 'question.asked', question, deadline, ...(calls ? { calls } : {}) }],
@@ -295,10 +295,10 @@ export const factSpecs = [
     { at: Timestamp, until: Timestamp },
     () => 'The run is paused.',
   ),
-  defineFact('Resumed', 'The run goes on.', { at: Timestamp }, () => 'The run goes on.'),
+  defineFact('Resumed', 'The run continues.', { at: Timestamp }, () => 'The run goes on.'),
   defineFact(
     'Noted',
-    'The strategy remembers something, and may tell the reader.',
+    'The strategy stores a value, or a line for readers of the run.',
     {
       data: z.record(z.string(), z.unknown()).optional().describe("members of the strategy's own state"),
       code: ThoughtCode.optional(),
@@ -345,7 +345,7 @@ export const factSpecs = [
   ),
   defineFact(
     'MemoryCompressed',
-    'The working memory was rewritten to what is essential.',
+    'The working memory was shortened to the essential.',
     { text: z.string(), before: z.int().nonnegative().describe('characters before') },
     ({ text, before }) => `The working memory was compressed from ${before} to ${counted(text.length, 'character')}.`,
   ),
@@ -388,7 +388,7 @@ const byKind = new Map<string, FactSpec<string, z.ZodType>>(
 /** One line for readers of a run's history. */
 export const factSentence = (fact: RunFact): string => byKind.get(fact.kind)!.sentence(fact);
 
-/** What the run stream shows of a fact. */
+/** The entries of a fact in the run stream. */
 export const factEntries = (fact: RunFact): readonly EngineEntry[] => byKind.get(fact.kind)!.entries?.(fact) ?? [];
 
 /** Parses a recorded fact with the current schema. Throws ZodError for an invalid fact. */

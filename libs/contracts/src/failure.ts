@@ -7,12 +7,12 @@ export interface FailureOptions {
   readonly context?: Readonly<Record<string, unknown>>;
   /** The request field it is about. */
   readonly param?: string | undefined;
-  /** How long the other side asked us to wait. */
+  /** Milliseconds that the other side asked us to wait. */
   readonly retryAfterMs?: number;
   readonly upstream?: UpstreamRefusal;
-  /** No further attempt helps: a record that is handled becomes a dead letter at once. */
+  /** No further attempt can succeed: the record being handled becomes a dead letter at once. */
   readonly final?: boolean;
-  /** Work for the request was paid before it failed, so that a repeat would pay again. */
+  /** Work for the request was paid for before it failed, so that a repeat would pay again. */
   readonly paid?: boolean;
 }
 

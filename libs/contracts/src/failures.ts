@@ -92,7 +92,7 @@ const rows = {
   STRATEGY_FAILED:             [500, 'server_error',           'caller_configuration',    no,  no,  no,  'The code of this strategy failed. If it is an extension, whoever runs this system has to correct the module and restart; otherwise report it.'],
   RUN_CANCELLED:               [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  yes, 'The run was cancelled.'],
   ANSWER_SUPERSEDED:           [502, 'server_error',           'own_superseded',          yes, no,  yes, 'The attempt that wrote the text so far failed and is being repeated. Send the request again with the same Idempotency-Key to follow the new attempt.'],
-  SHUTTING_DOWN:               [503, 'server_error',           'own_shutdown',            yes, no,  no,  'The gateway is shutting down. Runs of `POST /v1/runs` go on; those of other requests wait for a repeat, and are cancelled without one.'],
+  SHUTTING_DOWN:               [503, 'server_error',           'own_shutdown',            yes, no,  no,  'The gateway is shutting down. Runs of `POST /v1/runs` continue; runs of other requests wait until the client repeats its request, and are cancelled if it does not.'],
   INTERNAL:                    [500, 'server_error',           '_other',                  yes, no,  no,  'An unexpected error occurred in Conclave.'],
   // Authentication and access.
   UNAUTHENTICATED:             [401, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'The API key is missing or unknown.'],
@@ -174,7 +174,7 @@ const rows = {
 
 export type FailureCode = keyof typeof rows;
 
-/** A call that was refused before it was made: by its capability token, its policy or its circuit breaker. */
+/** Failures of a call that was refused before it was made: by its capability token, its policy or its circuit breaker. */
 export const denials: ReadonlySet<string> = new Set<FailureCode>([
   'PERMIT_INVALID',
   'PERMIT_EXPIRED',

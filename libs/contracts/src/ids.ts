@@ -1,13 +1,13 @@
 import * as z from 'zod';
 
 /**
- * Every id is deterministic and semantic: it says what the event *is*, never where it was made, so a repeated handler creates the
- * same ids and every receiver can drop the repeat.
+ * Every id is deterministic and semantic: it names what the event *is*, never where it was made. So a repeated handler creates the same
+ * ids, and every receiver can drop the repeat.
  */
 export const RunId = z
   .string()
   .regex(/^run_[A-Za-z0-9]{8,64}(~\d+\.[A-Za-z0-9][A-Za-z0-9_.-]{0,31}){0,3}$/)
-  .describe('run id, `run_` followed by 8 to 64 letters and digits; that of a child run goes on with `~<epoch>.<task>` of its parent');
+  .describe('run id, `run_` followed by 8 to 64 letters and digits; that of a child run continues with `~<epoch>.<task>` of its parent');
 export type RunId = string;
 
 /** A task id chosen by a planner: short, and never with the prefix of the engine's own judge tasks. */
@@ -45,10 +45,10 @@ export function parseTaskId(id: string): TaskAddress | undefined {
   return match ? { runId: match[1]!, epoch: Number(match[2]), local: match[3]! } : undefined;
 }
 
-/** Most generations of child runs. */
+/** Maximum number of generations of child runs. */
 export const deepestChild = 3;
 
-/** Id of the run that a task of capability `run` starts: deterministic, so that a repeat starts none. */
+/** Id of the run that a task of capability `run` starts: deterministic, so that a repeated task does not start a second run. */
 export function childRunId(task: string): string {
   const { runId, epoch, local } = parseTaskId(task)!;
   return `${runId}~${epoch}.${local}`;

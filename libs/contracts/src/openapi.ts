@@ -55,7 +55,7 @@ function operationOf(route: Route): Record<string, unknown> {
   };
 }
 
-/** The OpenAPI 3.1 document of every route, as a plain value: the same input returns the same text. */
+/** The OpenAPI 3.1 document of every route, as a plain value that depends only on the contracts and the version. */
 export function openApiDocument(version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, unknown> = { ErrorBody: schemaOf(ErrorBody, 'output') };

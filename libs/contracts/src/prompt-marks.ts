@@ -1,6 +1,6 @@
 /**
- * Lines of the strategies' prompts that readers of prompts may rely on: the built-in demo model and the scripted model servers of the tests
- * find their way by them. The demo model also reads `Reply ONLY`, `Budget left:` and `These are forbidden now`.
+ * Lines of the strategies' prompts that other code may rely on: the built-in demo model and the scripted model servers of the tests
+ * recognise prompts by them. The demo model also reads `Reply ONLY`, `Budget left:` and `These are forbidden now`.
  */
 export const promptMarks = {
   /** A line of the system prompt of each kind of call; its first line except on a re-plan. */
@@ -59,7 +59,7 @@ export const promptMarks = {
   /** Headings for the tools that the planner of waves may call and for its knowledge. */
   tools: 'TOOLS:',
   results: 'RESULTS:',
-  /** Headings of the strategies that search collections: where they may search, what was found, what was tried. */
+  /** Headings of the strategies that search collections: the collections, passages found, the query, tried queries, what is missing. */
   collections: 'COLLECTIONS:',
   passages: 'PASSAGES:',
   query: 'QUERY:',
@@ -67,7 +67,7 @@ export const promptMarks = {
   missing: 'MISSING:',
   /** Before the result of a client's tool. */
   clientTool: 'Result of a tool that was called for the question:',
-  /** Heading of what the user said during the run, and the marks with which its lines begin. */
+  /** Heading of the texts that the user sent during the run, and the marks at the start of its lines. */
   userInputs: {
     heading: 'SAID BY THE USER DURING THE RUN:',
     steer: '[USER GUIDANCE]',

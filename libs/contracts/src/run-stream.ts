@@ -62,9 +62,9 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     text: z.string().describe('what happened, one line for people'),
     detail: z.string().nullable().describe('prompt or raw content; only in runs that asked for full detail'),
     score: z
-      .object({ mean: z.number().describe('of its four scores, 1 to 5'), quality: z.enum(['good', 'partial', 'failed']) })
+      .object({ mean: z.number().describe('mean of its four scores, 1 to 5'), quality: z.enum(['good', 'partial', 'failed']) })
       .optional()
-      .describe('of a step that was evaluated'),
+      .describe('set for a step that was evaluated'),
   }),
   z.object({ kind: z.literal('stage'), code: StageCode, text: z.string().describe('what it does now, one line for people') }),
   z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),
@@ -133,7 +133,7 @@ export type StreamBody = EngineEntry | WorkerEntry | StreamMark;
 /** One entry of a run's stream. Ids are dense integers from 1, assigned by the append. */
 export type StreamEntry = StreamBody & { readonly id: number; readonly at: number };
 
-/** Sent once before the entries if a reader asks for an id the stream does not hold or no longer holds. */
+/** Sent once before the entries if a reader asks for an id that the stream does not contain, or no longer contains. */
 export interface Snapshot {
   readonly kind: 'snapshot';
   readonly runId: string;

@@ -16,7 +16,7 @@ export const StoredDocument = z.object({
   name: z.string(),
   mime: z.string(),
   bytes: z.int().nonnegative(),
-  sha256: z.string().describe('hash under which the blobs keep its bytes'),
+  sha256: z.string().describe('hash of the blob with its bytes'),
   metadata: z.record(z.string(), z.string()),
   status: z.enum(['queued', 'reading', 'embedding', 'ready', 'failed', 'deleted']),
   take: z.int().positive().describe('increases each time it is ingested again; work for an earlier ingestion is dropped'),
@@ -53,20 +53,20 @@ export const toolOffersSetting = 'offers/tools';
 export const StoredToolOffers = z.object({ tools: z.array(ToolOffer) });
 /** Setting that holds an operator's text for a prompt, or a skill added over HTTP. */
 export const promptSetting = (name: string): string => `prompts/${name}`;
-/** Setting that holds what an operator changed of a template. */
+/** Setting that holds an operator's changes to a template. */
 export const templateSetting = (id: string): string => `templates/${id}`;
 export const StoredTemplateOptions = z.object({
   strategy: z.string(),
   options: z.record(z.string(), z.unknown()),
-  settings: TemplateTuning.optional().describe('changed beside the options of the strategy'),
+  settings: TemplateTuning.optional().describe('changes other than options of the strategy'),
   actor: z.string().optional().describe('who wrote this version'),
 });
 export type StoredTemplateOptions = z.infer<typeof StoredTemplateOptions>;
-/** Settings that hold an issued API key, and the options of a tenant. */
+/** Settings that hold an issued API key, and the limits of a tenant. */
 export const keySetting = (id: string): string => `keys/${id}`;
 export const tenantSetting = (id: string): string => `tenants/${id}`;
-/** Changes with every key and tenant, so that a single read shows whether any has changed. */
+/** Setting that changes whenever a key or a tenant changes, so that a single read shows whether any has. */
 export const accountsSetting = 'accounts';
-/** Says when a cache of a tenant was last emptied. */
+/** Setting that records when a cache of a tenant was last emptied. */
 export const cachePurgeSetting = (tenant: string, layer: string): string => `caches/${tenant}/${layer}`;
 export const skillSetting = (name: string): string => `skills/${name}`;

@@ -9,13 +9,13 @@ interface Fault {
 
 export const faultSentence = ({ strategy, where, why }: Fault): string => `The strategy "${strategy}" failed in \`${where}\`: ${why}`;
 
-/** The last fact but one of a run whose strategy, mostly that of an extension, did what no run can follow. */
+/** Fact of a run whose strategy, mostly that of an extension, failed. The run ends in the same step. */
 export const strategyFailed = defineFact(
   'StrategyFailed',
-  'The code of the strategy failed: it threw, or it returned what is not allowed. It decides nothing any more, and the run ends.',
+  'The code of the strategy failed: it threw an error, or returned something that is not allowed. It is no longer called, and the run ends.',
   {
     strategy: z.string(),
-    where: z.string().describe('its function, such as `next` or `judges.vote.take`'),
+    where: z.string().describe('function of the strategy, such as `next` or `judges.vote.take`'),
     why: z.string(),
   },
   faultSentence,

@@ -43,8 +43,8 @@ export const ToolOffer = z.object({
   name: z.string().describe('`server.tool`'),
   description: z.string(),
   signature: z.string().describe('its arguments in one line, such as `expression: string, digits?: integer`'),
-  repeatable: z.boolean().optional().describe('whether a second call with the same arguments changes nothing more; unknown where absent'),
-  readOnly: z.boolean().optional().describe('whether it says that it changes nothing'),
+  repeatable: z.boolean().optional().describe('whether a second call with the same arguments changes nothing more; absent: unknown'),
+  readOnly: z.boolean().optional().describe('whether it declares itself read-only'),
 });
 export type ToolOffer = z.infer<typeof ToolOffer>;
 
@@ -52,8 +52,8 @@ export const CollectionOffer = z.object({ name: z.string(), description: z.strin
 export type CollectionOffer = z.infer<typeof CollectionOffer>;
 
 /**
- * A template with every default filled in: a run carries it from its first event to its last. Optional fields are absent in the first
- * recorded runs; a template resolved today has all of them.
+ * A template with every default filled in: a run uses it unchanged from its first event to its last. Optional fields are absent in the
+ * first recorded runs; a template resolved by this version has all of them.
  */
 export const Template = z.object({
   id: z.string().describe('what a client sends as `model`'),
@@ -66,7 +66,7 @@ export const Template = z.object({
     .optional()
     .describe('another template that gets a share of the requests for this one'),
   split_of: z.string().optional().describe('template that was asked for, if this one got the request as its share of a split'),
-  local_only: z.boolean().optional().describe('whether its runs call model servers on this machine or in its network alone'),
+  local_only: z.boolean().optional().describe('whether its runs call only model servers on this machine or in its network'),
   max_agentic_rounds: z.int().min(0).max(4).describe('re-plans after the first pass'),
   gap_check: z.enum(['answer', 'evidence']),
   planner: z.object({ models: z.array(ModelRef).min(1), prompt: z.string().nullable().describe('replaces the shipped planner prompt') }),
@@ -83,7 +83,7 @@ export const Template = z.object({
   policies: CapabilityPolicies.optional().describe('policies of capabilities and tools by name; absent: the defaults'),
   complexity: z.enum(['auto', 'trivial', 'moderate', 'complex']).optional().describe('fixed level, or `auto`; absent: moderate'),
   thinking: z.boolean().optional().describe('a thinking step before the synthesis of complex questions'),
-  refine_rounds: z.int().min(0).max(2).optional().describe('times an unsure expert is asked again with hints of the judge'),
+  refine_rounds: z.int().min(0).max(2).optional().describe('times an unsure expert is asked again with hints from the judge'),
   critic: z
     .object({ categories: z.array(z.string()) })
     .optional()
@@ -107,7 +107,7 @@ export const Template = z.object({
     .number()
     .positive()
     .optional()
-    .describe('seconds a run waits for an answer of the user, or for results of the tools of its client; absent: 15 minutes'),
+    .describe('seconds a run waits for an answer from the user, or for results of the tools of its client; absent: 15 minutes'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']),
   prices: z
     .record(z.string(), z.object({ input: z.number().nonnegative(), output: z.number().nonnegative() }))

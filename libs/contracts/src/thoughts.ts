@@ -8,7 +8,7 @@ export interface Thought {
   readonly detail: string | null;
 }
 
-/** The 22 kinds (moe-pipeline.md, Visible Events in the Thinking Panel), in its order. A provider replaces the source's GPU node. */
+/** The 22 kinds, in the order of moe-pipeline.md, Visible Events in the Thinking Panel. Its GPU node is a provider here. */
 export const thoughts = {
   'skill.resolved': { emoji: '🎯', title: 'Skill', detail: 'name, arguments and the resulting prompt' },
   'planner.prompt': { emoji: '📋', title: 'Planner prompt', detail: 'the whole prompt with role, rules and examples' },

@@ -1,6 +1,6 @@
 /**
- * Estimated tokens of a text before a server has counted them: four ASCII characters or one other character per token, rounded up. Up to 15
- * % high for English prose with the usual byte-pair vocabularies, higher for other alphabets: a budget errs on the safe side.
+ * Estimated tokens of a text before a server has counted them: four ASCII characters or one other character per token, rounded up. Up to
+ * 15 % too high for English prose with the usual byte-pair vocabularies, and more for other alphabets, so that budgets are not exceeded.
  */
 export function estimateTokens(text: string): number {
   let ascii = 0;
@@ -22,11 +22,11 @@ const perMessage = 4;
 
 /**
  * Tokens of one image of any size: servers count 85 + 170 per tile of 512 pixels, at most 8 tiles (OpenAI, high detail: 1,445), or one per
- * 750 pixels, at most 1,600 (Anthropic). The highest of these: a budget errs on the safe side.
+ * 750 pixels, at most 1,600 (Anthropic). This is the highest of these, so that budgets are not exceeded.
  */
 export const imageTokens = 1_600;
 
-/** The parts of a prompt beside its text that cost tokens. */
+/** A message with the parts that cost tokens. */
 interface Counted {
   readonly content: string;
   readonly attached?: readonly ({ readonly kind: 'image' } | { readonly kind: 'file'; readonly tokens: number })[];

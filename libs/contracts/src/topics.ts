@@ -21,7 +21,7 @@ export const identityTopic = 'store.identity';
 /** Represents the topics of all task classes in the retention settings. */
 export const taskTopics = 'tasks.dispatched';
 
-/** How long topics keep their records, as the configuration says it. */
+/** The configured retention of topics. */
 export interface Retention {
   /** Days, for every topic that is not named. */
   readonly retention_days: number;
@@ -39,7 +39,7 @@ const kept: readonly Row[] = [
   { name: 'run.commands', key: 'run', doc: 'commands to runs' },
   { name: 'run.timers', key: 'run', doc: 'timers that are due' },
   { name: 'run.completed', key: 'run', doc: 'terminal events' },
-  { name: 'knowledge.ingest', key: 'run', doc: 'offered knowledge' },
+  { name: 'knowledge.ingest', key: 'run', doc: 'proposed knowledge' },
   { name: 'audit', key: 'run', doc: 'steps and calls, for replay and audit' },
   { name: deadTopic, key: 'none', doc: 'raw bytes of records that could not be handled, and decisions about them' },
 ];
@@ -75,9 +75,9 @@ export const topicsFor = (classes: readonly string[] = shippedClasses, retention
   identity,
 ];
 
-/** Whether records of a topic can bring a run back; those of the audit and of the identity cannot. */
+/** Whether handling a record of this topic can create its run again. Records of the audit and of the store identity cannot. */
 export const canRevive = ({ name, retentionMs }: Pick<TopicSpec, 'name' | 'retentionMs'>): boolean => name !== 'audit' && retentionMs >= 0;
 
-/** How long a store keeps ended runs, journal, applied ids and tombstones: as long as a record can bring a run back. */
+/** Milliseconds for which a store keeps ended runs, journal, applied ids and tombstones: as long as a record can create its run again. */
 export const keptRunMs = (topics: readonly Pick<TopicSpec, 'name' | 'retentionMs'>[]): number =>
   Math.max(...topics.filter(canRevive).map(({ retentionMs }) => retentionMs));

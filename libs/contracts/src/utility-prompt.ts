@@ -11,13 +11,13 @@ export interface UtilityPrompt {
 /** Longer prompts are ignored: front ends only send the last turns of a chat. */
 const longest = 60_000;
 
-/** HTML and Markdown tags, which people write themselves. */
+/** HTML tags, which people also use in Markdown, and which therefore mark no block. */
 const html: ReadonlySet<string> = new Set(
   'a article aside b blockquote body br center code dd details div dl dt em font footer h1 h2 h3 h4 h5 h6 head header html i iframe img kbd li main nav ol p picture pre s script section small span strong style sub summary sup svg table tbody td th thead title tr u ul video'.split(
     ' ',
   ),
 );
-/** What may follow the last block of a prompt: the heading under which the reply is to follow. */
+/** The only text that may follow the last block of a prompt: a heading for the reply. */
 const onlyHeading = /^\s*(?:#{1,6} [^\n]{0,60})?\s*$/u;
 
 /** Start of a block such as `<chat_history>...</chat_history>`, whatever its name. */
@@ -65,8 +65,8 @@ const openings = [
 ] as const;
 
 /**
- * Recognises a prompt by which a front end asks for something itself; null for any other text. Detected by structure, which survives
- * translation: headings, a block with the turns of a chat, an example of the JSON it wants.
+ * Recognises a front end's own prompt; null for any other text. It is detected by its structure, which survives translation: headings, a
+ * block with the turns of a chat, an example of the JSON it wants.
  */
 export function readUtilityPrompt(text: string): UtilityPrompt | null {
   if (text.length > longest) return null;
@@ -84,7 +84,7 @@ export function readUtilityPrompt(text: string): UtilityPrompt | null {
   return null;
 }
 
-/** The same for a request that declares itself to be one. */
+/** The utility prompt of a request that declares itself to be one: never null, but perhaps without turns and shape. */
 export const utilityPromptOf = (text: string): UtilityPrompt =>
   readUtilityPrompt(text) ?? { shape: shapeIn(blocksIn(text.slice(0, longest)).around), turns: turnsOf(text.slice(0, longest)) };
 

@@ -59,7 +59,7 @@ export type ClientToolCall = z.infer<typeof ClientToolCall>;
 /** Calls of tools of the client, for whose results a run waits. Absent if it waits for its user. */
 export const AwaitedCalls = z
   .array(ClientToolCall.pick({ id: true, name: true }))
-  .describe('of tools of the client, whose results it waits for');
+  .describe('calls of tools of the client whose results the run waits for');
 /** What tools of the client returned. */
 export const ClientEvidence = z.array(Fact).describe('results of the tools of the client');
 
@@ -67,7 +67,7 @@ export const ClientEvidence = z.array(Fact).describe('results of the tools of th
 export const ClientToolsAsked = z.object({
   model: z.string(),
   usage: Usage,
-  said: z.string().nullable().describe('its text beside the calls'),
+  said: z.string().nullable().describe('its text in addition to the calls'),
   calls: z.array(ClientToolCall).describe('the run waits for their results before its first plan; empty: it needs none'),
 });
 export type ClientToolsAsked = z.infer<typeof ClientToolsAsked>;
@@ -103,7 +103,7 @@ export const Memory = z.object({
   tried: z.array(TriedAction),
   userInputs: z
     .array(z.object({ seq: z.int().nonnegative(), text: z.string() }))
-    .describe('texts of commands by their number; guidance and context begin with their mark, an answer stands as it is'),
+    .describe('texts of commands with their numbers; guidance and context begin with a mark, an answer does not'),
 });
 export type Memory = z.infer<typeof Memory>;
 
@@ -121,23 +121,23 @@ export type Complexity = z.infer<typeof Complexity>;
 export const SafetyTopic = z.enum(['medicine', 'law', 'danger']);
 export type SafetyTopic = z.infer<typeof SafetyTopic>;
 
-/** Attached to a question. It is in the blobs, or at an address that the model server fetches itself. */
+/** An attachment of a question: its content is a stored blob, or is at an address that the model server fetches itself. */
 export const Attachment = z.object({
   kind: z.enum(['image', 'file']).describe('images are shown to a model, files are read as text'),
   mime: z.string().describe('media type, such as `image/png`; `image/*` if only an address is known'),
   name: z.string().nullable(),
-  blob: z.string().nullable().describe('content hash under which the blobs keep the bytes of an image, and the text of a file'),
+  blob: z.string().nullable().describe('content hash of the blob with the bytes of an image, or with the text of a file'),
   bytes: z.int().nonnegative().optional().describe('bytes of that blob'),
-  key: z.string().optional().describe('with which that blob is encrypted, as base64; it goes with the run'),
+  key: z.string().optional().describe('key of that encrypted blob, as base64; it is deleted with the run'),
   url: z.string().nullable().describe('address, if the client sent one instead of the bytes'),
   text: z
     .object({
       characters: z.int().nonnegative(),
-      tokens: z.int().nonnegative().describe('estimated'),
+      tokens: z.int().nonnegative().describe('estimated tokens'),
       excerpt: z.string().describe('its beginning, for the planner'),
     })
     .optional()
-    .describe('of a file: kind of its text'),
+    .describe('for a file: length and beginning of its text'),
 });
 export type Attachment = z.infer<typeof Attachment>;
 
@@ -175,7 +175,7 @@ export type AttachedReference =
 /** An answer from a cache, with its origin. */
 export const CachedAnswer = z.object({
   origin: z.enum(['exact', 'semantic']),
-  runId: z.string().describe('run that gave the answer'),
+  runId: z.string().describe('run that the answer came from'),
   question: z.string().describe('question that it answered'),
   answer: z.string(),
   sources: z.array(Source),
@@ -249,7 +249,7 @@ export const DeliveryTarget = z.union([
 export type DeliveryTarget = z.infer<typeof DeliveryTarget>;
 
 export const Caller = z.object({
-  tenant: z.string().describe('tenant every id of this run belongs to'),
+  tenant: z.string().describe('tenant that every id of this run belongs to'),
   actor: z.string().describe('who asked: a key fingerprint, never the key'),
   user: z.string().optional().describe('hash of the end user that a client behind a shared key names'),
 });

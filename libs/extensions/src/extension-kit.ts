@@ -23,7 +23,7 @@ export const extensionKit = (z: typeof zod) => ({
   /** Foreign text, fenced so that it is not read as an instruction; `dataRule` is the sentence that explains this to the model. */
   asData,
   dataRule,
-  /** The run's current knowledge, its tasks of a round, and the kind of a task. */
+  /** A run's current facts, its tasks of one epoch, and the kind of a task. */
   currentFacts,
   tasksOf,
   isExpert,

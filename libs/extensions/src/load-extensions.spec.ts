@@ -29,7 +29,7 @@ describe('an extension', () => {
     expect(capabilityOf('own_source')).toMatchObject({ taskClass: 'evidence', forPlanner: 'x' });
   });
 
-  it('has the version of its module, so that what it answered before a change is not served after it', async () => {
+  it('has the version of its module, so that cached answers from before a change are not served after it', async () => {
     await loadExtensions([
       file(`${strategy('versioned-loop')}\n// one`),
       file(strategy('other-loop')),
@@ -53,7 +53,7 @@ describe('an extension', () => {
       );
   });
 
-  it('that is never ready is refused, instead of a start that shows nothing', async () => {
+  it('that never finishes loading is refused, so that the start does not hang without a message', async () => {
     const path = file('export default () => new Promise(() => {});');
     await expect(loadExtensions([path], 20)).rejects.toThrow('it was not loaded within 0.02 s');
   });
@@ -76,7 +76,7 @@ describe('an extension', () => {
 
   it.each([
     ['that is not there', () => join(folder, 'nothing.mjs'), 'Cannot find'],
-    ['that is no JavaScript', () => file('export default ('), 'cannot be used'],
+    ['that is not JavaScript', () => file('export default ('), 'cannot be used'],
     ['that throws', () => file("throw new Error('no key')"), 'no key'],
     ['that exports no function', () => file('export default {};'), 'exports no function'],
     ['that returns nothing', () => file('export default () => undefined;'), 'does not return an object'],
@@ -88,8 +88,12 @@ describe('an extension', () => {
     ['with a capability of the product', () => file(capability('research')), 'The capability "research" is there already'],
     ['with a name that models use for another', () => file(capability('web_search')), 'is there already'],
     ['with a capability that has no name', () => file(capability('a b')), 'needs a name'],
-    ['with a capability that is for nothing', () => file(capability('idle', 'perform: async () => ({ facts: [] })')), '`forPlanner`'],
-    ['with a capability that cannot be done', () => file(capability('idle', "forPlanner: 'x'")), 'has no function `perform`'],
+    [
+      'with a capability without a description for the planner',
+      () => file(capability('idle', 'perform: async () => ({ facts: [] })')),
+      '`forPlanner`',
+    ],
+    ['with a capability without perform', () => file(capability('idle', "forPlanner: 'x'")), 'has no function `perform`'],
   ])('%s is refused with its path', async (_what, path, words) => {
     const at = path();
     await expect(loadExtensions([at])).rejects.toMatchObject({ code: 'CONFIGURATION_INVALID', message: expect.stringContaining(words) });

@@ -9,10 +9,10 @@ import { extensionKit, type Extension, type ExtensionKit } from './extension-kit
 import { outlive } from './outlive.js';
 
 const loaded = new Set<string>();
-/** A module may read a file or ask a server, but not keep the start waiting. */
+/** Maximum milliseconds for loading a module: it may read a file or ask a server, but must not delay the start for long. */
 const longestLoadMs = 30_000;
 
-/** All of zod, loaded from the packages: bundled it would add to every program's start. */
+/** All of zod, loaded from the installed packages: in the bundle it would slow down the start of every program. */
 const packageOfSchemas: string = 'zod';
 const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packageOfSchemas)) as typeof zod);
 
@@ -63,14 +63,14 @@ async function extensionOf(path: string, limitMs: number): Promise<Extension> {
 /** Newer versions of Node.js strip the types of TypeScript by themselves. */
 const runsTypeScript = (): boolean => Boolean((process.features as { readonly typescript?: unknown }).typescript);
 
-/** What the function of a module returns. */
+/** The result of the module's default export. Throws if that is not a function. */
 async function exported(path: string): Promise<unknown> {
   const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
   if (typeof module.default !== 'function') throw new Error('it exports no function by default');
   return (module.default as (kit: ExtensionKit) => unknown)(await kit());
 }
 
-/** A start that waits for a module for ever shows nothing. */
+/** Rejects after `limitMs`: without a limit, a module that never loads would block the start without a message. */
 async function soon<T>(loading: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Addresses under which stacks name the loaded modules, and the files beside them. */
+/** Addresses by which stack traces name the loaded modules, and the files in their folders. */
 const places: string[] = [];
 
 /**
@@ -12,7 +12,7 @@ export function outlive(path: string): void {
   if (!process.hasUncaughtExceptionCaptureCallback()) process.setUncaughtExceptionCaptureCallback(take);
   places.push(`${pathToFileURL(path).href}:`, `${path}:`);
   const folder = `${dirname(path)}/`;
-  // The product lies beside a module of its own folder.
+  // A folder that also contains the product is left out, because errors of the product would count as the module's.
   if (!(process.argv[1] ?? folder).startsWith(folder)) places.push(pathToFileURL(folder).href);
 }
 

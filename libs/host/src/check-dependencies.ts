@@ -31,7 +31,7 @@ export interface CheckOptions {
   readonly now?: () => number;
 }
 
-/** Checks of every server that this configuration names. Each opens what it needs, changes nothing there, and closes it again. */
+/** Checks of every server that this configuration names. Each opens its connections, changes nothing there, and closes them again. */
 export function dependencyChecks(options: CheckOptions): readonly DependencyCheck[] {
   const { loaded } = options;
   const { stores, search, mcp } = loaded.configuration;
@@ -58,7 +58,7 @@ async function modelsCheck({ loaded, localServers }: CheckOptions): Promise<read
       const count = listed.filter(({ ref }) => ref.endsWith(`@${name}`)).length;
       if (!reachable) return problem(`${name} does not answer (${note}). Start it, or correct \`providers.${name}.base_url\` and its key.`);
       return count === 0
-        ? warning(`${name} answers and lists no model: load one there.`)
+        ? warning(`${name} answers but lists no model: load one there.`)
         : ok(`${name} answers with ${count} ${count === 1 ? 'model' : 'models'}.`);
     });
     if (!demoOnly) return found;
@@ -68,7 +68,7 @@ async function modelsCheck({ loaded, localServers }: CheckOptions): Promise<read
   }
 }
 
-/** An access list refuses in these words. */
+/** Whether the error is a refusal by an access list, recognised by its words. */
 const isRefused = (error: unknown): boolean =>
   /authoriz|not authorized|ACL/i.test(error instanceof Error ? `${error.message} ${String(error.cause)}` : '');
 
@@ -83,11 +83,11 @@ async function kafkaCheck({ loaded, logger }: CheckOptions): Promise<readonly Fi
     const copies =
       kafka.replication > brokers
         ? problem(
-            `stores.kafka.replication is ${kafka.replication}, and the cluster has ${brokers} ${brokers === 1 ? 'broker' : 'brokers'}: topics cannot be created so.`,
+            `stores.kafka.replication is ${kafka.replication}, but the cluster has ${brokers} ${brokers === 1 ? 'broker' : 'brokers'}: no topic can be created.`,
           )
         : kafka.replication < 3
           ? warning(
-              `Each record has ${kafka.replication} ${kafka.replication === 1 ? 'copy' : 'copies'}: a broker that is lost takes acknowledged records along. Three brokers and \`replication: 3\` bear the loss of one.`,
+              `Each record has ${kafka.replication} ${kafka.replication === 1 ? 'copy' : 'copies'}: if a broker is lost, acknowledged records may be lost with it. Three brokers with \`replication: 3\` survive the loss of one.`,
             )
           : ok(`${brokers} brokers, ${kafka.replication} copies of each record.`);
     const missing = differences.filter((sentence) => sentence.includes(' is missing: '));
@@ -115,7 +115,7 @@ async function redisCheck({ loaded, logger, now = Date.now }: CheckOptions): Pro
     const { store, memory } = await openRedis(loaded, 'doctor', keep);
     const lacks = await store.warnings();
     const { usedBytes, maxBytes } = await memory();
-    // Half of the way there and back belongs to the answer.
+    // The reply is assumed to take half of the round trip.
     const sent = now();
     const clock = await store.now();
     const skewMs = Math.round(clock - (sent + now()) / 2);
@@ -125,7 +125,7 @@ async function redisCheck({ loaded, logger, now = Date.now }: CheckOptions): Pro
       ...(masters.length > 1
         ? [
             ok(
-              `The log is sealed with the first master key; ${masters.length - 1} former ${masters.length === 2 ? 'one opens' : 'ones open'} what began before.`,
+              `The log is sealed with the first master key; ${masters.length - 1} former ${masters.length === 2 ? 'key opens' : 'keys open'} older records.`,
             ),
           ]
         : []),
@@ -145,11 +145,11 @@ async function redisCheck({ loaded, logger, now = Date.now }: CheckOptions): Pro
             : ok(`Uses ${used} of ${Math.round(maxBytes / 1e6)} MB.`),
       Math.abs(skewMs) > 5_000
         ? problem(
-            `Its clock is ${skewMs} ms off the one of this machine: synchronise both (NTP). Deadlines follow the clock of the state store.`,
+            `Its clock differs from the clock of this machine by ${skewMs} ms: synchronise both (NTP). Deadlines follow the clock of the state store.`,
           )
         : Math.abs(skewMs) > 500
-          ? warning(`Its clock is ${skewMs} ms off the one of this machine: synchronise both (NTP).`)
-          : ok(`Its clock is ${skewMs} ms off the one of this machine.`),
+          ? warning(`Its clock differs from the clock of this machine by ${skewMs} ms: synchronise both (NTP).`)
+          : ok(`Its clock differs from the clock of this machine by ${skewMs} ms.`),
       await marksFit(loaded, logger, await store.identity.read()),
     ];
   } finally {
@@ -226,17 +226,17 @@ async function searchCheck({ loaded }: CheckOptions): Promise<readonly Finding[]
       await search.close();
     }
   }
-  if (!corpus || !existsSync(corpus)) return [problem(`There is no folder ${corpus}. Make it, or correct \`search.corpus\`.`)];
+  if (!corpus || !existsSync(corpus)) return [problem(`There is no folder ${corpus}. Create it, or correct \`search.corpus\`.`)];
   const files = readdirSync(corpus, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
   return [
-    files === 0 ? warning(`${corpus} contains no file to search.`) : ok(`${corpus} holds ${files} ${files === 1 ? 'file' : 'files'}.`),
+    files === 0 ? warning(`${corpus} contains no file to search.`) : ok(`${corpus} contains ${files} ${files === 1 ? 'file' : 'files'}.`),
   ];
 }
 
 async function toolsCheck({ loaded, logger }: CheckOptions): Promise<readonly Finding[]> {
   const servers = await openToolServersOf(loaded, logger);
   try {
-    // A list is not waited for long: on a busy machine a program may still be starting.
+    // Each list is awaited only briefly, and on a busy machine a program may still be starting, so there are up to three tries.
     for (let tries = 0; tries < 3 && servers.status().some(({ ok: works, error }) => !works && error === null); tries += 1)
       await servers.offers();
     return servers

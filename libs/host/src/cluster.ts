@@ -25,7 +25,7 @@ export const bodyMsOf = (loaded: Loaded): number => Math.max(leastBodyMs, ...top
 export async function openRedis(loaded: Loaded, processId: string, keep: Keep, probe?: Probe) {
   const { redis } = loaded.configuration.stores;
   if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis: set stores.redis.url or REDIS_URL.');
-  // Loaded on demand: without it and Kafka the embedded mode starts a second earlier.
+  // Loaded on demand: without the clients of Redis and Kafka, embedded mode starts one second faster.
   const { openRedisState } = await import('@conclave/adapter-redis');
   const tls = tlsOptions(loaded.secrets.redis.tls);
   return keep(
@@ -60,13 +60,13 @@ export function kafkaConnection(loaded: Loaded, logger: Logger) {
   };
 }
 
-/** What seals the bodies of runs; null without a master key. Throws Failure CONFIGURATION_INVALID. */
+/** The seals for bodies of runs; null without a master key. Throws Failure CONFIGURATION_INVALID. */
 export function sealsOf(loaded: Pick<Loaded, 'environment'>, keys: SealKeys): Seals | null {
   const masters = mastersOf(loaded);
   return masters.length > 0 ? new RunSeals(keys, masters) : null;
 }
 
-/** Master keys, the one that writes first; empty without any. Throws Failure CONFIGURATION_INVALID. */
+/** Master keys: the first one seals, and all of them open. Empty if none is configured. Throws Failure CONFIGURATION_INVALID. */
 export function mastersOf({ environment }: Pick<Loaded, 'environment'>): readonly Buffer[] {
   const { CONCLAVE_SEAL_KEY_FILE: file, CONCLAVE_SEAL_KEY: text } = environment;
   const given = file === undefined ? text : textOf(file);
@@ -74,7 +74,7 @@ export function mastersOf({ environment }: Pick<Loaded, 'environment'>): readonl
   const masters = masterKeysOf(given);
   if (masters) return masters;
   const where = file === undefined ? 'CONCLAVE_SEAL_KEY' : `CONCLAVE_SEAL_KEY_FILE (${file})`;
-  throw new Failure('CONFIGURATION_INVALID', `${where} must hold keys of 32 bytes, each once: \`openssl rand -base64 32\` makes one.`);
+  throw new Failure('CONFIGURATION_INVALID', `${where} must contain distinct keys of 32 bytes: \`openssl rand -base64 32\` makes one.`);
 }
 
 function textOf(file: string): string {

@@ -5,8 +5,8 @@ import type { Blobs } from '@conclave/ports';
 import { bodyMsOf, type Keep } from './cluster.js';
 
 /**
- * Bodies where `stores.blobs` says, otherwise in the store of the runs. Bodies that were stored before `stores.blobs` was set are still
- * found in the latter. Throws Failure STORE_UNAVAILABLE.
+ * Opens the store of bodies that `stores.blobs` names, otherwise returns that of the runs. Bodies that were stored before `stores.blobs`
+ * was set are still read from the latter. Throws Failure STORE_UNAVAILABLE.
  *
  * @param removes Whether this process removes expired bodies.
  */

@@ -12,7 +12,7 @@ export type Capabilities = Required<
   Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder' | 'rerankings' | 'webhooks'>
 >;
 
-/** Capabilities by service; each starts on first use. */
+/** The services that use each port. Its programs start on first use. */
 const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
   symbolic: ['experts', 'standalone'],
   tools: ['experts', 'standalone'],
@@ -24,7 +24,7 @@ const users: Readonly<Record<keyof Capabilities, readonly AppName[]>> = {
   webhooks: ['gateway', 'merger', 'standalone'],
 };
 
-/** Opens the ports for a service's capabilities. */
+/** Opens the ports for a service's capabilities; null for those that the service does not use. */
 export async function openCapabilities(
   { loaded, service, observers: { logger, metrics } }: OpenPortsOptions,
   sqlite: Sqlite | null,

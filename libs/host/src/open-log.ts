@@ -6,14 +6,14 @@ import type { EventLog, Folding, Recovery, StateStore } from '@conclave/ports';
 import { kafkaConnection, keptMsOf, openRedis, retentionIn, sealsOf, topicsOf, type Keep } from './cluster.js';
 import { openBlobs } from './open-blobs.js';
 
-/** The event log for command-line use: opening it subscribes, creates and deletes nothing, and looks for no model. */
+/** The event log for command-line use: opening it does not subscribe, create or delete anything, and does not search for models. */
 export interface OpenedLog {
   readonly log: Pick<EventLog, 'read' | 'publish' | 'publishRaw' | 'identity'>;
   /** Status of a run, from the state store beside the log; null for an unknown run. */
   readonly runOf: (runId: string) => Promise<{ readonly status: string; readonly terminal: boolean } | null>;
   /** Requests and tombstones of runs, from the same store. */
   readonly runs: Pick<StateStore['runs'], 'header' | 'erased'>;
-  /** Settings, keys and prompts that were changed while running, from the same store. */
+  /** Settings, keys and prompts that were changed while the system ran, from the same store. */
   readonly settings: StateStore['settings'];
   /** The state store beside the log, for a rebuild. */
   readonly state: Pick<StateStore, 'identity' | 'now'> & { readonly recovery: Recovery };
@@ -21,7 +21,7 @@ export interface OpenedLog {
   readonly retentionMs: number;
   /** Every topic of the configuration, without prefix. */
   readonly topics: readonly string[];
-  /** Where it is read from, for people. */
+  /** The place that the log is read from, for people. */
   readonly where: string;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface OpenLogOptions {
   readonly loaded: Loaded;
   readonly logger: Logger;
   readonly processId: string;
-  /** As the server has it that wrote the data folder. */
+  /** The same as in the server that wrote the data folder. */
   readonly folding?: Folding;
 }
 
@@ -41,8 +41,8 @@ export const logPlace = ({ configuration, home }: Loaded): string => {
 };
 
 /**
- * Opens the Kafka log if `stores` names it (bodies above 64 KB are read from the store of bodies), otherwise that of the data folder; null if there is no
- * data folder yet. Throws Failure DATA_FOLDER_IN_USE while a server uses the folder, and the failures of the stores.
+ * Opens the Kafka log if `stores` names it (bodies above 64 KB are read from the store of bodies), otherwise that of the data folder; null
+ * if there is no data folder yet. Throws Failure DATA_FOLDER_IN_USE while a server uses the folder, and the failures of the stores.
  */
 export async function openLog({ loaded, logger, processId, folding }: OpenLogOptions): Promise<OpenedLog | null> {
   const opened: { close(): Promise<void> }[] = [];

@@ -8,7 +8,7 @@ type OpenAi = typeof openAi;
 
 export interface OpenedModels {
   readonly models: Models;
-  /** Nothing is configured or found: the built-in demo model answers. */
+  /** True if no model server is configured or found, so that the built-in demo model answers. */
   readonly demoOnly: boolean;
 }
 
@@ -78,10 +78,10 @@ const breakerOf = ({ breaker = {} }: Loaded['configuration']['providers'][string
   openMs: breaker.open_s === undefined ? defaultBreaker.openMs : breaker.open_s * 1000,
 });
 
-/** Milliseconds for a check of a server whose address somebody has just typed. */
+/** Maximum milliseconds of each call to a server whose address a person has just entered. */
 const trialMs = 15_000;
 
-/** A server under this address, opened for a look: no key, no headers, no retries. The caller closes it. */
+/** Opens the server at this address for a check, without key, headers and retries. The caller closes it. */
 export async function openTrial(baseUrl: string): Promise<Models> {
   const openai = await import('@conclave/adapter-openai');
   const { local } = openai.natureOf(baseUrl, false);

@@ -25,7 +25,7 @@ import { openModels } from './open-models.js';
 
 export interface OpenedPorts extends Ports {
   readonly mode: Mode;
-  /** Nothing is configured or found: the built-in demo model answers. */
+  /** True if no model server is configured or found, so that the built-in demo model answers. */
   readonly demoOnly: boolean;
   /** Whether `research` can search anything, in any process. */
   readonly canSearch: boolean;
@@ -105,13 +105,13 @@ const withTracedRuns = (stores: Stores): Stores => ({
 const withTracedLog = (stores: Stores, { observers: { tracer } }: OpenPortsOptions): Stores =>
   tracer ? { ...stores, log: tracedLog(stores.log, tracer) } : stores;
 
-/** Changes of the delivery by a test. */
+/** The changes that a test's probe makes to the delivery; empty without one. */
 const poolChangeOf = (probe: Probe, ...of: Parameters<NonNullable<Probe['pool']>>): { readonly poolChange?: PoolChange } =>
   probe.pool ? { poolChange: probe.pool(...of) } : {};
 
 /**
- * Workers search, and a planner looks up seemingly trivial questions first. If only workers have the documents, the planner skips the
- * look-up.
+ * Whether this process opens the search: workers need it, and planners look up questions that seem trivial. If only workers have the folder
+ * of documents, a planner skips the look-up.
  */
 function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder: string | null): boolean {
   if (service === 'experts' || service === 'standalone') return true;
@@ -182,7 +182,7 @@ async function openDistributed(options: OpenPortsOptions, keep: Keep): Promise<S
   };
 }
 
-/** `store_prompts: none` forgets a run at its end only where its records are sealed. */
+/** A warning if `store_prompts: none` cannot forget ended runs, because their records are not sealed. */
 const unforgotten = ({ configuration, environment }: Loaded): readonly string[] =>
   configuration.store_prompts === 'none' && !forgetsAtEnd({ configuration, environment })
     ? [
@@ -205,7 +205,7 @@ async function openSearch({ configuration }: Loaded, folder: string | null, sqli
   return keep(await CorpusSearch.open({ folder, index: ':memory:', reader }));
 }
 
-/** A reader that is opened with its first document: a folder of texts needs none. */
+/** A reader that opens with its first document, because a folder of plain texts needs none. */
 function laterReader(): DocumentReader {
   let opened: Promise<DocumentReader> | null = null;
   return {
@@ -229,7 +229,7 @@ async function openGraph(
   if (sqlite) return sqlite.graph;
   if (readsOnly) return null;
   const { openSqlite } = await import('@conclave/adapter-sqlite');
-  // A graph in its own file beside Kafka and Redis: one process can own it, which is enough for this service.
+  // With Kafka and Redis but no graph server, the graph is a file. Only one process can own it, which is enough for this service.
   return keep(
     openSqlite({ home: join(loaded.home, 'graph'), processId, durability: loaded.configuration.durability, logger: observers.logger }),
   ).graph;

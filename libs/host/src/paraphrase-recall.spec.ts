@@ -63,7 +63,7 @@ describe('among paraphrases and distractors', () => {
     expect(meaning).toBeGreaterThanOrEqual(0.6);
   });
 
-  it('full-text search is at its best if the words occur, so the comparison is fair', async () => {
+  it('full-text search finds texts by their own words, so the comparison is fair', async () => {
     for (const text of distractors.slice(0, 10)) expect(await byWords(text)).toContain(text);
   });
 });

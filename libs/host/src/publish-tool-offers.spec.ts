@@ -83,7 +83,7 @@ describe('the offered tools', () => {
     expect((await stored())?.value).toEqual({ tools: [] });
   });
 
-  it('are those of the servers that answer, and of others what was stored', async () => {
+  it('are those of the servers that answer, and the stored ones of servers that are still starting', async () => {
     const status = ['new', 'old', 'gone'].map((name) => ({ name, ok: name === 'new', error: name === 'gone' ? 'x' : null, tools: 1 }));
     const tool = (name: string) => ({ name, description: 'c', signature: 'd' });
     const { state, stored, begin } = world({ offers: async () => [tool('new.b')], status: () => status } as unknown as ToolServers);
@@ -94,7 +94,7 @@ describe('the offered tools', () => {
     expect((await stored())?.value).toEqual({ tools: [tool('new.b'), tool('old.a')] });
   });
 
-  it('are none if no server is configured, also after there was one; and nothing is asked', async () => {
+  it('are none if no server is configured, even if one was configured before, and no server is asked', async () => {
     const asked = { offers: () => Promise.reject(new Error('asked')) } as unknown as ToolServers;
     const { state, stored, begin, said } = world(asked, { mcp: {} });
     await begin(1).close();

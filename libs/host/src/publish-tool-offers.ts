@@ -16,7 +16,7 @@ export interface OfferParts {
 }
 
 export interface PublishedOffers {
-  /** Settles when servers were asked for the first time, whatever the result. Never rejects. */
+  /** Settles once the servers have been asked for the first time, whatever the result. Never rejects. */
   readonly asked: Promise<void>;
   /** Waits for a request in progress. */
   close(): Promise<void>;
@@ -27,8 +27,8 @@ export interface PublishedOffers {
  * more often while a server is unavailable. Writes the setting when it changes. If no server is configured, starts nothing and empties the
  * setting.
  *
- * A server that is still starting keeps the tools that are stored for it: without them templates would be other ones for some seconds after
- * each start on a busy machine, to which no cached answer belongs. A server that has failed offers none.
+ * A server that is still starting keeps the tools that are stored for it. Otherwise templates would differ for some seconds after each
+ * start on a busy machine, and cached answers would not be found. A server that has failed offers none.
  */
 export function publishToolOffers({ configuration, ports, logger, everyMs: every = everyMs }: OfferParts): PublishedOffers {
   const { state, tools } = ports;
@@ -76,8 +76,8 @@ const isOf =
     name.startsWith(`${server}.`);
 
 /**
- * Returns whether it had to be written. Tools of the `silent` servers stay as they are. If another process was faster, its servers are the
- * same, so losing the race is harmless.
+ * Writes the setting if it has changed, and returns whether it did. Tools of the `silent` servers stay as they are. Losing a race against
+ * another process is harmless, because its servers are the same.
  */
 async function written(settings: StateStore['settings'], offers: readonly ToolOffer[], silent: readonly string[]): Promise<boolean> {
   const present = await settings.read(toolOffersSetting);

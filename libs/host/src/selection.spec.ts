@@ -165,7 +165,7 @@ describe('the choice of stores and search', () => {
 });
 
 describe('a process that was killed', () => {
-  it('is noticed, and its calls are free, within 6 s, which brokers accept; a lease outlives a lost renewal', () => {
+  it('is noticed and gives up its calls within 6 s, which brokers accept; a lease survives one lost renewal', () => {
     const { configuration } = load({ KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' });
     expect(configuration.stores.kafka!.session_timeout_ms).toBe(6_000);
     expect(leaseTtlMs).toBeLessThanOrEqual(configuration.stores.kafka!.session_timeout_ms);

@@ -36,7 +36,7 @@ export interface ProcessOptions {
   readonly service: Exclude<AppName, 'standalone'>;
   readonly variables: Variables;
   readonly cwd: string;
-  /** Only tests have one. */
+  /** Set only by tests. */
   readonly openProbe?: OpenProbe | undefined;
   /** Task classes this process serves. */
   readonly classes?: (loaded: Loaded) => readonly string[];
@@ -48,7 +48,9 @@ export interface ProcessOptions {
   readonly extend?: (extensions: readonly string[]) => Promise<void>;
   /** The service's module on the log; absent if the service consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
-  /** Further services of this process on the same stores, by name: each has its own consumer group and serves no task class. Null: not needed. */
+  /**
+   * Further services of this process on the same stores, by name, null if not needed. Each has its own consumer group and no task class.
+   */
   readonly also?: Readonly<Record<string, (loaded: Loaded) => Also | null>>;
   /** Runs beside the module, such as an HTTP server. Its `close` runs first at shutdown. */
   readonly beside?: (process: RunningProcess) => Promise<{ close(): Promise<void> }>;
@@ -62,17 +64,17 @@ export interface RunningProcess {
   readonly shutdown: Shutdown;
 }
 
-/** Above the longest task of the defaults, below the grace of the containers. */
+/** Seconds; more than the default time limit of a task, less than the grace period of the containers. */
 const defaultGraceS = 125;
-/** Limit for handing back unfinished work after the grace and closing the stores. */
+/** Maximum milliseconds for returning unfinished work to the log after the grace period, and for closing the stores. */
 const closingMs = 15_000;
 
 /** Id of a process: new at every start, because it owns leases and deliveries. */
 export const newProcessId = (service: string): string => `${service}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
 
 /**
- * Runs one service as its own process until a signal ends it: configuration, admin port, stores, lease, module. If a store is empty or
- * older than the log, the process stays up, red and idle. Other failures at the start end it with a sentence and code 1.
+ * Runs one service as its own process until a signal ends it: configuration, admin port, stores, lease, module. If the state store is empty
+ * or older than the log, the process stays up, unhealthy and idle. Other failures at the start end it with a sentence and exit code 1.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   outliveReaders();
@@ -126,12 +128,12 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   readiness.add('log', () => ports.log.health());
   readiness.add('state store', () => ports.state.health());
   const { graph } = ports;
-  // A service that only reads it can continue without it.
+  // A service that only reads the graph can continue without it.
   if (graph && service === 'graph-ingest') readiness.add('graph', () => graph.health());
   const lease = await holdProcessLease(ports.state.leases, { id: identity.id, service, classes: identity.classes }, logger);
   readiness.add('lease', lease.health);
   shutdown.add('lease', () => lease.end());
-  // One service is enough: the one that owns the state.
+  // One service is enough: the one that owns the state of the runs.
   if (service === 'merger') {
     const held = holdStoreMark(ports.log, ports.state, mark, logger);
     shutdown.add('store mark', () => held.end());
@@ -161,7 +163,8 @@ async function startProcess(options: ProcessOptions): Promise<void> {
 const replacedPollMs = 2_000;
 
 /**
- * The mark of log and state store. While the store is empty or older than the log, calls `red` with the reason and waits for the rebuild.
+ * The mark that log and state store share. While the store is empty or older than the log, calls `red` with the reason and waits until it
+ * is rebuilt.
  */
 async function claimedStores(ports: OpenedPorts, { logger }: Observers, red: (sentence: string) => void): Promise<StoreMark> {
   for (let looks = 1; ; looks += 1) {

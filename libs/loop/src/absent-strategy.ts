@@ -3,7 +3,7 @@ import type { Strategy } from './strategy.js';
 import type { Strategies } from './view.js';
 
 const nothing = (): never => {
-  throw new Error('A run of a strategy that is not there can only be ended.');
+  throw new Error('A run whose strategy is missing can only be ended.');
 };
 
 /** Replaces a strategy that this version does not have, or whose code failed, so that its runs can still be ended. */

@@ -10,7 +10,7 @@ export const reserveShare = 0.85;
 export type BudgetLevel = 'free' | 'narrow' | 'reserve' | 'spent';
 export interface BudgetReading {
   readonly level: BudgetLevel;
-  /** The budget with the largest used share. */
+  /** The first budget with this level, in the order of `readBudget`; the ones after it may have a larger used share. */
   readonly name: 'model_calls' | 'tokens' | 'cost' | 'prompt_tokens' | 'wall_time_s';
   readonly used: number;
   readonly limit: number;
@@ -21,7 +21,7 @@ const levelOf = (share: number): BudgetLevel =>
 const rank: Record<BudgetLevel, number> = { free: 0, narrow: 1, reserve: 2, spent: 3 };
 
 /**
- * How much of its budgets a run has used. The context guard (`prompt_tokens`) forces the finish when it is reached but still allows the
+ * The budget of a run with the highest level. The context guard (`prompt_tokens`) forces the finish when it is reached but still allows the
  * synthesis, so it never counts as `spent` (agentic-replanning-loop, Safety Mechanisms).
  */
 export function readBudget(run: RunState, now: number): BudgetReading {

@@ -3,7 +3,7 @@ const plainKey = /^[\w./~-]*$/;
 
 const { stringify } = JSON;
 
-/** JSON with sorted keys and without undefined members: equal values return equal text. */
+/** JSON with sorted keys and without undefined members, so that equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return stringify(value) ?? 'null';
   let text = '';
@@ -11,7 +11,7 @@ export function canonicalJson(value: unknown): string {
     for (const item of value as unknown[]) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
     return `[${text}]`;
   }
-  // By UTF-16 units, like the hashes of recorded runs.
+  // Sorted by UTF-16 code units, as in the hashes of recorded runs.
   const keys = Object.keys(value).sort();
   for (const key of keys) {
     const member = (value as Record<string, unknown>)[key];

@@ -12,13 +12,15 @@ import {
 import { currentFacts } from './memory.js';
 import type { RunState } from './state.js';
 
-/** Capability of a task that is a run of its own. */
+/** Capability of a task that starts a child run. */
 export const runCapability = 'run';
 
-/** Most facts of a child that join the ledger of its parent. */
+/** Maximum number of a child run's facts that are added to the ledger of its parent. */
 const factsTold = 12;
 
-/** The cancel of the run that a settled task started: a task that the engine settles by itself is no longer awaited. */
+/**
+ * The cancel command for the child run of a task that the engine itself settled, because nothing waits for that run any longer; else empty.
+ */
 export function childCancelled(run: RunState, { ref, by, at, result }: FactOf<'TaskSettled'>): readonly Event[] {
   if (by !== 'engine' || run.tasks[ref]!.spec.capability !== runCapability) return [];
   const runId = childRunId(ref);
@@ -32,7 +34,7 @@ export function childCancelled(run: RunState, { ref, by, at, result }: FactOf<'T
   ];
 }
 
-/** The end of a child run as the result of the task that started it; nothing for a run that a client requested. */
+/** The end of a child run as the result of the task that started it; empty for a run that a client requested. */
 export function resultForParent(run: RunState, { answer, ending, failure, openCalls: _, ...ended }: FactOf<'RunEnded'>): readonly Event[] {
   const parent = parentTaskOf(run.runId);
   if (!parent) return [];

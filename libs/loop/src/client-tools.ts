@@ -3,12 +3,12 @@ import type { RunState } from './state.js';
 
 type Answer = Extract<CommandIssued['data']['command'], { name: 'answer' }>;
 
-/** Characters of one piece of a result: a prompt shows about as many of a fact. Most pieces of one result. */
+/** Maximum characters of one piece of a result, about as many as a prompt shows of a fact; maximum number of pieces of one result. */
 const [pieceLength, mostPieces] = [800, 20];
-/** Characters of the arguments that a result is shown with. */
+/** Maximum characters of a call's arguments in the text of its result. */
 const argumentsLength = 300;
 
-/** Owner of the facts that the client's tools gave. */
+/** Owner of the facts from results of the client's tools. */
 export const clientToolsRef = (runId: string): string => `${runId}/tools`;
 
 /** What people read while the run waits for its client. */

@@ -88,7 +88,7 @@ function usageItems(run: RunState): Item[] {
   ];
 }
 
-/** What the strategy says of the run; a strategy whose code fails says nothing. */
+/** The strategy's report on the run; an empty one if the strategy's code fails. */
 function ofStrategy(run: RunState, strategies: Strategies) {
   const view = viewOf(run, strategies, null);
   const said = ({ report, limits, commands }: Strategy) => ({ ...report(view), limitsOfRounds: limits(view), takes: commands });
@@ -122,7 +122,7 @@ const taskView = (id: string, task: TaskState): View => ({
   failure: task.result?.failure ?? null,
 });
 
-/** Passages of one source, and characters of each. */
+/** Maximum number of passages of one source, and maximum characters of each. */
 const passages = { most: 3, characters: 600 };
 
 const isSame = (one: Source, other: Source): boolean =>

@@ -49,7 +49,10 @@ export const overdueTasks = (run: RunState, now: number): readonly { readonly ta
     .filter(([, task]) => Math.min(startOver(task), endOver(task)) <= now)
     .map(([taskId, { taskClass }]) => ({ taskId, taskClass }));
 
-/** Settles tasks that were not begun or not ended in time, as far as the timer reports them; earliest first. */
+/**
+ * Settles tasks that did not start or end in time, earliest deadline first. A task past its start deadline is settled only if the timer
+ * reports that no worker has started it.
+ */
 export function settleOverdue(turning: Turning, told: TimerFired['data']['tasks']): void {
   const { run, now } = turning;
   const known = new Map(told.map((task) => [task.taskId, task]));

@@ -4,7 +4,7 @@ import type { Turning } from './turning.js';
 import { budgetSentence } from './table.js';
 import { viewOf } from './view.js';
 
-/** Begins to end the run this way. Cancels open work; the strategy writes the answer, unless no budget is left. */
+/** Begins to end the run: cancels open work and lets the strategy write the answer. `hard`: ends it at once, without a model call. */
 export function finishing(turning: Turning, ending: Ending, hard = false): void {
   cancelOpen(turning, 'all');
   turning.put({ kind: 'Finishing', ending });
@@ -18,12 +18,12 @@ export function sayLast(turning: Turning, why = turning.run.ending!.reason): voi
   say(turning, strategies(run.strategy).lastAnswer(viewOf(run, strategies, now), why));
 }
 
-/** Ends the run with the answer; without one the run has failed. */
+/** Ends the run with the answer, or as failed if there is none. */
 export function say(turning: Turning, draft: Draft | null): void {
   const ending = turning.run.ending!;
   if (draft === null) {
     const failure = turning.run.failure ?? lastFailure(turning) ?? nothingFound;
-    // A run that a failure ended already names it.
+    // The reason of a run that a failure ended already contains its message.
     const reason = ending.reason.includes(failure.message)
       ? `${ending.reason} Nothing was found to answer from.`
       : `${ending.reason} Nothing was found to answer from: ${failure.message}`;
@@ -54,7 +54,7 @@ export function endRun(turning: Turning, ending: Ending, answer: Draft | null, f
   turning.put({ kind: 'RunEnded', at: now, ending, answer, usage: run.spent, rounds: run.rounds, openCalls, failure });
 }
 
-/** A cached answer is a run like any other, with a single step. */
+/** Ends the run in its first step, with a cached answer. */
 export function endFromCache(turning: Turning, { origin, runId, answer, sources, distance }: CachedAnswer): void {
   const how =
     origin === 'exact' ? 'The same question' : `A question of the same meaning (distance ${Math.round((distance ?? 0) * 1000) / 1000})`;
@@ -88,7 +88,10 @@ export function decideEnd(turning: Turning, ending: Ending & { readonly rule: No
   finishing(turning, ending, hard);
 }
 
-/** Counts the open round, if any, and records its results. `failed`: the strategy's own word on whether it failed. */
+/**
+ * Counts the open round, if any, and records its results. `failed` is the strategy's judgement; without it, a round failed if tasks ran and
+ * none succeeded.
+ */
 export function closeRound(turning: Turning, failed?: boolean): void {
   const { run, now, strategies } = turning;
   if (run.round === null) return;
@@ -105,8 +108,8 @@ export function closeRound(turning: Turning, failed?: boolean): void {
 }
 
 /**
- * Ends the run by its budget: at 85 % of the time the answer is begun, at 100 % of any budget the run ends with what it has. Returns true
- * if it did.
+ * Ends the run by its budget: at 85 % of the wall time it begins the answer, at 100 % of any budget it ends the run with what was found.
+ * Returns true if it did either.
  */
 export function endsByBudget(turning: Turning): boolean {
   const { run, now } = turning;

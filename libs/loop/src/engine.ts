@@ -77,7 +77,7 @@ export function step(
     turnBy(turning, state === null, input, request);
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
-    // Nothing of the step counts: it begins anew without this strategy.
+    // The step is discarded and begins again without this strategy.
     turning = begun(without(error.strategy, strategies));
     endFaulty(turning, state === null, input, request, error);
   }
@@ -179,8 +179,8 @@ function receive(turning: Turning, input: EngineInput): void {
           plan: null,
         });
       endsByClock(turning);
-      // A spent budget cancels the work of a run that continues, so the run is not judged by its clock as well; a run that is held cancels
-      // nothing yet.
+      // A spent budget cancels all open work of a run that is not held, so overdue tasks are not settled one by one. A paused or waiting
+      // run cancels nothing yet.
       const { endedAt, paused, question } = turning.run;
       const isHeld = paused !== null || question !== null;
       if (endedAt === null && (isHeld || readBudget(turning.run, turning.now).level !== 'spent')) settleOverdue(turning, input.data.tasks);
@@ -188,7 +188,7 @@ function receive(turning: Turning, input: EngineInput): void {
   }
 }
 
-/** Ends a run whose cancel flag was found, once its command no longer counts as being on its way. */
+/** Ends a run whose cancel flag was found but whose cancel command did not arrive in time. */
 function endLost(turning: Turning, flaggedAt: number): void {
   if (commandOver(flaggedAt) <= turning.now) endCancelled(turning, 'its flag was set, and the command itself was lost');
 }

@@ -19,7 +19,7 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
   let own: unknown = strategy.evolve ? strategy.evolve(next.own, fact, view) : next.own;
   if (fact.kind === 'TaskSettled' || fact.kind === 'TaskRefused') {
     const task = next.tasks[fact.ref]!;
-    // Ignores verdicts of earlier epochs and of cancelled judges.
+    // Verdicts of earlier epochs and of cancelled judges are ignored.
     const counts = isJudge(task) && task.epoch === next.epoch && !isCancelled(fact);
     if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
   }

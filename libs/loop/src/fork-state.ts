@@ -1,7 +1,9 @@
 import type { FactOf } from '@conclave/contracts';
 import type { RunState } from './state.js';
 
-/** The state once the facts of the other run are folded: clock and commands are its own, usage so far counts. */
+/**
+ * The state of a fork after the facts of the other run: without its commands, with its usage so far, and the clock continues from `ranMs`.
+ */
 export function forked(run: RunState, { of, step, at, ranMs: ran }: FactOf<'RunForked'>): RunState {
   // A cancel of the other run does not apply to this one.
   const { flaggedAt: _, ...open } = run;

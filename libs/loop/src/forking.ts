@@ -7,7 +7,7 @@ import type { RunState } from './state.js';
 import type { Strategies } from './view.js';
 
 export interface ForkOptions {
-  /** The run that is taken up. */
+  /** Id of the run that the new run continues. */
   readonly of: string;
   /** Id of the new run. */
   readonly runId: string;
@@ -17,9 +17,9 @@ export interface ForkOptions {
 }
 
 /**
- * Where a new run starts that continues another one after the last of these steps, which begin with the first one and have no gaps. Work
- * that was open then is not dispatched in the new run, and draws among models of the recorded plans are left out, so that both follow from
- * the template of the new run. Null if the run had ended by then. Throws if today's code does not know a recorded fact.
+ * The start of a new run that continues another run after the last of these steps, which begin with step 1 and have no gaps. Tasks that
+ * were open then count as not dispatched, and the model choices of the recorded plans are removed, so that both follow from the template of
+ * the new run. Null if the run had ended by that step. Throws if this version does not know a recorded fact.
  */
 export function forkAfter(steps: readonly RecordedStep[], { of, runId, strategies, modelsOf }: ForkOptions): Fork | null {
   const run = steps.reduce<RunState | null>((state, recorded) => foldStep(of, state, recorded, strategies), null)!;
@@ -32,7 +32,7 @@ export function forkAfter(steps: readonly RecordedStep[], { of, runId, strategie
   const asked = run.question ? all.findLastIndex((fact) => fact.kind === 'QuestionAsked') : -1;
   const chosen = all.findIndex(({ kind }) => kind === 'StrategyChosen');
   const facts = all.flatMap((fact, index): readonly RunFact[] => {
-    // The new run establishes its own beginning.
+    // The new run records its own beginning.
     if (fact.kind === 'RunStarted' || index === chosen || index === awaited || index === asked) return [];
     switch (fact.kind) {
       case 'TaskOpened':
@@ -53,7 +53,7 @@ export function forkAfter(steps: readonly RecordedStep[], { of, runId, strategie
   return { of, step: steps.at(-1)!.version, ranMs: ranMs(run, run.last), facts: renamed(facts), again: renamed(again) };
 }
 
-/** The value with the id of another run in its keys and texts that are ids of the run, or of a part of it. */
+/** The value with `to` in place of `from` in every key and text that is the id of that run, or of a part of it. */
 function withId(value: unknown, from: string, to: string): unknown {
   const rename = (text: string): string => (text === from || text.startsWith(`${from}/`) ? to + text.slice(from.length) : text);
   if (typeof value === 'string') return rename(value);

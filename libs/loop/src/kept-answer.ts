@@ -3,9 +3,9 @@ import { step } from './engine.js';
 import { viewOf, type Strategies } from './view.js';
 
 /**
- * The run stream entries of a run whose request carries a cached answer: those of the engine's first step, the last one `run.completed`.
- * Null if the request carries none. Lets a holder of the request answer before the engine does, in the same words. Valid unless a command
- * reaches the engine before the request does.
+ * The run stream entries of a run whose request contains a cached answer: those of the engine's first step, the last one `run.completed`.
+ * Null if the request contains none. With them, a process that has the request can answer before the engine does, in the same words. Valid
+ * unless a command reaches the engine before the request does.
  */
 export function keptEntries(request: PlanRequested, strategies: Strategies): readonly EngineEntry[] | null {
   if (!request.data.cached) return null;
@@ -13,8 +13,8 @@ export function keptEntries(request: PlanRequested, strategies: Strategies): rea
 }
 
 /**
- * The planner's input for the first plan, as the engine's first step on this request leaves it: the asking strategy, and its data. Null if
- * that step awaits no plan: then the planner has nothing to do.
+ * The planner's input for the first plan, computed by the engine's first step on this request: the strategy that asks, and its data. Null
+ * if that step awaits no plan, so that the planner has nothing to do.
  */
 export function firstPlanAsked(
   request: PlanRequested,

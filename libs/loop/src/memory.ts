@@ -2,13 +2,13 @@ import type { Fact, Memory, ResultReady, TriedAction } from '@conclave/contracts
 import type { TaskState } from './state.js';
 import { isNear, textKey } from './wording.js';
 
-/** Source and text. Tool output is compared exactly; text ignores case and white space. */
+/** Source and text. The text of a tool is compared exactly, any other text without case and white space. */
 export function factIdentity({ source, text }: Fact): string {
   const said = source.kind === 'tool' ? text.trim() : text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
   return `${source.url ?? source.title} ${said}`;
 }
 
-/** Ledger with the new facts appended, without those that have the same source and text as a current one. */
+/** Ledger with the new facts appended, except empty ones and those with the source and text of a current one. */
 export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
   const known = new Set(memory.facts.filter((fact) => !fact.superseded).map(factIdentity));
   const fresh: Fact[] = [];
@@ -45,7 +45,7 @@ export interface Action {
   readonly capability: string;
   /** Query, instruction, or a call as canonical JSON. */
   readonly argument: string;
-  /** True for a call with arguments: it only equals an identical one and is near to none. */
+  /** True for a call with arguments: it equals only an identical call and is near to no other. */
   readonly exact?: boolean | undefined;
   /** True for a call that may have side effects: it is not tried twice. */
   readonly once?: boolean | undefined;
@@ -57,7 +57,7 @@ export const actionKey = ({ capability, argument, exact }: Action): string =>
 
 /**
  * Compares an action with those tried: `known` succeeded before (answer it from the ledger), `retry` failed once (allowed once more),
- * `once` failed but may have had side effects, `exhausted` failed twice, `near` says the same as a tried one in other words.
+ * `once` failed but may have had side effects, `exhausted` failed twice, `near` is a tried action in other words.
  */
 export function repeatOf(tried: readonly TriedAction[], action: Action): Repeat {
   const key = actionKey(action);

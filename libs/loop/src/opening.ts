@@ -94,7 +94,10 @@ const needed = (run: RunState, { epoch, spec }: TaskState): readonly TaskState[]
 
 const isFree = (run: RunState, task: TaskState): boolean => needed(run, task).every(({ status }) => status === 'settled');
 
-/** A task is not a repeat if something it builds on is new in this round; a task that the planner wants redone is not rejected as near. */
+/**
+ * How a task repeats an earlier action; null if it may run. A task is no repeat if one of its dependencies is new in this round, and a task
+ * that the planner wants redone is not refused as near.
+ */
 function repeatedWhy(run: RunState, task: TaskState): RefusedWhy | null {
   if (task.action === null || needed(run, task).some(({ result }) => result!.status !== 'repeated')) return null;
   const repeat = repeatOf(run.memory.tried, task.action);

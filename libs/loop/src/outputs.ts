@@ -25,7 +25,7 @@ interface Leaving {
   readonly run: RunState;
   readonly now: number;
   readonly strategies: Strategies;
-  /** Inputs of the tasks that it opened. */
+  /** Inputs of the tasks that the step opened, by task id. */
   readonly inputs: ReadonlyMap<string, TaskInputDraft>;
 }
 
@@ -111,19 +111,19 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
   );
 }
 
-/** Whether the run knows what tools of its client gave. */
+/** Whether the run's memory contains results of its client's tools. */
 const ofClient = ({ runId, memory }: RunState): boolean => memory.facts.some(({ taskId }) => taskId === clientToolsRef(runId));
 
-/** Characters of the question that an answer is kept with, so that a question like it finds it. */
+/** Characters of the question that are stored with an answer, so that a similar question finds it. */
 const keptOfGoal = 100;
 
-/** An answer that was built without a model, or from too little, is not recalled by other runs. */
+/** The answer for later runs to recall; empty if it was assembled without a model, or if its run was not completed. */
 const answerToKeep = (goal: string, { outcome, reasonCode }: Ending, answer: Draft | null) =>
   answer !== null && outcome === 'completed' && reasonCode !== 'composer_failed'
     ? [{ id: 'answer', text: `${goal.slice(0, keptOfGoal)}: ${answer.text}` }]
     : [];
 
-/** Maximum number of facts sent along for learning from the run. */
+/** Maximum number of facts in the terminal event, for learning from the run. */
 const factsToLearnFrom = 12;
 
 function completedEvent(
@@ -150,8 +150,8 @@ function completedEvent(
         : {}),
       question: goal,
       assessed: run.assessed,
-      // A fork is a trial beside the run that it continues: nothing is learned from it.
-      // Nothing is learned from the results of one client's tools either: they are for this question alone.
+      // Nothing is learned from a fork, because it is a variant of the run that it continues, nor from results of a client's tools, because
+      // they are for this question alone.
       insight: run.forked || ofClient(run) ? null : (answer?.insight ?? null),
       history: [...run.history],
       caller,

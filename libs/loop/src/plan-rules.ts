@@ -6,7 +6,7 @@ import { actionKey, type Action } from './memory.js';
 export const maxExpertTasks = 4;
 export const maxEvidenceTasks = 4;
 
-/** A complex question may ask every category of its template. */
+/** Maximum number of expert tasks in a plan; a complex question may ask every category of its template. */
 export const mostExperts = (template: Template, complexity: Complexity): number =>
   complexity === 'trivial' ? 1 : complexity === 'complex' ? Math.max(maxExpertTasks, Object.keys(template.experts).length) : maxExpertTasks;
 
@@ -21,7 +21,7 @@ export const capabilitiesOf = (template: Template): readonly string[] => [
 /** Class whose workers serve a capability: the exact entry, else the one of its first word. */
 export function classOf(template: Template, capability: string): string {
   const word = capability.split('.')[0]!;
-  // A child run is started by the process that decides, which is where judges are.
+  // The process that decides starts child runs; judges run in the same one.
   const usual = word === 'expert' || word === 'judge' ? word : word === 'run' ? 'judge' : 'evidence';
   return template.classes[capability] ?? template.classes[word] ?? usual;
 }
@@ -116,7 +116,7 @@ export function fallbackTasks(goal: string, searches: readonly string[] = [], qu
 
 /** Capabilities that do exactly what their arguments say. */
 const deterministic: ReadonlySet<string> = new Set(['mcp', 'math']);
-/** Arguments without which the text of a task says what to calculate. */
+/** If a task has none of these arguments, its text says what to calculate. */
 const formulas = ['expression', 'equations', 'matrix'] as const;
 
 /**

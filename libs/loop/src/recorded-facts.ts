@@ -35,7 +35,7 @@ export const restoredFacts = (recorded: readonly Recorded[], { input, request }:
     return readFact(stored);
   });
 
-/** Kind and sentence of each fact of a recorded step; if this version cannot read them, one that says so. */
+/** Kind and sentence of each fact of a recorded step; if this version cannot read them, a single entry that says so. */
 export function toldFacts({
   input,
   request,

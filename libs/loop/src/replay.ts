@@ -12,7 +12,7 @@ export type HashedStep = Pick<RecordedStep, 'input' | 'request' | 'now' | 'facts
 
 /** Result of a step, as in its audit record. */
 export interface StepTrace {
-  /** The first differing fact, as a sentence; null if one has fewer or all are the same. */
+  /** The first fact that differs, as a sentence; null if this side has no fact there, or if no fact differs. */
   readonly fact: string | null;
   readonly facts: number;
   readonly outputs: readonly { readonly id: string; readonly type: string }[];
@@ -22,9 +22,9 @@ export interface StepTrace {
 
 /**
  * Result of replaying a run; `steps` of them were equal. Every kind except `same` includes the state version at which the replay ended:
- * `different` what was recorded there and what results now (`now` is null if today's code takes no step), `refused` why today's code
- * cannot take the input, `missing` which versions have no record although later ones do (`gaps`, both ends included), `conflicting` that
- * two records of one step contradict each other.
+ * `different` what was recorded there and what results now (`now` is null if this version takes no step), `refused` why this version cannot
+ * apply the input, `missing` which versions have no record although later ones do (`gaps`, both ends included), `conflicting` that two
+ * records of one step contradict each other.
  */
 export type Replayed =
   | { readonly kind: 'same'; readonly steps: number; readonly ended: boolean }
@@ -52,18 +52,18 @@ export interface ReplayOptions {
   /** The hash function of the recording; a pure layer has none. */
   readonly stateHash: (state: RunState) => string;
   readonly chainHash: (before: string, step: HashedStep) => string;
-  /** Called with today's decision for each step, including the one that differs, in version order. */
+  /** Called with the decision of this version for each step, including the one that differs, in version order. */
   readonly onStep?: (version: number, decision: StepResult) => void;
 }
 
 /**
- * Drives the recorded steps of one run through today's `step`, in version order and with the recorded clock. Steps may arrive in any order
- * and repeatedly, as from a log; only steps waiting for an earlier one are kept.
+ * Runs the recorded steps of one run through the `step` of this version, in order and with the recorded clock. Steps may arrive in any
+ * order and repeatedly, as from a log; only steps that wait for an earlier one are kept.
  */
 export class Replay {
   private state: RunState | null = null;
   private readonly waiting = new Map<number, RecordedStep | 'conflicting'>();
-  /** Distinguishes two records of an applied step, by version - 1. */
+  /** Mark of each applied step, at index version - 1: two records of one step must have the same. */
   private readonly applied: string[] = [];
   private stopped: Exclude<Replayed, { kind: 'same' | 'missing' }> | null = null;
 
@@ -176,7 +176,7 @@ const traceOf = ({ facts, outputs, hash, stateHash }: Given, fact: Given['facts'
   stateHash,
 });
 
-/** A recorded fact may come from other code, or refer to its input: then its own members are printed. */
+/** The sentence of a recorded fact, or its JSON if this version has no sentence for it or the fact refers to its input. */
 function sentenceOf(fact: Given['facts'][number]): string {
   try {
     return factSentence(fact as unknown as RunFact);
@@ -197,7 +197,10 @@ export function replay(runId: string, steps: Iterable<RecordedStep>, options: Re
   return run.result();
 }
 
-/** Between two steps a state is stored as JSON. Only the JSON of an ended run is kept, so that many fit in memory. */
+/**
+ * The state after a step, as the next step finds it: read from JSON, as from the state store. An ended run has no next step, so its large
+ * members are dropped and many runs fit in memory.
+ */
 const kept = (next: RunState): RunState =>
   next.endedAt === null
     ? (JSON.parse(JSON.stringify(next)) as RunState)
@@ -221,10 +224,10 @@ function differences(was: Given, is: Given): ('facts' | 'outputs' | 'hash' | 'st
 
 const inputTypes: readonly string[] = ['PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued'];
 
-/** The recorded event, parsed as if read from its topic today. Throws an Error with the reason if that fails. */
+/** The recorded event, parsed as if this version read it from its topic. Throws an Error with the reason if that fails. */
 export function inputOf(runId: string, { id, type, time, data }: RecordedInput): EngineInput {
   const spec = specOf(type);
-  if (!spec || !inputTypes.includes(type)) throw new Error(`The engine takes no ${type}.`);
+  if (!spec || !inputTypes.includes(type)) throw new Error(`${type} is not an input of the engine.`);
   const parsed = spec.schema.safeParse(data);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.message}`);

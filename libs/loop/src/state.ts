@@ -52,7 +52,7 @@ export interface TaskResult {
 }
 
 export interface TaskState extends Omit<RequestedTask, 'action'> {
-  /** Null for a task that is never a repeat, and after it was tried. */
+  /** Null for a task that is never a repeat. */
   readonly action: RequestedTask['action'];
   readonly epoch: number;
   readonly taskClass: string;
@@ -65,11 +65,11 @@ export interface TaskState extends Omit<RequestedTask, 'action'> {
   readonly deadline: number;
   readonly started: boolean;
   readonly result: TaskResult | null;
-  /** False only for a task that is learned from once accepted (`learn: 'accepted'`), until it is. */
+  /** False until the task is accepted, if its facts join the memory only then (`learn: 'accepted'`); true for every other task. */
   readonly accepted: boolean;
   /** Replaced by a later or better result. */
   readonly superseded: boolean;
-  /** The engine settled it while a worker was working on it. */
+  /** The engine settled it, so no worker has reported its outcome. */
   readonly unanswered: boolean;
   /** Usage of a result that arrived after the engine had settled the task. */
   readonly lateUsage: Usage | null;
@@ -109,7 +109,7 @@ export interface CommandRecord {
 export interface RunState {
   readonly runId: string;
   readonly request: PlanRequested['data'];
-  /** The run that this one takes up, what that one had spent by then, and its tasks that had ended; absent for any other run. */
+  /** For a fork: the run that it continues, the usage of that run up to the step, and its settled tasks. Absent for any other run. */
   readonly forked?: {
     readonly of: string;
     readonly step: number;
@@ -118,7 +118,7 @@ export interface RunState {
   };
   /** The current strategy. */
   readonly strategy: string;
-  /** Its code failed: nothing of it is called any more. Absent for any other run. */
+  /** The code of the strategy failed and is no longer called; absent otherwise. */
   readonly faulty?: true;
   /** The strategy's own part of the state. */
   readonly own: unknown;
@@ -175,7 +175,7 @@ export interface RunState {
   /** Failure of the last refused plan, and at the end that of the run. */
   readonly failure: FailureNote | null;
   readonly endedAt: number | null;
-  /** Calls in flight when it ended. */
+  /** The awaited plan, and tasks without a result of a worker, when the run ended: each may still cause usage. */
   readonly openCalls: number;
   /** The run's only timer: when the clock alone changes something (null if never), and how often it was set. */
   readonly due: { readonly arm: number; readonly at: number | null };

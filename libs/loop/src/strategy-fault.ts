@@ -1,8 +1,8 @@
 import { faultSentence } from '@conclave/contracts';
 
 /**
- * A strategy did what no run can follow: it threw, or it returned something that is not allowed. Its run ends as failed and says so;
- * repeating the step would give the same, because a strategy is pure.
+ * A strategy threw an error, or returned something that is not allowed. Its run ends as failed, with this as the reason. Repeating the step
+ * would not help, because a strategy is pure.
  */
 export class StrategyFault extends Error {
   /** `where`: the function of the strategy, such as `next` or `judges.vote.take`. `why`: a sentence. */

@@ -25,7 +25,7 @@ export interface Limits {
   readonly rounds: number;
   /** Re-plans. */
   readonly adjusts: number;
-  /** Consecutive failed rounds after which it is stuck. */
+  /** Consecutive failed rounds after which the run is stuck. */
   readonly stuck: number;
   /** Consecutive rounds without a new fact that count as a stall; null if none do. */
   readonly stall: number | null;
@@ -59,7 +59,7 @@ export interface Judge<Own> {
   take(own: Own, verdict: Verdict, view: View<Own>, ref: string): Own;
 }
 
-/** The next actions. A list may end with one of the second group. */
+/** One next action. Only the last action of a list may be one of `lastMoves`. */
 export type Move =
   | { readonly do: 'dispatch'; readonly tasks: readonly RequestedTask[]; readonly helper?: boolean }
   | {
@@ -95,7 +95,7 @@ export const lastMoves: ReadonlySet<Move['do']> = new Set(['plan', 'take', 'deci
 export interface Report {
   readonly complexity: Complexity;
   readonly review: Review;
-  /** The answer's basis is only valid now, or was made for this run: the answer is not cached for others. */
+  /** The answer is based on something that is valid only now or only for this run, so it is not cached for others. */
   readonly unique?: boolean;
   /** Results of the steps, by id, for later runs to recall; the engine adds the answer. If absent, nothing is stored. */
   readonly results?: readonly { readonly id: string; readonly text: string }[];

@@ -13,13 +13,13 @@ const situation: Situation = {
   replans: 1,
 };
 
-it('says that the run goes in circles if it does, not how many rounds were empty', () => {
+it('reports repeated actions, not the number of empty rounds, if the run oscillates', () => {
   expect(decideRow(situation)).toMatchObject({ rule: 'D7', sentence: expect.stringContaining('over and over') });
   expect(decideRow({ ...situation, adjusted: true })).toMatchObject({ rule: 'D8', choice: { outcome: 'stalled' } });
   expect(decideRow({ ...situation, replans: 3 })).toMatchObject({ rule: 'D8', sentence: expect.stringContaining('no re-plan is left') });
 });
 
-it('takes the last round before it takes what is held', () => {
+it('ends after the last round even if the plan has tasks left', () => {
   const held: Situation = { ...situation, circling: false, reading: { ...situation.reading, held: 2 } };
   expect(decideRow(held).rule).toBe('D5');
   expect(decideRow({ ...held, rounds: 4 }).rule).toBe('D6');

@@ -152,7 +152,7 @@ export function decideRow(situation: Situation): { readonly rule: RuleId; readon
   return { rule: row.id, choice: row.then(situation), sentence: row.sentence(situation) };
 }
 
-/** Numbers of an ended run, with which its other rules are explained. */
+/** Numbers of an ended run that explain why other rules did not end it. */
 export type Numbers = Pick<Situation, 'budget' | 'limits' | 'rounds' | 'failedRounds' | 'roundsWithoutFacts'>;
 
 /** The rules that could have ended the run and did not, each with its number. */
@@ -164,7 +164,7 @@ export function otherRules(rule: RuleId | null, s: Numbers): readonly { readonly
       : `${round(budget.used)} of ${round(budget.limit)} ${budgetWords[budget.name]}`;
   const rows: readonly (readonly [RuleId, string])[] = [
     ['D2', `The budget that was used most: ${used}.`],
-    ['D3', 'Nothing said that it was enough.'],
+    ['D3', 'Nothing reported the evidence as sufficient.'],
     ['D4', `${counted(s.failedRounds, 'round')} in a row failed (limit ${limits.stuck}).`],
     ['D6', `${s.rounds} of ${counted(limits.rounds, 'round')} were used.`],
     ...(limits.stall === null

@@ -1,7 +1,7 @@
 import { defaultTimeouts, type Fork, readFact } from '@conclave/contracts';
 import type { Turning } from './turning.js';
 
-/** Begins a fork: folds what the other run had found, then asks again for whatever that one was waiting for. */
+/** Begins a fork: folds the facts of the other run, then asks again for what that run was waiting for. */
 export function takeUp(turning: Turning, { of, step, ranMs: ran, facts, again }: Fork): void {
   for (const fact of facts) turning.recall(readFact(fact));
   const { now } = turning;
@@ -10,7 +10,7 @@ export function takeUp(turning: Turning, { of, step, ranMs: ran, facts, again }:
   const { planning_timeout_s: planS, answer_timeout_s: answerS = defaultTimeouts.answer_timeout_s } = turning.run.request.template;
   for (const fact of again.map(readFact)) {
     if (fact.kind === 'PlanAwaited') turning.put({ ...fact, deadline: now + planS * 1000 });
-    // Its calls name the other run, which alone gets their results: this one continues without them.
+    // Tool calls of the client belong to the other run, and their results arrive there: this run continues without them.
     if (fact.kind === 'QuestionAsked' && !fact.calls) turning.put({ ...fact, at: now, deadline: now + answerS * 1000 });
   }
 }

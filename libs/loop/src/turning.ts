@@ -4,7 +4,7 @@ import { cancelsOf, outputsOf } from './outputs.js';
 import type { RunState } from './state.js';
 import type { Strategies } from './view.js';
 
-/** A step in progress: facts are folded as they arrive. Lives inside one call of `step`, which remains a function of its arguments. */
+/** A step in progress: each fact is folded as it is put. It exists only during one call of `step`, which stays a pure function. */
 export class Turning {
   readonly facts: RunFact[] = [];
   readonly outputs: Event[] = [];
@@ -29,7 +29,7 @@ export class Turning {
     this.cancels.push(...cancelsOf(this.run, fact));
   }
 
-  /** Folds a fact of another run: whatever had to go out for it went out there. */
+  /** Folds a fact of another run. It has no outputs here, because the other run has sent them. */
   recall(fact: RunFact): void {
     const next = evolve(this.state, fact, this.strategies);
     this.state = fact.kind === 'RunStarted' ? { ...next, runId: this.runId } : next;

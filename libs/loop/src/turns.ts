@@ -15,11 +15,11 @@ import { awaitUser } from './waiting.js';
 /** Performs one action that follows from the state alone; returns false if there is none. */
 export function advance(turning: Turning): boolean {
   const { run, now, strategies } = turning;
-  // A cancelled run awaits the command that says who cancelled it and why.
+  // A run whose cancel flag was found waits for the command, which says who cancelled it and why.
   if (run.flaggedAt !== undefined) return false;
   // A complete streamed text is the answer, even while the run is paused.
   if (run.ending && run.live && (run.paused || run.question)) return done(sayLast(turning));
-  // Inputs are folded; pending questions stay pending.
+  // Inputs are still folded, but the strategy is not asked until the run continues.
   if (run.paused || run.question) return false;
   if (endsByBudget(turning)) return true;
   const [owed] = run.owed;
@@ -179,7 +179,7 @@ function awaitPlan(turning: Turning, forbidTried: boolean): void {
   });
 }
 
-/** Whether the planner has seen everything that the run knows, in the request: then it plans without being asked again. */
+/** Whether the run knows nothing beyond its request: the planner reads that itself, and makes the first plan without being asked. */
 const isFirstPlan = ({ planned, epoch, awaiting, tasks, memory, failure }: Turning['run']): boolean =>
   planned === 0 && epoch === 0 && !awaiting && Object.keys(tasks).length === 0 && memory.facts.length === 0 && failure === null;
 

@@ -6,7 +6,7 @@ import type { Limits, Strategy, View } from './strategy.js';
 /** Returns a strategy by id; throws for an unknown one. */
 export type Strategies = (id: string) => Strategy;
 
-/** The run's template. A strategy that took the run over finds its options under its name in those of the template. */
+/** The run's template. A strategy that took the run over has its options under its own name in the options of the template. */
 function templateOf({ request: { template }, strategy }: RunState): Template {
   if (strategy === template.strategy) return template;
   return { ...template, options: (template.options?.[strategy] ?? {}) as Record<string, unknown> };

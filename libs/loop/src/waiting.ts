@@ -5,12 +5,12 @@ import type { Turning } from './turning.js';
 const deadlineOf = ({ run, now }: Turning): number =>
   now + (run.request.template.answer_timeout_s ?? defaultTimeouts.answer_timeout_s) * 1000;
 
-/** The run waits for an answer of its user. */
+/** Makes the run wait for an answer from its user. */
 export function awaitUser(turning: Turning, question: string): void {
   turning.put({ kind: 'QuestionAsked', question, at: turning.now, deadline: deadlineOf(turning) });
 }
 
-/** The run waits for the results of the client's tools, if one was called. */
+/** Makes the run wait for the results of the client's tools, if one was called. */
 export function awaitClientTools(turning: Turning, asked: ClientToolsAsked): void {
   if (asked.calls.length === 0) return;
   const calls = asked.calls.map(({ id, name }) => ({ id, name }));

@@ -63,7 +63,7 @@ function wordingOf(text: string): Wording {
  * except for the capital that begins a sentence.
  */
 function tokensOf(text: string): readonly WordingToken[] {
-  // A line end replaces the end of a sentence.
+  // The end of a sentence becomes a line end.
   const plain = plainCharacters(text).replace(structurePattern, (sign) => (/[.?!:…]/u.test(sign) ? '\n' : ' '));
   let end = 0;
   return [...plain.matchAll(tokenPattern)].map((match) => {
@@ -109,7 +109,7 @@ const filler = listed(
     'ein eine einer eines einem einen der die das den dem des ist sind war waren sei wird wurde hat haben hatte bitte genau mir uns es',
 );
 
-/** Forms of one word: the common prefix has at least 4 letters and two thirds of the longer word. */
+/** Whether two words are forms of one: their common prefix has at least 4 letters and two thirds of the longer word. */
 function isForm(a: string, b: string): boolean {
   let same = 0;
   while (same < a.length && same < b.length && a[same] === b[same]) same += 1;

@@ -1,6 +1,6 @@
 /**
- * Milliseconds that a server asks to wait in its header `Retry-After`, in seconds or as HTTP date; `now` in milliseconds since 1970. Null when it is absent
- * or unreadable; never negative.
+ * Milliseconds that a server asks to wait in its header `Retry-After`, which contains seconds or an HTTP date; never negative. Null if it
+ * is absent or unreadable. `now` is in milliseconds since 1970.
  */
 export function waitAskedFor(header: string | null | undefined, now: number): number | null {
   if (!header) return null;

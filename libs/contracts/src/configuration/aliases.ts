@@ -1,16 +1,16 @@
 import * as z from 'zod';
 
-/** Most models of one alias. */
+/** Maximum number of models in one alias. */
 const mostModels = 8;
 
-// Whether each is a model, and not a template, is checked with the references, which can say so in a sentence.
+// The check of references verifies that each name is a model and not a template, because it can report this in a sentence.
 const ModelNames = z
   .array(z.string().min(1))
   .min(1)
   .max(mostModels)
   .meta({ expected: `a list of up to ${mostModels} models` });
 
-/** Several models of which one answers a request that is passed on. */
+/** Several models, one of which answers each request that is passed on. */
 export const ModelChoice = z.strictObject({
   models: ModelNames.describe('model@provider, best first'),
   use: z
@@ -27,7 +27,7 @@ export const AliasTarget = z
   .meta({ expected: 'a template, model@provider, a list of models, or `models` with `use: fallback` or `use: balance`' });
 export type AliasTarget = z.infer<typeof AliasTarget>;
 
-/** The models of an alias that has several; null for one that stands for a single template or model. */
+/** The models of an alias with several; null for an alias of a single template or model. */
 export function choiceOf(target: AliasTarget): ModelChoice | null {
   if (typeof target === 'string') return null;
   return 'models' in target ? target : { models: target, use: 'fallback' };

@@ -21,11 +21,11 @@ const McpSettings = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'true: every template may call its tools, also those that do not say they change nothing; otherwise a template must name those',
+      'true: every template may call all its tools; otherwise a template must name each tool that does not declare itself read-only',
     ),
 });
 
-/** Whose forwarded headers are trusted: an address, a range of them, or one of the names for ranges. */
+/** A proxy whose forwarded headers are trusted: an address, a range of addresses, or the name of a range. */
 const ProxyAddress = z
   .union([z.literal('loopback'), z.literal('uniquelocal'), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
   .meta({ expected: 'an address, a range such as 10.0.0.0/8, `loopback` or `uniquelocal`' });
@@ -69,14 +69,14 @@ const GatewaySettings = z.strictObject({
     .max(100_000)
     .default(256)
     .describe(
-      'maximum number of requests to single models that one gateway has open, and, counted separately, of requests for embeddings; above it, 429 with Retry-After',
+      'maximum number of open requests to single models in one gateway, and separately of requests for embeddings; above it, 429 with Retry-After',
     ),
   reserve_tokens: z
     .int()
     .min(1)
     .max(10_000_000)
     .default(4_000)
-    .describe('tokens reserved on a limited key for a run or reply as long as it is unknown how many its template or model needs'),
+    .describe('tokens reserved on a limited key for a run or a reply until it is known how many its template or model needs'),
   max_queue_wait_s: z
     .number()
     .min(0)
@@ -98,7 +98,7 @@ const GatewaySettings = z.strictObject({
     .min(1)
     .max(3_600)
     .default(30)
-    .describe('seconds for the head of a request and for its body; a body gets a second more for each 16 KB that have arrived'),
+    .describe('seconds for the head of a request and for its body; each 16 KB of the body that arrive add one second'),
   max_issued_keys: z
     .int()
     .min(1)
@@ -111,7 +111,7 @@ const GatewaySettings = z.strictObject({
     .max(3_650)
     .default(90)
     .describe(
-      'days for which revoked API keys are listed; then they are removed when keys are next listed, or when there is no room for another one',
+      'days for which revoked API keys are listed; afterwards they are removed when keys are next listed, or when another key needs the room',
     ),
   keys_without_store_s: z
     .number()
@@ -126,17 +126,17 @@ const GatewaySettings = z.strictObject({
     .min(60)
     .max(31_536_000)
     .default(28_800)
-    .describe('seconds without a request after which a page that is signed in has to sign in again'),
+    .describe('seconds without a request after which a signed-in page must sign in again'),
   session_s: z
     .int()
     .min(60)
     .max(31_536_000)
     .default(604_800)
-    .describe('seconds after which a page has to sign in again, however much it is used'),
+    .describe('seconds after which a page must sign in again even if it is in use'),
   trusted_proxies: z
     .array(ProxyAddress)
     .default([])
-    .describe('addresses of reverse proxies whose `x-forwarded-proto` is believed, such as 10.0.0.0/8; absent: none is believed'),
+    .describe('addresses of reverse proxies whose `x-forwarded-proto` is trusted, such as 10.0.0.0/8; absent: none'),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
   keep_alive_json: z
     .boolean()
@@ -175,15 +175,15 @@ const ClientKeySettings = z.strictObject({
   detail: z
     .enum(['redacted', 'full'])
     .default('redacted')
-    .describe('full: the events of its runs hold prompts and raw replies, and the key may read them'),
+    .describe('full: the events of its runs contain prompts and raw replies, and the key may read them'),
   role: ConfiguredRole.default('user').describe(
     'auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes',
   ),
   limits: KeyLimits.optional().describe('limits of the key over all gateways'),
-  user_limits: KeyLimits.optional().describe('limits of each end user whom its requests name, beside those of the key'),
+  user_limits: KeyLimits.optional().describe('limits of each end user whom its requests name, in addition to those of the key'),
 });
 
-/** How a reranker orders the hits of one retrieval. */
+/** How a reranker puts the hits of one retrieval in order. */
 const RerankSettings = z.strictObject({
   model: ConfiguredModel.describe('model@provider; the path `/rerank` is added to the base_url of the provider'),
   candidates: z.int().min(2).max(100).default(20).describe('best hits of the search that it reads'),
@@ -207,7 +207,10 @@ const PageOrigin = z
 
 const AliasName = z.string().min(1).max(128);
 
-/** conclave.yaml. Every field has a sentence; the parser, the JSON Schema for editors and the table of the docs are made from it. */
+/**
+ * The schema of conclave.yaml. The parser, the JSON Schema for editors and the table in the docs come from it, so every field has a
+ * description.
+ */
 export const Configuration = z.strictObject({
   providers: z.record(ProviderName, ProviderSettings).default({}).describe('model servers'),
   models: z
@@ -222,7 +225,7 @@ export const Configuration = z.strictObject({
     .default({ enabled: true })
     .describe('kill switch of the strategy `waves`'),
   reasoning: ReasoningOptions.default(ReasoningOptions.parse({})).describe(
-    'options of all templates with `strategy: reasoning`; those of a template itself come first',
+    'options of all templates with `strategy: reasoning`; options of the template itself take precedence',
   ),
   extensions: z
     .array(z.string().min(1))
@@ -273,7 +276,7 @@ export const Configuration = z.strictObject({
     .max(3_650)
     .default(defaultRetentionDays)
     .describe(
-      'days that the log keeps its records, and the state store keeps what belongs to them; during this time a run can be replayed and a dead letter re-driven',
+      'days for which the log keeps its records and the state store keeps their runs; during this time a run can be replayed and a dead letter re-driven',
     ),
   retention: z
     .record(z.string().min(1), z.int().min(1).max(3_650))
@@ -308,7 +311,7 @@ export const Configuration = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe('Python with SymPy; absent or without it: python3 where it has SymPy, else the Compute Engine'),
+        .describe('a Python that has SymPy; if absent, or without SymPy: python3 if it has SymPy, otherwise the Compute Engine'),
       memory_mb: z.int().min(64).max(8_192).default(512).describe('memory of the calculating process'),
       seconds: z.number().min(0.1).max(120).default(10).describe('time of one calculation'),
     })

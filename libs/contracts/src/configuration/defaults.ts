@@ -27,7 +27,7 @@ export const defaultClassConcurrency = 8;
 /** Tokens assumed for a model of unknown context length. */
 export const unknownContextTokens = 8_192;
 
-/** Local model servers that are looked for when nothing is configured. */
+/** Local model servers that are searched for when no provider is configured. */
 export const discoveredProviders = ['ollama', 'lmstudio', 'llamacpp', 'vllm'] as const;
 /** Provider made from OPENAI_BASE_URL and OPENAI_API_KEY. */
 export const environmentProvider = 'openai';

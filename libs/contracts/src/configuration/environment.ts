@@ -74,7 +74,7 @@ export const Environment = z.object({
     .enum(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])
     .optional()
     .describe(
-      'service whose secrets this environment holds: commands that run beside it miss no others. Absent: all; a service knows its own',
+      'service whose secrets this environment contains, for commands that run beside it: they then need no other secrets. Absent: those of all services; a service knows its own',
     ),
   CONCLAVE_SEAL_KEY_FILE: z
     .string()
@@ -83,7 +83,7 @@ export const Environment = z.object({
     .describe(
       'file with the master key that seals the bodies of runs on Kafka, so that a deletion makes them unreadable at once; the same in every process. `openssl rand -base64 32` makes one. Further lines hold former keys, which only open what they have sealed. Absent: not sealed',
     ),
-  CONCLAVE_SEAL_KEY: z.string().min(1).optional().describe('that key itself, in place of a file; former ones follow behind commas'),
+  CONCLAVE_SEAL_KEY: z.string().min(1).optional().describe('the master key itself, instead of a file; former keys follow after commas'),
   CONCLAVE_AUDIT_KEY_FILE: z
     .string()
     .min(1)
@@ -118,18 +118,18 @@ export const Environment = z.object({
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
   ADMIN_PORT: port
     .optional()
-    .describe('port with /metrics, and /health with its reasons, of a service; it asks for no key. Absent: no metrics are served'),
+    .describe('port of a service for /metrics and for /health with its reasons; it needs no key. Absent: no metrics are served'),
   ADMIN_HOST: z.string().min(1).default('127.0.0.1').describe('address of the admin port; 0.0.0.0 in a container'),
   SHUTDOWN_GRACE_S: z.coerce
     .number()
     .pipe(z.number().min(0).max(3_600))
     .optional()
     .meta({ expected: 'seconds, from 0 to 3600' })
-    .describe('seconds that running tasks of a service get after SIGTERM; unfinished ones then return to the log; 125'),
+    .describe('seconds that running tasks of a service get after SIGTERM; unfinished ones then return to the log; 125 by default'),
   WORKER_CLASSES: list(TaskClassName)
     .optional()
     .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })
-    .describe('task classes this worker serves, with commas; expert and evidence'),
+    .describe('task classes that this worker serves, with commas between them; expert and evidence by default'),
   KAFKA_BROKERS: list(BrokerAddress)
     .optional()
     .meta({ expected: 'host:port, several with commas between them' })
@@ -159,7 +159,7 @@ export const Environment = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.describe(
     'collector that gets the traces by OTLP over HTTP, such as http://127.0.0.1:4318; /v1/traces is appended. Absent: nothing is traced',
   ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.describe('its whole address for traces, which is used as it is'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.describe('full address of the collector for traces, used unchanged'),
   OTEL_EXPORTER_OTLP_HEADERS: pairs
     .optional()
     .meta({ expected: 'name=value, several with commas between them' })
@@ -167,11 +167,11 @@ export const Environment = z.object({
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: pairs
     .optional()
     .meta({ expected: 'name=value, several with commas between them' })
-    .describe('more headers, which win over those'),
+    .describe('further headers, which take precedence over those'),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
     .enum(['http/json', 'http/protobuf'])
     .optional()
-    .describe('bodies are JSON in either case, which every OTLP receiver takes over HTTP; grpc is not spoken'),
+    .describe('bodies are JSON in both cases, which every OTLP receiver accepts over HTTP; grpc is not supported'),
   OTEL_SERVICE_NAME: z
     .string()
     .min(1)
@@ -184,13 +184,13 @@ export const Environment = z.object({
   OTEL_TRACES_SAMPLER: z
     .enum(['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'])
     .default('parentbased_always_on')
-    .describe('which traces are recorded: the gateway decides for the whole run; `parentbased` does as the client says that traces itself'),
+    .describe('which traces are recorded: the gateway decides for the whole run; `parentbased` follows a client that sends its own trace'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .pipe(z.number().min(0).max(1))
     .optional()
     .meta({ expected: 'a share from 0 to 1' })
-    .describe('share of the traces recorded by `traceidratio`; 1'),
+    .describe('share of the traces recorded by `traceidratio`; 1 by default'),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false').describe('`true`: nothing is traced, whatever else is set'),
 });
 export type Environment = z.infer<typeof Environment>;

@@ -14,14 +14,14 @@ const TimeOfDay = z
   .meta({ expected: 'a time of day, such as 06:30' });
 
 const Rate = z.strictObject({
-  calls: z.int().min(1).max(100_000).describe('calls that are let through'),
-  per_s: z.number().min(1).max(86_400).default(60).describe('seconds in which they are counted, ending with the present one'),
+  calls: z.int().min(1).max(100_000).describe('maximum number of calls'),
+  per_s: z.number().min(1).max(86_400).default(60).describe('seconds over which calls are counted, up to the present'),
   of: z.enum(['run', 'tenant']).default('run').describe('whose calls are counted together: those of one run, or of all runs of a tenant'),
 });
 
 const Hours = z.strictObject({
   from: TimeOfDay.describe('first minute of the day in which it may be called'),
-  to: TimeOfDay.describe('first minute in which it may no longer be called; before `from`: the window goes on after midnight'),
+  to: TimeOfDay.describe('first minute in which it may no longer be called; if before `from`, the window continues past midnight'),
   timezone: z
     .string()
     .refine(isTimeZone, 'there is no such time zone')
@@ -37,11 +37,11 @@ const CapabilityBreaker = z.strictObject({
     .enum(['delays', 'outages', 'errors'])
     .default('delays')
     .describe(
-      'what is a failure: no usable reply after a second or more; no usable reply at all; or also a tool that answers with an error',
+      'what counts as a failure: delays = no usable reply after a second or more; outages = no usable reply; errors = also a tool that answers with an error',
     ),
 });
 
-/** What a capability or a tool may be used for. Every part has a default. */
+/** How a capability or a tool may be used. Every part has a default. */
 export const CapabilityPolicy = z.strictObject({
   rate: Rate.optional().describe('how often it may be called; absent: as often as a run wants'),
   hours: Hours.optional().describe('times of day at which it may be called; absent: always'),
@@ -50,7 +50,7 @@ export const CapabilityPolicy = z.strictObject({
     .min(0)
     .max(3)
     .default(3)
-    .describe('generations of child runs that may call it; 0 = only the run that a client asked for'),
+    .describe('generations of child runs that may call it; 0 = only the run that a client requested'),
   breaker: CapabilityBreaker.default(CapabilityBreaker.parse({})).describe('circuit breaker, for each tenant'),
 });
 export type CapabilityPolicy = z.infer<typeof CapabilityPolicy>;

@@ -4,10 +4,11 @@ import { CapabilityPolicies, CapabilityPolicy } from './policies.js';
 import { ConfiguredModel } from './providers.js';
 
 const tiers = ['local', 'light', 'medium', 'heavy'] as const;
-const modelsOf = (tier: string) => z.array(ConfiguredModel).min(1).optional().describe(`models of the tier ${tier}, first one first`);
+const modelsOf = (tier: string) =>
+  z.array(ConfiguredModel).min(1).optional().describe(`models of the tier ${tier}, in order of preference`);
 const promptFor = (phase: string) => z.string().max(20_000).default('').describe(`prompt that ${phase}; empty = the shipped one`);
 
-/** Steps are slow and follow one another: a run that calls more often, or fails three times, has gone astray. */
+/** Steps are slow and run one after another. A run that makes more calls than this, or three failed ones in a row, is off course. */
 const stepPolicy = CapabilityPolicy.parse({ rate: { calls: 10, per_s: 60 }, breaker: { failures: 3, open_s: 300, counts: 'errors' } });
 
 /** Options of the strategy `reasoning`: the section `reasoning` of the file, and `options` of its templates. */
@@ -23,15 +24,17 @@ export const ReasoningOptions = z.strictObject({
     })
     .default({})
     .describe('tier -> models; the planner and judge of the template where the tier is absent'),
-  max_iterations: z.int().min(1).max(100).default(15).describe('rounds: steps that are run'),
+  max_iterations: z.int().min(1).max(100).default(15).describe('maximum number of rounds, which run one step each'),
   max_llm_calls: z.int().min(1).max(1_000).default(60).describe('model calls of a run, failed ones too'),
   capability_whitelist: z
     .array(z.string().min(1))
     .min(1)
     .default(['research', 'collections', 'graph', 'math', 'read_only_tools'])
-    .describe('capabilities that steps may use: names, tools as `server.tool`, and `read_only_tools` for all that say they change nothing'),
+    .describe(
+      'capabilities that steps may use: names, tools as `server.tool`, and `read_only_tools` for all tools that declare themselves read-only',
+    ),
   policies: CapabilityPolicies.default({ '*': stepPolicy }).describe(
-    'policies of capabilities and tools by name (`*`: all others); those of the template itself come first',
+    'policies of capabilities and tools by name (`*`: all others); policies of the template itself take precedence',
   ),
   done_confidence_threshold: z.number().min(0).max(1).default(0.7).describe('confidence from which the model may say that it is done'),
   stuck_threshold: z.int().min(1).max(20).default(3).describe('failed rounds in a row after which a run is stuck'),
@@ -52,7 +55,7 @@ export const ReasoningOptions = z.strictObject({
   ask_user: z
     .enum(['runs', 'always', 'never'])
     .default('runs')
-    .describe('which runs may ask the user what only the user can say: those of /v1/runs, chats too, or none'),
+    .describe('which runs may ask the user a question: runs = those of /v1/runs; always = chats too; never = none'),
   prompts: z
     .strictObject({
       planning: promptFor('plans the steps'),

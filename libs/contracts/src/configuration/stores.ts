@@ -36,7 +36,7 @@ export const KafkaSettings = z.strictObject({
     .regex(/^[A-Za-z0-9._-]{0,100}$/)
     .meta({ expected: 'letters, digits, `.`, `_` and `-`' })
     .default('')
-    .describe('put before every topic and group'),
+    .describe('prefix of every topic and group'),
   partitions: z.int().min(1).max(1000).default(defaultPartitions).describe('partitions of every run-keyed topic; chosen once'),
   replication: z.int().min(1).max(9).default(1).describe('copies of each record'),
   session_timeout_ms: z
@@ -62,22 +62,22 @@ export const RedisSettings = z.strictObject({
       addresses: z
         .array(hostAndPort('127.0.0.1:26379'))
         .min(1)
-        .describe('sentinels that are asked at the start, in this order; they name the others'),
+        .describe('sentinels that are asked first, in this order; they name the others'),
       user_env: EnvName.optional().describe('environment variable that holds the user at the sentinels'),
       password_env: EnvName.optional().describe('environment variable that holds the password at the sentinels'),
     })
     .optional()
-    .describe('Redis Sentinel says where the primary is; of `url` the scheme, the login and the database count. TLS is for both'),
+    .describe('Redis Sentinel, which names the primary: only scheme, login and database of `url` are used. TLS applies to both'),
   replicas: z
     .int()
     .min(0)
     .max(9)
     .default(0)
     .describe(
-      'replicas that have to have a write before it counts as done; with fewer, Redis counts as unavailable. Have one more than this',
+      'replicas that must have a write before it counts as done; with fewer, Redis counts as unavailable. Run one replica more than this',
     ),
   blob_quota_mb: z.int().min(1).max(1_000_000).default(1_024).describe('total size in MB of stored bodies above 64 KB'),
-  key_prefix: z.string().max(100).default('conclave:').describe('put before every key'),
+  key_prefix: z.string().max(100).default('conclave:').describe('prefix of every key'),
 });
 
 export const Neo4jSettings = z.strictObject({
@@ -116,9 +116,9 @@ export const BlobSettings = z.strictObject({
         .string()
         .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
         .meta({ expected: 'the name of a bucket' })
-        .describe('a bucket that exists. Its lifecycle removes objects, after 30 days or later'),
+        .describe('an existing bucket. Its lifecycle rules remove objects, after 30 days or later'),
       region: z.string().min(1).max(100).default('us-east-1').describe('region that requests are signed for'),
-      prefix: ObjectPrefix.default('conclave/').describe('put before every name'),
+      prefix: ObjectPrefix.default('conclave/').describe('prefix of every name'),
       access_key_env: EnvName.default('AWS_ACCESS_KEY_ID').describe('environment variable that holds the id of the key'),
       secret_key_env: EnvName.default('AWS_SECRET_ACCESS_KEY').describe('environment variable that holds the secret of the key'),
     })

@@ -128,13 +128,13 @@ export const TemplateSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'true: no call of its runs leaves this machine or its network, utility prompts, embeddings and rerankers included; a start that cannot keep this fails',
+      'true: no call of its runs leaves this machine or its network, utility prompts, embeddings and rerankers included; if the configuration contradicts this, the start fails',
     ),
   tools: z
     .array(ToolName)
     .optional()
     .describe(
-      'tool servers, or tools as `server.tool`, that plans may call; absent = all servers. A tool that does not say it changes nothing must be listed by name, unless its server has `may_write`',
+      'tool servers, or tools as `server.tool`, that plans may call; absent = all servers. A tool that does not declare itself read-only must be listed by name, unless its server has `may_write`',
     ),
   policies: CapabilityPolicies.default({}).describe(
     'how capabilities and tools (as `server.tool`) may be used, by name; `*` means all others',
@@ -170,7 +170,7 @@ export const TemplateSettings = z.strictObject({
     .min(1)
     .max(86_400)
     .default(defaultTimeouts.answer_timeout_s)
-    .describe('seconds a run waits for an answer of the user, or for results of the tools of its client'),
+    .describe('seconds a run waits for an answer from the user, or for results of the tools of its client'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']).default('reasoning').describe('how progress is shown to chat clients'),
   complexity: z
     .enum(['auto', 'trivial', 'moderate', 'complex'])
@@ -182,7 +182,7 @@ export const TemplateSettings = z.strictObject({
     .min(0)
     .max(2)
     .default(1)
-    .describe('times an unsure expert is asked again with hints of the judge; only a better answer is taken'),
+    .describe('times an unsure expert is asked again with hints from the judge; only a better answer replaces the first'),
   critic: z
     .array(Category)
     .default([...safetyCritical])
@@ -195,7 +195,7 @@ export const TemplateSettings = z.strictObject({
     .enum(['ask_first', 'pass_through', 'ignore'])
     .default('ignore')
     .describe(
-      'what happens to the tools that a client sends: pass_through = the tool model answers, and calls them; ask_first = the tool model is asked whether it calls one; the run answers, with the results if it does; ignore',
+      'what happens to the tools that a client sends: pass_through = the tool model answers and may call them; ask_first = the tool model is asked first whether it calls one, then the run answers, with the results if it does; ignore = they are not used',
     ),
   tool_model: ConfiguredModel.optional().describe('model that gets the tools of clients; absent: the first of `judge`'),
 });
@@ -208,7 +208,10 @@ const tunable = <T extends z.ZodType>(field: z.ZodDefault<T>) =>
     .optional()
     .describe(field.description ?? '');
 
-/** What of a template can be changed while the system runs, beside the options of its strategy; what is absent stays as in the file. */
+/**
+ * The settings of a template that can be changed while the system runs, besides the options of its strategy. Absent ones stay as in the
+ * file.
+ */
 export const TemplateTuning = z.strictObject({
   max_agentic_rounds: tunable(TemplateSettings.shape.max_agentic_rounds),
   refine_rounds: tunable(TemplateSettings.shape.refine_rounds),

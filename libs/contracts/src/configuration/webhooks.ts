@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { WebhookName } from '../values.js';
 import { Address, EnvName } from './providers.js';
 
-/** Bodies of webhooks by receiver: our own, signed, or those of a chat service. */
+/** Kinds of webhook bodies: our own, which is signed, and those of chat services. */
 export const webhookPresets = ['json', 'telegram', 'discord'] as const;
 export type WebhookPreset = (typeof webhookPresets)[number];
 
@@ -17,7 +17,7 @@ export const WebhookSettings = z.strictObject({
     .default('json')
     .describe('what is sent: json = the end of the run, signed; telegram, discord = a message with the answer'),
   url: Address.optional().describe('address of the receiver; for telegram: of a Bot API server other than https://api.telegram.org'),
-  url_env: EnvName.optional().describe('environment variable that holds the address, where it is a secret itself as with discord'),
+  url_env: EnvName.optional().describe('environment variable that holds the address, if the address itself is a secret as with discord'),
   url_file: z.string().min(1).optional().describe('file that holds the address, relative to this file'),
   secret_env: EnvName.optional().describe('environment variable that holds the secret for signatures: `whsec_` and base64'),
   secret_file: z.string().min(1).optional().describe('file that holds the secret for signatures, relative to this file'),
@@ -34,25 +34,27 @@ export const WebhookConfiguration = z.record(WebhookName, WebhookSettings);
 export const WebhookDeliverySettings = z.strictObject({
   timeout_s: z.number().min(0.1).max(120).default(10).describe('seconds until the receiver must have answered'),
   attempts: z.int().min(1).max(100).default(8).describe('attempts, the first one included; after the last it is a dead letter'),
-  retry_s: z.number().min(0.05).max(3_600).default(5).describe('seconds before the second attempt, at most; doubled before each later one'),
+  retry_s: z.number().min(0.05).max(3_600).default(5).describe('maximum seconds before the second attempt; doubled before each later one'),
   longest_retry_s: z
     .number()
     .min(0.05)
     .max(86_400)
     .default(600)
-    .describe('longest wait between two attempts, in seconds, also where a receiver asks for more with `Retry-After`'),
+    .describe('longest wait between two attempts, in seconds, even if a receiver asks for more with `Retry-After`'),
   concurrency: z
     .int()
     .min(1)
     .max(1_000)
     .default(32)
-    .describe('deliveries that one process makes at the same time, to one receiver a quarter of them at most'),
+    .describe('deliveries that one process makes at the same time, at most a quarter of them to one receiver'),
   waiting: z
     .int()
     .min(1)
     .max(100_000)
     .default(256)
-    .describe('ended runs that wait in one process for one receiver that takes no deliveries; further ones are dead letters at once'),
+    .describe(
+      'ended runs that may wait in one process for a receiver that accepts no deliveries; further ones become dead letters at once',
+    ),
   max_body_bytes: z
     .int()
     .min(4_096)

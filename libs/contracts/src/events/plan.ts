@@ -35,7 +35,7 @@ export const PlannedTask = z.object({
 });
 export type PlannedTask = z.infer<typeof PlannedTask>;
 
-/** A plan as the plan cache stores it: everything its planner would say again. */
+/** A plan as the plan cache stores it: the parts that its planner would produce again. */
 export const KeptPlan = z.object({
   complexity: Complexity,
   signals: z.array(z.string()),
@@ -44,14 +44,14 @@ export const KeptPlan = z.object({
 });
 export type KeptPlan = z.infer<typeof KeptPlan>;
 
-/** Where a run starts that continues another one after one of its steps. */
+/** The start of a run that continues another run after one of its steps. */
 export const Fork = z.object({
-  of: RunId.describe('run that it takes up'),
-  step: z.int().positive().describe('step of that run after which this one goes on by itself'),
+  of: RunId.describe('run that this one continues'),
+  step: z.int().positive().describe('step of that run after which this one continues by itself'),
   ranMs: z.number().nonnegative().describe('milliseconds that the clock of that run had counted by then'),
   facts: z
     .array(z.record(z.string(), z.unknown()))
-    .describe('facts of that run up to the step, with the ids of this run; open tasks have not gone out yet'),
+    .describe('facts of that run up to the step, with the ids of this run; open tasks count as not dispatched'),
   again: z
     .array(z.record(z.string(), z.unknown()))
     .describe('what that run was waiting for: the plan it awaited, or the question it had asked'),
@@ -88,15 +88,15 @@ export const PlanRequested = defineEvent({
       .describe('cached first plan of an equal question, found before the run was accepted: no model makes one then'),
     caching: CacheKeys.nullable().optional().describe('where the answer and the plan may be cached; null = nowhere'),
     detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
-    clientTools: ClientToolsAsked.optional().describe('what the tool model said, where a template asks it first'),
+    clientTools: ClientToolsAsked.optional().describe('reply of the tool model, if the template asks it first'),
     children: z
       .record(z.string(), Template)
       .optional()
-      .describe('templates that this run and its child runs may start runs of, by id, as they were when it was accepted'),
-    parentSpan: SpanId.optional().describe('span of the client that asked, under which the trace of the run hangs'),
+      .describe('templates for child runs of this run and of its child runs, by id, as they were when it was accepted'),
+    parentSpan: SpanId.optional().describe("span of the client's request: the parent of the trace of the run"),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
-    deliver: z.array(DeliveryTarget).optional().describe('webhooks that are told of its end'),
-    fork: Fork.optional().describe('for a fork: the run that it takes up, and what that one had found'),
+    deliver: z.array(DeliveryTarget).optional().describe('webhooks that are notified of its end'),
+    fork: Fork.optional().describe('for a fork: the run that it continues, and the facts of that run'),
   }),
 });
 export type PlanRequested = EventOf<typeof PlanRequested>;
@@ -153,7 +153,7 @@ export const GapDetected = defineEvent({
   key: 'run',
   from: ['merger'],
   to: ['planner'],
-  doc: 'Something is still missing: the planner makes the plan of the next round. This event is the loop.',
+  doc: 'Something is still missing: the planner makes the plan of the next round. This event closes the loop.',
   schema: z.object({
     epoch: Epoch.describe('round that ended with the gap; the new plan has epoch + 1'),
     iteration: z.int().positive().describe('n of "iteration n of max", the first re-plan is 1'),
@@ -162,10 +162,10 @@ export const GapDetected = defineEvent({
     nextFocus: z.string(),
     history: z.array(PastRound),
     memory: Memory,
-    results: z.array(EarlierResult).optional().describe('answers and tool results that hold now, latest first'),
+    results: z.array(EarlierResult).optional().describe('answers and tool results that are current, latest first'),
     first: z.boolean().optional().describe('the strategy has no plan yet: it took the run over from another one'),
-    strategy: z.string().optional().describe('strategy that asks; that of the template where absent'),
-    asked: z.record(z.string(), z.unknown()).optional().describe('what the planner of the strategy works on, where it has one of its own'),
+    strategy: z.string().optional().describe('strategy that asks; absent: that of the template'),
+    asked: z.record(z.string(), z.unknown()).optional().describe('input of the planner of the strategy, if the strategy has its own'),
     forbidden: z.array(z.string()).describe('tried actions that must not be planned again'),
     left: z.object({ model_calls: z.int(), tokens: z.int(), wall_time_s: z.number() }).describe('what is left of the budget'),
   }),
@@ -210,10 +210,10 @@ export const TimerFired = defineEvent({
   key: 'run',
   from: ['merger'],
   to: ['merger'],
-  doc: 'A run has reached the earliest moment at which time alone changes it. A timer that was replaced carries another arm number and is ignored.',
+  doc: 'A run has reached the earliest moment at which time alone changes it. A timer that was replaced has another arm number and is ignored.',
   schema: z.object({
     runId: RunId,
-    arm: z.int().nonnegative().describe('version of the state that armed it'),
+    arm: z.int().nonnegative().describe('how often the timer of the run was set up to this one'),
     dueAt: Timestamp,
     firedAt: Timestamp,
     tasks: z

@@ -61,7 +61,7 @@ export const RunCompleted = defineEvent({
       .int()
       .nonnegative()
       .default(0)
-      .describe('calls in flight when it ended, by a cancel or a deadline: only CallRecorded holds what they cost'),
+      .describe('calls in flight when the run ended, such as by a cancel or a deadline: only CallRecorded contains their cost'),
     caller: Caller,
     template: z.object({
       id: z.string(),
@@ -70,7 +70,7 @@ export const RunCompleted = defineEvent({
       split_of: z.string().optional().describe('template that was asked for, if this one got the request as its share of a split'),
     }),
     complexity: Complexity.default('moderate'),
-    cached: CacheHit.nullable().default(null).describe('cache that answered, and the run that gave it the answer'),
+    cached: CacheHit.nullable().default(null).describe('cache that answered, and the run that the answer came from'),
     caching: CacheKeys.nullable().default(null),
     plan: KeptPlan.nullable().default(null).describe('first plan, if a model made it and it may be cached for an equal question'),
     experts: z.array(ExpertOutcome).default([]),
@@ -88,13 +88,13 @@ export const RunCompleted = defineEvent({
     remember: z
       .object({
         kind: z.string().describe('strategy whose results they are'),
-        results: z.array(z.object({ id: z.string(), text: z.string() })).describe('the answer, and what each step brought'),
+        results: z.array(z.object({ id: z.string(), text: z.string() })).describe('the answer, and the result of each step'),
       })
       .optional()
       .describe('results that later runs of the tenant may recall'),
-    deliver: z.array(DeliveryTarget).optional().describe('webhooks that are told of it'),
+    deliver: z.array(DeliveryTarget).optional().describe('webhooks that are notified of it'),
     failure: FailureNote.nullable(),
-    parentSpan: SpanId.optional().describe('span of the client that asked, under which the trace of the run hangs'),
+    parentSpan: SpanId.optional().describe("span of the client's request: the parent of the trace of the run"),
     startedAt: Timestamp,
     completedAt: Timestamp,
   }),
@@ -107,21 +107,21 @@ export const KnowledgeProposed = defineEvent({
   key: 'run',
   from: ['gateway'],
   to: ['graph-ingest', 'learning'],
-  doc: 'A user adds knowledge (a document, a rating or a correction), or has what was learned from a deleted run removed.',
+  doc: 'A user adds knowledge (a document, a rating or a correction), or deletes a run and with it what was learned from it.',
   schema: z.object({
     kind: z.enum(['document', 'feedback', 'correction', 'erasure']),
     tenant: z.string(),
     actor: z.string(),
     text: z.string(),
     about: z.string().nullable().describe('id of the run or document it is about'),
-    rating: z.int().min(1).max(5).nullable().default(null).describe('of feedback: 4-5 good, 1-2 bad, 3 neither'),
+    rating: z.int().min(1).max(5).nullable().default(null).describe('for feedback: 4-5 good, 1-2 bad, 3 neither'),
     document: z
       .object({
         collection: z.string(),
         id: z.string(),
         name: z.string(),
         mime: z.string(),
-        blob: z.string().describe('content hash under which the blobs keep its bytes'),
+        blob: z.string().describe('content hash of the blob with its bytes'),
         metadata: z.record(z.string(), z.string()),
       })
       .nullable()
@@ -131,7 +131,7 @@ export const KnowledgeProposed = defineEvent({
 });
 export type KnowledgeProposed = EventOf<typeof KnowledgeProposed>;
 
-/** An input of the engine as a step records it: every part of the event that a decision can see. */
+/** An input of the engine as a step records it: every part of the event that a decision can depend on. */
 const StepInput = z.object({
   id: z.string(),
   type: z.string(),
@@ -149,7 +149,7 @@ export const StepRecorded = defineEvent({
   schema: z.object({
     version: z.int().positive().describe('version of the state after the step'),
     input: StepInput,
-    request: StepInput.optional().describe('the request that an abort ended although it had never been applied'),
+    request: StepInput.optional().describe('the request of a run that was aborted before the request was applied'),
     now: Timestamp,
     facts: z
       .array(z.record(z.string(), z.unknown()))
@@ -182,7 +182,7 @@ export const CallRecorded = defineEvent({
     attempt: z.int().positive(),
     purpose: z.string().describe('capability that made it, such as `judge.gap`'),
     model: z.string().describe('`model@provider`, or the name of the tool'),
-    reportedModel: z.string().nullable().describe('usage reported by the server'),
+    reportedModel: z.string().nullable().describe('name of the model as the server reported it'),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
     requestHash: z.string().describe('SHA-256 of the canonical request'),
     request: z.unknown().describe('messages and parameters; null unless `store_prompts` is full'),
@@ -190,7 +190,7 @@ export const CallRecorded = defineEvent({
     failure: FailureNote.nullable(),
     usage: Usage,
     caller: Caller.optional().describe(
-      'caller, for a call that a gateway made for a client directly; absent in a run, whose request says it',
+      'caller of a call that a gateway made directly for a client; absent in a run, whose request contains it',
     ),
     startedAt: Timestamp,
     durationMs: z.int().nonnegative(),
@@ -250,11 +250,11 @@ export const RunErased = defineEvent({
   key: 'run',
   from: ['gateway'],
   to: ['replay'],
-  doc: 'A client has deleted an ended run. Nothing brings it back, not even a rebuilt state store.',
+  doc: 'A client has deleted an ended run. It does not come back, even if the state store is rebuilt.',
   schema: z.object({
     tenant: z.string(),
     actor: z.string().describe('who has deleted it'),
-    requestedAt: Timestamp.describe('when the run was asked for'),
+    requestedAt: Timestamp.describe('when the run was requested'),
     erasedAt: Timestamp,
   }),
 });
@@ -266,14 +266,14 @@ export const DetailRead = defineEvent({
   key: 'run',
   from: ['gateway', 'transport'],
   to: ['replay'],
-  doc: 'Prompts and raw replies were read: the events of a run, or an export of the audit. It is not part of the run, so a deletion leaves it.',
+  doc: 'Prompts and raw replies were read: the events of a run, or an export of the audit. It is not part of the run, so it stays when the run is deleted.',
   schema: z.object({
     tenant: z.string().nullable().describe('whose runs were read; null for those of all tenants'),
     actor: z.string(),
     what: z.enum(['events', 'export']),
-    run: z.string().nullable().describe('the run that was read; null for all that an export has found'),
-    since: Timestamp.nullable().default(null).describe('of an export: from when on'),
-    until: Timestamp.nullable().default(null).describe('of an export: up to when'),
+    run: z.string().nullable().describe('the run that was read; null for an export of several'),
+    since: Timestamp.nullable().default(null).describe('for an export: start of its period'),
+    until: Timestamp.nullable().default(null).describe('for an export: end of its period'),
     readAt: Timestamp,
   }),
 });

@@ -23,14 +23,14 @@ export type Synthesis = z.infer<typeof Synthesis>;
 
 const ExpertAnswer = z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() });
 
-/** What a search continues from: hits of texts built from the question and the findings count as much as those of its own query. */
+/** For a search that continues: hits of texts built from the question and the findings count as much as hits of its own query. */
 const Further = z.object({
   question: z.string(),
-  found: z.array(z.object({ title: z.string(), text: z.string() })).describe('the best findings so far; they are not found again'),
+  found: z.array(z.object({ title: z.string(), text: z.string() })).describe('the best findings so far, which the search leaves out'),
 });
 export type Further = z.infer<typeof Further>;
 
-/** What a task works on. Structured, so that the worker renders the prompt and a recorded run remains valid when prompts change. */
+/** The input of a task. It is structured: the worker renders the prompt, so a recorded run stays valid when prompts change. */
 export const TaskInput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('expert'),
@@ -46,12 +46,12 @@ export const TaskInput = z.discriminatedUnion('kind', [
     attachments: z.array(Attachment).default([]),
     final: z.boolean().optional().describe("its reply may be the answer itself, so it follows the client's system message"),
     marked: z.boolean().optional().describe('false if its confidence is not needed'),
-    parameters: AnswerParameters.optional().describe('of the client, if its reply is the answer'),
+    parameters: AnswerParameters.optional().describe('parameters of the client, if its reply is the answer'),
   }),
   z.object({
     kind: z.literal('math'),
     task: z.string(),
-    operation: z.string().nullable().describe('such as `solve`; null if the task says it in words'),
+    operation: z.string().nullable().describe('such as `solve`; null if the task describes it in words'),
     args: z.record(z.string(), z.unknown()),
   }),
   z.object({
@@ -80,8 +80,8 @@ export const TaskInput = z.discriminatedUnion('kind', [
     collections: z.array(z.string()),
     filters: z.record(z.string(), z.string()),
     limit: z.int().positive().describe('chunks wanted per collection'),
-    documents: z.array(z.string()).optional().describe('ids of the documents to look in; all where absent'),
-    further: Further.optional().describe('set on a later round'),
+    documents: z.array(z.string()).optional().describe('ids of the documents to search; absent: all'),
+    further: Further.optional().describe('set in a later round'),
   }),
   z.object({
     kind: z.literal('discover'),
@@ -93,7 +93,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     kind: z.literal('document'),
     collection: z.string(),
     document: z.string().describe('id of the document'),
-    passage: z.int().nonnegative().describe('number of the chunk that must be among what is read'),
+    passage: z.int().nonnegative().describe('number of a chunk that the part read must contain'),
     maxCharacters: z.int().positive().describe('characters to read'),
   }),
   z.object({
@@ -110,7 +110,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     kind: z.literal('run'),
     goal: z.string().min(1),
     template: Template.describe('template of the child run'),
-    children: z.record(z.string(), Template).describe('templates that the child may start runs of'),
+    children: z.record(z.string(), Template).describe('templates for child runs of the child'),
     limits: RunLimits.describe('limits of the parent, none of which the child may exceed'),
     caller: Caller,
   }),
@@ -144,7 +144,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     task: z.string(),
     query: z.string(),
     limit: z.int().positive().describe('results wanted'),
-    further: Further.optional().describe('set on a later round; a web search does without'),
+    further: Further.optional().describe('set in a later round; a web search does not use it'),
   }),
   z.object({
     kind: z.literal('gap'),
@@ -169,7 +169,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     failed: z
       .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
       .describe('tasks without a result, to be named'),
-    openGap: z.string().nullable().describe('what stays open, to be said in the answer'),
+    openGap: z.string().nullable().describe('what is still missing, to be named in the answer'),
     topics: z
       .object({
         how: Synthesis,
@@ -201,9 +201,9 @@ export const Allowance = z.object({
 });
 export type Allowance = z.infer<typeof Allowance>;
 
-/** A capability token: what its task may do, one caveat each, and a signature over all of them. */
+/** A capability token: caveats that limit what its task may do, and a signature over all of them. */
 export const Permit = z.object({
-  caveats: z.array(z.string()).describe('`name=value`; all must hold, and an unknown one never does'),
+  caveats: z.array(z.string()).describe('`name=value`; all must be met, and an unknown one never is'),
   signature: z.string().describe('base64url'),
 });
 export type Permit = z.infer<typeof Permit>;
@@ -233,8 +233,8 @@ export const TaskDispatched = defineEvent({
     detail: z.enum(['redacted', 'full']).default('redacted').describe('whether its prompt and raw reply go to the run stream'),
     cached: z.boolean().default(false).describe('whether results of earlier runs may be used'),
     prompts: z.record(z.string(), z.string()).default({}).describe('prompts of the template that replace shipped ones'),
-    userInputs: z.array(z.string()).optional().describe('what the user said while the run was going on, the latest last'),
-    permit: Permit.optional().describe('capability token, of tasks that call a capability or a tool'),
+    userInputs: z.array(z.string()).optional().describe('what the user said during the run, latest last'),
+    permit: Permit.optional().describe('capability token of a task that calls a capability or a tool'),
   }),
 });
 export type TaskDispatched = EventOf<typeof TaskDispatched>;
@@ -249,7 +249,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('evidence'),
     facts: z.array(Fact),
-    notes: z.array(z.string()).optional().describe('what a reader of the result must know, such as what calculated it'),
+    notes: z.array(z.string()).optional().describe('what a reader of the result must know, such as the program that calculated it'),
   }),
   z.object({
     kind: z.literal('values'),

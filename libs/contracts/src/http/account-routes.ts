@@ -6,7 +6,7 @@ const of = <S>(name: string, schema: S) => ({ name, schema });
 const key = of('KeyView', KeyView);
 const created = of('KeyCreated', KeyCreated);
 
-/** Issued API keys and tenants. An admin of the tenant `default` administers all tenants, one of another tenant its own. */
+/** Issued API keys and tenants. An admin of the tenant `default` administers all tenants, any other admin only its own. */
 export const accountRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -35,7 +35,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/keys',
-    summary: 'Issued keys, newest first; those of the configuration are not among them.',
+    summary: 'Issued keys, newest first, without those of the configuration.',
     status: 200,
     response: of('KeyList', KeyList),
     query: [
@@ -44,7 +44,7 @@ export const accountRoutes: readonly Route[] = [
       { name: 'before', doc: '`nextBefore` of the previous page', integer: false },
     ],
   },
-  { method: 'GET', path: '/v1/admin/keys/{id}', summary: 'One of them.', status: 200, response: key },
+  { method: 'GET', path: '/v1/admin/keys/{id}', summary: 'An issued key.', status: 200, response: key },
   {
     method: 'PATCH',
     path: '/v1/admin/keys/{id}',

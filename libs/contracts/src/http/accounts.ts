@@ -17,7 +17,7 @@ const KeyRights = z.object({
     .min(1, { error: 'must not be empty' })
     .max(100)
     .describe('for people; need not be unique'),
-  role: ConfiguredRole.describe('user; auditor: also reads what other keys of the tenant asked; admin: also uses the admin routes'),
+  role: ConfiguredRole.describe('user; auditor: also reads requests of other keys of the tenant; admin: also uses the admin routes'),
   detail: z.enum(['redacted', 'full']).describe('full: its runs keep prompts and raw replies, and it may read them'),
   templates: TemplateIds.describe('ids that it may ask, as `GET /v1/models` lists them; all others do not exist for it. null = all'),
   limits: KeyLimits.nullable().describe('null = no limits of its own'),
@@ -28,16 +28,16 @@ const KeyRights = z.object({
 /** An API key as admins see it: never its value, nor a hash of it. */
 export const KeyView = KeyRights.extend({
   object: z.literal('key'),
-  // Keys that were issued before end users could be limited have none.
+  // Keys that were issued before this limit existed do not have it.
   user_limits: KeyRights.shape.user_limits.default(null),
-  id: z.string().describe('names the key in limits, usage and audit; stays when its value is replaced'),
+  id: z.string().describe('names the key in limits, usage and audit; does not change when its value is replaced'),
   tenant: z.string(),
   hint: z.string().describe('first and last characters of its value, so that its owner can recognise it'),
   state: z.enum(['active', 'expired', 'revoked']),
   created_at: Timestamp,
   created_by: z.string(),
   revoked_at: Timestamp.nullable(),
-  former_value_until: Timestamp.nullable().describe('until then the value before the last rotation is accepted, too'),
+  former_value_until: Timestamp.nullable().describe('until then, the value before the last rotation is accepted too'),
 });
 export type KeyView = z.infer<typeof KeyView>;
 
@@ -73,11 +73,11 @@ export const KeyRotation = z.strictObject({
     .min(0)
     .max(30 * 24 * 3_600)
     .default(0)
-    .describe('seconds for which the value so far is still accepted'),
+    .describe('seconds for which the old value is still accepted'),
 });
 export type KeyRotation = z.infer<typeof KeyRotation>;
 
-/** What the settings keep of a key. */
+/** The stored form of a key. */
 export const StoredKey = KeyView.omit({ object: true, state: true, former_value_until: true }).extend({
   hash: z.string().describe('SHA-256 of its value, in hexadecimal digits'),
   former: z.object({ hash: z.string(), until: Timestamp }).nullable().describe('its value before the last rotation'),
@@ -96,6 +96,6 @@ export type TenantList = z.infer<typeof TenantList>;
 export const TenantChange = z.strictObject({ limits: KeyLimits.nullable() });
 export type TenantChange = z.infer<typeof TenantChange>;
 
-/** What the settings keep of a tenant. */
+/** The stored form of a tenant. */
 export const StoredTenant = z.object({ limits: KeyLimits.nullable() });
 export type StoredTenant = z.infer<typeof StoredTenant>;

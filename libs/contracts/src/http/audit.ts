@@ -24,20 +24,20 @@ export const AuditLine = z.strictObject({
   id: z.string().nullable().describe('id of the event'),
   type: z.string().nullable().describe('type of the event'),
   source: z.string().nullable().describe('service that sent it'),
-  run: z.string().nullable().describe('its run; `settings` and `detail-reads` are no runs'),
+  run: z.string().nullable().describe('its run; `settings` and `detail-reads` are not runs'),
   tenant: z
     .string()
     .nullable()
-    .describe('whose run, key or request it is; null for events that concern all tenants, or if the tenant is no longer known'),
+    .describe('owner of the run, key or request; null for events that concern all tenants, or if the tenant is no longer known'),
   body_sha256: Hash.describe('SHA-256 of the bytes of the body as they are, or were, on the log: the sealed bytes if it is sealed'),
   body: AuditBody.describe(
-    '`plain`: `data` is the body, byte for byte; `stored`: it was above 64 KB and is stored separately; `sealed`: encrypted on the log; `erased`: its run was deleted; `unreadable`: no event of this version',
+    '`plain`: `data` is the body, byte for byte; `stored`: it was above 64 KB and is stored separately; `sealed`: encrypted on the log; `erased`: its run was deleted; `unreadable`: not an event that this version knows',
   ),
-  data: z.unknown().describe('what the event says; null if its body is erased or unreadable'),
+  data: z.unknown().describe('body of the event; null if it is erased or unreadable'),
 });
 export type AuditLine = z.infer<typeof AuditLine>;
 
-/** What the last line of an export states about the lines before it. */
+/** The statement of an export's last line about the lines before it. */
 export const AuditHead = z.strictObject({
   format: z.literal(1),
   count: z.int().nonnegative().describe('lines before this one'),

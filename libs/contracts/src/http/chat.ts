@@ -35,7 +35,7 @@ export const ConclaveOptions = z.strictObject({
     .int({ error: 'must be a whole number from 0' })
     .nonnegative({ error: 'must be a whole number from 0' })
     .nullish()
-    .describe('re-plans at most'),
+    .describe('maximum number of re-plans'),
   complexity: z
     .enum(Complexity.options, { error: 'must be "trivial", "moderate" or "complex"' })
     .nullish()
@@ -48,19 +48,19 @@ export const ConclaveOptions = z.strictObject({
     .enum(['redacted', 'full'], { error: 'must be "redacted" or "full"' })
     .nullish()
     .describe(
-      'full: the events of the run hold prompts and raw replies, for keys that may see them; the header `x-conclave-detail` says the same',
+      'full: the events of the run contain prompts and raw replies, for keys that may see them; the header `x-conclave-detail` does the same',
     ),
   cache: z
     .boolean({ error: 'must be true or false' })
     .nullish()
     .describe(
-      'false: caches neither answer nor store this request; the headers `cache-control: no-cache` and `x-conclave-cache: off` say the same',
+      'false: the answer neither comes from a cache nor is cached; the headers `cache-control: no-cache` and `x-conclave-cache: off` do the same',
     ),
   keep_alive_json: z
     .boolean({ error: 'must be true or false' })
     .nullish()
     .describe(
-      'true: white space every ten seconds while an answer with `stream: false` is awaited; a failure after it resets the connection. The header `x-conclave-keep-alive-json: on` says the same; absent or null: `gateway.keep_alive_json`',
+      'true: white space every ten seconds while an answer with `stream: false` is awaited; a failure after it resets the connection. The header `x-conclave-keep-alive-json: on` does the same; absent or null: `gateway.keep_alive_json`',
     ),
   webhook: z
     .string({ error: 'must be the name of a webhook' })
@@ -78,10 +78,10 @@ export type ConclaveOptions = z.infer<typeof ConclaveOptions>;
 
 const replyLimit = z.union([z.literal(-1), positive], { error: 'must be a whole number above 0, or -1 for no limit' });
 
-/** Who asks behind a shared key. What is no text names nobody. */
+/** The end user behind a shared key. A value that is not a text is ignored. */
 export const endUserFields = {
   user: z.unknown().optional().describe('names the end user behind a shared key; kept as a hash'),
-  safety_identifier: z.unknown().optional().describe('the newer name of `user`, and wins over it'),
+  safety_identifier: z.unknown().optional().describe('newer name of `user`, over which it takes precedence'),
 };
 
 /** Client parameters that affect the final model call only. */
@@ -90,7 +90,7 @@ export const answerFields = {
   top_p: z.number().min(0).max(1).nullish(),
   stop: z.union([z.string(), z.array(z.string()).max(16)], { error: 'must be a text or a list of at most 16 texts' }).nullish(),
   max_tokens: replyLimit.nullish(),
-  max_completion_tokens: replyLimit.nullish().describe('wins over max_tokens'),
+  max_completion_tokens: replyLimit.nullish().describe('takes precedence over max_tokens'),
   seed: z.int({ error: 'must be a whole number' }).nullish(),
   response_format: z
     .looseObject({ type: z.string() })
@@ -118,7 +118,7 @@ export const ChatCompletionRequest = z.object({
   model: z
     .string({ error: 'must be the id of a template or `model@provider`' })
     .min(1, { error: 'must be the id of a template or `model@provider`' }),
-  messages: z.array(ChatMessage, { error: 'must be a list of messages' }).min(1, { error: 'must hold at least one message' }),
+  messages: z.array(ChatMessage, { error: 'must be a list of messages' }).min(1, { error: 'must contain at least one message' }),
   stream: z.boolean({ error: 'must be true or false' }).nullish(),
   stream_options: z
     .object({ include_usage: z.boolean({ error: 'must be true or false' }).nullish() }, { error: 'must be an object' })
@@ -133,7 +133,7 @@ export const ChatCompletionRequest = z.object({
       error: 'must be "none", "auto", "required" or {"type":"function","function":{"name":"..."}}',
     })
     .nullish()
-    .describe('a template that ignores the tools of clients refuses a tool that must be called'),
+    .describe('a template that ignores the tools of clients refuses a request in which a tool must be called'),
   ...answerFields,
   ...endUserFields,
 });
@@ -146,7 +146,7 @@ export const PassedChatRequest = z.looseObject({
     .array(z.looseObject({ role: z.string({ error: 'must be a text' }) }, { error: 'must be a message' }), {
       error: 'must be a list of messages',
     })
-    .min(1, { error: 'must hold at least one message' }),
+    .min(1, { error: 'must contain at least one message' }),
   stream: ChatCompletionRequest.shape.stream,
   stream_options: z
     .looseObject({ include_usage: z.boolean({ error: 'must be true or false' }).nullish() }, { error: 'must be an object' })
@@ -168,13 +168,13 @@ export const UrlCitation = z.object({
   url_citation: z.object({
     url: z.string(),
     title: z.string(),
-    start_index: z.int().describe('characters before the mark `[n]` in the answer; the end of the answer without such a mark'),
+    start_index: z.int().describe('characters before the mark `[n]` in the answer; the length of the answer if it has no such mark'),
     end_index: z.int(),
   }),
 });
 export type UrlCitation = z.infer<typeof UrlCitation>;
 
-/** Facts about an answer, beside the fields that OpenAI clients know. */
+/** Facts about an answer, in addition to the fields that OpenAI clients know. */
 export const AnswerFacts = z.object({
   run_id: z.string(),
   outcome: z
@@ -193,7 +193,7 @@ export type FinishReason = z.infer<typeof FinishReason>;
 
 /** A call of a tool of the client. */
 const CalledTool = z.looseObject({
-  id: z.string().describe('with which the client sends the result; names the run that waits for it'),
+  id: z.string().describe('id that the client sends with the result; identifies the run that waits for it'),
   type: z.string().describe('`function`'),
   function: z.looseObject({ name: z.string(), arguments: z.string().describe('JSON, as the model wrote it') }).optional(),
 });
@@ -212,7 +212,7 @@ export const ChatCompletion = z.object({
         refusal: z.null(),
         reasoning_content: z.string().optional(),
         annotations: z.array(UrlCitation).optional(),
-        tool_calls: z.array(CalledTool).optional().describe('tools of the client that it is to call'),
+        tool_calls: z.array(CalledTool).optional().describe('calls that the client makes to its own tools'),
       }),
       logprobs: z.null(),
       finish_reason: FinishReason,
@@ -231,7 +231,7 @@ export const ChatDelta = z.object({
   tool_calls: z
     .array(CalledTool.extend({ index: z.int().nonnegative() }))
     .optional()
-    .describe('tools of the client that it is to call'),
+    .describe('calls that the client makes to its own tools'),
 });
 export type ChatDelta = z.infer<typeof ChatDelta>;
 

@@ -29,7 +29,7 @@ export type CollectionView = z.infer<typeof CollectionView>;
 export const CollectionList = z.object({ object: z.literal('list'), data: z.array(CollectionView).describe('by name') });
 export type CollectionList = z.infer<typeof CollectionList>;
 
-/** A query that is tried on one collection: what a run would find, without a model call. */
+/** A trial query on one collection. It finds what a run would find, without a model call. */
 export const CollectionQuery = z.object({
   query: z
     .string({ error: 'must be a text' })
@@ -41,7 +41,7 @@ export const CollectionQuery = z.object({
     .min(1, { error: 'must be a whole number from 1 to 50' })
     .max(50, { error: 'must be a whole number from 1 to 50' })
     .nullish()
-    .describe('passages wanted; 5'),
+    .describe('passages wanted; 5 by default'),
   filters: z
     .record(z.string(), z.string({ error: 'must be texts' }), { error: 'must be an object of texts' })
     .nullish()
@@ -58,17 +58,17 @@ export const PassageList = z.object({
         document: z.string().describe('id of its document'),
         title: z.string().describe('title of its document'),
         section: z.string().describe('headings above it: chapter, slide, or sheet and rows; empty without any'),
-        text: z.string().describe('its text without the title; headings below the title stand before a colon'),
+        text: z.string().describe('its text without the title; headings below the title come first, with a colon after them'),
         similarity: z
           .number()
           .nullable()
           .describe(
-            'cosine similarity of its meaning to that of the query, -1 to 1; null if its words alone were found. The order also counts the words',
+            'cosine similarity of its meaning to that of the query, -1 to 1; null if it was found only by its words. The order also depends on the words',
           ),
       }),
     )
     .describe('best first'),
-  notes: z.array(z.string()).describe('such as filters that no document has'),
+  notes: z.array(z.string()).describe('warnings, such as filters that no document matches'),
 });
 export type PassageList = z.infer<typeof PassageList>;
 
@@ -80,7 +80,7 @@ export const reservedMetadata = ['collection', 'document', 'heading', 'n', 'name
 export const DocumentMetadata = z
   .record(
     z.string().regex(/^[A-Za-z][\w.-]{0,63}$/, { error: 'must have names of 1 to 64 letters, digits, `_`, `.` and `-`' }),
-    z.string({ error: 'must hold texts' }).max(512, { error: 'must hold texts of at most 512 characters' }),
+    z.string({ error: 'must contain texts' }).max(512, { error: 'must contain texts of at most 512 characters' }),
   )
   .refine((metadata) => Object.keys(metadata).length <= 16, { error: 'must have at most 16 values' })
   .refine((metadata) => reservedMetadata.every((name) => !(name in metadata)), {
@@ -94,7 +94,7 @@ export const DocumentName = z
   .min(1, { error: 'must not be empty' })
   .max(255, { error: 'must have at most 255 characters' })
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must not hold control characters' });
+  .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must not contain control characters' });
 
 /** A document as JSON; the alternatives are a form with the field `file`, and the raw bytes. */
 export const DocumentRequest = z.object({

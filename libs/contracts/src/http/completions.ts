@@ -15,10 +15,10 @@ export const CompletionRequest = z.object({
           .array(
             z.string({
               error: ({ input }) =>
-                isTokens(input) ? 'is not a text: token ids mean other words to every model, so send the text itself' : 'must be a text',
+                isTokens(input) ? 'is not a text: token ids mean different words to each model, so send the text itself' : 'must be a text',
             }),
           )
-          .min(1, { error: 'must hold a text' }),
+          .min(1, { error: 'must contain a text' }),
       ],
       { error: 'must be a text' },
     )
@@ -27,7 +27,7 @@ export const CompletionRequest = z.object({
   best_of: z.unknown().optional().describe('1'),
   echo: z.unknown().optional().describe('refused: an answer does not repeat its prompt'),
   suffix: z.unknown().optional().describe('refused: nothing is inserted into a text'),
-  logprobs: z.unknown().optional().describe('refused: an answer has several calls behind it'),
+  logprobs: z.unknown().optional().describe('refused: an answer comes from several model calls'),
   conclave: ConclaveOptions.nullish(),
 });
 export type CompletionRequest = z.infer<typeof CompletionRequest>;

@@ -33,7 +33,7 @@ export type DeadLetterItem = z.infer<typeof DeadLetterItem>;
 export const DeadLetterList = z.object({
   object: z.literal('list'),
   data: z.array(DeadLetterItem).describe('newest first'),
-  total: z.int().nonnegative().describe('letters that fit the filter, on all pages'),
+  total: z.int().nonnegative().describe('letters that match the filter, on all pages'),
   nextBefore: z.string().nullable().describe('value of `before` for the next page; null on the last page'),
 });
 export type DeadLetterList = z.infer<typeof DeadLetterList>;

@@ -5,21 +5,21 @@ type EmbeddingRequestInput = string | readonly string[] | readonly number[] | re
 
 const isToken = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 
-/** Each sort of member of a list by its first one: what the others must be, too. */
+/** The check for every member of a list, chosen by its first member, and the error message of a member that fails it. */
 function sortOf(first: unknown): readonly [fits: (member: unknown) => boolean, wanted: string] {
   if (typeof first === 'number') return [isToken, 'must be the number of a token'];
   if (Array.isArray(first)) return [(member) => Array.isArray(member) && member.length > 0, 'must be a list of at least one token'];
   return [(member) => typeof member === 'string', 'must be a text'];
 }
 
-/** Goes once over what may be 100,000 numbers: a union of the four forms would make an error for each of them. */
+/** Checks up to 100,000 numbers in one pass. A union of the four forms would create an error for each number. */
 const Input = z
   .custom<EmbeddingRequestInput>()
   .superRefine((input: unknown, context) => {
     const refuse = (message: string, path: number[] = []): void => context.addIssue({ code: 'custom', message, path });
     if (typeof input === 'string') return;
     if (!Array.isArray(input)) return refuse('must be a text, a list of texts, or numbers of tokens');
-    if (input.length === 0) return refuse('must hold at least one text');
+    if (input.length === 0) return refuse('must contain at least one text');
     const [fits, wanted] = sortOf(input[0]);
     const other = input.findIndex((member) => !fits(member));
     if (other >= 0) return refuse(wanted, [other]);
@@ -37,7 +37,7 @@ const Input = z
       { type: 'array', minItems: 1, items: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } } },
     ],
     description:
-      'one text, or several; or the tokens of one, or of several, as numbers: `conclave-embedding` reads them as those of cl100k_base, models of providers get them as they are',
+      'a text or a list of texts; or the tokens of one text or of several, as numbers: `conclave-embedding` reads them as tokens of cl100k_base, models of providers get them unchanged',
   });
 
 export const EmbeddingRequest = z.object({
@@ -64,7 +64,7 @@ export const EmbeddingList = z.object({
   data: z.array(
     z.object({
       object: z.literal('embedding'),
-      index: z.int().describe('of the text in `input`'),
+      index: z.int().describe('index of the text in `input`'),
       embedding: z.union([z.array(z.number()), z.string()]).describe('numbers, or base64'),
     }),
   ),

@@ -14,7 +14,7 @@ export const ErrorBody = z.object({
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
-/** Codes that clients expect under OpenAI's name; every other failure keeps its own. */
+/** Failures for which clients expect OpenAI's code; every other failure keeps its own. */
 const openAiCodes: Partial<Record<FailureCode, string>> = {
   MODEL_NOT_FOUND: 'model_not_found',
   UNAUTHENTICATED: 'invalid_api_key',
@@ -25,7 +25,7 @@ const openAiCodes: Partial<Record<FailureCode, string>> = {
   BUDGET_SPENT: 'insufficient_quota',
 };
 
-/** OpenAI error object of a failure. A 401 carries no details. */
+/** OpenAI error object of a failure. A 401 contains no details. */
 export function errorBody(failure: Failure): ErrorBody {
   const { upstream } = failure.options;
   if (upstream) {

@@ -12,7 +12,7 @@ export const EntityItem = z.object({
 export type EntityItem = z.infer<typeof EntityItem>;
 export const EntityList = z.object({
   object: z.literal('list'),
-  data: z.array(EntityItem).describe('in the order of their names'),
+  data: z.array(EntityItem).describe('ordered by name'),
   nextAfter: z.string().nullable().describe('`after` of the next page; null on the last one'),
 });
 export type EntityList = z.infer<typeof EntityList>;
@@ -28,7 +28,7 @@ export const RelationView = z.object({
   domain: z.string(),
   run: z.string().describe('first run that stated it'),
   at: Timestamp,
-  verified: z.boolean().describe('a person accepted it'),
+  verified: z.boolean().describe('true if a person accepted it'),
 });
 export type RelationView = z.infer<typeof RelationView>;
 
@@ -65,19 +65,19 @@ export type GraphFacts = z.infer<typeof GraphFacts>;
 
 const of = <S>(name: string, schema: S) => ({ name, schema });
 
-/** The knowledge graph of a tenant, for people who look around in it. */
+/** The knowledge graph of a tenant, for people who browse it. */
 export const graphRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge',
-    summary: 'How much the knowledge graph of the tenant holds.',
+    summary: 'Numbers of entities, relations, insights and contradictions in the knowledge graph of the tenant.',
     status: 200,
     response: of('GraphFacts', GraphFacts),
   },
   {
     method: 'GET',
     path: '/v1/knowledge/entities',
-    summary: 'Things that the knowledge graph knows of, by name.',
+    summary: 'Entities in the knowledge graph, ordered by name.',
     status: 200,
     response: of('EntityList', EntityList),
     query: [
@@ -89,7 +89,7 @@ export const graphRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge/entities/{id}',
-    summary: 'One of them with its neighbours: relations with their trust, and insights with the runs that taught them.',
+    summary: 'An entity with its neighbours: relations with their trust, and insights with the runs that taught them.',
     status: 200,
     response: of('EntityView', EntityView),
     query: [

@@ -8,8 +8,8 @@ export const Readiness = z.object({
     .optional()
     .describe('a sentence for each problem; if keys are configured, only a key with the role admin sees them'),
   extensions: z
-    .array(z.object({ kind: z.enum(['strategy', 'capability']), name: z.string(), version: z.string().describe('of its module') }))
+    .array(z.object({ kind: z.enum(['strategy', 'capability']), name: z.string(), version: z.string().describe('version of its module') }))
     .optional()
-    .describe('what extensions brought into this process, for whoever sees `red`; absent without extensions'),
+    .describe('strategies and capabilities of extensions in this process, for callers that may see `red`; absent without extensions'),
 });
 export type Readiness = z.infer<typeof Readiness>;

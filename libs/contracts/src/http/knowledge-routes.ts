@@ -42,7 +42,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/feedback',
-    summary: 'Rates an answer, once; only its caller may. Scores, caches and the trust in what was learned from it follow.',
+    summary: 'Rates an answer, once and only by its caller. This changes scores, caches and the trust in what was learned from the answer.',
     request: of('FeedbackRequest', FeedbackRequest),
     status: 202,
     response: of('FeedbackAccepted', FeedbackAccepted),
@@ -107,7 +107,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/collections/{name}/documents/{id}',
-    summary: 'One of them.',
+    summary: 'A document with its progress.',
     status: 200,
     response: document,
   },
@@ -121,7 +121,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge/insights',
-    summary: 'What the knowledge graph learned from a run. It learns after the answer: the list is empty until then.',
+    summary: 'Insights that the knowledge graph learned from a run. It learns them after the answer: the list is empty until then.',
     status: 200,
     response: of('InsightList', InsightList),
     query: [{ name: 'run', doc: 'id of the run', integer: false }],
@@ -143,7 +143,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/templates/{id}/check',
-    summary: 'Says what is wrong with a change, as objects or as YAML. Changes, starts and connects nothing.',
+    summary: 'Lists the faults of a change, given as objects or as YAML. Nothing is changed, started or connected.',
     request: of('TemplateCheckRequest', TemplateCheckRequest),
     status: 200,
     response: of('TemplateCheck', TemplateCheck),
@@ -151,7 +151,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/templates/{id}/rollback',
-    summary: 'Goes back to an earlier version, or to the file (0).',
+    summary: 'Restores an earlier version of a template, or the file (0).',
     request: of('RollbackRequest', RollbackRequest),
     status: 200,
     response: of('TemplateView', TemplateView),
@@ -197,7 +197,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/prompts/{name}/rollback',
-    summary: 'Goes back to an earlier text, or to the shipped one.',
+    summary: 'Restores an earlier text of a prompt, or the shipped one.',
     request: of('RollbackRequest', RollbackRequest),
     status: 200,
     response: prompt,
@@ -236,7 +236,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/knowledge/quarantine',
-    summary: 'What contradicts the knowledge graph and waits for a decision.',
+    summary: 'Relations that contradict the knowledge graph and wait for a decision.',
     status: 200,
     response: of('ContradictionList', ContradictionList),
     query: [
@@ -247,7 +247,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/knowledge/quarantine/{id}',
-    summary: 'Accepts or rejects one of them. The first decision stands.',
+    summary: 'Accepts or rejects such a relation. The first decision is final.',
     request: of('ContradictionDecision', ContradictionDecision),
     status: 200,
     response: of('Contradiction', Contradiction),

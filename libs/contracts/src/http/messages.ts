@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AnswerFacts, ChatCompletionRequest, ConclaveOptions } from './chat.js';
 
-/** Anthropic's Messages API, as far as its clients use it. Parsed as leniently as the chat API. */
+/** The part of Anthropic's Messages API that clients use. Parsed as leniently as the chat API. */
 const Block = z.looseObject({
   type: z
     .string({ error: 'must be a text' })
@@ -19,7 +19,7 @@ const Message = z.object({
 
 const askedFields = {
   model: ChatCompletionRequest.shape.model,
-  messages: z.array(Message, { error: 'must be a list of messages' }).min(1, { error: 'must hold at least one message' }),
+  messages: z.array(Message, { error: 'must be a list of messages' }).min(1, { error: 'must contain at least one message' }),
   system: z
     .union([z.string(), z.array(Block)], { error: 'must be a text or a list of blocks {"type":"text","text":"..."}' })
     .nullish()
@@ -33,7 +33,7 @@ const askedFields = {
   tool_choice: z
     .looseObject({ type: z.enum(['auto', 'any', 'tool', 'none'], { error: 'must be "auto", "any", "tool" or "none"' }) })
     .nullish()
-    .describe('templates refuse a tool that has to be called'),
+    .describe('templates refuse a request in which a tool must be called'),
   thinking: z
     .looseObject({ type: z.string({ error: 'must be a text' }) })
     .nullish()
@@ -45,11 +45,11 @@ export const MessagesRequest = z.object({
   max_tokens: z
     .int({ error: 'must be a whole number above 0' })
     .positive({ error: 'must be a whole number above 0' })
-    .describe('of the answer; the calls before it have the limits of the template'),
+    .describe('maximum tokens of the answer; the calls before it have the limits of the template'),
   stream: ChatCompletionRequest.shape.stream,
   temperature: ChatCompletionRequest.shape.temperature,
   top_p: ChatCompletionRequest.shape.top_p,
-  stop_sequences: z.array(z.string(), { error: 'must be a list of texts' }).max(16, { error: 'must hold at most 16 texts' }).nullish(),
+  stop_sequences: z.array(z.string(), { error: 'must be a list of texts' }).max(16, { error: 'must contain at most 16 texts' }).nullish(),
   metadata: z.unknown().optional().describe('its `user_id` names the end user behind a shared key'),
   conclave: ConclaveOptions.nullish(),
 });
@@ -99,7 +99,7 @@ export const MessagesError = z.object({
   error: z.object({
     type: z.string().describe('class of the failure, as Anthropic clients know it'),
     message: z.string().describe('what happened and what to do, for people'),
-    code: z.string().nullable().describe('as in the errors of the other routes'),
+    code: z.string().nullable().describe('code, as in the errors of the other routes'),
   }),
   request_id: z.string().nullable().describe('`x-request-id` of the response'),
 });
@@ -123,7 +123,7 @@ export const MessageEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('message_delta'),
     delta: z.object({ stop_reason: StopReason, stop_sequence: z.null() }),
-    usage: MessageUsage.describe('of the whole message; that of `message_start` is an estimate'),
+    usage: MessageUsage.describe('usage of the whole message; that of `message_start` is an estimate'),
     conclave: AnswerFacts.optional(),
   }),
   z.object({ type: z.literal('message_stop') }),

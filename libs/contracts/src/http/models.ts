@@ -6,7 +6,7 @@ export const ModelObject = z.object({
   created: z.int().describe('seconds since 1970'),
   owned_by: z.string().describe('`conclave` for templates and aliases, else the name of the provider'),
   description: z.string().optional(),
-  strategy: z.string().optional().describe('of a template: the strategy of its runs'),
+  strategy: z.string().optional().describe('for a template: the strategy of its runs'),
 });
 export type ModelObject = z.infer<typeof ModelObject>;
 

@@ -8,7 +8,7 @@ const of = <S>(name: string, schema: S) => ({ name, schema });
 export const ProviderView = z.object({
   object: z.literal('provider'),
   name: z.string(),
-  base_url: z.string().nullable().describe('without credentials; null where there is no server, as for the demo model'),
+  base_url: z.string().nullable().describe('address without credentials; null if there is no server, as for the demo model'),
   from: z
     .enum(['configuration', 'found', 'built-in'])
     .describe('named in conclave.yaml or the environment, found on this machine, or part of Conclave'),
@@ -33,7 +33,7 @@ export const ProviderView = z.object({
         .enum(['closed', 'open', 'half-open'])
         .describe('open: no calls for a while; half-open: one call tests whether it works again'),
       since: Timestamp.nullable().describe('when it opened'),
-      failed: z.int().describe('failed ones of its latest calls'),
+      failed: z.int().describe('number of its latest calls that failed'),
     })
     .nullable()
     .describe('null for a provider without a breaker'),
@@ -49,7 +49,7 @@ export const ProviderTestRequest = z.strictObject({
     .min(1)
     .max(2_000)
     .optional()
-    .describe('an address to look at instead; it gets no key and no headers'),
+    .describe('an address to check instead; it gets no key and no headers'),
   model: z.string({ error: 'must be a text' }).min(1).max(300).optional().describe('a model to make one call of a few tokens to'),
 });
 export type ProviderTestRequest = z.infer<typeof ProviderTestRequest>;
@@ -81,7 +81,7 @@ export const CacheReport = z.object({
     z.object({
       layer: CacheLayerName,
       what: z.string().describe('what it keeps, for people'),
-      keeps_s: z.int().nullable().describe('seconds for which an entry is kept at most; null where it depends on the finding'),
+      keeps_s: z.int().nullable().describe('maximum seconds for which an entry is kept; null if it depends on the finding'),
       lookups: z.int().nullable().describe('null for a cache that workers use, not the gateway'),
       hits: z.int().nullable(),
       failed: z.int().nullable().describe('lookups that a store did not answer in time; the question was then answered without the cache'),
@@ -90,9 +90,9 @@ export const CacheReport = z.object({
   ),
   distances: z.object({
     threshold: z.number().describe('below it, the words of two questions are compared; above it, the answer is not used'),
-    width: z.number().describe('of one bucket, in cosine distance; the last bucket holds everything above'),
+    width: z.number().describe('width of one bucket, in cosine distance; the last bucket contains everything above'),
     buckets: z
-      .array(z.object({ from: z.number(), accepted: z.int(), refused: z.int().describe('too far, or other words') }))
+      .array(z.object({ from: z.number(), accepted: z.int(), refused: z.int().describe('too distant, or with different words') }))
       .describe('semantic lookups by the distance of the nearest earlier question'),
   }),
 });
@@ -102,7 +102,7 @@ export const CachePurged = z.object({
   object: z.literal('cache_purge'),
   layer: CacheLayerName,
   tenant: z.string(),
-  removed: z.int().describe('entries that were there'),
+  removed: z.int().describe('number of removed entries'),
 });
 export type CachePurged = z.infer<typeof CachePurged>;
 
@@ -131,31 +131,31 @@ export const CacheExplanation = z.object({
         run: z.string(),
         question: z.string(),
         distance: z.number(),
-        differences: z.array(z.string()).describe('why it is another question; empty if only the distance says so'),
-        within: z.boolean().describe('nearer than the threshold'),
+        differences: z.array(z.string()).describe('why it is another question; empty if the only reason is its distance'),
+        within: z.boolean().describe('true if its distance is below the threshold'),
       }),
     )
-    .describe('earlier questions that were not used, nearest first, as the cache is now; empty where there is no semantic cache'),
+    .describe('earlier questions that were not used, nearest first, as the cache is now; empty without a semantic cache'),
 });
 export type CacheExplanation = z.infer<typeof CacheExplanation>;
 
 export const ServicesReport = z.object({
   object: z.literal('services'),
   version: z.string(),
-  uptime_s: z.number().describe('of this gateway'),
+  uptime_s: z.number().describe('seconds since this gateway started'),
   processes: z.array(
     z.object({
       id: z.string(),
       service: z.string(),
       host: z.string().nullable(),
-      self: z.boolean().describe('whether it is the one that answers'),
+      self: z.boolean().describe('whether it is the process that answers this request'),
     }),
   ),
   consumers: z.array(
     z.object({
       group: z.string(),
       service: z.string(),
-      lag: z.int().nullable().describe('records that it has not finished; null if the log did not say'),
+      lag: z.int().nullable().describe('records that it has not finished; null if the log did not answer'),
       topics: z.array(z.object({ topic: z.string(), lag: z.int() })),
     }),
   ),
@@ -164,15 +164,15 @@ export const ServicesReport = z.object({
       name: z.string(),
       state: z.enum(['ok', 'red', 'absent']).describe('absent: not configured, or out of reach of this process'),
       sentence: z.string().nullable(),
-      ms: z.number().describe('time of the answer'),
+      ms: z.number().describe('milliseconds until it answered'),
     }),
   ),
-  dead_letters: z.int().nullable().describe('open ones; null if the log did not say in time'),
-  problems: z.array(z.string()).describe('sentences of this gateway; empty when it is ready'),
+  dead_letters: z.int().nullable().describe('number of open dead letters; null if the log did not answer in time'),
+  problems: z.array(z.string()).describe('sentences about this gateway; empty when it is ready'),
 });
 export type ServicesReport = z.infer<typeof ServicesReport>;
 
-/** What operators look at: model servers, caches, services. */
+/** Routes for operators: model servers, caches, services. */
 export const operatorRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -213,7 +213,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/services',
-    summary: 'Processes that live, what consumers have left to do, stores and their state, open dead letters.',
+    summary: 'Live processes, the lag of consumers, stores and their state, open dead letters.',
     status: 200,
     response: of('ServicesReport', ServicesReport),
   },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AnswerFacts, ChatCompletionRequest, ConclaveOptions, endUserFields } from './chat.js';
 
-/** OpenAI's Responses API, as far as its clients use it. Parsed as leniently as the chat API. */
+/** The part of OpenAI's Responses API that clients use. Parsed as leniently as the chat API. */
 const InputItem = z.looseObject({
   type: z
     .string({ error: 'must be a text' })
@@ -22,12 +22,15 @@ const Metadata = z.record(z.string(), z.string(), { error: 'must be an object of
 export const ResponseRequest = z.object({
   ...{ model, stream, temperature, top_p },
   input: z
-    .union([z.string(), z.array(InputItem).min(1, { error: 'must hold at least one item' })], {
+    .union([z.string(), z.array(InputItem).min(1, { error: 'must contain at least one item' })], {
       error: 'must be a text or a list of items {"role":"user","content":"..."}',
     })
     .describe('the question, or items of a conversation that ends with it'),
-  instructions: z.string({ error: 'must be a text' }).nullish().describe('of this response alone, not of those that follow it'),
-  previous_response_id: z.string({ error: 'must be a text' }).nullish().describe('a stored response whose conversation goes on'),
+  instructions: z.string({ error: 'must be a text' }).nullish().describe('instructions for this response only, not for later ones'),
+  previous_response_id: z
+    .string({ error: 'must be a text' })
+    .nullish()
+    .describe('a stored response whose conversation this request continues'),
   store: z.boolean({ error: 'must be true or false' }).nullish().describe('false: the response cannot be read or followed later'),
   background: z
     .boolean({ error: 'must be true or false' })
@@ -132,7 +135,7 @@ export type ResponseObject = z.infer<typeof ResponseObject>;
 
 export const ResponseItemList = z.object({
   object: z.literal('list'),
-  data: z.array(z.looseObject({ id: z.string(), type: z.string() })).describe('input items, images and files as marks'),
+  data: z.array(z.looseObject({ id: z.string(), type: z.string() })).describe('input items, with marks in place of images and files'),
   first_id: z.string().nullable(),
   last_id: z.string().nullable(),
   has_more: z.boolean(),
@@ -165,7 +168,7 @@ export const ResponseEvent = z
     ]),
     sequence_number: z.int().describe('from 0, without gaps'),
     response: ResponseObject.optional().describe('on the first two events and on the last'),
-    output_index: z.int().optional().describe('of the item in `output`'),
+    output_index: z.int().optional().describe('index of the item in `output`'),
     item: ResponseItem.optional(),
     delta: z.string().optional(),
     text: z.string().optional(),

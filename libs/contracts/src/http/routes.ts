@@ -30,7 +30,7 @@ import { sessionRoutes } from './sessions.js';
 
 const retryHeaders = [
   { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
-  { name: 'x-conclave-rounds', doc: 're-plans at most' },
+  { name: 'x-conclave-rounds', doc: 'maximum number of re-plans' },
   { name: 'x-conclave-complexity', doc: 'trivial, moderate or complex: the level of the question' },
   { name: 'x-conclave-progress', doc: 'how progress is shown: reasoning, think, status or none' },
   { name: 'x-conclave-detail', doc: 'redacted or full; full needs a key with that permission' },
@@ -145,7 +145,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/models/{id+}',
-    summary: 'One of them; the id may contain slashes.',
+    summary: 'A template, an alias or a model; the id may contain slashes.',
     status: 200,
     response: { name: 'ModelObject', schema: ModelObject },
   },
@@ -179,7 +179,7 @@ export const routes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/runs/{id}',
-    summary: 'Deletes an ended run for good: question, answer, prompts, replies, and what was kept of them for later questions.',
+    summary: 'Deletes an ended run for good: question, answer, prompts, replies, and everything kept of them for later questions.',
     status: 200,
     response: { name: 'RunErasedView', schema: RunErasedView },
   },
@@ -214,14 +214,14 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs/{id}/facts',
-    summary: 'Every fact that the engine found in a run, with its step, from the log.',
+    summary: 'Every fact of a run with its step, read from the log.',
     status: 200,
     response: { name: 'RunFactList', schema: RunFactList },
   },
   {
     method: 'GET',
     path: '/v1/runs/{id}/records',
-    summary: 'Every step and call of a run as the log holds it: what took how long, which attempts were discarded, and what they cost.',
+    summary: 'Every step and call of a run as recorded on the log: durations, discarded attempts, and costs.',
     status: 200,
     response: { name: 'RunRecordList', schema: RunRecordList },
   },
@@ -239,7 +239,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/runs/{id}/forks',
-    summary: 'Continues a run after one of its steps, as a new run: the same facts up to there, live from then on.',
+    summary: 'Continues a run after one of its steps, as a new run: with the same facts up to that step, and live from then on.',
     request: { name: 'ForkRequest', schema: ForkRequest },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
@@ -257,7 +257,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/dead-letters',
-    summary: 'Records that could not be handled, newest first. Needs a key with the role admin, like every admin route.',
+    summary: 'Dead letters: records that could not be handled, newest first. Needs a key with the role admin, like every admin route.',
     status: 200,
     response: { name: 'DeadLetterList', schema: DeadLetterList },
     query: [
@@ -272,14 +272,14 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/dead-letters/{id}',
-    summary: 'One of them: headers, raw bytes, decisions, and what its failure caused.',
+    summary: 'A dead letter: headers, raw bytes, decisions, and what its failure caused.',
     status: 200,
     response: { name: 'DeadLetterView', schema: DeadLetterView },
   },
   {
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/redrive',
-    summary: 'Publishes the record again, byte by byte, only for the group that failed.',
+    summary: 'Publishes the record of a dead letter again, byte by byte, only for the group that failed.',
     request: { name: 'RedriveRequest', schema: RedriveRequest },
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
@@ -287,7 +287,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/discard',
-    summary: 'Marks it as settled without handling; the letter stays on the log until its retention ends.',
+    summary: 'Marks a dead letter as settled without handling; it stays on the log until its retention ends.',
     request: { name: 'DiscardRequest', schema: DiscardRequest },
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
@@ -325,7 +325,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/',
-    summary: 'The web console for browsers; for other clients a page about how to ask this gateway.',
+    summary: 'The web console for browsers; for other clients, a page that explains how to use this gateway.',
     status: 200,
     response: { text: 'text/html' },
     open: true,
@@ -365,7 +365,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/health/ready',
-    summary: 'Whether it can do work; otherwise 503, with a sentence for each problem if the caller may see them.',
+    summary: 'Whether the gateway can do work; otherwise 503, with a sentence for each problem if the caller may see them.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
     open: true,
@@ -374,7 +374,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/asyncapi.json',
-    summary: 'The events behind it.',
+    summary: 'The events between the services, as an AsyncAPI document.',
     status: 200,
     response: { text: 'application/json' },
   },

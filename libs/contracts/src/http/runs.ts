@@ -30,7 +30,7 @@ export const RunAccepted = z.object({
 });
 export type RunAccepted = z.infer<typeof RunAccepted>;
 
-/** Continues a run after one of its steps, as a new run: the same facts up to there, live from then on. */
+/** Continues a run after one of its steps, as a new run: with the same facts up to that step, and live from then on. */
 export const ForkRequest = z.object({
   step: z
     .int({ error: 'must be the number of a step' })
@@ -59,7 +59,7 @@ export const RunFactList = z.object({
   data: z
     .array(
       z.object({
-        step: z.int().positive().describe('step of the engine that found it'),
+        step: z.int().positive().describe('step of the engine that it belongs to'),
         at: Timestamp.describe('time of the step'),
         kind: z.string(),
         sentence: z.string(),
@@ -75,7 +75,7 @@ export const RunRecord = z.discriminatedUnion('kind', [
     kind: z.literal('step'),
     step: z.int().positive(),
     at: Timestamp,
-    type: z.string().describe('type of the event that the step took'),
+    type: z.string().describe('type of the event that the step applied'),
     eventId: z.string(),
     rule: RuleId.nullable().describe('row of the decision table that the step applied'),
     sentence: z.string().nullable().describe('the rule in words, with its numbers'),
@@ -91,7 +91,7 @@ export const RunRecord = z.discriminatedUnion('kind', [
     model: z.string().describe('`model@provider`, or the name of the tool'),
     reportedModel: z.string().nullable(),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
-    superseded: z.boolean().describe('true if a later attempt of the same step took its place'),
+    superseded: z.boolean().describe('true if a later attempt of the same step replaced it'),
     startedAt: Timestamp,
     durationMs: z.int().nonnegative(),
     firstTokenMs: z.int().nonnegative().nullable(),
@@ -155,7 +155,7 @@ export const TaskView = z.object({
   call: z
     .object({ tool: z.string(), args: z.record(z.string(), z.unknown()), result: z.string().nullable() })
     .optional()
-    .describe('of a tool: its name, arguments and result; the first 4,000 characters'),
+    .describe('for a tool: its name, arguments and result, the last one cut after 4,000 characters'),
   notes: z.array(z.string()).optional().describe('what the result itself does not show, such as a source that did not answer'),
   usage: Usage,
   durationMs: z.int().nonnegative().nullable(),
@@ -178,7 +178,7 @@ export type RoundView = z.infer<typeof RoundView>;
 export const DecisionView = z.object({ epoch: z.int().nonnegative(), rule: RuleId, sentence: z.string(), at: Timestamp });
 export type DecisionView = z.infer<typeof DecisionView>;
 
-/** A command as the run knows it. One that was accepted and never reached the run had no effect: the run had ended. */
+/** A command that reached the run. A command that was accepted but did not reach it had no effect, because the run had ended. */
 export const CommandView = z.object({
   seq: z.int(),
   command: z.string(),
@@ -205,7 +205,7 @@ export const RunView = z.object({
   answer: z.string().nullable(),
   cutShort: z.boolean(),
   complexity: Complexity.nullable().default(null).describe('complexity level of the question; null until it is known'),
-  cached: CacheHit.nullable().default(null).describe('cache that answered, and the run that gave it the answer'),
+  cached: CacheHit.nullable().default(null).describe('cache that answered, and the run that the answer came from'),
   assessed: z
     .boolean()
     .nullable()
@@ -217,7 +217,7 @@ export const RunView = z.object({
     .array(
       z.object({
         n: z.int().positive().describe('number of the source'),
-        taskId: z.string().describe('task that brought it'),
+        taskId: z.string().describe('task that found it'),
         text: z.string().describe('what it says; the first 600 characters'),
       }),
     )
@@ -225,7 +225,7 @@ export const RunView = z.object({
     .describe('what the cited sources say, at most three passages each'),
   steps: z
     .object({
-      done: z.array(z.string()).describe('tasks of steps that were begun, oldest first'),
+      done: z.array(z.string()).describe('tasks of steps that have begun, oldest first'),
       ahead: z
         .array(z.object({ capability: z.string(), input: z.string(), reason: z.string() }))
         .describe('steps of the held plan that have not begun, in order'),
@@ -234,25 +234,25 @@ export const RunView = z.object({
     })
     .nullable()
     .default(null)
-    .describe('of a run that goes step by step, such as one of `reasoning`'),
+    .describe('for a run that works step by step, such as one of `reasoning`'),
   fork: z
     .object({
-      of: RunId.describe('run that it takes up'),
+      of: RunId.describe('run that this one continues'),
       step: z.int().describe('last step of that run that both share'),
       before: Usage.describe('part of `usage.total` that the other run had spent by then'),
     })
     .nullable()
     .default(null)
-    .describe('where this run is a fork of another one'),
+    .describe('set if this run is a fork of another one'),
   rounds: z.array(RoundView),
   history: z.array(PastRound),
   decisions: z.array(DecisionView),
   otherRules: z
     .array(z.object({ rule: RuleId, sentence: z.string() }))
     .default([])
-    .describe('of an ended run: the rules of the decision table that did not end it, each with its numbers at that time'),
-  takes: z.array(z.string()).default([]).describe('commands that a run of its strategy takes'),
-  commands: z.array(CommandView).default([]).describe('in the order in which they came'),
+    .describe('for an ended run: the rules of the decision table that did not end it, each with its numbers at that time'),
+  takes: z.array(z.string()).default([]).describe('commands that runs of its strategy accept'),
+  commands: z.array(CommandView).default([]).describe('in order of arrival'),
   waitsFor: z
     .object({ question: z.string(), deadline: Timestamp })
     .nullable()
@@ -263,7 +263,7 @@ export const RunView = z.object({
     inFlight: z
       .object({ tasks: z.int().nonnegative(), calls: z.int().nonnegative(), tokens: z.number().nonnegative(), cost: z.number().nullable() })
       .default({ tasks: 0, calls: 0, tokens: 0, cost: null })
-      .describe('open tasks, and the most that they may still spend; `total` does not include it'),
+      .describe('open tasks, and the most that they may still spend, which `total` does not include'),
     openCalls: z.int().nonnegative().default(0).describe('calls in flight when it ended: `total` does not include their cost'),
     recorded: Usage.nullable()
       .default(null)
@@ -289,16 +289,14 @@ export const RunErasedView = z.object({
   log: z
     .enum(['gone', 'kept'])
     .describe('`gone`: no record of the run on the log can be read any more; `kept`: they stay until their retention ends'),
-  forks: z.array(RunId).describe('runs that were taken up from it, and were deleted with it'),
-  open_forks: z
-    .array(RunId)
-    .describe('those that have not ended and stay: the deletion of the run, repeated when they have ended, deletes them'),
-  gone_by: Timestamp.nullable().describe('when the last of them is gone; null if they are gone now'),
+  forks: z.array(RunId).describe('forks of it, which were deleted with it'),
+  open_forks: z.array(RunId).describe('forks that have not ended and were kept: delete the run again after their end to delete them'),
+  gone_by: Timestamp.nullable().describe('when the last record of the run on the log is gone; null if all are gone now'),
   message: z.string().describe('what is gone now and what only later, in one sentence'),
 });
 export type RunErasedView = z.infer<typeof RunErasedView>;
 
-/** Characters of the longest text of a command. */
+/** Maximum characters of a command's text. */
 export const longestCommandText = 20_000;
 
 const text = z
@@ -331,7 +329,7 @@ export const CommandAccepted = z.object({
 });
 export type CommandAccepted = z.infer<typeof CommandAccepted>;
 
-/** First event of `/v1/runs/{id}/events` if the reader asks for an id the stream does not hold. */
+/** First event of `/v1/runs/{id}/events` if the reader asks for an id that the stream does not contain. */
 export const SnapshotShape = z.object({
   kind: z.literal('snapshot'),
   runId: RunId,

@@ -20,7 +20,7 @@ export const SessionView = z.object({
   csrf: z
     .string()
     .nullable()
-    .describe(`to be sent as \`${csrfHeader}\` with every request that changes something; null where no cookie identifies the caller`),
+    .describe(`to be sent as \`${csrfHeader}\` with every request that changes something; null if no cookie identifies the caller`),
   expires_at: z.number().nullable().describe('when the session ends at the latest (milliseconds since 1970); null without a session'),
 });
 export type SessionView = z.infer<typeof SessionView>;
@@ -44,14 +44,14 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/session',
-    summary: 'Who the caller is, by its cookie or key; 401 where a key is needed and there is neither.',
+    summary: 'Who the caller is, by its cookie or key; 401 if a key is needed and the request has neither.',
     status: 200,
     response: of('SessionView', SessionView),
   },
   {
     method: 'DELETE',
     path: '/v1/session',
-    summary: 'Signs the page out: its cookie is worth nothing from now on, at every gateway.',
+    summary: 'Signs the page out: its cookie is invalid from now on, at every gateway.',
     status: 200,
     response: of('SessionEnded', SessionEnded),
   },

@@ -63,7 +63,7 @@ export const TemplateView = z.object({
   versions: z
     .array(
       SettingVersionItem.extend({
-        actor: z.string().nullable().describe('who made it; null where that was not recorded beside it'),
+        actor: z.string().nullable().describe('who made it; null if that was not recorded with it'),
         options: TemplateOptionValues.describe('options that differed from the file'),
         settings: TemplateTuning.describe('models, limits and rounds that differed from it'),
       }),
@@ -80,7 +80,7 @@ export const TemplateCheckRequest = z
       .string({ error: 'must be a text' })
       .max(100_000)
       .optional()
-      .describe('both as a YAML text, as below the name of a template in conclave.yaml: `options:` beside the rest'),
+      .describe('both as YAML, as below the name of a template in conclave.yaml: `options:` next to the other keys'),
   })
   .refine(({ options, settings, yaml }) => (options === undefined && settings === undefined) !== (yaml === undefined), {
     error: 'takes either `options` and `settings`, or `yaml`',
@@ -92,7 +92,9 @@ export const TemplateCheck = z.object({
   valid: z.boolean(),
   faults: z.array(
     z.object({
-      path: z.string().describe('what it is about, such as `options.max_iterations` or `judge.models.0`; empty for the text as a whole'),
+      path: z
+        .string()
+        .describe('path of the faulty value, such as `options.max_iterations` or `judge.models.0`; empty for the text as a whole'),
       line: z.int().nullable(),
       message: z.string(),
     }),
@@ -105,14 +107,18 @@ export type TemplateCheck = z.infer<typeof TemplateCheck>;
 export const TemplateChange = z.object({
   options: z
     .record(z.string(), z.unknown(), { error: 'must be an object with options of the strategy' })
-    .describe('options that differ from the file; {} goes back to the file'),
-  settings: TemplateTuning.optional().describe('models, limits and rounds that differ from it; {} goes back to it, absent leaves them'),
-  version: wholeVersion.nullish().describe('version that was read; if it is given and no longer the present one, nothing is changed'),
+    .describe('options that differ from the file; {} restores those of the file'),
+  settings: TemplateTuning.optional().describe(
+    'models, limits and rounds that differ from the file; {} restores those of the file, absent keeps them',
+  ),
+  version: wholeVersion.nullish().describe('version that was read; if it is no longer the current one, nothing is changed'),
 });
 export type TemplateChange = z.infer<typeof TemplateChange>;
 
 export const RollbackRequest = z.object({
-  version: wholeVersion.nullish().describe('version to go back to, 0 = the shipped text; absent: the text before the last change'),
+  version: wholeVersion
+    .nullish()
+    .describe('version to restore, 0 = the shipped text or the file; absent: the version before the last change'),
 });
 export type RollbackRequest = z.infer<typeof RollbackRequest>;
 

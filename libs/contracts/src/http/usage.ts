@@ -22,8 +22,10 @@ export const UsageReport = z.object({
   tenant: z.string(),
   from: z.string().describe('first day (UTC)'),
   to: z.string().describe('last day (UTC)'),
-  own: Usage.describe('sum of the key that asks'),
+  own: Usage.describe("sum of the caller's key"),
   total: Usage.describe('sum of the whole tenant'),
-  data: z.array(UsageRow).describe('by the members of `group_by`; of the own key alone unless it is that of an auditor or an admin'),
+  data: z
+    .array(UsageRow)
+    .describe("by the members of `group_by`; only the caller's own usage unless its key is that of an auditor or an admin"),
 });
 export type UsageReport = z.infer<typeof UsageReport>;

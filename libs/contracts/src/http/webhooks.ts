@@ -4,7 +4,7 @@ import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from '../value
 
 /** Body of a webhook with the preset `json`: the end of a run. Its members have the names of `GET /v1/runs/{id}`. */
 export const WebhookEvent = z.object({
-  type: z.enum(['run.completed', 'run.failed', 'run.cancelled']).describe('run.completed: there is an answer, if only a partial one'),
+  type: z.enum(['run.completed', 'run.failed', 'run.cancelled']).describe('run.completed: there is an answer, even if it is partial'),
   timestamp: z.iso.datetime().describe('end of the run'),
   data: z.object({
     id: RunId,
@@ -15,10 +15,10 @@ export const WebhookEvent = z.object({
     reasonCode: z.string(),
     question: z.string().nullable().describe('null unless `store_prompts` is full'),
     answer: z.string().nullable(),
-    cutShort: z.boolean().describe('the model reached its limit within the answer'),
+    cutShort: z.boolean().describe('true if the model reached its limit within the answer'),
     truncated: z
       .boolean()
-      .describe('`max_body_bytes` left no room: the sources are missing, the answer may be cut; GET /v1/runs/{id} has all'),
+      .describe('true if the body would exceed `max_body_bytes`: sources are missing, the answer may be cut; GET /v1/runs/{id} has all'),
     sources: z.array(Source),
     usage: Usage,
     failure: FailureNote.nullable(),

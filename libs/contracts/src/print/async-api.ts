@@ -24,7 +24,7 @@ const headers = {
 const topicsOf = (spec: EventSpec): readonly string[] =>
   spec.topic.includes('<class>') ? shippedClasses.map((name) => taskTopic(name)) : [spec.topic];
 
-/** The AsyncAPI 3.0 document of every event and topic, as a plain value: the same contracts return the same text. */
+/** The AsyncAPI 3.0 document of every event and topic, as a plain value that depends only on the contracts and the version. */
 export function asyncApiDocument(version: string): Record<string, unknown> {
   const all: readonly EventSpec[] = events;
   const channels = Object.fromEntries(

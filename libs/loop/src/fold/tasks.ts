@@ -46,7 +46,7 @@ function settled(run: RunState, { ref, by, at, result }: FactOf<'TaskSettled'>):
   const learned: RunState = { ...run, memory, spent: addUsage(run.spent, result.usage) };
   const facts = memory.facts.length - run.memory.facts.length;
   const isWhole = task.stream === 'live' && result.status === 'ok' && by === 'worker';
-  // The engine settles what it cancels itself, so this worker found the run's flag.
+  // The engine itself settles the tasks that it cancels. A worker that reports a cancel has therefore found the run's cancel flag.
   const flagged = by === 'worker' && result.status === 'cancelled' ? { flaggedAt: run.flaggedAt ?? at } : {};
   const next = withTask({ ...tried(learned, task, result, facts), ...(isWhole ? { live: ref } : {}), ...flagged }, ref, {
     status: 'settled',

@@ -8,5 +8,5 @@ export interface BlobRef {
   readonly sha256: string;
   readonly bytes: number;
 }
-/** Bodies above this many bytes travel by reference. */
+/** Bodies above this many bytes are sent by reference. */
 export const blobThresholdBytes = 64 * 1024;

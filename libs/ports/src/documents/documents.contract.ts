@@ -30,7 +30,7 @@ export function describeDocumentReader(name: string, { open }: DocumentsUnderTes
       expect(await read(text, 'text/markdown', 'copper.md')).toEqual({ title: 'Copper', text, mime: 'text/markdown', notices: [] });
     });
 
-    it('uses the ending of the name if the media type does not help', async () => {
+    it('uses the extension of the file name if the media type is unspecific', async () => {
       for (const mime of ['', 'application/octet-stream'])
         expect(await read('# Tin', mime, 'TIN.MD')).toMatchObject({ title: 'Tin', mime: 'text/markdown' });
     });

@@ -116,6 +116,6 @@ describe('dead letters', () => {
     ]);
     expect(await effects('0-1')).toEqual(['It could not be decoded, so no task or run was ended because of it.']);
     expect(await effects('0-2')).toEqual([]);
-    expect(await effects('0-3')).toEqual([expect.stringContaining('A re-drive tells those webhooks that were not told yet')]);
+    expect(await effects('0-3')).toEqual([expect.stringContaining('A re-drive notifies the webhooks that were not notified yet')]);
   });
 });

@@ -152,7 +152,9 @@ export class DeadLetters {
   /** What dead-lettering the record caused, and what re-driving it can still change. */
   private async effects(item: DeadLetterItem): Promise<string[]> {
     if (item.group === 'webhooks' && item.reason !== 'undecodable')
-      return ['Its run had ended before and stays as it is. A re-drive tells those webhooks that were not told yet, under the same ids.'];
+      return [
+        'Its run had already ended and does not change. A re-drive notifies the webhooks that were not notified yet, with the same ids.',
+      ];
     const said: string[] = [];
     if (item.reason === 'undecodable') said.push('It could not be decoded, so no task or run was ended because of it.');
     else if (item.type === 'TaskDispatched')

@@ -14,7 +14,7 @@ import type { DeadReason, SealOpener } from './record.js';
 import { deadRecord, decodeOrNull, decodeRecord, isForAnother, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
 
-/** What an attempt depends on. */
+/** Everything that an attempt depends on. */
 export interface AttemptContext {
   readonly subscription: Subscription;
   readonly retry: RetryPolicy;
@@ -73,7 +73,7 @@ interface DeadLetterWork {
 
 export type DeliveryVerdict =
   | { readonly kind: 'finished' }
-  /** To be tried again after this time; holds no slot while it waits. */
+  /** To be tried again after this many milliseconds; holds no slot while it waits. */
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'outage'; readonly error: unknown }
   /** No longer ours, or interrupted because the consumption ended. */
@@ -116,7 +116,7 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
     return await handle(item, attempts, context);
   } catch (error) {
     if (error instanceof Outage) throw error;
-    // Nothing can be done for a run that was erased, and no record of it is blamed.
+    // The run was erased: nothing can be done for it, and the record is not at fault.
     if (error instanceof Failure && error.code === 'EVENT_ERASED') return finish(item, context);
     if (error instanceof Undecodable) return deadLetter(item, newDeadLetter('undecodable', attempts, error.cause), context);
     return failed(item, { attempts, error }, context);
@@ -124,7 +124,7 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
 }
 
 async function begin(item: Item, context: AttemptContext) {
-  // An answer may get lost after its effect: then, too, there is something to release.
+  // The reply may get lost after the ledger has recorded this process. Then there is something to release, too.
   item.open = true;
   const begun = await own(() => context.ledger.begin(ledgerKey(item, context)));
   item.noted = true;
@@ -211,19 +211,19 @@ async function decode(item: Item, context: AttemptContext): Promise<Event> {
 
 async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<DeliveryVerdict> {
   const { attempts, error } = fault;
-  // A handler that was told to stop did not fail, and another member judges its own records.
+  // A handler that was told to stop did not fail, and a lost record belongs to another member.
   if (item.lost || item.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
   const asked = error instanceof Failure ? error.options : {};
   if (attempts >= retry.attempts || asked.final) return deadLetter(item, newDeadLetter('failed', attempts, error), context);
   item.fault = fault;
-  // The ledger first learns of a fresh record here, so that its attempts are counted across restarts.
+  // A fresh record enters the ledger only here, so that its attempts are counted across restarts.
   if (!item.noted) await begin(item, context);
   await own(() => ledger.failed(ledgerKey(item, context)));
   item.fault = null;
   item.open = false;
   observe(item, 'retry', context, error);
-  // Who is asked to come back later does so, as late as an attempt can be.
+  // A failure may ask for a later attempt, up to the longest wait between two attempts.
   const askedMs = Math.min(retry.maxBackoffMs, asked.retryAfterMs ?? 0);
   return { kind: 'wait', ms: Math.max(askedMs, backoff(retry, attempts, clock.random())) };
 }

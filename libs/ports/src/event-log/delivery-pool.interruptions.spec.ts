@@ -12,7 +12,7 @@ describe('the delivery pool in an outage of our own stores', () => {
   const stages: readonly [string, (bench: PoolBench, down: boolean) => void][] = [
     ['the ledger', (bench, down) => (bench.deliveries.down = down)],
     ['the log', (bench, down) => (bench.logError = down ? new Failure('LOG_UNAVAILABLE') : null)],
-    ['the log, with an error nobody named,', (bench, down) => (bench.logError = down ? new Error('socket closed') : null)],
+    ['the log, with an unknown error,', (bench, down) => (bench.logError = down ? new Error('socket closed') : null)],
   ];
 
   it.each(stages)('pauses while %s does not answer, blames no record, and continues afterwards', async (_which, set) => {

@@ -31,7 +31,7 @@ describe('the delivery pool', () => {
     expect(bench.points).toContain('after-commit');
   });
 
-  it('runs no more handlers at once than asked', async () => {
+  it('runs no more handlers at once than allowed', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []), { concurrency: 2 });
     await bench.offer(sampleInput('a'), sampleInput('b'), sampleInput('c'));
@@ -50,7 +50,7 @@ describe('the delivery pool', () => {
     expect(gates.waiting).toEqual(['other', '2']);
   });
 
-  it('orders records without a key with no other record', async () => {
+  it('does not order records without a key', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []));
     for (const name of ['a', 'b']) bench.hand({ ...(await bench.record(sampleInput(name, 'run'))), key: null });
@@ -86,7 +86,7 @@ describe('the delivery pool', () => {
     expect(at.map((time) => time - at[0]!)).toEqual([0, 100, 300, 600]);
   });
 
-  it('comes back when the failure asks for it, no earlier than otherwise and no later than its longest wait', async () => {
+  it('tries again when the failure asks for it, not before its own wait and not after its longest one', async () => {
     const at: number[] = [];
     const asked = [150, 10, 60_000];
     const bench = new PoolBench(
@@ -101,7 +101,7 @@ describe('the delivery pool', () => {
     expect(at.map((time) => time - at[0]!)).toEqual([0, 150, 350, 650]);
   });
 
-  it('puts a record aside at once whose failure is final', async () => {
+  it('dead-letters a record at once if its failure is final', async () => {
     const bench = new PoolBench(async () => Promise.reject(new Failure('WEBHOOK_FAILED', 'Too many wait.', { final: true })));
     await bench.offer(sampleInput('a'));
     await settle();
@@ -109,7 +109,7 @@ describe('the delivery pool', () => {
     expect(bench.done).toEqual(['0']);
   });
 
-  it('holds as many records as its subscription says, those included that wait for another attempt', async () => {
+  it('holds as many records as its subscription says, including those that wait for another attempt', async () => {
     const bench = new PoolBench(async () => Promise.reject(new Error('never')), { held: 2 });
     await bench.offer(sampleInput('a'));
     expect(bench.pool.hasRoom()).toBe(true);
@@ -242,14 +242,14 @@ describe('the delivery pool', () => {
     expect(bench.done).toEqual(['1', '0']);
   });
 
-  it('finishes a record that waits for ever, because nothing is left to do for it', async () => {
+  it('finishes a record for which nothing is left to do', async () => {
     const bench = new PoolBench(async () => defer(nothingLeft));
     await bench.offer(sampleInput('a'));
     expect(bench.done).toEqual(['0']);
     expect(bench.published).toEqual([]);
   });
 
-  it('tells what is on the log, when it is and before the record is done', async () => {
+  it('reports outputs once they are on the log and before the record is done', async () => {
     const told: unknown[] = [];
     const bench = new PoolBench(async ({ event }) => [sampleOutput(sampleName(event))], {
       published: (outputs) =>
@@ -280,7 +280,7 @@ describe('the delivery pool', () => {
     expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['failed']);
   });
 
-  it('gives up a failing onDead after as many tries as a record has, and notifies the observer', async () => {
+  it('gives up a failing onDead after as many attempts as a record has, and notifies the observer', async () => {
     const bench = new PoolBench(async () => Promise.reject(new Error('never')), {
       retry: { attempts: 2 },
       onDead: () => Promise.reject(new Error('nor this')),

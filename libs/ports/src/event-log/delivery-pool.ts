@@ -26,7 +26,7 @@ export interface DeliveryPoolOptions {
   readonly onRoom?: () => void;
   readonly hooks?: DeliveryHooks;
   /**
-   * Maximum number of records held, running ones included, if the adapter respects `hasRoom()`; default what the subscription says.
+   * Maximum number of records held, running ones included, if the adapter respects `hasRoom()`; by default that of the subscription.
    */
   readonly maxHeld?: number;
   readonly suspectWaitMs?: number;

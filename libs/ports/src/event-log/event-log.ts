@@ -42,7 +42,7 @@ export interface EventLog {
   close(): Promise<void>;
 }
 
-/** What a reader needs of a topic. A log that cannot read less may ignore it: readers check each record themselves. */
+/** The part of a topic that a reader needs. A log that cannot read a part may ignore it, because readers check each record themselves. */
 export interface ReadRange {
   /** Keys of the records: a partitioned log reads only their partitions. */
   readonly keys?: readonly string[];
@@ -57,7 +57,9 @@ export interface Subscription {
   readonly topics: readonly string[];
   /** Maximum number of handlers running at the same time in this process. */
   readonly concurrency: number;
-  /** Maximum number of records held in memory, those included that wait for their next attempt; default by the concurrency. */
+  /**
+   * Maximum number of records held in memory, including those that wait for their next attempt; by default derived from the concurrency.
+   */
   readonly held?: number;
   readonly handle: (delivery: Delivery) => Promise<HandlerOutcome>;
   /**
@@ -65,7 +67,7 @@ export interface Subscription {
    * decoded.
    */
   readonly onDead?: (event: Event | null, reason: DeadReason) => Promise<readonly Event[]> | readonly Event[];
-  /** Called with what a handler returned, once all of it is durably on the log. Must not throw. */
+  /** Called with the outputs of a handler, once all of them are durably on the log. Must not throw. */
   readonly published?: (outputs: readonly Event[]) => void;
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds `close` waits for running handlers; default 10,000. */
@@ -103,7 +105,7 @@ export interface Deferred {
   readonly deferMs: number;
 }
 export const defer = (ms: number): HandlerOutcome => (ms === nothingLeft ? [] : { deferMs: ms });
-/** In place of the milliseconds of a wait: all that the record leads to is on the log, so it is finished and puts out nothing. */
+/** Passed to `defer` instead of milliseconds: everything that follows from the record is on the log, so it is finished without outputs. */
 export const nothingLeft = Number.POSITIVE_INFINITY;
 export const isDeferred = (outcome: HandlerOutcome): outcome is Deferred => 'deferMs' in outcome;
 
@@ -188,7 +190,7 @@ export interface DeliveryObservation {
   readonly topic: string;
   readonly type: string | null;
   readonly outcome: 'done' | 'retry' | 'deferred' | 'dead';
-  /** From the append until this process first began the record. */
+  /** Milliseconds from the append until this process first began the record. */
   readonly queueMs: number;
   readonly handleMs: number;
   readonly error?: unknown;

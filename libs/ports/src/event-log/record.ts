@@ -36,7 +36,7 @@ export interface RedriveHeaders {
   readonly 'redrive-letter': string;
 }
 
-/** Header values are text on every adapter; Kafka carries their UTF-8 bytes. */
+/** Header values are text on every adapter; Kafka stores their UTF-8 bytes. */
 export type Headers = Readonly<Record<string, string>>;
 
 /** An event as it is written to the log. */
@@ -126,9 +126,12 @@ const recordOf = (event: Event, body: Buffer, reference: BlobRef | null): Encode
   raw: reference ? Buffer.from(JSON.stringify(reference)) : body,
 });
 
-/** Header of a record whose body was erased, with the time of it. Its value may contain data that is not content, such as hashes. */
+/**
+ * Header of a record whose body was erased: the time of the erasure, or `sealed` if the key of the run was destroyed. The record may still
+ * contain data other than its content, such as hashes.
+ */
 export const erasedHeader = 'ce_erased';
-/** Header of a record with a sealed body, its own or a stored one: the cipher. */
+/** Header of a record with a sealed body, its own or a stored one. Its value is the name of the cipher. */
 export const sealedHeader = 'ce_sealed';
 export const isErased = ({ headers }: Pick<RawRecord, 'headers'>): boolean => headers[erasedHeader] !== undefined;
 
@@ -164,7 +167,10 @@ function partsOf(raw: Buffer): Partial<StepRecorded['data']> {
   }
 }
 
-/** Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, EVENT_ERASED, SEAL_KEY_MISSING, and outages of the blobs. */
+/**
+ * Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, EVENT_ERASED, SEAL_KEY_MISSING,
+ * and outages of the blobs.
+ */
 export async function decodeRecord(record: RawRecord, blobs: Blobs, seals: SealOpener | null = null): Promise<Event> {
   const { headers, raw } = record;
   if (isErased(record)) throw new Failure('EVENT_ERASED', `${recordName(record)}.`);

@@ -60,14 +60,14 @@ describe('sealed records', () => {
     }
   });
 
-  it('are all of a run or none: if its request has no key, its other records are not sealed either', async () => {
+  it('are all records of a run or none: if its request has no key, its other records are not sealed either', async () => {
     const { blobs, runId, seals } = world();
     const record = await seals.encode(nthInput(runId, 1), blobs);
     expect(record.headers).not.toHaveProperty('ce_sealed');
     expect(await seals.destroy(runId)).toBe(false);
   });
 
-  it('do not include those that belong to no run', async () => {
+  it('do not include records that belong to no run', async () => {
     const { blobs, runId, seals } = world();
     const at = { id: 'x', runId, source: 'gateway', time: 1 } as const;
     const changed = { setting: 's', actor: 'a', before: null, after: null, version: 1, changedAt: 1 };
@@ -93,7 +93,7 @@ describe('sealed records', () => {
     const old = await new RunSeals(keys, [former]).encode(request, blobs);
     const rotated = new RunSeals(keys, [master, former]);
     expect(await decodeRecord(read(old), blobs, rotated)).toEqual(request);
-    // A run that began before keeps its key, whichever process writes its later records.
+    // A run that began before the rotation keeps its key, whichever process writes its later records.
     const later = nthInput(request.runId, 1);
     const sealed = await rotated.encode(later, blobs);
     expect(await decodeRecord(read(sealed), blobs, new RunSeals(keys, [former]))).toEqual(later);
@@ -101,7 +101,7 @@ describe('sealed records', () => {
     const record = read(await rotated.encode(fresh, blobs));
     expect(await decodeRecord(record, blobs, new RunSeals(keys, [master]))).toEqual(fresh);
     await expect(decodeRecord(record, blobs, new RunSeals(keys, [former]))).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
-    // Once the former key is removed, what it has wrapped cannot be read, and that is an outage.
+    // Without the former key, the keys that it has wrapped cannot be read, and that is an outage.
     await expect(decodeRecord(read(old), blobs, new RunSeals(keys, [master]))).rejects.toMatchObject({ code: 'SEAL_KEY_MISSING' });
   });
 

@@ -13,13 +13,13 @@ export interface SealKeys {
   read(runId: string): Promise<string | null>;
   /** The key of the run, which is `offered` if it has none yet. */
   keep(runId: string, offered: string): Promise<string>;
-  /** From then on nobody receives it, and there will be no other. Returns whether the run had one. */
+  /** Destroys the key: from then on nobody receives it, nor another key for this run. Returns whether the run had one. */
   destroy(runId: string): Promise<boolean>;
 }
-/** What is read in place of a destroyed key. */
+/** Value that is read in place of a destroyed key. */
 export const destroyedKey = 'destroyed';
 
-/** Bodies of records that only those can read who get the key of their run. */
+/** Seals and opens bodies of records: only a process that gets the key of a run can read them. */
 export interface Seals extends SealOpener {
   /** Like `encodeEvent`, but the body is sealed if the run has a key, and left out if its key was destroyed. */
   encode(event: Event, blobs: Blobs): Promise<EncodedRecord>;
@@ -27,15 +27,15 @@ export interface Seals extends SealOpener {
   destroy(runId: string): Promise<boolean>;
 }
 
-/** Events that contain what a client has sent or what resulted from it. A document that was uploaded belongs to no run. */
+/** Events that contain the input of a client, or results of it. Uploads of documents are not among them, because they belong to no run. */
 const sealed: ReadonlySet<string> = new Set<EventType>([
   ...(['PlanRequested', 'PlanCreated', 'TaskDispatched', 'ResultReady', 'GapDetected', 'CommandIssued'] as const),
   ...(['RunCompleted', 'StepRecorded', 'CallRecorded'] as const),
 ]);
-/** A call that a gateway made for a client directly belongs to no run that could be deleted. */
+/** A call that a gateway made directly for a client is not sealed, because it belongs to no run that could be deleted. */
 const isSealed = ({ type, source }: Event): boolean => sealed.has(type) && !(type === CallRecorded.type && source === 'gateway');
 
-/** Most keys in memory, and the longest in milliseconds: afterwards a destroyed one is noticed. */
+/** Maximum number of keys in memory, and milliseconds for which each stays there: a destroyed key is noticed at the latest then. */
 const remembered = { keys: 10_000, ms: 60_000 };
 
 interface Remembered {
@@ -44,8 +44,8 @@ interface Remembered {
 }
 
 /**
- * Seals with AES-256-GCM: a random key for each run, wrapped by the first of `masters`; the others still open what they have wrapped. A body is
- * bound to the type and the id of its event.
+ * Seals with AES-256-GCM: a random key for each run, wrapped by the first of `masters`; the others still open what they have wrapped. A
+ * body is bound to the type and the id of its event.
  */
 export class RunSeals implements Seals {
   private readonly known = new Map<string, Remembered>();

@@ -1,7 +1,7 @@
 import type { GraphReading } from './graph-context.js';
 import type { Neighbourhood, NeighbourQuery } from './nodes.js';
 
-/** Largest offset of a page of neighbours: nobody reads further, and each page also reads what comes before it. */
+/** Maximum offset of a page of neighbours: it is limited because each page also reads everything before it. */
 export const mostNeighbours = 2_000;
 
 /** One entity with its neighbours, the same in every adapter. Null for an unknown one. */

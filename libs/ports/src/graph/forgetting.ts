@@ -2,7 +2,7 @@ import type { QuarantinedTriple } from './graph.js';
 import type { StoredRelation } from './nodes.js';
 import { changed, rated, sentenceOf, type Ratings } from './triple-policy.js';
 
-/** The changes to a store after which nothing is left that only this run has taught. */
+/** The changes that remove from a store everything that only this run has taught. */
 export interface ForgetPlan {
   readonly removed: readonly StoredRelation[];
   /** Relations that other runs stated too. */
@@ -13,8 +13,8 @@ export interface ForgetPlan {
 
 /**
  * `relations`: those that the run taught. `others`: another run that taught the relation with this id, if there is one. `entries`: every
- * contradiction of the tenant. `ratings`: of the run. The confidence that two runs together gave a relation cannot be divided: that number
- * stays.
+ * contradiction of the tenant. `ratings`: those of the run. The doubt of a relation that several runs stated cannot be divided between
+ * them, so it stays.
  */
 export function planForgetting({
   runId,

@@ -18,19 +18,19 @@ export interface Models {
   call(request: ModelCall, watch: CallWatch): Promise<ModelReply>;
   /**
    * Passes on a request that a client wrote itself: unknown parameters, tools and several choices pass through unchanged. Throws and
-   * retries like `call`, but never drops or rewrites a parameter for the server; `options.upstream` of the Failure holds what the server
-   * says about a request it refuses (4xx).
+   * retries like `call`, but never drops or rewrites a parameter for the server; `options.upstream` of the Failure contains the server's
+   * message about a request that it refuses (4xx).
    */
   pass(request: PassedRequest, watch: PassWatch): Promise<PassedReply>;
   /**
-   * Vectors of texts by an embedding model, as its server sends them. Absent: none can be asked. Throws Failure like `pass`, and
-   * PROVIDER_REPLY_INVALID unless there is one vector for each text.
+   * Vectors of texts by an embedding model, as its server sends them. Absent if there are no embedding models. Throws Failure like `pass`,
+   * and PROVIDER_REPLY_INVALID unless there is one vector for each text.
    */
   embed?(request: EmbeddingCall, watch: { readonly signal: AbortSignal }): Promise<EmbeddingReply>;
   close(): Promise<void>;
 }
 
-/** Texts, or the tokens of each as the numbers that the model knows them by. */
+/** Texts, or for each text the numbers of its tokens in the vocabulary of the model. */
 export type EmbeddingInput = readonly string[] | readonly (readonly number[])[];
 
 export interface EmbeddingCall {
@@ -78,9 +78,9 @@ export interface ProviderStatus {
   readonly paid: boolean;
   readonly note: string;
   readonly maxConcurrency: number;
-  /** Its address without credentials; absent where there is no server. */
+  /** Its address without credentials; absent if there is no server. */
   readonly baseUrl?: string;
-  /** When its provider's breaker opens; absent if it has no provider that can fail on its own. */
+  /** When the breaker of the provider opens; absent for a provider that cannot fail by itself. */
   readonly breaker?: BreakerSettings;
 }
 

@@ -24,8 +24,8 @@ export function namesTitle(text: string, title: string): boolean {
 const smoothing = 2;
 
 /**
- * Reorders hits, best first: those whose document the query names also count by their position among themselves. A document about the very
- * thing that a question or a found passage names is therefore ranked before those that share ordinary words with it.
+ * Reorders hits, best first: a hit whose document the query names gets an additional score for its position among such hits. So a document
+ * about the very thing that a question or a found passage names comes before documents that only share ordinary words with it.
  */
 export function namedFirst<T>(hits: readonly T[], query: string, titleOf: (hit: T) => string): readonly T[] {
   const named = hits.filter((hit) => namesTitle(query, titleOf(hit)));

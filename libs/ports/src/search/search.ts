@@ -6,8 +6,8 @@ export interface Search {
   /** What it searches, for people. */
   readonly description: string;
   /**
-   * Changes when what is searched changes, so that answers made from it before are not served again. Absent where nobody can tell, as for
-   * the web. Throws Failure SEARCH_UNAVAILABLE.
+   * A value that changes when the searched documents change, so that cached answers from before are not served. Absent if changes cannot be
+   * noticed, as on the web. Throws Failure SEARCH_UNAVAILABLE.
    */
   contents?(): Promise<string>;
   health(): Promise<string | null>;

@@ -18,23 +18,23 @@ export interface Amount {
   readonly cost: number;
 }
 
-/** What a request for work reserves before it begins. */
+/** Amounts that a request for work reserves before it begins. */
 export interface Reservation {
   readonly tenant: string;
   /** The run, or the id of a call that a gateway makes directly. Reserving it again returns the first answer. */
   readonly runId: string;
   readonly accounts: readonly LimitedAccount[];
-  /** The kind of work, such as a template or a model: the amount to reserve is learned from what was spent on it before. */
+  /** The kind of work, such as a template or a model: the amount to reserve is learned from earlier work of this kind. */
   readonly kind: string;
-  /** What to reserve for a kind of which nothing is known yet. */
+  /** Amount to reserve for a kind of work that was not seen before. */
   readonly guess: Amount;
-  /** What to reserve at least. */
+  /** Minimum amount to reserve. */
   readonly least: Amount;
-  /** Milliseconds until the reservation returns unless it is renewed. */
+  /** Milliseconds until the reservation ends unless it is renewed. */
   readonly leaseMs: number;
 }
 
-/** Use of an account in its minute, and what of its budgets is reserved and spent. */
+/** Usage of an account in the last minute, and the reserved and spent parts of its budgets. */
 export interface AccountUse {
   /** Requests and tokens by second, oldest first; only seconds that still count. */
   readonly minute: readonly { readonly second: number; readonly requests: number; readonly tokens: number }[];
@@ -47,46 +47,46 @@ export interface LimitRefusal {
   /** Id of the account that is at its limit. */
   readonly account: string;
   readonly limit: keyof KeyLimits;
-  /** Whether the budget is spent, and not just reserved by work that is still going on. */
+  /** Whether the budget is spent, and not only reserved by work that has not ended. */
   readonly spent: boolean;
   /** Milliseconds until the request can be granted; null if that depends on other work. */
   readonly retryAfterMs: number | null;
 }
 
-/** Use of the tightest limit of a sort, for clients to see. */
+/** State of the tightest limit of requests or of tokens, for clients. */
 export interface Headroom {
   readonly limit: number;
   readonly remaining: number;
-  /** Milliseconds until the limit is whole again. */
+  /** Milliseconds until the whole limit is available again. */
   readonly resetMs: number;
 }
 export interface Headrooms {
   readonly requests: Headroom | null;
-  /** Per minute; where only budgets of tokens are set, the tightest of these. */
+  /** Per minute; if only budgets of tokens are set, the tightest of these. */
   readonly tokens: Headroom | null;
 }
 
 export type Reserved =
   | {
       readonly kind: 'granted';
-      /** What is left of the budgets, including this reservation; null without a limit. Never below the reservation. */
+      /** The rest of the budgets, including this reservation; null without a limit. Never below the reservation. */
       readonly room: { readonly tokens: number | null; readonly cost: number | null };
       readonly headrooms: Headrooms;
     }
   | ({ readonly kind: 'refused'; readonly headrooms: Headrooms } & LimitRefusal);
 
 /**
- * Limits of accounts over all gateways. A request is granted as long as each limit has something left, so spending never exceeds a budget
- * by more than one reservation as long as work stays within its reservation. Work that spends more counts with its actual usage.
+ * Limits of accounts over all gateways. A request is granted if each limit has something left. So spending never exceeds a budget by more
+ * than one reservation, provided that work stays within its reservation. Work that spends more counts with its actual usage.
  */
 export interface Allowances {
   /** Grants or refuses over all accounts at once. A refusal changes nothing. */
   reserve(reservation: Reservation): Promise<Reserved>;
-  /** Keeps a reservation for another `leaseMs` and charges what its work has spent so far, in all. */
+  /** Keeps a reservation for another `leaseMs` and charges the total that its work has spent so far. */
   renew(spent: Settlement & { readonly leaseMs: number }): Promise<void>;
   /**
-   * Ends a reservation and charges what its work has spent, in all. Idempotent; a later call with more charges the difference. Usage of a
-   * reservation that nobody renewed is charged from the ledger when its accounts are next used.
+   * Ends a reservation and charges the total that its work has spent. Idempotent; a later call with more charges the difference. Usage of a
+   * reservation that was not renewed is charged from the ledger when its accounts are next used.
    */
   settle(spent: Settlement): Promise<void>;
 }
@@ -96,15 +96,15 @@ export interface Settlement {
   readonly usage: Usage;
 }
 
-/** Seconds in which a request counts towards its minute, the one it came in included. */
+/** Number of seconds in which a request counts towards its minute, including the second it arrived in. */
 export const minuteSeconds = 61;
 
 /** Tokens and cost of a usage. */
 export const amountOf = ({ prompt, completion, cost }: Usage): Amount => ({ tokens: prompt + completion, cost });
 
 /**
- * What to reserve next for a kind, from what was reserved so far and what was spent now: rises at once, so that reservations cover what is
- * spent, and falls slowly.
+ * The next amount to reserve for a kind, from the amount so far and what was spent now: it rises at once, so that reservations cover what
+ * is spent, and falls slowly.
  */
 export const learned = (before: Amount | null, spent: Amount): Amount => ({
   tokens: Math.max(spent.tokens, Math.ceil(0.9 * (before?.tokens ?? 0) + 0.1 * spent.tokens)),
@@ -149,7 +149,7 @@ const sumOf = ({ minute }: AccountUse, of: 'requests' | 'tokens'): number => min
 
 const leavesAt = (second: number): number => (second + minuteSeconds) * 1000;
 
-/** The limit that refuses a request for the longest; null if each has something left. */
+/** The limit that refuses a request for the longest time; null if each has something left. */
 export function refusalOf(accounts: readonly LimitedAccount[], uses: readonly AccountUse[], now: number): LimitRefusal | null {
   const found = accounts.flatMap(({ id, limits }, n) => refusals(limits, uses[n]!, now).map((refusal) => ({ account: id, ...refusal })));
   const patience = ({ spent, retryAfterMs }: LimitRefusal): number => (spent ? Number.POSITIVE_INFINITY : (retryAfterMs ?? 0));
@@ -174,7 +174,7 @@ function refusals(limits: KeyLimits, use: AccountUse, now: number): Omit<LimitRe
   return full;
 }
 
-/** What is left of the budgets after a grant that reserves `held`. */
+/** The rest of the budgets after a grant that reserves `held`, including this reservation. */
 export function roomOf(
   accounts: readonly LimitedAccount[],
   uses: readonly AccountUse[],

@@ -43,7 +43,7 @@ export function admit(state: BreakerState | null, { by, now }: { readonly by: st
   return { kind: 'probe', next: { kind: 'half-open', opened: state.opened, probe: { by, since: now } } };
 }
 
-/** What a call shows about its provider; `neither` if it was cancelled, or refused because of its content. */
+/** What a call shows about its provider; `neither` if the call was cancelled, or refused because of its content. */
 export type CallHealth = 'well' | 'unwell' | 'neither';
 
 export interface EndedProviderCall {
@@ -64,7 +64,7 @@ export function settle(state: BreakerState | null, call: EndedProviderCall, sett
     if (isTooMuch(failed, settings)) return opened;
     return { kind: 'closed', since, failed: failed.includes(true) ? failed : [] };
   }
-  // Calls that were in flight when it opened carry no new information.
+  // Calls that were in flight when it opened show nothing new.
   if (state.kind === 'open' || state.probe.by !== call.by) return state;
   if (call.health === 'well') return { kind: 'closed', since: call.now, failed: [] };
   // An inconclusive probe makes room for the next one at once.

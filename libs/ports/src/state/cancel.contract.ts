@@ -11,7 +11,7 @@ export function describeCancel({ open }: StoreHarness): void {
     });
     afterEach(() => under.dispose());
 
-    it('flags a run before it exists, and the flag stays when the run comes', async () => {
+    it('flags a run before it exists, and the flag stays when the run is created', async () => {
       const { runs } = under.store;
       const runId = newRunId();
       await runs.cancel(runId);
@@ -37,11 +37,11 @@ export function describeCancel({ open }: StoreHarness): void {
       expect(await runs.cancelled(asked)).toEqual(new Set([ended, `${ended}/0/t1`]));
     });
 
-    it('answers an empty question with an empty set', async () => {
+    it('returns an empty set for no ids', async () => {
       expect(await under.store.runs.cancelled([])).toEqual(new Set());
     });
 
-    it('tells every process by the hint `cancel`, also for a flag that a step sets', async () => {
+    it('notifies every process with the hint `cancel`, also of a flag that a step sets', async () => {
       const runId = newRunId();
       const others = [await listen(await under.another(), 'cancel'), await listen(under, 'cancel')];
       await under.store.runs.cancel(runId);

@@ -1,7 +1,7 @@
 import type { CallRecorded, Event, StepRecorded } from '@conclave/contracts';
 import type { JournalCall } from './state.js';
 
-/** What a store keeps only until the log has it. */
+/** Data that a store keeps only until it is on the log. */
 interface Forgettable {
   /** Steps of the engine, whose outputs are kept: their run and the event that they applied. */
   readonly steps: readonly { readonly runId: string; readonly eventId: string }[];
@@ -10,8 +10,8 @@ interface Forgettable {
 }
 
 /**
- * Names the step and the calls behind what a delivery has put out: each has its record among it. Calls of the knowledge graph are left out.
- * A graph that is built anew reads the ends of runs again, and must not pay for what it has asked before.
+ * The steps and calls whose records are among the outputs of a delivery. Calls of the knowledge graph are left out: a rebuilt graph reads
+ * the ends of runs again, and must not pay for its earlier calls a second time.
  */
 export function forgettable(outputs: readonly Event[]): Forgettable {
   const steps: Forgettable['steps'][number][] = [];

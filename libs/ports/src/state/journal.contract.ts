@@ -65,7 +65,7 @@ export function describeJournal({ open }: StoreHarness): void {
       expect(found).toEqual({ kind: 'done', outcome: reply('blue'), attempt: 1 });
     });
 
-    it('keeps a failed call too: it was paid', async () => {
+    it('keeps a failed call too, because it was paid for', async () => {
       const outcome: CallOutcome = {
         ok: false,
         failure: { code: 'CALL_TIMEOUT', message: 'No answer came in time.', retriable: true },

@@ -9,9 +9,9 @@ export const leaseTtlMs = 6_000;
 export const leaseRenewMs = 2_000;
 /** Flag of a run without a waiting client: no new call is begun for it. */
 export const parkedFlag = (runId: string): string => `${runId}/parked`;
-/** Payload of a hint `cancel`: the model calls of a parked run that are under way are to end. */
+/** Payload of a hint `cancel` that ends the model calls of a parked run. */
 export const stopHint = (runId: string): string => `${runId}/stop`;
-/** Owner of the clients that have left and may come back: a process that never lives. */
+/** Owner of the clients that have left and may come back: an id that no process has. */
 export const awayOwner = '-';
 /** Upper bound of `retryInMs` of a `busy` journal: the owner may finish long before its lease would expire. */
 export const busyRetryMs = 1_000;

@@ -15,7 +15,7 @@ import {
 } from './allowances.js';
 import { isPaid, type AccountPeriod } from './usage-ledger.js';
 
-/** A ledger that answers at once, so that nothing is spent between a look at it and the grant. */
+/** A ledger that answers synchronously, so that nothing is spent between reading it and the grant. */
 export interface ReadLedger {
   account(account: AccountPeriod): Amount;
   run(runId: string): Amount;
@@ -29,12 +29,12 @@ interface Hold {
   readonly estimate: Amount;
   readonly second: number;
   reply: Reserved | null;
-  /** When it returns; null once settled. */
+  /** When it ends, in milliseconds since 1970; null once settled. */
   until: number | null;
   forgetAt: number;
 }
 
-/** Milliseconds for which a settled reservation is known. */
+/** Milliseconds for which a settled reservation is remembered. */
 const keepMs = 10 * 60_000;
 
 /**
@@ -90,7 +90,7 @@ export class MemoryAllowances implements Allowances {
     const spent = amountOf(usage);
     if (isPaid(usage)) this.kinds.set(hold.kind, learned(this.kinds.get(hold.kind) ?? null, spent));
     const more = spent.tokens - hold.estimate.tokens;
-    // Tokens beyond the reservation count from now on; those that were not needed never did.
+    // Tokens beyond the reservation count from now on; unused ones are subtracted in the second in which they were reserved.
     for (const name of hold.accounts) this.count(name, more > 0 ? Math.floor(now / 1000) : hold.second, 0, more);
   }
 

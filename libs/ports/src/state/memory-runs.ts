@@ -122,7 +122,7 @@ export class MemoryRuns implements Runs {
   /** Writes a step regardless of the current version. */
   write(event: Event, version: number, { state, outputs, step }: StepWrite): void {
     const { runId } = event;
-    // Reading a log again into an empty store brings runs that were never accepted here.
+    // A log that is read again into an empty store contains runs that were never accepted here.
     if (event.type === 'PlanRequested') this.addHeader(event as PlanRequested);
     const row = this.rows.get(runId) ?? { runId, acceptedAt: this.parts.now(), header: null, terminal: false };
     this.rows.set(runId, { ...row, version: version + 1, state, status: step.status, terminal: row.terminal || step.terminal });

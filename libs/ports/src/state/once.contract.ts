@@ -14,7 +14,7 @@ export function describeOnce({ open }: StoreHarness): void {
     const claim = (holder: string, { name = 'feedback', tenant = 'acme', ttlMs = null as number | null, on = under.store.once } = {}) =>
       on.claim({ tenant, name, holder, ttlMs });
 
-    it('belongs to the first caller, and tells all others who that was', async () => {
+    it('belongs to the first caller, and returns that caller to all others', async () => {
       expect(await claim('a')).toEqual({ mine: true, holder: 'a' });
       expect(await claim('b')).toEqual({ mine: false, holder: 'a' });
       expect(await claim('b', { on: (await under.another()).store.once })).toEqual({ mine: false, holder: 'a' });

@@ -31,7 +31,7 @@ export const callRecord = (runId: string, step: string, { attempt = 1, source = 
     },
   );
 
-/** Of stores that forget what is known to be on the log. */
+/** Promises of stores that forget what is known to be on the log. */
 export function describePublished(name: string, { open }: StoreHarness): void {
   describe(`${name} forgets what is on the log`, () => {
     let under: StoreUnderTest;
@@ -75,7 +75,7 @@ export function describePublished(name: string, { open }: StoreHarness): void {
       expect(await under.store.runs.read(runId)).toMatchObject({ version: 2 });
     });
 
-    it('outputs of the last step, and a run that has ended takes late events all the same', async () => {
+    it('outputs of the last step, and a run that has ended still accepts late events', async () => {
       const [last, late] = [nthInput(runId, 1), nthInput(runId, 2)];
       await applied(last, { ...ending, outputs: [namedOutput(runId, 'end')] });
       told([namedOutput(runId, 'end'), stepRecord(last)]);
@@ -88,7 +88,7 @@ export function describePublished(name: string, { open }: StoreHarness): void {
       expect((await stream.read(runId, 0, 10)).entries).toMatchObject([completed()]);
     });
 
-    it('the outcome of a call: whoever begins it again is told that nothing is left to do', async () => {
+    it('the outcome of a call: a process that begins it again learns that nothing is left to do', async () => {
       await called();
       told([callRecord(runId, step)]);
       await until('it is forgotten', async () => (await begin()).kind === 'published');
@@ -97,7 +97,7 @@ export function describePublished(name: string, { open }: StoreHarness): void {
       expect(await store.journal.started(taskId(runId, 0, 't1'))).toBe(true);
     });
 
-    it('and takes no outcome of an attempt that was overtaken', async () => {
+    it('and accepts no outcome of an attempt that was overtaken', async () => {
       await called();
       told([callRecord(runId, step)]);
       await until('it is forgotten', async () => (await begin()).kind === 'published');
@@ -105,7 +105,7 @@ export function describePublished(name: string, { open }: StoreHarness): void {
       expect(await begin()).toEqual({ kind: 'published' });
     });
 
-    it('neither a call that the log does not have, nor another attempt, nor one of the knowledge graph', async () => {
+    it('but neither a call that is not on the log, nor another attempt, nor a call of the knowledge graph', async () => {
       const others = [1, 2, 3].map((n) => callStep(taskId(runId, 0, `t${n + 1}`), 0));
       for (const at of [step, ...others]) await called(at);
       const [unknown, retried, learned] = others as [string, string, string];

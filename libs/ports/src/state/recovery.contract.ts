@@ -107,7 +107,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await store.timers.due(10)).toEqual([{ runId, ...timers[0] }]);
     });
 
-    it('answers finished calls, knows their tasks as started, and assigns no attempt again that a lost one may have', async () => {
+    it('returns the outcomes of finished calls, knows their tasks as started, and reuses no attempt number that a lost call may have', async () => {
       await under.recovery.run(restored(), above);
       expect(await under.recovery.calls(runId, [call(1, 2)])).toBe(1);
       expect(await begin(1)).toEqual({ kind: 'done', outcome: reply('reply 1'), attempt: 2 });
@@ -128,7 +128,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await begin(2)).toMatchObject({ kind: 'done', outcome: reply('reply 2') });
     });
 
-    it('has what calls have used for the account of their run, and counts nothing again that an older copy contains', async () => {
+    it('has the usage of calls for the account of their run, and counts nothing twice that an older copy contains', async () => {
       const { usage } = under.store;
       const used = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0.5, estimated: false };
       const at = Date.UTC(2026, 10, 15);

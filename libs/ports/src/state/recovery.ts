@@ -5,13 +5,14 @@ import type { CallOutcome, ErasedRun, TimerToArm } from './state.js';
 import type { PaidCall } from './usage-ledger.js';
 
 /**
- * Writes the log's content into a state store that is empty or older than the log. Only `conclave recover` uses it. It works on the store
- * in any condition; no other process can between `begin` and `end`. Every call may be repeated. Throws STORE_UNAVAILABLE, STORE_FULL.
+ * Writes the log's content into a state store that is empty or older than the log. Only `conclave recover` uses it. It works on a store in
+ * any condition. Other processes cannot use the store between `begin` and `end`. Every call may be repeated. Throws STORE_UNAVAILABLE,
+ * STORE_FULL.
  */
 export interface Recovery {
   /** Ids of the processes with live leases in this store: they may be consuming. */
   live(): Promise<readonly string[]>;
-  /** Every process finds the store replaced until `end`: an interrupted recovery stays red. */
+  /** Every process finds the store replaced until `end`, so processes stay unhealthy after an interrupted recovery. */
   begin(storeId: string): Promise<void>;
   /**
    * Writes a run in one atomic step. Returns `kept` if the store has this version or a newer one: then it only adds what is missing
@@ -25,7 +26,7 @@ export interface Recovery {
   paid(calls: readonly PaidCall[]): Promise<void>;
   /** Records that a body is lost, so that its records count as undecodable instead of waiting for it. An existing body stays. */
   bodyLost(body: Pick<BlobRef, 'sha256'>): Promise<void>;
-  /** Replaces everything that the store has of an erased run by its tombstone. */
+  /** Replaces all data of an erased run by its tombstone. */
   erased(run: ErasedRun): Promise<void>;
   /** Marks the store as belonging to the log again. */
   end(mark: StoreMark): Promise<void>;

@@ -3,7 +3,9 @@ export interface Settings {
   read(name: string): Promise<{ readonly version: number; readonly value: unknown } | null>;
   /** Compare-and-set on the version (0 = absent); returns false if another writer was faster. */
   write(name: string, version: number, value: unknown): Promise<boolean>;
-  /** Removes the document with its versions; it then starts again. Returns false, and changes nothing, if it has another version by now. */
+  /**
+   * Removes the document with its versions, so that it starts again. Returns false and changes nothing if `version` is not the current one.
+   */
   remove(name: string, version: number): Promise<boolean>;
   /** Names with the prefix (all for ''), in code unit order, each with its current version. */
   list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]>;

@@ -9,10 +9,9 @@ import type { Settings } from './settings.js';
 import type { Paid, UsageLedger } from './usage-ledger.js';
 
 /**
- * The state store: runs, journal, timers, leases, hints, deliveries, settings, caches, scores, usage, breakers and allowances, behind one adapter and one
- * atomic `commit`.
- * Adapters: SQLite (embedded) and Redis. Every call throws Failure STORE_UNAVAILABLE when the store does not answer,
- * STORE_REPLACED when it is empty or older than the log, STORE_FULL when it cannot grow. Every write is idempotent.
+ * The state store: runs, journal, timers, leases, hints, deliveries, settings, caches, scores, usage, breakers and allowances, behind one
+ * adapter and one atomic `commit`. Adapters: SQLite (embedded) and Redis. Every call throws Failure STORE_UNAVAILABLE when the store does
+ * not answer, STORE_REPLACED when it is empty or older than the log, STORE_FULL when it cannot grow. Every write is idempotent.
  */
 export interface StateStore {
   readonly runs: Runs;
@@ -42,8 +41,9 @@ export interface StateStore {
    */
   durable(): Promise<void>;
   /**
-   * Says that everything a delivery put out is on the log. What the store keeps only to put it out again, outputs of a step and outcomes of
-   * calls, it may forget: later, or not at all if the process dies before. Absent where each body is kept once, on the log. Never throws.
+   * Reports that all outputs of a delivery are on the log. The store may then forget what it keeps only to publish them again: outputs of a
+   * step and outcomes of calls. It does so later, or never if the process dies first. Absent if bodies are only kept on the log. Never
+   * throws.
    */
   published?(outputs: readonly Event[]): void;
   /** Milliseconds since 1970 by the store's clock: never ahead of it, and behind it by at most the time that a reply took. */
@@ -57,7 +57,8 @@ export interface StateStore {
 export interface Runs {
   /**
    * Stores the first durable trace of a run, if absent: its header, retry mapping and place in the open set. Refused (nothing written) when
-   * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`. A child run is never refused, counted as open or listed.
+   * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`. A child run is never refused, counted as open or
+   * listed.
    */
   accept(request: AcceptRequest): Promise<AcceptResult>;
   /** Run of an earlier equal request of the same caller, by its retry key; null if none or expired. */
@@ -68,14 +69,14 @@ export interface Runs {
   /**
    * Applies a step: next state, outputs, facts, timers and cancel flags in one atomic write under the event id, with compare-and-set on the
    * version (on conflict the step is computed again, a bounded number of times, then throws COMMIT_CONFLICT). A repeated event id returns
-   * the stored outputs without calling the step, or none once they are known to be on the log. `step` is pure and may return null: nothing is
-   * stored and no outputs are returned (the event does not concern the run). The same applies to every event of an erased run.
+   * the stored outputs without calling the step, or none once they are known to be on the log. `step` is pure and may return null: nothing
+   * is stored and no outputs are returned (the event does not concern the run). The same applies to every event of an erased run.
    */
   commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>>;
   read<S>(runId: string): Promise<StoredRun<S> | null>;
   /**
    * Removes an ended run: its header, state, stored outputs, journal and stream. A tombstone stays as long as an ended run would, and the
-   * retry mapping stays: steps, calls and entries that still arrive for the run leave nothing. A repeat changes nothing. Returns `open`
+   * retry mapping stays. Steps, calls and entries that still arrive for the run are not stored. A repeat changes nothing. Returns `open`
    * (nothing removed) for a run that has not ended.
    */
   erase(run: Omit<ErasedRun, 'erasedAt'>): Promise<'erased' | 'open'>;
@@ -98,7 +99,7 @@ export interface Runs {
   detach(runId: string, clientId: string): Promise<number>;
   /**
    * Records that a client has left and may come back. Returns how many are attached afterwards; if none is, the run is parked at once,
-   * unless it is over. The next client to attach takes the place of all that are away. Idempotent by client id.
+   * unless it is over. The next client to attach replaces all that are away. Idempotent by client id.
    */
   leave(runId: string, clientId: string): Promise<number>;
   /**
@@ -109,7 +110,7 @@ export interface Runs {
   park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }>;
 }
 
-/** What is left of an erased run. */
+/** The tombstone of an erased run. */
 export interface ErasedRun {
   readonly runId: string;
   readonly tenant: string;
@@ -123,7 +124,7 @@ export interface ErasedRun {
  * run and folds the others.
  */
 export interface Folding {
-  /** Where the record of a step is, by the version to which it leads. */
+  /** Topic and id of the record of the step that leads to this version. */
   recordAt(runId: string, version: number): RecordedCall;
   /** The state after a step, from the state before it (null before the first) and the data of its record. Pure. */
   fold(runId: string, state: unknown, record: unknown): unknown;
@@ -202,7 +203,7 @@ export interface Timers {
   wait(maxWaitMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Outcome of a model or tool call; JSON. Failed calls are stored too: they were paid. */
+/** Outcome of a model or tool call; JSON. Failed calls are stored too, because they were paid for. */
 export type CallOutcome =
   | { readonly ok: true; readonly reply: unknown }
   | { readonly ok: false; readonly failure: { readonly code: string; readonly message: string; readonly retriable: boolean } };
@@ -210,15 +211,15 @@ export type CallOutcome =
 export type BeginResult =
   | { readonly kind: 'done'; readonly outcome: CallOutcome; readonly attempt: number }
   | { readonly kind: 'busy'; readonly retryInMs: number }
-  /** The outcome and all that followed from it are on the log, and the store has forgotten them. */
+  /** The outcome and everything that followed from it are on the log, and the store has forgotten the outcome. */
   | { readonly kind: 'published' }
   | {
       readonly kind: 'begun';
       readonly attempt: number;
       readonly repeated: boolean;
-      /** Those of the flags that were set when the step was begun, as `Runs.cancelled` finds them; absent if the store did not check. */
+      /** The requested flags that were set when the step began, as `Runs.cancelled` finds them; absent if the store did not check. */
       readonly flagged?: readonly string[];
-      /** The state of the run when the step was begun, if requested; null if it has none, absent if the store did not read it. */
+      /** The state of the run when the step began, if requested; null if it has none, absent if the store did not read it. */
       readonly state?: unknown;
     };
 
@@ -237,8 +238,8 @@ export interface RecordedCall {
 
 export interface Journal {
   /**
-   * `done`: the stored outcome. `busy`: another living process is making the call. `published`: nothing is left to do. `begun`: continue, as
-   * attempt n (from 1); `repeated` if the owner of an earlier attempt died. The same nonce returns the same answer.
+   * `done`: the stored outcome. `busy`: another living process is making the call. `published`: nothing is left to do. `begun`: continue,
+   * as attempt n (from 1); `repeated` if the owner of an earlier attempt died. The same nonce returns the same answer.
    */
   begin(call: {
     readonly runId: string;
@@ -256,7 +257,7 @@ export interface Journal {
   repeats(): Promise<Readonly<Record<string, number>>>;
   /**
    * Returns `refused` if a later attempt has begun: the outcome is then ignored. In both cases the same write adds what was paid to the
-   * usage ledger. `recorded`: an event that is published next, whose data is the only member `record` of the reply. A store that shares its
+   * usage ledger. `recorded`: an event that is published next; its data is `record`, the only member of the reply. A store that shares its
    * file with the log then need not keep the outcome twice. For an erased run no outcome is stored, but `stored` is returned.
    */
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'>;
@@ -281,7 +282,9 @@ export interface Leases {
   live(): Promise<readonly string[]>;
   /** How many slots of this name are held. */
   slotsHeld(name: string): Promise<number>;
-  /** Takes one of `limit` slots of a name (a provider); null if all are taken. Renew it before `ttlMs`. Idempotent by holder. */
+  /**
+   * Takes one of `limit` slots of a name (a provider); false if all are taken. Renew it within `ttlMs` milliseconds. Idempotent by holder.
+   */
   acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean>;
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void>;
 }
@@ -292,8 +295,8 @@ export interface Leases {
  */
 export interface Hints {
   /**
-   * No message gets lost, and a run that ends sends `cancel` with its id, so that no process has to poll flags. Absent if that is not
-   * certain.
+   * True if no message gets lost, and a run that ends sends `cancel` with its id, so that no process has to poll flags. Absent if that is
+   * not certain.
    */
   readonly certain?: true;
   publish(channel: string, payload: string): Promise<void>;

@@ -43,7 +43,7 @@ export interface AccountPeriod {
   readonly at: number;
 }
 
-/** Days (UTC, as `2026-11-22`) of which the usage is listed, the first and the last included. */
+/** Days (UTC, as `2026-11-22`) whose usage is listed, including the first and the last. */
 export interface UsagePeriod {
   readonly tenant: string;
   /** One caller of the tenant; all callers if absent. */
@@ -52,7 +52,7 @@ export interface UsagePeriod {
   readonly to: string;
 }
 
-/** What one caller spent on one model in a day. */
+/** Usage of one model by one caller, or by one end user of it, in a day. */
 export interface UsageItem {
   readonly day: string;
   readonly actor: string;
@@ -64,7 +64,7 @@ export interface UsageItem {
 }
 
 /**
- * Usage of every call, whatever the fate of its run and reply: accounts settle from these sums. Each attempt of a call counts once. The
+ * Usage of every call, whatever happens to its run and its reply: accounts settle from these sums. Each attempt of a call counts once. The
  * journal adds the usage it gets with an outcome; `add` is for calls without a journal, and for a rebuilt store.
  */
 export interface UsageLedger {
@@ -72,7 +72,7 @@ export interface UsageLedger {
   add(call: PaidCall): Promise<void>;
   /** Sum over the calls of a run; zeros if it is unknown or expired. */
   ofRun(runId: string): Promise<Usage>;
-  /** Kept for `accountMs` from the day it was counted for. No account includes calls of a run whose request this store never saw. */
+  /** Sum of an account, kept for `accountMs` from its day. No account includes calls of a run whose request this store never saw. */
   ofAccount(account: AccountPeriod): Promise<Usage>;
   /** The same sums by day, caller, model and end user, in no order. */
   items(period: UsagePeriod): Promise<readonly UsageItem[]>;

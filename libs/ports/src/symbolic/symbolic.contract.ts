@@ -88,7 +88,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
     const textOf = async (operation: SymbolicOperation, args: SymbolicArgs) => (await ask(operation, args)).result;
     const failureOf = (operation: SymbolicOperation, args: SymbolicArgs, signal = never) =>
       ask(operation, args, signal).then(
-        ({ result }) => Promise.reject(new Error(`It gave ${result.slice(0, 100)}.`)),
+        ({ result }) => Promise.reject(new Error(`It returned ${result.slice(0, 100)}.`)),
         (error: { code?: string; detail?: string }) => error,
       );
     const expectSame = async (result: string, wanted: string) => {

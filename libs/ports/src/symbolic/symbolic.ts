@@ -86,7 +86,7 @@ export interface SymbolicResult {
    * What the result leaves open, such as solutions that were not found; null if it is complete. Always report it together with the result.
    */
   readonly caveat: string | null;
-  /** What calculated: `sympy <version>` or `compute-engine <version>`. */
+  /** The back end that calculated: `sympy <version>` or `compute-engine <version>`. */
   readonly backend: string;
   /** How the input was interpreted, and how to read the result. */
   readonly notes: readonly string[];

@@ -4,8 +4,8 @@ const script = new vm.Script('run()');
 const context = vm.createContext({ run: null });
 
 /**
- * Runs a function and stops it after `ms`, even inside a regular expression: Node's script timeout covers everything that a script calls. Throws what
- * the function throws, or an error for which `tookTooLong` is true.
+ * Runs a function and stops it after `ms` milliseconds, even inside a regular expression, because Node's script timeout covers everything
+ * that a script calls. Throws what the function throws, or an error for which `tookTooLong` is true.
  */
 export function boundedRun<T>(run: () => T, ms: number): T {
   let result: { readonly value: T } | undefined;

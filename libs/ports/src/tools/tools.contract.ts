@@ -150,7 +150,7 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
       expect((await call('sample.measure', { unit: 'ft' })).structured).toEqual({ value: 12, unit: 'ft' });
     });
 
-    it('give a call up after its time', async () => {
+    it('give up a call after its time limit', async () => {
       expect((await failureOf(call('sample.wait', {}, { timeoutMs: 50 }))).code).toBe('CALL_TIMEOUT');
       expect((await call('sample.echo', { text: 'on' })).content).toBe('on');
     });

@@ -13,10 +13,10 @@ export interface ToolServers {
    * Makes one call. Checks the arguments against the tool's schema before sending anything. A tool that reports an error itself returns
    * `isError`. If the server dies during a call, the call is repeated once if the tool allows it, and fails otherwise. Throws Failure
    * TOOL_UNKNOWN, TOOL_ARGUMENTS_INVALID, TOOL_SERVER_UNAVAILABLE, TOOL_FAILED (the server sent an error, or a reply that violates the
-   * protocol or its own output schema), TOOL_RESULT_TOO_LARGE, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the server is told).
+   * protocol or its own output schema), TOOL_RESULT_TOO_LARGE, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the server is notified).
    */
   call(request: ToolCall): Promise<ToolReply>;
-  /** Last known state of every configured server, without asking it. */
+  /** Last known state of every configured server, without a request to it. */
   status(): readonly ToolServerStatus[];
   /** Closes every connection and ends every program it started. Safe to call twice. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Of another span: what ties spans of two processes together. */
+/** Ids of a span, by which spans of two processes are connected. */
 export interface SpanReference {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -30,10 +30,10 @@ export interface Span extends SpanReference {
 export interface Tracer {
   /** Name of the log in the spans of its records, such as `kafka`. */
   readonly messagingSystem: string;
-  /** Whether a new trace is recorded. `parent`: what a client says of its own span, if it sent one. */
+  /** Whether a new trace is recorded. `parent`: the client's own span, if it sent one. */
   samples(traceId: string, parent: { readonly spanId: string; readonly sampled: boolean } | undefined): boolean;
-  /** Queues a span. Never throws and never waits: a span too many is dropped. A span id that was recorded lately is not recorded again. */
+  /** Queues a span. Never throws and never waits: a full queue drops it. A recently recorded span id is not recorded again. */
   record(span: Span): void;
-  /** Exports what is queued, for at most a few seconds. Never rejects. */
+  /** Exports the queued spans, for at most a few seconds. Never rejects. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Words that carry no subject, English and German. */
+/** Words that say nothing about the subject of a text, English and German. */
 const stopWords: ReadonlySet<string> = new Set(
   (
     'a about all also am an and any are as at be been but by can could did do does for from had has have he her his how i if in into is it its ' +
@@ -14,7 +14,7 @@ const stopWords: ReadonlySet<string> = new Set(
 const mostTerms = 48;
 const longestTerm = 64;
 
-/** Whether a word of these carries a subject. */
+/** Whether any of the words is not a stop word. */
 export const hasTellingWord = (words: readonly string[]): boolean => words.some((word) => !stopWords.has(word.toLowerCase()));
 
 /** Search words of a query for full text: unique, lower case, without stop words unless nothing else is left. */

@@ -57,7 +57,7 @@ export interface VectorQuery {
   readonly limit: number;
   /** Only records with each of these values, of the same type: 1, '1' and true are three values. */
   readonly where?: VectorMetadata;
-  /** Only records with one of these texts under the key; no texts match nothing. */
+  /** Only records with one of these texts under the key; an empty list matches nothing. */
   readonly anyOf?: VectorChoices;
   readonly signal?: AbortSignal;
 }

@@ -14,7 +14,7 @@ const smallObject = new RegExp(
   'iu',
 );
 
-/** A question that asks about such a work instead of requesting one: "What is a roadmap?" */
+/** A question about a large work instead of a request for one: "What is a roadmap?" */
 const asksAbout =
   /^["'(\s]*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|wer|wen|welche[rnsm]?|wann|wo|warum|wie|ist|sind|gibt)(?!\p{L})/iu;
 /** Works that always consist of many parts. */
@@ -52,7 +52,7 @@ export function partsOf(text: string): number {
   return Math.max(questions, sentences, 0);
 }
 
-/** What shows that a request wants an analysis or several aspects at once. */
+/** The signs that a request wants an analysis or several aspects at once. `isComplex`: they make the request complex. */
 export function analysisIn(text: string): { readonly isComplex: boolean; readonly signals: readonly string[] } {
   const complex = [
     ...(headedAnalysis.test(text) && !smallObject.test(text) ? ['analysis:asked'] : []),

@@ -38,11 +38,11 @@ const shortWords = 15;
 const readAtStart = 2_000;
 const readAtEnd = 1_000;
 
-/** The part of a text that is read: all of a short one. */
+/** The part of a text that is read: both ends of a long text, a short one whole. */
 export const bothEnds = (text: string): string =>
   text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
 
-/** Questions that a precision tool answers exactly without a number in them; otherwise the number is the sign (knowledge-and-tools.md). */
+/** Questions without a number that a precision tool answers exactly; in others the number is the sign (knowledge-and-tools.md). */
 const forTool = phrases(...lists.forTool);
 /** A Roman numeral, but not a word of the same letters ("Mill", "civil"). */
 const numeral = /(?<![\p{L}\p{N}])(?=[MDCLXVI]{4})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\p{L}\p{N}])/u;
@@ -52,7 +52,7 @@ const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' 
 
 /**
  * How much machinery a request needs, determined without a model. Reads English and German; in other languages only
- * length, notation and numbers count. Linear in the text; words are only examined up to 3,000 characters.
+ * length, notation and numbers count. Takes time linear in the length of the text; words are only examined up to 3,000 characters.
  */
 export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): ComplexityEstimate {
   const whole = bothEnds(text);
@@ -93,6 +93,6 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
 
 const backward = phrases(...lists.backward);
 
-/** A follow-up that depends on earlier turns: it refers back, or is too short to stand alone. Courtesy alone asks nothing. */
+/** Whether a follow-up depends on earlier turns: it refers back, or is too short to stand alone. Courtesy alone does not depend on them. */
 const leansOnHistory = (request: string, words: number): boolean =>
   /[\p{L}\p{N}]/u.test(request) && (words <= 3 || (words <= 25 && backward.test(request)));

@@ -10,7 +10,7 @@ const opener =
   '(?:in|at|on|for|from|of|by|to|with|under|during|an|auf|aus|bei|für|mit|nach|über|unter|von|vor|zu|zur|zum) (?:which|what|whom|whose|how|welche[rnsm]?|wem|wen|wessen|was|wie)';
 const asks = new RegExp(`\\?|^["'(\\s]*(?:${opener})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** Whether the text asks for facts that can be looked up. A request to the assistant that is worded as a question counts as well: a look is cheap. */
+/** Whether the text asks for facts that can be looked up. Requests worded as questions count as well, because a look-up is cheap. */
 export const asksForFacts = (text: string): boolean => asks.test(text);
 
 const interrogative = phrases(
@@ -35,7 +35,10 @@ const interrogative = phrases(
   'wie (?:viele?|alt|hoch|groß|lang|weit|oft|heißt|hieß)',
 );
 
-/** Whether it asks who, where, when, which or how many, or names a person, a thing or a year: neither a definition nor advice. */
+/**
+ * Whether the text asks who, where, when, which or how many, or names a person, a thing or a year, instead of asking for a definition or
+ * advice.
+ */
 export const asksAboutTheWorld = (text: string): boolean => {
   return interrogative.test(text) || /\d{3}/u.test(text) || (namesIn(text).length > 0 && !isGerman(text));
 };
@@ -45,7 +48,7 @@ const wordShape = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.&-]*/gu;
 /** German capitalises every noun, so capitals do not indicate names. */
 const isGerman = (text: string): boolean => languageOf(text.toLowerCase().match(/[\p{L}']+/gu) ?? []) === 'de';
 
-/** Days and months have capitals in English and name nothing. */
+/** Days and months have capitals in English, but are not names. */
 const isOfCalendar = phrases(
   '(?:mon|tues|wednes|thurs|fri|satur|sun)days?',
   'january|february|march|april|may|june|july|august|september|october|november|december',
@@ -68,7 +71,7 @@ function opensSentence(text: string, at: number): boolean {
 
 const isSmall = (word: string): boolean => word === 'I' || fillers.has(word.toLowerCase().replace(/['’]s$/u, ''));
 
-/** Words that say something about a subject. */
+/** The distinct content words of a text in lower case: all words except fillers. */
 export const tellingWords = (text: string): readonly string[] => [
   ...new Set(
     [...text.matchAll(wordShape)]
@@ -92,7 +95,7 @@ const relations = [
 /** A thing described by another: "the town where …", "des Landes, in dem …". */
 const described =
   /\p{L}\s+(?:who|whom|whose|which|where|that)\s+\p{L}|,\s+(?:in |an |auf |aus |von |mit |zu |über )?(?:der|die|das|dem|den|deren|dessen|denen)\s+\p{L}/iu;
-/** Where or when something is: its name must be found first if the question only describes it by a relation. */
+/** Asks where or when something is. If the question describes that thing only by a relation, its name must be found first. */
 const attribute =
   /^["'(\s]*(?:(?:in|at|on|from) )?(?:where|when|wo|wann|which \p{L}+ (?:did|does|was|is)|(?:in|aus|an) welche[rnm]? \p{L}+)(?!\p{L})/iu;
 

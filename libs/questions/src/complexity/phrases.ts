@@ -1,8 +1,8 @@
 const rest = '\\p{L}{0,40}';
 
 /**
- * A regular expression compiled on first use: compiling all of them takes about 30 ms of a start, and most processes use none. The object
- * itself has no pattern, so use `source` instead of `new RegExp(this)`.
+ * A regular expression that is compiled on first use: compiling all of them at the start takes about 30 ms, and most processes use none.
+ * The object itself has no pattern: build another expression from its `source`, not from the object.
  */
 class Phrases extends RegExp {
   private compiled: RegExp | null = null;
@@ -34,8 +34,8 @@ class Phrases extends RegExp {
 }
 
 /**
- * Several patterns in any order within one sentence. Searching for them together starts again at every character, so each is searched for
- * alone first: most texts lack one of them.
+ * Several patterns in any order within one sentence. A search for all of them starts again at every character. So each pattern is first
+ * searched for alone, because most texts lack one of them.
  */
 class InOneSentence extends Phrases {
   private readonly parts: readonly RegExp[];

@@ -25,7 +25,7 @@ const symptom = new RegExp(
   'iu',
 );
 
-/** Signs of a question about a body, a medicine or a life at risk, whatever it names. */
+/** Signs of a question about a body, a medicine or a life at risk. */
 export const medicalSigns: readonly RegExp[] = [substance, dose, symptom, phrases(...words.medicalSigns)];
 
 const obligation = '(?:do|must|have|can|could|may|am|are|is|does|will|should)';

@@ -11,11 +11,11 @@ const closing = /(?<!\p{L})(?:do|does|did) .{1,200}? (\p{L}+)\s?[?.!]*$/u;
 /** "What is it <preposition>?" */
 const stranded = /(?<!\p{L})(for|with|to|about|from|in|on|of|at|by)\s?[?.!]*$/u;
 
-/** Asks for the name of a thing, or for the meaning of a name. */
+/** Whether a German question asks for the name of a thing or for the meaning of a name; empty for any other question. */
 const namingOrMeaning = ({ prose }: ComparedText): string =>
   /^wie (?:heiß|laute|nenn)/u.test(prose) ? 'name' : /^was (?:heiß|bedeute)/u.test(prose) ? 'meaning' : '';
 
-/** Differences between framing words that carry the question: "How do I get it?" and "How do I describe it?" differ in nothing else. */
+/** Differences between framing words that change the question: "How do I get it?" and "How do I describe it?" differ only in one. */
 export function frameWordDifferences(first: ComparedText, second: ComparedText): readonly string[] {
   const differences: string[] = [];
   const language = first.language ?? second.language;

@@ -116,7 +116,7 @@ export function readQuestion(text: string): ComparedText {
 
 const romanNumerals = '- - II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
 
-/** Rewrites "Brazil's president" as "president of Brazil". */
+/** Gives "Brazil" in "Brazil's president" the role that it has in "president of Brazil". */
 const withGenitives = (tokens: readonly ComparedToken[]): readonly ComparedToken[] =>
   tokens.map((token, index) => (tokens[index + 1]?.value === "'s" && token.kind !== 'number' ? { ...token, role: 'of' } : token));
 

@@ -16,7 +16,10 @@ export interface Sameness {
   readonly differences: readonly string[];
 }
 
-/** In longer texts an embedding shows little of single words, and neither does this comparison. */
+/**
+ * Maximum characters of a text, and maximum words. In longer texts, neither an embedding nor this comparison is reliable about single
+ * words.
+ */
 const longestText = 2_000;
 const mostWords = 200;
 
@@ -217,7 +220,7 @@ function compareWords(first: ComparedText, second: ComparedText): readonly strin
     left.length > 0 &&
     right.length > 0 &&
     ![...first.tokens, ...second.tokens].some(({ kind }) => kind === 'number');
-  // What is left over may be a name, another thing or a condition: in doubt it makes another question.
+  // An unmatched word may be a name, another thing or a condition: in doubt the questions differ.
   if (isAllFrame || (leftRest.length > 0 && rightRest.length > 0)) differences.push(pair('word', values(leftRest), values(rightRest)));
   for (const run of runsOf(left)) {
     const other = runsOf(right).find((candidate) => sameSlot(first, second, run, candidate, language));

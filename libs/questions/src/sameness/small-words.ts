@@ -5,7 +5,7 @@ import type { ComparedText, ComparedToken } from './reading.js';
 export const pair = (kind: string, left: readonly string[], right: readonly string[]): string =>
   `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`;
 
-/** Must, may and should ask different things: how often one has to, how often one may. */
+/** "How often must I" and "How often may I" are different questions: groups of words that express duty, permission and advice. */
 const modals: readonly ReadonlySet<string>[] = [
   new Set('must required obliged obligatory mandatory muss müssen musst verpflichtet nötig pflicht'.split(' ')),
   new Set('can could may might allowed permitted able kann können kannst darf dürfen darfst erlaubt gestattet'.split(' ')),
@@ -72,7 +72,7 @@ const turningOf = ({ tokens }: ComparedText): string =>
     .sort()
     .join(' ');
 
-/** "viel" and "much" alone are only framing. */
+/** Amounts after "too" or "zu". Without these, "much" and "viel" are only framing. */
 const excessOf = ({ prose }: ComparedText): string =>
   [...prose.matchAll(/(?<!\p{L})(?:too|zu) (much|many|little|few|viele?|wenige?)(?!\p{L})/gu)]
     .map(([, amount]) => (/^[lfw]/u.test(amount!) ? '<' : '>'))

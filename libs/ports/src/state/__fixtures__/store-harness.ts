@@ -28,7 +28,7 @@ export interface StoreHarness {
 /** Upper bound of every wait in the suites, in milliseconds. */
 export const patienceMs = 5_000;
 
-/** Most by which `now()` may lag behind the store's clock, in milliseconds: the time that a reply took. */
+/** Maximum milliseconds by which `now()` may lag behind the store's clock: the time that a reply took. */
 export const clockLagMs = 1_000;
 
 /** Polls a condition until it is true. Throws after `patienceMs`, naming the condition. */

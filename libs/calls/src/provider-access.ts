@@ -23,7 +23,7 @@ export interface ProviderCall {
   make<T>(bounds: CallBounds, perform: (timeoutMs: number) => Promise<T>): Promise<T>;
 }
 
-/** What every model call of a process passes first: the slots and the circuit breaker of its provider. */
+/** The slots and the circuit breaker of providers, which every model call of a process passes first. */
 export class ProviderAccess {
   private readonly breakers: ProviderBreakers;
   private readonly slots: ProviderSlots;

@@ -13,7 +13,7 @@ import {
 import type { ModelReply } from '@conclave/ports';
 import type { AnyQuestion } from '@conclave/strategies';
 
-/** A question without an output for unusable replies fails with what is wrong with the last one. */
+/** The result of a question that has no output for unusable replies: a failure that names the fault of the last reply. */
 const unreadableReply = (fault: string) => ({
   status: 'error' as const,
   failure: note('PROVIDER_REPLY_INVALID', `The reply could not be used: ${fault}`),

@@ -244,9 +244,9 @@ describe('facts', () => {
 
   it.each<[string, Partial<Completed>, number]>([
     ['evidence without the answer of a run that was cut short', { cutShort: true }, 1],
-    ['also of a run that fills no cache: learning is a choice of its own', { caching: null }, 2],
-    ['nothing where the template teaches nothing', { learning: { graph: 'off', models: [], prices: {}, contexts: {} } }, 0],
-    ['nothing of a run that has failed', { outcome: 'failed', answer: null }, 0],
+    ['also those of a run that fills no cache: learning is a separate choice', { caching: null }, 2],
+    ['nothing if the template switches learning off', { learning: { graph: 'off', models: [], prices: {}, contexts: {} } }, 0],
+    ['nothing from a run that failed', { outcome: 'failed', answer: null }, 0],
   ])('are %s', async (_what, over, many) => {
     const { complete, facts } = world();
     await complete({ evidence: [fact('one')], ...over });

@@ -146,7 +146,7 @@ export class DocumentIngest {
     this.logger.info('A document was read and embedded.', { document: document.id, chunks: chunks.length });
   }
 
-  /** What a failure means for the document. Outages of our own stores pass through to the transport, which waits for them. */
+  /** Ends or postpones a document after a failure. Outages of our own stores pass through to the transport, which waits for them. */
   private async endOf(work: Work, error: unknown, signal: AbortSignal): Promise<HandlerOutcome> {
     const { id } = work.document;
     if (error instanceof Gone) return error.why === 'removed' ? this.whenThere(() => this.forget(work)) : [];

@@ -12,7 +12,7 @@ export interface Section {
 }
 
 interface Line extends TextSpan {
-  /** Without its end. */
+  /** Without the line break. */
   readonly text: string;
 }
 

@@ -9,7 +9,7 @@ import type { Logger } from '../logging/logger.js';
  * applied ids are gone, and finished calls would be paid again.
  *
  * Reads the log's mark first: a start writes the store's mark first, so that a store that is read later is never behind because of another
- * start of ours.
+ * start.
  */
 export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<StateStore, 'identity'>): Promise<StoreMark> {
   const beside = await log.identity.read();

@@ -55,8 +55,8 @@ const fallback = ({ run }: View<null>): PlanCreated['data'] => ({
 });
 
 /**
- * A router: derives from the words of a question what kind of research it needs, asks a model if they leave it open, and hands the run over.
- * Questions with images or files, and those that refer to earlier turns, are not classified by their words.
+ * A router: reads from the words of a question what kind of research it needs, asks a model if the words leave that open, and hands the run
+ * over to another strategy. Questions with images or files, and those that refer to earlier turns, are not classified by their words.
  */
 export const adaptive: AskingStrategy<null> = {
   id: 'adaptive',

@@ -47,7 +47,7 @@ describe('cancelling', () => {
     expect(run.outputs.slice(before).map(({ type }) => type)).toEqual([]);
   });
 
-  it('does not take the cancelled result of a task that the engine gave up itself for a cancel of the run', () => {
+  it('does not mistake the cancelled result of a task that the engine gave up for a cancel of the run', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q'), research('r2', 'something else')]);

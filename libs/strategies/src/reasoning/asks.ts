@@ -42,7 +42,7 @@ interface PhaseAsk<In, Out> {
   says(output: Out): string;
 }
 
-/** The question of a phase. Its input and output travel as plain values and are checked on both sides. */
+/** The question of a phase. Its input and output are sent as plain values and checked on both sides. */
 function phaseQuestion<In, Out extends Record<string, unknown>>(of: PhaseAsk<In, Out>): AnyQuestion {
   const ask: Ask<Values, Said> = {
     name: of.name,

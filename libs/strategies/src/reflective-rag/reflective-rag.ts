@@ -52,7 +52,7 @@ function readingOf(view: RagView): Reading {
   return { by: 'assessment', sufficient: missing === null, ...open, ...(unread ? { unread, invalid: true } : {}) };
 }
 
-/** Whether the facts are to be judged: there are some that no verdict is about, and the budget leaves more than the answer. */
+/** Whether the facts must be judged: no verdict covers all of them, and the budget allows more than the answer. */
 function mayAssess({ run, own, budget }: RagView): boolean {
   const known = currentFacts(run.memory).length;
   const isKnown = own.verdict !== null && own.verdict.about === known;

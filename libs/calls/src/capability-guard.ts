@@ -25,7 +25,7 @@ export interface GuardedCall {
   readonly isError?: ((reply: string) => boolean) | undefined;
 }
 
-/** Failures that show that a capability or what it uses is unavailable or broken, whatever it was asked. */
+/** Failures that show that a capability, or what it uses, is unavailable or broken, whatever the request was. */
 const unwellCodes: ReadonlySet<string> = new Set([
   'SEARCH_UNAVAILABLE',
   'TOOL_FAILED',

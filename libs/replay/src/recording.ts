@@ -74,7 +74,7 @@ export class Recording {
     return new Map([...(this.calls.get(owner) ?? [])].sort(([a], [b]) => number(a) - number(b)));
   }
 
-  /** Outcomes recorded under the id, the one the engine took first; several if the log holds different ones. */
+  /** Outcomes recorded under the id, the one the engine took first; several if the log contains different ones. */
   outcomesOf(id: string): readonly RecordedOutcome[] {
     return this.outcomes.get(id) ?? [];
   }

@@ -60,7 +60,7 @@ export interface RebuildStore extends RebuildOptions {
 export interface Recovered {
   records: number;
   open: number;
-  /** Open runs for which the store held this version or a newer one. */
+  /** Open runs of which the store already had this version or a newer one. */
   kept: number;
   /** Open runs that no step had taken yet. */
   requested: number;
